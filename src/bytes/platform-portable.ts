@@ -1,0 +1,81 @@
+import { p256 } from '@noble/curves/nist.js';
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { DrillproofError } from '../errors.ts';
+import type { Bytes, P256, Platform } from './platform.ts';
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xed_b8_83_20 : value >>> 1;
+  return value;
+});
+
+function crc32(chunk: Uint8Array, seed: number): number {
+  let crc = ~seed;
+  for (const byte of chunk) crc = CRC_TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
+// Both halves of the S range are valid here, and noble refuses the upper one unless told otherwise.
+const SIGNATURE = { format: 'der', lowS: false } as const;
+
+const portableP256: P256 = {
+  verifier(point) {
+    try {
+      p256.Point.fromBytes(point).assertValidity();
+    } catch (cause) {
+      throw new DrillproofError('trust.KEY_INVALID', 'the point is not on P-256', { cause });
+    }
+    const copy = Uint8Array.from(point);
+    return {
+      verify(message, derSignature) {
+        try {
+          return p256.verify(derSignature, message, copy, SIGNATURE);
+        } catch {
+          return false; // an encoding that noble does not parse is a signature that does not verify
+        }
+      },
+    };
+  },
+  signer(scalar) {
+    if (!p256.utils.isValidSecretKey(scalar)) {
+      throw new DrillproofError('trust.KEY_INVALID', 'the private key is outside 1…n-1');
+    }
+    const copy = Uint8Array.from(scalar);
+    return {
+      point: p256.getPublicKey(copy, false),
+      sign: (message) => p256.sign(message, copy, { ...SIGNATURE, extraEntropy: true }),
+    };
+  },
+  generateScalar: () => p256.utils.randomSecretKey(),
+};
+
+async function* through(input: Bytes, transform: CompressionStream | DecompressionStream): Bytes {
+  const source = new ReadableStream<BufferSource>({
+    async start(controller) {
+      for await (const chunk of input) controller.enqueue(Uint8Array.from(chunk));
+      controller.close();
+    },
+  });
+  yield* source.pipeThrough(transform) as unknown as Bytes;
+}
+
+/** The primitives on web standards and noble: browsers, Deno, Bun, and the second opinion on Node. */
+export const platform: Platform = {
+  name: 'portable',
+  sha256() {
+    const hash = nobleSha256.create();
+    return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
+  },
+  crc32,
+  p256: portableP256,
+  async *inflateRaw(compressed) {
+    try {
+      yield* through(compressed, new DecompressionStream('deflate-raw'));
+    } catch (cause) {
+      if (cause instanceof DrillproofError) throw cause;
+      throw new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
+    }
+  },
+  // CompressionStream has no levels; the level only changes how small the result is.
+  deflateRaw: (plain) => through(plain, new CompressionStream('deflate-raw')),
+};

@@ -1,0 +1,33 @@
+/** Bytes that can be read at any place: a file, a slice of one, an object in S3, an ArrayBuffer. */
+export type RandomAccess = {
+  readonly size: number;
+  /**
+   * Exactly `length` bytes from `offset`; both lie within the size. The result may be a view of a buffer that the
+   * next read reuses: copy what outlives it.
+   * @throws DrillproofError `io.UNREADABLE` when the bytes cannot be read, `io.CHANGED` when they are no longer there.
+   */
+  read(offset: number, length: number): Promise<Uint8Array> | Uint8Array;
+};
+
+/** Random access to bytes in memory. */
+export function memoryAccess(bytes: Uint8Array): RandomAccess {
+  return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
+}
+
+/** The window `[offset, offset + size)` of another random access. */
+export function sliceAccess(access: RandomAccess, offset: number, size: number): RandomAccess {
+  return { size, read: (at, length) => access.read(offset + at, length) };
+}
+
+/** The bytes of a window in order, in pieces of at most `pieceBytes` (default 256 KiB). */
+export async function* streamAccess(
+  access: RandomAccess,
+  offset = 0,
+  length = access.size - offset,
+  pieceBytes = 262_144,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const end = offset + length;
+  for (let at = offset; at < end; at += pieceBytes) {
+    yield await access.read(at, Math.min(pieceBytes, end - at));
+  }
+}

@@ -1,0 +1,29 @@
+import { controlCodes } from './control.ts';
+import { encodingCodes } from './encoding.ts';
+import type { CodeEntry } from './entry.ts';
+import { evidenceCodes } from './evidence.ts';
+import { exportCodes } from './export.ts';
+import { ioCodes } from './io.ts';
+import { trustCodes } from './trust.ts';
+import { zipCodes } from './zip.ts';
+
+export type { CodeClass, CodeEntry, Severity } from './entry.ts';
+
+/** Every code this project can utter, findings and errors alike. A code is never renamed and never reused. */
+export const catalogue = {
+  ...encodingCodes,
+  ...zipCodes,
+  ...trustCodes,
+  ...evidenceCodes,
+  ...exportCodes,
+  ...ioCodes,
+  ...controlCodes,
+} as const satisfies Readonly<Record<string, CodeEntry>>;
+
+export type Code = keyof typeof catalogue;
+
+/** Whether a string is a code of this catalogue; own members only, so `__proto__` is none. */
+export const isCode = (value: string): value is Code => Object.hasOwn(catalogue, value);
+
+/** The row of a code, at its widest type. */
+export const codeEntry = (code: Code): CodeEntry => catalogue[code];

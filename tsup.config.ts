@@ -1,0 +1,41 @@
+import { defineConfig, type Options } from 'tsup';
+
+const common: Options = {
+  format: 'esm',
+  target: 'node20',
+  platform: 'neutral', // node: imports stay as written; nothing is polyfilled
+  splitting: true,
+  clean: false, // the build script empties dist once; two configurations share it
+  removeNodeProtocol: false, // "sqlite" without node: is no module
+  dts: false, // tsc emits the declarations
+  sourcemap: false,
+  external: [/^#/, /^node:/],
+};
+
+export default defineConfig([
+  {
+    ...common,
+    // One entry per public path and per file that `imports` names, at the path it has in src:
+    // TypeScript maps dist/x.js back to src/x.ts by rootDir and outDir, so no `paths` are needed.
+    entry: {
+      index: 'src/index.ts',
+      'contract/index': 'src/contract/index.ts',
+      'client/index': 'src/client/index.ts',
+      'node/index': 'src/node/index.ts',
+      'node/platform-node': 'src/node/platform-node.ts',
+      'node/verify-worker': 'src/node/verify-worker.ts',
+      'bytes/platform-portable': 'src/bytes/platform-portable.ts',
+      'server/index': 'src/server/index.ts',
+    },
+  },
+  {
+    ...common,
+    // The command: its own copy with zod inside and minified, because loading zod's many files is slow to start.
+    entry: { 'cli/main': 'src/cli/main.ts' },
+    noExternal: ['zod'],
+    minify: true,
+    esbuildOptions(o) {
+      o.chunkNames = 'cli/[name]-[hash]';
+    },
+  },
+]);
