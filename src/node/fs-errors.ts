@@ -1,0 +1,45 @@
+import { DrillproofError } from '../errors.ts';
+import type { Code } from '../codes/index.ts';
+
+type Act = 'read' | 'write';
+type Known = { readonly why: string; readonly read: Code; readonly write: Code };
+
+// What the error numbers of the operating system mean to a person, and the code of each by what was tried.
+const KNOWN = new Map<string, Known>([
+  ['ENOENT', { why: 'it does not exist', read: 'io.NOT_FOUND', write: 'io.NOT_FOUND' }],
+  ['EEXIST', { why: 'it already exists', read: 'io.EXISTS', write: 'io.EXISTS' }],
+  ['ENOTEMPTY', { why: 'it is a folder that is not empty', read: 'io.EXISTS', write: 'io.EXISTS' }],
+  ['ENOTDIR', { why: 'a part of the path is no folder', read: 'io.KIND', write: 'io.KIND' }],
+  ['EISDIR', { why: 'it is a folder', read: 'io.KIND', write: 'io.KIND' }],
+  ['ELOOP', { why: 'it is a symbolic link', read: 'io.KIND', write: 'io.KIND' }],
+  ['ENOSPC', { why: 'the disk is full', read: 'io.UNREADABLE', write: 'io.DISK_FULL' }],
+  ['EDQUOT', { why: 'the disk quota is used up', read: 'io.UNREADABLE', write: 'io.DISK_FULL' }],
+  ['EROFS', { why: 'the file system is read-only', read: 'io.UNREADABLE', write: 'io.READ_ONLY' }],
+  ['EACCES', { why: 'permission is denied', read: 'io.UNREADABLE', write: 'io.READ_ONLY' }],
+  ['EPERM', { why: 'the operation is not permitted', read: 'io.UNREADABLE', write: 'io.READ_ONLY' }],
+  ['EIO', { why: 'the device reports an error', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' }],
+]);
+const OTHER: Omit<Known, 'why'> = { read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' };
+
+/** The error number of a failed system call, such as `ENOENT`; `undefined` for any other value. */
+export function errnoOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !('code' in cause)) return undefined;
+  return typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/**
+ * The error to throw for a failed system call on a file, by what was being done to it. An error that already is a
+ * `DrillproofError` comes back as it is, so a `catch` may wrap a whole step.
+ * Codes: `io.NOT_FOUND`, `io.EXISTS`, `io.KIND`, `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`.
+ */
+export function ioError(cause: unknown, path: string, act: Act): DrillproofError {
+  if (cause instanceof DrillproofError) return cause;
+  const errno = errnoOf(cause);
+  const known = errno === undefined ? undefined : KNOWN.get(errno);
+  const why = known?.why ?? errno ?? 'the system gives no reason';
+  return new DrillproofError((known ?? OTHER)[act], `cannot ${act} ${path}: ${why}`, {
+    path,
+    cause,
+    ...(errno !== undefined && { details: { errno } }),
+  });
+}
