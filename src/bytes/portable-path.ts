@@ -1,0 +1,36 @@
+import { toUtf8 } from './utf8.ts';
+
+const MAX_PATH_BYTES = 1024;
+const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
+const CONTROL = /\p{Cc}/u;
+
+const SEGMENT_RULES: readonly (readonly [(segment: string) => boolean, string])[] = [
+  [(segment) => segment === '', 'it has an empty segment'],
+  [(segment) => segment === '.' || segment === '..', 'it has a "." or ".." segment'],
+  [(segment) => /[. ]$/.test(segment), 'a segment ends with a dot or a space'],
+  [(segment) => DEVICE_NAME.test(segment), 'a segment is a Windows device name'],
+];
+
+const PATH_RULES: readonly (readonly [(path: string) => boolean, string])[] = [
+  [(path) => !path.isWellFormed(), 'it holds a lone surrogate'],
+  [(path) => path.startsWith('/'), 'it is absolute'],
+  [(path) => path.includes('\\'), 'it holds a backslash'],
+  [(path) => path.includes(':'), 'it holds a colon'],
+  [(path) => CONTROL.test(path), 'it holds a control character'],
+  [(path) => path.normalize('NFC') !== path, 'it is not in Unicode normalization form C'],
+  [(path) => toUtf8(path).length > MAX_PATH_BYTES, `it has more than ${MAX_PATH_BYTES} bytes`],
+];
+
+/** Why a path is not safe on every file system (formats §1, Paths), or `undefined` when it is. */
+export function portablePathProblem(path: string): string | undefined {
+  for (const [broken, why] of PATH_RULES) if (broken(path)) return why;
+  for (const segment of path.split('/')) {
+    for (const [broken, why] of SEGMENT_RULES) if (broken(segment)) return why;
+  }
+  return undefined;
+}
+
+/** The form in which no two paths of one tree may be equal: what a file system that folds case would see. */
+export function pathTwin(path: string): string {
+  return path.toUpperCase().toLowerCase().normalize('NFC');
+}
