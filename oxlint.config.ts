@@ -50,7 +50,7 @@ export default defineConfig({
     'import/no-cycle': ['error', { ignoreTypes: true }],
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',
-    'typescript/switch-exhaustiveness-check': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     'unicorn/prefer-node-protocol': 'error',
     'unicorn/require-post-message-target-origin': 'off', // for windows; ours are worker ports
     'typescript/no-unsafe-type-assertion': 'off',

@@ -2,8 +2,8 @@
 export type RandomAccess = {
   readonly size: number;
   /**
-   * Exactly `length` bytes from `offset`; both lie within the size. The result may be a view of a buffer that the
-   * next read reuses: copy what outlives it.
+   * Exactly `length` bytes from `offset`; both lie within the size. The result stays as it is: no later read
+   * writes into it.
    * @throws DrillproofError `io.UNREADABLE` when the bytes cannot be read, `io.CHANGED` when they are no longer there.
    */
   read(offset: number, length: number): Promise<Uint8Array> | Uint8Array;
