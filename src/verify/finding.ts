@@ -1,0 +1,51 @@
+import { codeEntry, type Code, type CodeClass, type Severity } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
+
+/** One thing that verification has to say, by code. Findings about one input always come in the same order. */
+export type Finding = {
+  readonly code: Code;
+  readonly class: CodeClass;
+  readonly severity: Severity;
+  /** What it is about: `export`, or the id of a bundle or local report. */
+  readonly subject: string;
+  /** Where: an entry of the archive, a file of the export, a JSON pointer, joined by `#`. */
+  readonly path?: string;
+  readonly message: string;
+  readonly expected?: string;
+  readonly actual?: string;
+};
+
+export type FindingDetail = Pick<Finding, 'message'> & Partial<Pick<Finding, 'path' | 'expected' | 'actual'>>;
+
+/** A finding with what the catalogue says of its code. */
+export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
+  const { class: codeClass, severity } = codeEntry(code);
+  return { code, class: codeClass, severity, subject, ...detail };
+}
+
+/**
+ * The findings that an error from reading evidence stands for: one for each fault that a parser collected, one for
+ * everything else. Anything that is not a `DrillproofError` is a fault of ours and is thrown on.
+ */
+export function findingsOf(error: unknown, subject: string, path?: string): Finding[] {
+  if (!(error instanceof DrillproofError)) throw error;
+  const issues = issuesOf(error);
+  if (issues.length === 0)
+    return [finding(error.code, subject, { message: error.message, ...at(path, error.path) })];
+  return issues.map((issue) =>
+    finding(error.code, subject, { message: issue.message, ...at(path, issue.path) }),
+  );
+}
+
+/** One broken rule of a document, as the parsers collect them in `details.issues`. */
+type Issue = { readonly path: string; readonly message: string };
+
+function issuesOf(error: DrillproofError): readonly Issue[] {
+  const issues = error.details?.['issues'];
+  return Array.isArray(issues) ? (issues as Issue[]) : [];
+}
+
+function at(outer: string | undefined, inner: string | undefined): { path?: string } {
+  if (outer === undefined || outer === inner) return inner === undefined ? {} : { path: inner };
+  return { path: inner === undefined || inner === '' ? outer : `${outer}#${inner}` };
+}

@@ -1,0 +1,123 @@
+import type { Digest } from '../bytes/hash.ts';
+import type { Check } from './check.ts';
+import type { Finding } from './finding.ts';
+
+/** Verdicts, best first (formats §4). */
+export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** `full` reads every object of every part; `digest` compares the archives with the export manifest only. */
+export type Depth = 'full' | 'digest';
+
+/** What vouches for the list of bundles: the caller's digest, a trusted export attestation, or nobody. */
+export type Completeness = 'pinned' | 'attested' | 'claimed';
+
+/** Whose word the evidence is: a key in the caller's trust store, an unjudged or absent signature, or a user. */
+export type Provenance = 'attested' | 'claimed' | 'user_produced';
+
+export type Signer = { readonly issuer: string; readonly keyId: string; readonly issuedAtMs: number };
+
+/** What the run result in the evidence says of the drill. It is not a judgement of this verification. */
+export type Outcome = {
+  readonly drillId: string;
+  readonly targetId: string;
+  readonly status: string;
+  readonly verdict: string;
+};
+
+/** How many bytes of an archive something vouches for. */
+export type Coverage = {
+  /** Bytes of all files looked at. */
+  readonly totalBytes: number;
+  /** Bytes that match a digest in the chain from the manifest. */
+  readonly coveredBytes: number;
+  /** Of these, bytes under a signature by a trusted key. */
+  readonly attestedBytes: number;
+  /** Files that nothing covers. */
+  readonly uncovered: readonly string[];
+  /** Files that a mirror adds, outside coverage: checksums and receipts. */
+  readonly mirrorFiles: readonly string[];
+};
+
+export type AttestationReport = {
+  readonly schemaVersion: 1;
+  readonly kind: 'attestation';
+  /** `valid`: a trusted key signed it and everything checked holds. An attestation alone is never `verified`. */
+  readonly result: 'valid' | 'not_judged' | 'invalid';
+  readonly asOfMs: number;
+  readonly signer?: Signer;
+  readonly checks: readonly Check[];
+  readonly findings: readonly Finding[];
+};
+
+export type BundleReport = {
+  readonly schemaVersion: 1;
+  readonly kind: 'bundle';
+  readonly verdict: Verdict;
+  readonly depth: Depth;
+  readonly asOfMs: number;
+  /** The id in the manifest, or in the row of the export when there is no readable manifest. */
+  readonly evidenceBundleId?: string;
+  readonly organizationId?: string;
+  readonly projectId?: string;
+  readonly runId?: string;
+  readonly path?: string;
+  readonly archive?: { readonly digest: Digest; readonly bytes: number };
+  readonly manifestDigest?: Digest;
+  readonly objectCount?: number;
+  readonly signed: boolean;
+  readonly provenance: Provenance;
+  readonly signer?: Signer;
+  readonly outcome?: Outcome;
+  readonly checks: readonly Check[];
+  readonly findings: readonly Finding[];
+  readonly coverage: Coverage;
+};
+
+export type LocalReportReport = {
+  readonly kind: 'local-report';
+  readonly verdict: Exclude<Verdict, 'verified'>;
+  readonly localReportId: string;
+  readonly projectId: string;
+  readonly path: string;
+  readonly provenance: 'user_produced';
+  readonly trust: 'unattested';
+  readonly checks: readonly Check[];
+  readonly findings: readonly Finding[];
+};
+
+export type ExportReport = {
+  readonly schemaVersion: 1;
+  readonly kind: 'export';
+  readonly verdict: Verdict;
+  readonly completeness: Completeness;
+  readonly depth: Depth;
+  readonly asOfMs: number;
+  readonly evidenceExportId?: string;
+  readonly organizationId?: string;
+  readonly manifestDigest?: Digest;
+  /** The trust store that was used: the digest of its keys and how many there are. */
+  readonly trust?: { readonly fingerprint: Digest; readonly keys: number };
+  /** Who signed the export attestation, when a trusted key did. */
+  readonly signer?: Signer;
+  readonly checks: readonly Check[];
+  /** Findings about the export itself; those of parts and reports stand with them. */
+  readonly findings: readonly Finding[];
+  readonly parts: readonly BundleReport[];
+  readonly localReports: readonly LocalReportReport[];
+  readonly coverage: Coverage;
+};
+
+export type ToolSourceReport = {
+  readonly schemaVersion: 1;
+  readonly kind: 'tool-source';
+  /** `verified` when a lock that the caller trusts names these bytes, `intact` when they only match themselves. */
+  readonly verdict: Verdict;
+  readonly packageId?: string;
+  readonly buildHash?: string;
+  readonly artifactHash?: string;
+  readonly checks: readonly Check[];
+  readonly findings: readonly Finding[];
+};
+
+export type Report = AttestationReport | BundleReport | ExportReport | ToolSourceReport;
