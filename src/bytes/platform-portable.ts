@@ -18,14 +18,19 @@ function crc32(chunk: Uint8Array, seed: number): number {
 // Both halves of the S range are valid here, and noble refuses the upper one unless told otherwise.
 const SIGNATURE = { format: 'der', lowS: false } as const;
 
+function uncompress(point: Uint8Array): Uint8Array {
+  try {
+    return p256.Point.fromBytes(point).toBytes(false);
+  } catch (cause) {
+    throw new DrillproofError('trust.KEY_INVALID', 'the point is not on P-256', { cause });
+  }
+}
+
 const portableP256: P256 = {
+  uncompress,
   verifier(point) {
-    try {
-      p256.Point.fromBytes(point).assertValidity();
-    } catch (cause) {
-      throw new DrillproofError('trust.KEY_INVALID', 'the point is not on P-256', { cause });
-    }
-    const copy = Uint8Array.from(point);
+    if (point.length !== 65) throw new DrillproofError('trust.KEY_INVALID', 'not an uncompressed point');
+    const copy = uncompress(point);
     return {
       verify(message, derSignature) {
         try {

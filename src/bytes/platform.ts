@@ -9,6 +9,11 @@ export type P256Signer = { readonly point: Uint8Array; sign(message: Uint8Array)
 
 /** ECDSA on P-256 as both implementations offer it. Points are uncompressed SEC 1 (65 bytes), scalars 32 bytes. */
 export type P256 = {
+  /**
+   * The uncompressed form of a point in either form of SEC 1 §2.3.3: 33 bytes, or 65.
+   * @throws DrillproofError `trust.KEY_INVALID` for anything else, infinity and points off the curve included.
+   */
+  uncompress(point: Uint8Array): Uint8Array;
   /** @throws DrillproofError `trust.KEY_INVALID` for a point that is not on the curve. */
   verifier(point: Uint8Array): P256Verifier;
   /** @throws DrillproofError `trust.KEY_INVALID` for a scalar outside 1…n-1. */

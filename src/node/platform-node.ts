@@ -14,19 +14,29 @@ const jwk = (point: Uint8Array) => ({
   y: toBase64url(point.subarray(33, 65)),
 });
 
-function assertPoint(point: Uint8Array): void {
+// OpenSSL would also take the hybrid form and infinity, which no key may be.
+const FORMS = new Map<number | undefined, number>([
+  [2, 33],
+  [3, 33],
+  [4, 65],
+]);
+
+function uncompress(point: Uint8Array): Uint8Array {
   try {
-    if (point.length !== 65 || point[0] !== 4) throw new RangeError('not an uncompressed point');
-    ECDH.convertKey(point, CURVE);
+    if (FORMS.get(point[0]) !== point.length) throw new RangeError('neither of the two forms of a point');
+    const full = ECDH.convertKey(point, CURVE, undefined, undefined, 'uncompressed');
+    if (typeof full === 'string') throw new TypeError('node:crypto answered with text');
+    return Uint8Array.from(full);
   } catch (cause) {
     throw new DrillproofError('trust.KEY_INVALID', 'the point is not on P-256', { cause });
   }
 }
 
 const nodeP256: P256 = {
+  uncompress,
   verifier(point) {
-    assertPoint(point);
-    const key = createPublicKey({ key: jwk(point), format: 'jwk' });
+    if (point.length !== 65) throw new DrillproofError('trust.KEY_INVALID', 'not an uncompressed point');
+    const key = createPublicKey({ key: jwk(uncompress(point)), format: 'jwk' });
     return {
       verify: (message, derSignature) => verify('sha256', message, { key, dsaEncoding: 'der' }, derSignature),
     };
@@ -34,6 +44,7 @@ const nodeP256: P256 = {
   signer(scalar) {
     const ecdh = createECDH(CURVE);
     try {
+      if (scalar.length !== 32) throw new RangeError('not 32 bytes'); // OpenSSL takes any length
       ecdh.setPrivateKey(scalar);
     } catch (cause) {
       throw new DrillproofError('trust.KEY_INVALID', 'the private key is outside 1…n-1', { cause });
