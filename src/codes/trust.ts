@@ -44,6 +44,21 @@ export const trustCodes = {
     action: 'Give the PEM file with the private key to the command that signs.',
     clause: 'formats §2',
   },
+  'trust.KEY_ENCRYPTED': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'The private key is encrypted with a passphrase, and no passphrase is ever asked for.',
+    action:
+      'Decrypt it with "openssl pkey -in KEY.pem -out PLAIN.pem", or sign with --signer and keep it closed.',
+    clause: 'RFC 5958 §3; formats §2',
+  },
+  'trust.SIGNER_FAULT': {
+    class: 'internal',
+    severity: 'error',
+    meaning: 'A signature that was just made does not verify with the key that made it; it was thrown away.',
+    action: 'Do not sign on this machine or with this signer until its fault is found.',
+    clause: 'FIPS 186-5 §6.4; formats §2',
+  },
   'trust.KEY_DUPLICATE': {
     class: 'usage',
     severity: 'error',

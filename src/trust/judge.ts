@@ -1,0 +1,167 @@
+import type { Code } from '../codes/index.ts';
+import type { TrustStore } from './store.ts';
+import type { Purpose, TrustedKey } from './trusted-key.ts';
+
+/** What a signed statement says of itself, and what is known of where it belongs. */
+export type SignedStatement = {
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly issuedAtMs: number;
+  readonly purpose: Purpose;
+  /** Absent when nothing at hand says to which project or organization the evidence belongs. */
+  readonly projectId?: string;
+  readonly organizationId?: string;
+  /** The time of the verification. Without it, a key that has an end counts as retired. */
+  readonly asOfMs?: number;
+};
+
+/** A reason why a key does not speak for a statement. */
+export type KeyProblem = {
+  readonly code: Code;
+  readonly message: string;
+  readonly expected?: string;
+  readonly actual?: string;
+};
+
+/** What has to be said of a key that may well speak for the statement. */
+export type KeyNote = {
+  readonly code: 'attestation.TIME_CLAIMED' | 'trust.CHAIN_NOT_CHECKED';
+  readonly message: string;
+};
+
+/** Limits of a key that cannot be held against the statement, because it is not known where the evidence belongs. */
+export type UncheckedScope = 'project' | 'organization';
+
+export type KeyJudgement = {
+  /** The key of that name, whether or not it speaks for the statement. */
+  readonly key?: TrustedKey;
+  /** Empty exactly when the key speaks for the statement, apart from what is `unchecked`. */
+  readonly problems: readonly KeyProblem[];
+  readonly notes: readonly KeyNote[];
+  readonly unchecked: readonly UncheckedScope[];
+};
+
+type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefined;
+
+/**
+ * Whether the store has a key that speaks for a statement: by issuer, key id, purpose, project, organization, window
+ * and revocation, all times to the millisecond (formats §3). It judges no signature, and not whether the statement was
+ * issued after `asOfMs`, which is wrong whoever signed.
+ * Problems: `trust.KEY_UNKNOWN`, `trust.PURPOSE_MISMATCH`, `trust.PROJECT_MISMATCH`, `trust.ORGANIZATION_MISMATCH`,
+ * `trust.KEY_NOT_YET_VALID`, `trust.KEY_EXPIRED`, `trust.KEY_REVOKED`.
+ */
+export function judgeKey(store: TrustStore, statement: SignedStatement): KeyJudgement {
+  const key = store.find(statement.issuer, statement.keyId);
+  if (key === undefined) return { problems: [unknownKey(store, statement)], notes: [], unchecked: [] };
+  const problems = RULES.flatMap((rule) => rule(key, statement) ?? []);
+  return {
+    key,
+    problems,
+    notes: notesOn(key, statement, problems.length === 0),
+    unchecked: uncheckedScopes(key, statement),
+  };
+}
+
+function unknownKey(store: TrustStore, { issuer, keyId }: SignedStatement): KeyProblem {
+  const elsewhere = store.keys.some((key) => key.keyId === keyId);
+  return {
+    code: 'trust.KEY_UNKNOWN',
+    message: elsewhere
+      ? 'the key id is trusted for another issuer only'
+      : 'no such key of that issuer is trusted',
+    actual: `key ${JSON.stringify(keyId)} of issuer ${JSON.stringify(issuer)}`,
+  };
+}
+
+const RULES: readonly Rule[] = [
+  (key, { purpose }) =>
+    key.purposes.includes(purpose)
+      ? undefined
+      : {
+          code: 'trust.PURPOSE_MISMATCH',
+          message: `the key is not trusted for purpose "${purpose}"`,
+          expected: key.purposes.join(', '),
+          actual: purpose,
+        },
+  (key, { projectId }) => outside('trust.PROJECT_MISMATCH', 'project', key.projects, projectId),
+  (key, { organizationId }) =>
+    outside('trust.ORGANIZATION_MISMATCH', 'organization', key.organizations, organizationId),
+  ({ notBeforeMs }, { issuedAtMs }) =>
+    notBeforeMs === undefined || notBeforeMs <= issuedAtMs
+      ? undefined
+      : {
+          code: 'trust.KEY_NOT_YET_VALID',
+          message: 'the statement was issued before the key begins to speak',
+          expected: `at or after ${moment(notBeforeMs)}`,
+          actual: moment(issuedAtMs),
+        },
+  ({ notAfterMs }, { issuedAtMs }) =>
+    notAfterMs === undefined || issuedAtMs <= notAfterMs
+      ? undefined
+      : {
+          code: 'trust.KEY_EXPIRED',
+          message: 'the statement was issued after the key ceased to speak',
+          expected: `at or before ${moment(notAfterMs)}`,
+          actual: moment(issuedAtMs),
+        },
+  revoked,
+];
+
+function revoked(
+  { revokedAtMs, compromised }: TrustedKey,
+  { issuedAtMs }: SignedStatement,
+): KeyProblem | undefined {
+  if (revokedAtMs === undefined) return undefined;
+  if (compromised) {
+    const message = `the key is revoked since ${moment(revokedAtMs)} as compromised, so no statement of it stands`;
+    return { code: 'trust.KEY_REVOKED', message };
+  }
+  if (issuedAtMs < revokedAtMs) return undefined;
+  return {
+    code: 'trust.KEY_REVOKED',
+    message: 'the statement was not issued before the key was revoked',
+    expected: `before ${moment(revokedAtMs)}`,
+    actual: moment(issuedAtMs),
+  };
+}
+
+function outside(
+  code: Code,
+  scope: UncheckedScope,
+  trusted: readonly string[] | undefined,
+  actual: string | undefined,
+): KeyProblem | undefined {
+  if (trusted === undefined || actual === undefined || trusted.includes(actual)) return undefined;
+  return { code, message: `the key is not trusted for this ${scope}`, expected: trusted.join(', '), actual };
+}
+
+function uncheckedScopes(key: TrustedKey, statement: SignedStatement): UncheckedScope[] {
+  const unchecked: UncheckedScope[] = [];
+  if (key.projects !== undefined && statement.projectId === undefined) unchecked.push('project');
+  if (key.organizations !== undefined && statement.organizationId === undefined)
+    unchecked.push('organization');
+  return unchecked;
+}
+
+function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, stands: boolean): KeyNote[] {
+  const notes: KeyNote[] = [];
+  const retired = key.notAfterMs !== undefined && key.notAfterMs < (asOfMs ?? Infinity);
+  if (stands && (retired || key.revokedAtMs !== undefined)) {
+    const why = key.revokedAtMs === undefined ? 'is retired' : 'was revoked later';
+    const message = `the key ${why}, and only the signer says that the statement is from ${moment(issuedAtMs)}`;
+    notes.push({ code: 'attestation.TIME_CLAIMED', message });
+  }
+  if (key.fromCertificate === true) {
+    notes.push({
+      code: 'trust.CHAIN_NOT_CHECKED',
+      message: 'the key is from a certificate whose chain was not checked',
+    });
+  }
+  return notes;
+}
+
+/** A time as people read it, where a Date can hold it. */
+function moment(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
+}

@@ -1,0 +1,54 @@
+import { DrillproofError } from '../errors.ts';
+
+/** One block of RFC 7468: its label, and what stands between the two lines. */
+export type PemBlock = { readonly label: string; readonly body: string };
+
+const BEGIN = /^-----BEGIN ([A-Z0-9 ]+)-----$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/**
+ * The blocks of a PEM file, in order. Only blank lines may stand around them: text there is allowed by RFC 7468 §2 and
+ * refused here, so that everything in a key file is key.
+ * @throws DrillproofError `trust.KEY_INVALID`
+ */
+export function parsePem(text: string): PemBlock[] {
+  const blocks: PemBlock[] = [];
+  let open: { label: string; lines: string[] } | undefined;
+  for (const line of text.split(/[ \t]*\r?\n/)) {
+    if (open === undefined) {
+      const label = BEGIN.exec(line)?.[1];
+      if (label !== undefined) open = { label, lines: [] };
+      else if (line !== '') throw invalid('text outside the BEGIN and END lines');
+    } else if (line === `-----END ${open.label}-----`) {
+      blocks.push({ label: open.label, body: open.lines.join('\n') });
+      open = undefined;
+    } else if (line.startsWith('-----')) {
+      throw invalid(`"BEGIN ${open.label}" is not followed by its END line`);
+    } else {
+      open.lines.push(line);
+    }
+  }
+  if (open !== undefined) throw invalid(`"BEGIN ${open.label}" without its END line`);
+  return blocks;
+}
+
+/**
+ * The bytes of a block: base64 of RFC 4648 §4 with padding and zero spare bits.
+ * @throws DrillproofError `trust.KEY_INVALID`
+ */
+export function pemBytes(block: PemBlock): Uint8Array {
+  const base64 = block.body.replaceAll('\n', '');
+  if (!BASE64.test(base64) || base64.length % 4 !== 0) throw invalid(`"${block.label}" holds no base64`);
+  const binary = atob(base64);
+  if (btoa(binary) !== base64) throw invalid(`the spare bits of "${block.label}" are not zero`);
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/** A PEM file of one block, in lines of 64 characters. */
+export function formatPem(label: string, bytes: Uint8Array): string {
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  const lines = base64.match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
+
+const invalid = (why: string): DrillproofError => new DrillproofError('trust.KEY_INVALID', `not PEM: ${why}`);

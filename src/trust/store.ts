@@ -1,0 +1,95 @@
+import { digestOf, type Digest } from '../bytes/hash.ts';
+import { toHex } from '../bytes/hex.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { parseJson, type JsonObject, type JsonValue } from '../bytes/json-parse.ts';
+import { compareUtf8 } from '../bytes/utf8.ts';
+import { DrillproofError } from '../errors.ts';
+import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
+import { readTrustedKey, trustedKeyJwk, type TrustedKey } from './trusted-key.ts';
+
+/** The keys that the caller trusts. Nothing inside the evidence can add one (formats §3). */
+export type TrustStore = {
+  /** Sorted by issuer and key id; never empty. */
+  readonly keys: readonly TrustedKey[];
+  /** SHA-256 of the canonical JSON of `trustStoreJwks`: equal exactly when the same keys are trusted for the same. */
+  readonly fingerprint: Digest;
+  /** The key that an issuer names so, compared exactly. */
+  find(issuer: string, keyId: string): TrustedKey | undefined;
+};
+
+/** Bytes of a trust store; room for some 20,000 keys. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads a trust store: a JWK Set of P-256 keys with our members beside those of RFC 7517 (formats §3). It is closed:
+ * an unknown member could be a restriction that goes unheeded.
+ * @throws DrillproofError `trust.STORE_INVALID`, `trust.STORE_EMPTY`, `trust.KEY_DUPLICATE`, `trust.KEY_PRIVATE`,
+ *   `trust.KEY_UNSUPPORTED`, `trust.KEY_INVALID`, with every fault in `details.issues`; and what `parseJson` throws
+ */
+export function parseTrustStore(bytes: Uint8Array): TrustStore {
+  const set = parseJson(bytes, { maxBytes: MAX_BYTES });
+  const keys = isObject(set) && Object.hasOwn(set, 'keys') ? set['keys'] : undefined;
+  if (!isObject(set) || !Array.isArray(keys)) {
+    throw new DrillproofError('trust.STORE_INVALID', 'not a JWK Set: an object with the array "keys"', {
+      path: '',
+    });
+  }
+  const unknown = Object.keys(set).filter((name) => name !== 'keys');
+  return storeOf(
+    keys,
+    unknown.map((name) => ({
+      code: 'trust.STORE_INVALID',
+      path: pointer('', name),
+      message: `the member ${JSON.stringify(name)} is not known`,
+    })),
+  );
+}
+
+/**
+ * A trust store of these keys, by the rules of `parseTrustStore`; the paths of faults are those in its JWK Set.
+ * @throws DrillproofError as `parseTrustStore` does
+ */
+export function trustStore(keys: readonly TrustedKey[]): TrustStore {
+  return storeOf(keys.map(trustedKeyJwk), []);
+}
+
+/** The JWK Set that `parseTrustStore` reads back as the same store. */
+export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObject[] } {
+  return { keys: store.keys.map(trustedKeyJwk) };
+}
+
+/** How many different keys these are: one point counts once, whatever its names (formats §3). */
+export function distinctPoints(keys: Iterable<{ readonly point: Uint8Array }>): number {
+  return new Set(Array.from(keys, (key) => toHex(key.point))).size;
+}
+
+function storeOf(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
+  const index = new Map<string, Map<string, TrustedKey>>(); // maps, so no name is special
+  for (const [at, item] of items.entries()) {
+    const path = pointer('/keys', at);
+    const read = readTrustedKey(item, path);
+    if ('faults' in read) faults.push(...read.faults);
+    else if (!added(index, read.key))
+      faults.push({ code: 'trust.KEY_DUPLICATE', path, message: twice(read.key) });
+  }
+  if (faults.length > 0) throw faultError(faults);
+  if (items.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the trust store holds no key');
+  const keys = [...index.values()].flatMap((named) => [...named.values()]).toSorted(byName);
+  return {
+    keys,
+    fingerprint: digestOf(canonicalBytes(trustStoreJwks({ keys }))),
+    find: (issuer, keyId) => index.get(issuer)?.get(keyId),
+  };
+}
+
+function added(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey): boolean {
+  const named = index.get(key.issuer) ?? new Map<string, TrustedKey>();
+  if (named.has(key.keyId)) return false;
+  index.set(key.issuer, named.set(key.keyId, key));
+  return true;
+}
+
+const byName = (a: TrustedKey, b: TrustedKey): number =>
+  compareUtf8(a.issuer, b.issuer) || compareUtf8(a.keyId, b.keyId);
+const twice = (key: TrustedKey): string =>
+  `the key ${JSON.stringify(key.keyId)} of issuer ${JSON.stringify(key.issuer)} stands twice`;

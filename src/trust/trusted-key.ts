@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import type { JsonObject, JsonValue } from '../bytes/json-parse.ts';
+import { compareUtf8 } from '../bytes/utf8.ts';
+import { isObject, pointer, type KeyFault } from './faults.ts';
+import { ecJwk, readEcJwk } from './jwk.ts';
+
+/** What a key may speak for: bundles, lists of bundles, verification summaries, receipts (formats §3). */
+export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+/** A public key and what it is trusted for. Times are milliseconds since 1970; both ends of the window are inside. */
+export type TrustedKey = {
+  readonly issuer: string;
+  /** How statements name the key, 1–256 characters; any name that the issuer chose. */
+  readonly keyId: string;
+  /** The public key, uncompressed (65 bytes). */
+  readonly point: Uint8Array;
+  readonly notBeforeMs?: number;
+  readonly notAfterMs?: number;
+  readonly revokedAtMs?: number;
+  /**
+   * Whether the revocation takes every statement with it (default true). When false, those issued before
+   * `revokedAtMs` stand. Says nothing about a key that is not revoked.
+   */
+  readonly compromised: boolean;
+  /** The projects it speaks for; absent: any. */
+  readonly projects?: readonly string[];
+  /** The organizations it speaks for; absent: any. */
+  readonly organizations?: readonly string[];
+  /** Default `['evidence']`. */
+  readonly purposes: readonly Purpose[];
+  /** The key and its window were taken from a certificate, whose chain nobody checked. */
+  readonly fromCertificate?: boolean;
+};
+
+const name = z.string().min(1).max(256);
+// Sorted without repeats, so that equal trust has equal bytes. An empty list could be read as "none" and as "any".
+const listOf = <T extends string>(item: z.ZodType<T>) =>
+  z
+    .array(item)
+    .min(1)
+    .transform((items) => [...new Set(items)].toSorted(compareUtf8));
+
+/** Our members beside those of RFC 7517. `use` and `alg` are optional there and required in a trust store. */
+const schema = z
+  .object({
+    use: z.string(),
+    alg: z.string(),
+    kid: name,
+    issuer: name,
+    notBeforeMs: z.int().exactOptional(),
+    notAfterMs: z.int().exactOptional(),
+    revokedAtMs: z.int().exactOptional(),
+    compromised: z.boolean().exactOptional(),
+    projects: listOf(name).exactOptional(),
+    organizations: listOf(name).exactOptional(),
+    purposes: listOf(z.enum(PURPOSES)).default(['evidence']),
+    fromCertificate: z.literal(true).exactOptional(),
+  })
+  .refine((key) => (key.notBeforeMs ?? -Infinity) <= (key.notAfterMs ?? Infinity), {
+    path: ['notAfterMs'],
+    message: 'the key ends before it begins',
+  })
+  .refine((key) => key.revokedAtMs !== undefined || key.compromised !== true, {
+    path: ['compromised'],
+    message: 'a compromised key needs revokedAtMs',
+  });
+const EXTENSIONS: ReadonlySet<string> = new Set(Object.keys(schema.shape));
+
+/** The key of one member of a trust store, or every rule that it breaks; `path` is its own JSON pointer. */
+export function readTrustedKey(
+  jwk: JsonValue,
+  path: string,
+): { key: TrustedKey } | { faults: readonly KeyFault[] } {
+  if (!isObject(jwk))
+    return { faults: [{ code: 'trust.STORE_INVALID', path, message: 'a key is an object' }] };
+  const ec = readEcJwk(jwk, 'verify', path, EXTENSIONS);
+  const members = schema.safeParse(jwk);
+  if (members.success && 'point' in ec) {
+    const { kid, use: _use, alg: _alg, compromised = true, ...rest } = members.data;
+    return { key: Object.freeze({ ...rest, keyId: kid, point: ec.point, compromised }) };
+  }
+  const broken = (members.error?.issues ?? []).map((issue) => ({
+    code: 'trust.STORE_INVALID' as const,
+    path: path + issue.path.map((step) => pointer('', String(step))).join(''),
+    message: issue.message,
+  }));
+  return { faults: [...('faults' in ec ? ec.faults : []), ...broken] };
+}
+
+/** The members of a key in a trust store (formats §3). */
+export function trustedKeyJwk(key: TrustedKey): JsonObject {
+  return {
+    ...ecJwk(key.point),
+    use: 'sig',
+    alg: 'ES256',
+    kid: key.keyId,
+    issuer: key.issuer,
+    ...(key.notBeforeMs !== undefined && { notBeforeMs: key.notBeforeMs }),
+    ...(key.notAfterMs !== undefined && { notAfterMs: key.notAfterMs }),
+    ...(key.revokedAtMs !== undefined && { revokedAtMs: key.revokedAtMs, compromised: key.compromised }),
+    ...(key.projects !== undefined && { projects: [...key.projects] }),
+    ...(key.organizations !== undefined && { organizations: [...key.organizations] }),
+    purposes: [...key.purposes],
+    ...(key.fromCertificate === true && { fromCertificate: true }),
+  };
+}
