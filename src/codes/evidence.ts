@@ -23,6 +23,13 @@ export const evidenceCodes = {
     action: 'See the path and the rule named; the producer has to pack the bundle again.',
     clause: 'control API, Hosted run',
   },
+  'bundle.OBJECTS_EXCEEDED': {
+    class: 'limit',
+    severity: 'error',
+    meaning: 'The bundle lists more objects than the limit.',
+    action: 'Raise the limit in the options if you trust the source.',
+    clause: 'formats, Limits',
+  },
   'bundle.BINDING_MISMATCH': {
     class: 'mismatch',
     severity: 'error',

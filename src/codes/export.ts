@@ -44,6 +44,13 @@ export const exportCodes = {
     action: 'The list was edited; get the original.',
     clause: 'formats §1, selectionDigest',
   },
+  'export.PARTS_EXCEEDED': {
+    class: 'limit',
+    severity: 'error',
+    meaning: 'The export lists more parts or reports, or holds more files, than the limit.',
+    action: 'Raise the limit in the options if you trust the source.',
+    clause: 'control API, Limits',
+  },
   'export.EMPTY': {
     class: 'missing',
     severity: 'warning',

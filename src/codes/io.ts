@@ -142,6 +142,13 @@ export const ioCodes = {
     action: 'Give the address up to, not including, /v1.',
     clause: 'control API, What the service does',
   },
+  'client.PAGES_EXCEEDED': {
+    class: 'limit',
+    severity: 'error',
+    meaning: 'A list has more pages or items than the limit, or its cursor leads back to an earlier page.',
+    action: 'Report it to the operator of the control plane, or raise the limit if you trust the source.',
+    clause: 'control API, Limits',
+  },
   'mirror.TARGET_FOREIGN': {
     class: 'usage',
     severity: 'error',

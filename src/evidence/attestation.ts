@@ -1,0 +1,78 @@
+import { fromBase64url, toBase64url } from '../bytes/base64url.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import {
+  attestationSchema,
+  exportAttestationSchema,
+  type Attestation,
+  type ExportAttestation,
+} from '../contract/index.ts';
+import type { Signer } from '../trust/index.ts';
+import { parseDocument, typeDocument, type DocumentKind } from './document.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
+
+export type Statement = Attestation['statement'];
+export type ExportStatement = ExportAttestation['statement'];
+
+const BUNDLE_KIND: DocumentKind<Attestation> = {
+  schema: attestationSchema,
+  code: 'attestation.INVALID',
+  canonical: true,
+};
+const EXPORT_KIND: DocumentKind<ExportAttestation> = {
+  schema: exportAttestationSchema,
+  code: 'attestation.INVALID',
+  canonical: true,
+};
+
+/**
+ * Types the bytes of `attestation.json`.
+ * @throws DrillproofError `attestation.INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ */
+export const parseAttestation = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): Attestation =>
+  parseDocument(bytes, BUNDLE_KIND, { maxBytes: limits.documentBytes });
+
+/** Types the bytes of `export-attestation.json`, as `parseAttestation` does. */
+export const parseExportAttestation = (
+  bytes: Uint8Array,
+  limits: EvidenceLimits = DEFAULT_LIMITS,
+): ExportAttestation => parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes });
+
+/** Types an attestation that came inside another document, such as a bundle resource. */
+export const typeAttestation = (value: unknown): Attestation => typeDocument(value, BUNDLE_KIND);
+
+/** What is signed: the UTF-8 bytes of the RFC 8785 form of the statement, nothing before or after (formats §2). */
+export const statementBytes = (statement: Statement | ExportStatement): Uint8Array =>
+  canonicalBytes(statement);
+
+/**
+ * The DER bytes of a signature.
+ * @throws DrillproofError `encoding.BASE64URL_INVALID`
+ */
+export const signatureBytes = (attestation: { readonly signature: string }): Uint8Array =>
+  fromBase64url(attestation.signature);
+
+/** Signs a statement; `keyId` of the statement must be that of the signer. */
+export async function attest<S extends Statement | ExportStatement>(
+  statement: S,
+  signer: Signer,
+): Promise<Envelope<S>> {
+  if (statement.keyId !== signer.keyId)
+    throw new TypeError('the statement names another key than the signer has');
+  const signature = toBase64url(await signer.sign(statementBytes(statement)));
+  return {
+    schemaVersion: 1,
+    algorithm: 'ecdsa-p256-sha256',
+    encoding: 'der-base64url',
+    signature,
+    statement,
+  };
+}
+
+/** A statement with its signature. */
+export type Envelope<S> = {
+  schemaVersion: 1;
+  algorithm: 'ecdsa-p256-sha256';
+  encoding: 'der-base64url';
+  signature: string;
+  statement: S;
+};

@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { semverSchema, sha256Schema, slugSchema } from '../contract/index.ts';
+import { parseDocument, type DocumentKind } from './document.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
+import { pathSchema } from './path.ts';
+
+const assetSchema = z.strictObject({
+  path: pathSchema,
+  mediaType: z.string().min(1).max(255),
+  artifactHash: sha256Schema,
+  bytes: z.int().min(0),
+});
+
+const packageSchema = z.strictObject({
+  packageId: slugSchema,
+  version: semverSchema,
+  manifestHash: sha256Schema,
+  artifactHash: sha256Schema,
+  manifest: pathSchema,
+  source: pathSchema,
+  ui: z.strictObject({ entry: pathSchema, assets: z.array(assetSchema) }).optional(),
+});
+
+/** `build.json` of a build archive (formats §7): the packages that the build locks. Its SHA-256 is the `buildHash`. */
+export const buildLockSchema = z
+  .strictObject({ schemaVersion: z.literal(1), kind: z.literal('build'), packages: z.array(packageSchema) })
+  .check(({ value, issues }) => {
+    const seen = new Set<string>();
+    for (const [i, { packageId }] of value.packages.entries()) {
+      if (seen.has(packageId)) {
+        const message = `the package ${packageId} stands twice`;
+        issues.push({ code: 'custom', input: value, path: ['packages', i, 'packageId'], message });
+      }
+      seen.add(packageId);
+    }
+  });
+
+export type BuildLock = z.infer<typeof buildLockSchema>;
+export type LockedPackage = BuildLock['packages'][number];
+
+const KIND: DocumentKind<BuildLock> = {
+  schema: buildLockSchema,
+  code: 'build.ARCHIVE_INVALID',
+  canonical: true,
+};
+
+/**
+ * Types `build.json`.
+ * @throws DrillproofError `build.ARCHIVE_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ */
+export const parseBuildLock = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): BuildLock =>
+  parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes });

@@ -1,0 +1,50 @@
+import type * as z from 'zod';
+import { parseCanonicalJson } from '../bytes/json-document.ts';
+import { parseJson, type JsonLimits } from '../bytes/json-parse.ts';
+import type { Code } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
+
+/** One broken rule of a document: a JSON pointer (RFC 6901) and what the rule wants. */
+export type DocumentIssue = { readonly path: string; readonly message: string };
+
+/** What a kind of document is: its shape, the code of a document that breaks it, and how it is read. */
+export type DocumentKind<T> = {
+  readonly schema: z.ZodType<T>;
+  readonly code: Code;
+  /** Whether the bytes must equal their own RFC 8785 form (formats §1, *Canonical or parsed*). */
+  readonly canonical: boolean;
+};
+
+/**
+ * Types the bytes of a document once, at the edge, and collects every rule that they break in `details.issues`.
+ * @throws DrillproofError the code of the kind, and all that the JSON parsers throw
+ */
+export function parseDocument<T>(bytes: Uint8Array, kind: DocumentKind<T>, limits?: JsonLimits): T {
+  const value = kind.canonical ? parseCanonicalJson(bytes, limits) : parseJson(bytes, limits);
+  return typeDocument(value, kind);
+}
+
+/** `parseDocument` for a value that is already parsed. */
+export function typeDocument<T>(value: unknown, kind: Pick<DocumentKind<T>, 'schema' | 'code'>): T {
+  const result = kind.schema.safeParse(value);
+  if (result.success) return result.data;
+  throw brokenDocument(
+    kind.code,
+    result.error.issues.map((issue) => ({ path: jsonPointer(issue.path), message: issue.message })),
+  );
+}
+
+/** The error for a document with these issues; the first one is its message. */
+export function brokenDocument(
+  code: Code,
+  issues: readonly [DocumentIssue, ...DocumentIssue[]] | DocumentIssue[],
+): DrillproofError {
+  const [first = { path: '', message: 'the document breaks its format' }] = issues;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  return new DrillproofError(code, `${first.message}${more}`, { path: first.path, details: { issues } });
+}
+
+/** A JSON pointer of a path of names and indexes. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

@@ -1,0 +1,68 @@
+export {
+  attest,
+  parseAttestation,
+  parseExportAttestation,
+  signatureBytes,
+  statementBytes,
+  typeAttestation,
+  type ExportStatement,
+  type Statement,
+} from './attestation.ts';
+export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts';
+export { brokenBindings, reproductionOf, type BrokenBinding } from './bindings.ts';
+export { parseBuildLock, type BuildLock, type LockedPackage } from './build-lock.ts';
+export {
+  artifactBytes,
+  bundleManifestBytes,
+  objectOfRole,
+  OBJECT_ROLES,
+  parseBundleManifest,
+  SIGNED_ROLES,
+  signedRoles,
+  type BundleManifest,
+  type BundleObject,
+  type ObjectRole,
+  type SignedRole,
+} from './bundle-manifest.ts';
+export { brokenDocument, jsonPointer, typeDocument, type DocumentIssue } from './document.ts';
+export {
+  exportManifestBytes,
+  localReportPath,
+  parseExportManifest,
+  partPath,
+  selectionDigest,
+  sumBytes,
+  type ExportManifest,
+  type LocalReportRow,
+  type PartRow,
+} from './export-manifest.ts';
+export { parseExportResource, resourceDifferences } from './export-resource.ts';
+export { DEFAULT_LIMITS, TOOL_SOURCE_MAX_BYTES, type EvidenceLimits } from './limits.ts';
+export {
+  packBundle,
+  type BundleInput,
+  type BundleSigning,
+  type ObjectInput,
+  type PackedBundle,
+} from './pack-bundle.ts';
+export {
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  packExport,
+  type ExportInput,
+  type ExportSigning,
+  type LocalReportFacts,
+  type PackedExport,
+} from './pack-export.ts';
+export { readPartFacts, type PartFacts } from './part-facts.ts';
+export { parseRunResult } from './run-result.ts';
+export {
+  memorySource,
+  readFile,
+  readWhole,
+  zipSource,
+  type EvidenceSource,
+  type OpenFile,
+  type SourceFile,
+} from './source.ts';

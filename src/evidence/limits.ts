@@ -1,0 +1,27 @@
+/** How much of anything evidence may have. Every loop over input from outside is bounded by a row (formats, Limits). */
+export type EvidenceLimits = {
+  /** Bytes of a bundle manifest or an export manifest. */
+  readonly manifestBytes: number;
+  /** Bytes of an attestation, an export resource or a receipt. */
+  readonly documentBytes: number;
+  /** Bytes of a run result. */
+  readonly runResultBytes: number;
+  /** Parts of an export, and likewise local reports (control API, Limits). */
+  readonly parts: number;
+  /** Objects of a bundle. */
+  readonly objects: number;
+  /** Files that lie in an export, whether listed or not. */
+  readonly files: number;
+};
+
+export const DEFAULT_LIMITS: EvidenceLimits = {
+  manifestBytes: 64 * 1024 * 1024,
+  documentBytes: 1024 * 1024,
+  runResultBytes: 64 * 1024 * 1024,
+  parts: 10_000,
+  objects: 99_998,
+  files: 50_000,
+};
+
+/** A tool source may have this many bytes of UTF-8, and is never truncated (control API, Limits). */
+export const TOOL_SOURCE_MAX_BYTES = 1024 * 1024;

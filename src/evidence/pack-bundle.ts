@@ -1,0 +1,225 @@
+import { digestOf, digester, digestStream, type Digest } from '../bytes/hash.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import type { Bytes } from '../bytes/platform.ts';
+import { compareUtf8 } from '../bytes/utf8.ts';
+import { EVIDENCE_PREDICATE_TYPE, type Attestation, type RunResult } from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
+import type { Signer } from '../trust/index.ts';
+import { writeZip, type ZipInput, type ZipWriteOptions } from '../zip/index.ts';
+import { ATTESTATION, BUNDLE_MANIFEST } from './archive.ts';
+import { attest, type Statement } from './attestation.ts';
+import { brokenBindings, reproductionOf } from './bindings.ts';
+import {
+  bundleManifestBytes,
+  bundleManifestSchema,
+  objectOfRole,
+  signedRoles,
+  SIGNED_ROLES,
+  type BundleManifest,
+  type ObjectRole,
+} from './bundle-manifest.ts';
+import { brokenDocument, typeDocument } from './document.ts';
+import { parseRunResult } from './run-result.ts';
+
+/** An object to be packed. `open` may be called several times and must give the same bytes each time. */
+export type ObjectInput = {
+  /** Begins with `objects/`. */
+  readonly path: string;
+  readonly mediaType: string;
+  readonly role?: ObjectRole;
+  open(): Bytes;
+};
+
+export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objects'> & {
+  readonly objects: readonly ObjectInput[];
+  /**
+   * The `result` of the hosted run. It becomes the object `objects/run-result.json`; its `stateHash`, `evidenceHash`
+   * and `trajectoryHash` are filled in from the objects of those roles where they are absent.
+   */
+  readonly runResult?: RunResultInput;
+};
+
+type RunResultInput = Omit<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'> &
+  Partial<Pick<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>>;
+
+/** Who signs, and when. */
+export type BundleSigning = {
+  readonly signer: Signer;
+  readonly issuer: string;
+  readonly issuedAtMs: number;
+  /** Default `urn:drillproof:attestation:evidence:v1`. */
+  readonly predicateType?: string;
+  /** For a rerun: the counters of the run that it reproduces. */
+  readonly original?: Pick<RunResult['identity'], 'trial' | 'trialCount' | 'attempt' | 'attemptLimit'>;
+};
+
+export type PackedBundle = {
+  readonly manifest: BundleManifest;
+  readonly manifestDigest: Digest;
+  readonly attestation?: Attestation;
+  /**
+   * The bytes of the part archive, streamed; each call reads the objects again.
+   * @throws DrillproofError `io.CHANGED` when an object is no longer what the manifest says
+   */
+  archive(options?: ZipWriteOptions): AsyncGenerator<Uint8Array, void, undefined>;
+};
+
+const RUN_RESULT_PATH = 'objects/run-result.json';
+
+/**
+ * Packs the evidence of one run: digests its objects, writes the manifest, signs the statement when a signer is
+ * given, and streams the archive (formats §1, §2). The same input gives the same bytes, but for the signature.
+ * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
+ */
+export async function packBundle(input: BundleInput, signing?: BundleSigning): Promise<PackedBundle> {
+  const objects = await digestObjects(input.objects);
+  if (input.runResult !== undefined) objects.push(runResultObject(input.runResult, objects));
+  objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));
+  const manifest = manifestOf(input, objects);
+  const manifestBytes = bundleManifestBytes(manifest);
+  const manifestDigest = digestOf(manifestBytes);
+  const attestation = signing && (await attestBundle(manifest, manifestDigest, objects, signing));
+  const documents = [entry(BUNDLE_MANIFEST, manifestBytes)];
+  if (attestation !== undefined) documents.push(entry(ATTESTATION, canonicalBytes(attestation)));
+  const entries = [...documents, ...objects.map(({ row, open }) => ({ name: row.path, open }))];
+  return {
+    manifest,
+    manifestDigest,
+    ...(attestation === undefined ? {} : { attestation }),
+    archive: (options) => writeZip(entries, options),
+  };
+}
+
+type Row = BundleManifest['objects'][number];
+type DigestedObject = { readonly row: Row; open(): Bytes };
+
+const entry = (name: string, bytes: Uint8Array): ZipInput => ({ name, open: () => once(bytes) });
+
+async function* once(bytes: Uint8Array): Bytes {
+  yield bytes;
+}
+
+async function digestObjects(inputs: readonly ObjectInput[]): Promise<DigestedObject[]> {
+  const objects: DigestedObject[] = [];
+  for (const { path, mediaType, role, open } of inputs) {
+    const { digest, bytes } = await digestStream(open());
+    const row: Row = { path, mediaType, digest, bytes, ...(role === undefined ? {} : { role }) };
+    objects.push({ row, open: () => unchanged(row, open()) });
+  }
+  return objects;
+}
+
+/** Passes bytes on and throws at their end when they are not those that were digested. */
+async function* unchanged(row: Row, bytes: Bytes): Bytes {
+  const sum = digester();
+  for await (const chunk of bytes) {
+    sum.update(chunk);
+    yield chunk;
+  }
+  if (sum.digest() !== row.digest) {
+    throw new DrillproofError('io.CHANGED', `${row.path} changed while it was being packed`, {
+      path: row.path,
+    });
+  }
+}
+
+function runResultObject(runResult: RunResultInput, objects: readonly DigestedObject[]): DigestedObject {
+  const digestOfRole = (role: ObjectRole): string | undefined =>
+    objects.find((object) => object.row.role === role)?.row.digest;
+  const bytes = canonicalBytes({
+    stateHash: digestOfRole('state'),
+    evidenceHash: digestOfRole('evidence'),
+    trajectoryHash: digestOfRole('trajectory'),
+    ...runResult,
+  });
+  const row: Row = {
+    path: RUN_RESULT_PATH,
+    mediaType: 'application/json',
+    digest: digestOf(bytes),
+    bytes: bytes.length,
+    role: 'run-result',
+  };
+  return { row, open: () => once(bytes) };
+}
+
+function manifestOf(input: BundleInput, objects: readonly DigestedObject[]): BundleManifest {
+  const { objects: _objects, runResult: _runResult, ...facts } = input;
+  const value = {
+    schemaVersion: 1,
+    kind: 'evidence.bundle',
+    ...facts,
+    objects: objects.map(({ row }) => row),
+  };
+  return typeDocument(value, { schema: bundleManifestSchema, code: 'pack.INPUT_INVALID' });
+}
+
+async function attestBundle(
+  manifest: BundleManifest,
+  manifestDigest: Digest,
+  objects: readonly DigestedObject[],
+  signing: BundleSigning,
+): Promise<Attestation> {
+  refuseMissingRoles(manifest);
+  const runResult = await readRunResult(objects);
+  const statement = statementOf(manifest, manifestDigest, runResult, signing);
+  const broken = brokenBindings({ manifest, manifestDigest, runResult, statement });
+  if (broken.length > 0) {
+    const issues = broken.map(({ field, expected, actual }) => ({
+      path: field,
+      message: `${field} would be signed as ${expected}, but the evidence has ${actual}`,
+    }));
+    throw brokenDocument('pack.INPUT_INVALID', issues);
+  }
+  return attest(statement, signing.signer);
+}
+
+function refuseMissingRoles(manifest: BundleManifest): void {
+  const missing = signedRoles.filter((role) => objectOfRole(manifest, role) === undefined);
+  if (missing.length === 0) return;
+  const issues = missing.map((role) => ({
+    path: '/objects',
+    message: `a signed bundle needs an object of role ${role}`,
+  }));
+  throw brokenDocument('pack.INPUT_INVALID', issues);
+}
+
+async function readRunResult(objects: readonly DigestedObject[]): Promise<RunResult> {
+  const object = objects.find(({ row }) => row.role === 'run-result');
+  if (object === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of object.open()) chunks.push(chunk);
+  try {
+    return parseRunResult(new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer()));
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    const context = { cause: error, path: object.row.path, details: { ...error.details } };
+    throw new DrillproofError('pack.INPUT_INVALID', `the run result: ${error.message}`, context);
+  }
+}
+
+function statementOf(
+  manifest: BundleManifest,
+  manifestDigest: Digest,
+  runResult: RunResult,
+  signing: BundleSigning,
+): Statement {
+  const hash = (role: (typeof signedRoles)[number]): string => objectOfRole(manifest, role)!.digest;
+  const hashes = Object.fromEntries(signedRoles.map((role) => [SIGNED_ROLES[role], hash(role)]));
+  const { runResultHash = '', evidenceHash = '', stateHash = '', trajectoryHash = '' } = hashes;
+  return {
+    schemaVersion: 1,
+    predicateType: signing.predicateType ?? EVIDENCE_PREDICATE_TYPE,
+    issuer: signing.issuer,
+    keyId: signing.signer.keyId,
+    issuedAtMs: signing.issuedAtMs,
+    subject: {
+      manifestDigest,
+      runId: manifest.runId,
+      reproduction: reproductionOf(runResult.identity, signing.original),
+      runResultHash,
+      evidenceHash,
+      stateHash,
+      trajectoryHash,
+    },
+  };
+}

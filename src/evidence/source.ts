@@ -1,0 +1,84 @@
+import { compareUtf8 } from '../bytes/utf8.ts';
+import { memoryAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { DrillproofError, LimitError } from '../errors.ts';
+import type { ZipArchive } from '../zip/index.ts';
+
+/** A file of an export: its path from the root with `/`, its size, and whether it is a regular file. */
+export type SourceFile = { readonly path: string; readonly bytes: number; readonly regular: boolean };
+
+/** Bytes that stay open until they are closed. */
+export type OpenFile = RandomAccess & { close(): Promise<void> };
+
+/** The tree of an export, wherever it lies. */
+export type EvidenceSource = {
+  readonly kind: 'directory' | 'zip' | 'memory';
+  /**
+   * Every file of the tree, sorted by UTF-8 bytes; folders are not listed.
+   * @throws DrillproofError `io.UNREADABLE` when a folder cannot be read
+   */
+  files(): Promise<readonly SourceFile[]>;
+  /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE` */
+  open(path: string): Promise<OpenFile>;
+};
+
+const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
+const absent = (path: string): DrillproofError =>
+  new DrillproofError('io.NOT_FOUND', `there is no file ${path}`, { path });
+const keepOpen = (access: RandomAccess): OpenFile => ({
+  size: access.size,
+  read: (offset, length) => access.read(offset, length),
+  close: () => Promise.resolve(),
+});
+
+/** A tree in memory, by path. */
+export function memorySource(files: Readonly<Record<string, Uint8Array>>): EvidenceSource {
+  const list = Object.entries(files).map(([path, bytes]) => ({ path, bytes: bytes.length, regular: true }));
+  list.sort(byPath);
+  return {
+    kind: 'memory',
+    files: () => Promise.resolve(list),
+    async open(path) {
+      const bytes = Object.hasOwn(files, path) ? files[path] : undefined;
+      if (bytes === undefined) throw absent(path);
+      return keepOpen(memoryAccess(bytes));
+    },
+  };
+}
+
+/**
+ * The tree inside a one-file export, whose entries are stored (formats §1, Export), so that each part can be read at
+ * any place without extracting anything.
+ */
+export function zipSource(archive: ZipArchive): EvidenceSource {
+  const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
+  const list = archive.entries.map((entry) => ({ path: entry.name, bytes: entry.bytes, regular: true }));
+  list.sort(byPath);
+  return {
+    kind: 'zip',
+    files: () => Promise.resolve(list),
+    async open(path) {
+      const entry = entries.get(path);
+      if (entry === undefined) throw absent(path);
+      return keepOpen(archive.stored(entry));
+    },
+  };
+}
+
+/**
+ * All bytes of a file that must be small.
+ * @throws LimitError `json.TOO_LARGE` before anything is read
+ */
+export async function readWhole(access: RandomAccess, maxBytes: number, path: string): Promise<Uint8Array> {
+  if (access.size > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`, { path });
+  return Uint8Array.from(await access.read(0, access.size));
+}
+
+/** `readWhole` of a file of a source, which is closed again. */
+export async function readFile(source: EvidenceSource, path: string, maxBytes: number): Promise<Uint8Array> {
+  const file = await source.open(path);
+  try {
+    return await readWhole(file, maxBytes, path);
+  } finally {
+    await file.close();
+  }
+}
