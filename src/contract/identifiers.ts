@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { text } from './scalars.ts';
+
+// Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.
+
+const prefixed = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{12,32}$`));
+const chosenByCaller = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}_[A-Za-z0-9][A-Za-z0-9_-]{5,95}$`));
+
+export const organizationIdSchema = prefixed('org');
+export const projectIdSchema = prefixed('prj');
+export const environmentIdSchema = prefixed('env');
+export const sessionIdSchema = prefixed('ses');
+export const callbackReceiverBindingIdSchema = prefixed('cbr');
+export const hostedSnapshotIdSchema = prefixed('hsnap');
+export const operationIdSchema = prefixed('op');
+export const authoringSessionIdSchema = prefixed('authsess');
+export const hostedRunIdSchema = prefixed('hrun');
+export const evidenceExportIdSchema = prefixed('evexp');
+export const evidenceBundleIdSchema = prefixed('evidence');
+export const buildAttemptIdSchema = prefixed('attempt');
+export const sourceDraftIdSchema = prefixed('draft');
+
+export const runIdSchema = chosenByCaller('run');
+export const correlationIdSchema = chosenByCaller('corr');
+export const pendingEventIdSchema = chosenByCaller('pending');
+
+/** `sha256:` and 64 lowercase hex characters. */
+export const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+/** drillId, scenarioId, packageId, faultId: each segment begins with a letter. 1 to 96 characters. */
+export const slugSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9]*(?:[-_][a-z][a-z0-9]*)*$/)
+  .max(96);
+
+export const idempotencyKeySchema = z.string().regex(/^[A-Za-z0-9._:-]{8,128}$/);
+
+/** The id of a local report: ours begin with `lrep_`, others may be anything that is safe in a path (formats §1). */
+export const localReportIdSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
+
+/** An identifier to which the control API gives no format: 1 to 128 characters. */
+export const opaqueIdSchema = text(1, 128);
+
+/** Who asked, made or uploaded: 1 to 255 characters. */
+export const principalSchema = text(1, 255);
+
+/** The seed of a world or a run: 1 to 20 characters. */
+export const seedSchema = text(1, 20);
+
+/** A commit: 40 lowercase hex characters. */
+export const revisionSchema = z.string().regex(/^[0-9a-f]{40}$/);
+
+const NUMERIC = '(?:0|[1-9][0-9]*)';
+const PRERELEASE = `(?:${NUMERIC}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)`;
+const BUILD = '[0-9A-Za-z-]+';
+
+/** major.minor.patch with optional prerelease and build suffix (Semantic Versioning 2.0.0 §2, §9, §10). */
+export const semverSchema = z
+  .string()
+  .regex(
+    new RegExp(
+      `^${NUMERIC}\\.${NUMERIC}\\.${NUMERIC}` +
+        `(?:-${PRERELEASE}(?:\\.${PRERELEASE})*)?(?:\\+${BUILD}(?:\\.${BUILD})*)?$`,
+    ),
+  );
