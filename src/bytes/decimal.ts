@@ -8,10 +8,17 @@ function decimalOf(token: string): Decimal | undefined {
   if (parts === null) return undefined;
   const [, sign, whole = '', fraction = '', power = '0'] = parts;
   const significant = (whole + fraction).replace(/^0+/, '');
-  const digits = significant.replace(/0+$/, '');
+  const digits = withoutTrailingZeros(significant);
   if (digits === '') return { negative: false, digits: '0', exponent: 0 };
   const exponent = Number(power) - fraction.length + (significant.length - digits.length);
   return { negative: sign === '-', digits, exponent };
+}
+
+// A loop, because /0+$/ takes quadratic time on a number with a long run of zeros before its last digit.
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end--;
+  return digits.slice(0, end);
 }
 
 /**

@@ -54,14 +54,40 @@ const portableP256: P256 = {
   generateScalar: () => p256.utils.randomSecretKey(),
 };
 
-async function* through(input: Bytes, transform: CompressionStream | DecompressionStream): Bytes {
-  const source = new ReadableStream<BufferSource>({
-    async start(controller) {
-      for await (const chunk of input) controller.enqueue(Uint8Array.from(chunk));
-      controller.close();
+/** A stream that reads its input only when asked, and remembers whether it was the input that failed. */
+function streamOf(input: Bytes): { stream: ReadableStream<BufferSource>; failure(): unknown } {
+  const chunks = input[Symbol.asyncIterator]();
+  let failure: unknown;
+  const stream = new ReadableStream<BufferSource>({
+    async pull(controller) {
+      try {
+        const next = await chunks.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(Uint8Array.from(next.value));
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    },
+    async cancel() {
+      await chunks.return?.();
     },
   });
-  yield* source.pipeThrough(transform) as unknown as Bytes;
+  return { stream, failure: () => failure };
+}
+
+/** @throws what the input throws, and otherwise what `failed` makes of the error of the transform. */
+async function* through(
+  input: Bytes,
+  transform: CompressionStream | DecompressionStream,
+  failed: (cause: unknown) => unknown,
+): Bytes {
+  const source = streamOf(input);
+  try {
+    yield* source.stream.pipeThrough(transform) as unknown as Bytes;
+  } catch (cause) {
+    throw source.failure() ?? failed(cause);
+  }
 }
 
 /** The primitives on web standards and noble: browsers, Deno, Bun, and the second opinion on Node. */
@@ -73,14 +99,12 @@ export const platform: Platform = {
   },
   crc32,
   p256: portableP256,
-  async *inflateRaw(compressed) {
-    try {
-      yield* through(compressed, new DecompressionStream('deflate-raw'));
-    } catch (cause) {
-      if (cause instanceof DrillproofError) throw cause;
-      throw new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
-    }
-  },
+  inflateRaw: (compressed) =>
+    through(
+      compressed,
+      new DecompressionStream('deflate-raw'),
+      (cause) => new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause }),
+    ),
   // CompressionStream has no levels; the level only changes how small the result is.
-  deflateRaw: (plain) => through(plain, new CompressionStream('deflate-raw')),
+  deflateRaw: (plain) => through(plain, new CompressionStream('deflate-raw'), (cause) => cause),
 };

@@ -1,7 +1,8 @@
 import { toUtf8 } from './utf8.ts';
 
 const MAX_PATH_BYTES = 1024;
-const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
+// With any extension, and with spaces before it, Windows still opens the device.
+const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\..*)?$/i;
 const CONTROL = /\p{Cc}/u;
 
 const SEGMENT_RULES: readonly (readonly [(segment: string) => boolean, string])[] = [
@@ -30,7 +31,12 @@ export function portablePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** The form in which no two paths of one tree may be equal: what a file system that folds case would see. */
+const foldedOnce = (path: string): string => path.toUpperCase().toLowerCase();
+
+/**
+ * The form in which no two paths of one tree may be equal: what a file system that folds case would see.
+ * The second round is for the capital sharp s alone, which only its small letter takes to "ss".
+ */
 export function pathTwin(path: string): string {
-  return path.toUpperCase().toLowerCase().normalize('NFC');
+  return foldedOnce(foldedOnce(path)).normalize('NFC');
 }
