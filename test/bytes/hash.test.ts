@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { digester, digestOf, digestStream } from '../../src/bytes/hash.ts';
+
+const EMPTY = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** 3 MB that no pattern of the block size repeats in. */
+const sample = Uint8Array.from({ length: 3_000_001 }, (_, i) => (i * i + (i >> 7)) & 0xff);
+const nodeDigest = (bytes: Uint8Array): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+describe('digests', () => {
+  it('of nothing and of "abc" are those of FIPS 180-4', () => {
+    expect(digestOf(new Uint8Array())).toBe(EMPTY);
+    expect(digestOf(Buffer.from('abc'))).toBe(
+      'sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+
+  it('are those of node:crypto around every block boundary', () => {
+    for (const length of [1, 55, 56, 63, 64, 65, 119, 120, 127, 128, 129, 1_000_000]) {
+      expect(digestOf(sample.subarray(0, length))).toBe(nodeDigest(sample.subarray(0, length)));
+    }
+  });
+
+  it('are those of the sha256sum program', () => {
+    const answer = execFileSync('sha256sum', ['-b', '-'], { input: sample, encoding: 'utf8' });
+    expect(`sha256:${answer.slice(0, 64)}`).toBe(digestOf(sample));
+  });
+
+  it('do not depend on the chunks, and count their bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 150 }), { maxLength: 8 }), async (chunks) => {
+        const whole = Buffer.concat(chunks);
+        const sum = digester();
+        for (const chunk of chunks) sum.update(chunk);
+        expect(sum.bytes).toBe(whole.length);
+        expect(sum.digest()).toBe(nodeDigest(whole));
+        async function* stream(): AsyncGenerator<Uint8Array> {
+          yield* chunks;
+        }
+        expect(await digestStream(stream())).toEqual({ digest: nodeDigest(whole), bytes: whole.length });
+      }),
+    );
+  });
+
+  it('let the error of a stream through', async () => {
+    const broken = new Error('made for a test');
+    async function* stream(): AsyncGenerator<Uint8Array> {
+      yield Uint8Array.of(1);
+      throw broken;
+    }
+    await expect(digestStream(stream())).rejects.toBe(broken);
+  });
+});

@@ -1,0 +1,124 @@
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { platform as chosen } from '#platform';
+import { platform as portable } from '../../src/bytes/platform-portable.ts';
+import { platform as node } from '../../src/node/platform-node.ts';
+
+const chunkings = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 });
+const text = Buffer.from('drill '.repeat(20_000));
+
+async function* stream(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+const cut = (bytes: Uint8Array, size: number): Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+
+async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+it('#platform is the one of Node here', () => {
+  expect(chosen).toBe(node);
+  expect([node.name, portable.name]).toEqual(['node', 'portable']);
+});
+
+describe.each([node, portable])('the primitives of the platform $name', (platform) => {
+  it('sha256 is that of node:crypto over every chunking', () => {
+    fc.assert(
+      fc.property(chunkings, (chunks) => {
+        const hash = platform.sha256();
+        for (const chunk of chunks) hash.update(chunk);
+        const expected = createHash('sha256').update(Buffer.concat(chunks)).digest();
+        expect(Buffer.from(hash.digest()).equals(expected)).toBe(true);
+      }),
+    );
+  });
+
+  it('two hashes at once do not mix', () => {
+    const [one, other] = [platform.sha256(), platform.sha256()];
+    one.update(text);
+    other.update(Buffer.from('x'));
+    one.update(Buffer.from('y'));
+    const expected = createHash('sha256').update(text).update('y').digest();
+    expect(Buffer.from(one.digest()).equals(expected)).toBe(true);
+  });
+
+  it('crc32 has the check value of CRC-32/ISO-HDLC and continues from its seed', () => {
+    expect(platform.crc32(Buffer.from('123456789'), 0)).toBe(0xcb_f4_39_26);
+    expect(platform.crc32(new Uint8Array(), 0)).toBe(0);
+    fc.assert(
+      fc.property(chunkings, (chunks) => {
+        let crc = 0;
+        for (const chunk of chunks) crc = platform.crc32(chunk, crc);
+        expect(crc).toBe(crc32(Buffer.concat(chunks)));
+      }),
+    );
+  });
+
+  it('inflateRaw decodes whatever the chunks', async () => {
+    const compressed = deflateRawSync(text);
+    for (const size of [1, 7, 64, compressed.length]) {
+      expect((await collect(platform.inflateRaw(stream(cut(compressed, size))))).equals(text)).toBe(true);
+    }
+    const empty = deflateRawSync(new Uint8Array());
+    expect(await collect(platform.inflateRaw(stream([empty])))).toHaveLength(0);
+  });
+
+  it('deflateRaw encodes what zlib decodes', async () => {
+    const compressed = await collect(platform.deflateRaw(stream(cut(text, 1000)), 6));
+    expect(compressed.length).toBeLessThan(text.length / 50);
+    expect(inflateRawSync(compressed).equals(text)).toBe(true);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['a stream cut short', cut(deflateRawSync(text).subarray(0, -1), 50)],
+    ['a stream cut in half', [deflateRawSync(text).subarray(0, 60)]],
+    ['a reserved block type', [Uint8Array.of(0x07)]],
+    ['a byte after the end', [Buffer.concat([deflateRawSync(text), Uint8Array.of(0)])]],
+    ['a chunk after the end', [deflateRawSync(text), Uint8Array.of(1, 2, 3)]],
+    ['a second stream', [deflateRawSync(text), deflateRawSync(text)]],
+    ['a stored block with a wrong complement', [Uint8Array.of(1, 1, 0, 0, 0, 65)]],
+    [
+      'a distance before the beginning',
+      [Uint8Array.of(0x63, 0x00, 0x02, 0x00).subarray(0, 2), Uint8Array.of(0x02)],
+    ],
+  ])('inflateRaw refuses %s', async (_, chunks) => {
+    await expect(collect(platform.inflateRaw(stream(chunks)))).rejects.toMatchObject({
+      code: 'zip.DATA_INVALID',
+    });
+  });
+
+  it('the error of the source of an inflate or deflate is what comes out', async () => {
+    const broken = new Error('made for a test');
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      yield deflateRawSync(text).subarray(0, 20);
+      throw broken;
+    }
+    await expect(collect(platform.inflateRaw(failing()))).rejects.toBe(broken);
+    await expect(collect(platform.deflateRaw(failing(), 6))).rejects.toBe(broken);
+  });
+
+  it('an inflate that is left early reads no further and closes its source', async () => {
+    let given = 0;
+    let closed = false;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) {
+          given++;
+          yield Uint8Array.of(0, 0xff, 0xff, 0, 0, ...new Uint8Array(65_535)); // a stored block that is not the last
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } finally {
+        closed = true;
+      }
+    }
+    for await (const piece of platform.inflateRaw(endless())) if (piece.length > 0) break;
+    await expect.poll(() => closed).toBe(true);
+    expect(given).toBeLessThan(50);
+  });
+});

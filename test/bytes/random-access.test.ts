@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryAccess, sliceAccess, streamAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
+
+const sample = Uint8Array.from({ length: 100 }, (_, i) => i);
+
+async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return pieces;
+}
+
+describe('random access', () => {
+  it('to memory gives exactly the bytes asked for', async () => {
+    const access = memoryAccess(sample);
+    expect(access.size).toBe(100);
+    expect(await access.read(0, 100)).toEqual(sample);
+    expect(await access.read(99, 1)).toEqual(Uint8Array.of(99));
+    expect(await access.read(100, 0)).toHaveLength(0);
+  });
+
+  it('to a slice of a slice moves both windows', async () => {
+    const inner = sliceAccess(sliceAccess(memoryAccess(sample), 10, 50), 5, 20);
+    expect(inner.size).toBe(20);
+    expect(await inner.read(0, 3)).toEqual(Uint8Array.of(15, 16, 17));
+    expect(await inner.read(19, 1)).toEqual(Uint8Array.of(34));
+  });
+
+  it('streams all of it in 256 KiB pieces unless told otherwise', async () => {
+    const large = new Uint8Array(600_000);
+    const lengths = (await collect(streamAccess(memoryAccess(large)))).map((piece) => piece.length);
+    expect(lengths).toEqual([262_144, 262_144, 75_712]);
+    expect(await collect(streamAccess(memoryAccess(new Uint8Array())))).toEqual([]);
+  });
+
+  it('streams any window in pieces of any size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(100),
+        fc.nat(100),
+        fc.integer({ min: 1, max: 120 }),
+        async (a, b, pieceBytes) => {
+          const [from, to] = a < b ? [a, b] : [b, a];
+          const pieces = await collect(streamAccess(memoryAccess(sample), from, to - from, pieceBytes));
+          expect(Buffer.concat(pieces).equals(sample.subarray(from, to))).toBe(true);
+          expect(pieces.every((piece) => piece.length > 0 && piece.length <= pieceBytes)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('reads no piece before it is wanted, and lets an error through', async () => {
+    const reads: number[] = [];
+    const failing: RandomAccess = {
+      size: 30,
+      read(offset, length) {
+        reads.push(offset);
+        if (offset >= 20) throw new Error('made for a test');
+        return sample.subarray(offset, offset + length);
+      },
+    };
+    const stream = streamAccess(failing, 0, 30, 10);
+    await stream.next();
+    expect(reads).toEqual([0]);
+    await expect(collect(stream)).rejects.toThrow('made for a test');
+    expect(reads).toEqual([0, 10, 20]);
+  });
+});
