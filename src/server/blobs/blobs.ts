@@ -1,0 +1,38 @@
+import type { Bytes } from '../../bytes/platform.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { BlobRef } from '../store/store.ts';
+
+/** Bytes from `start` up to, not including, `end`. */
+export type ByteRange = { readonly start: number; readonly end: number };
+
+/** An open blob whose bytes were proven to have its digest. It is closed once, whatever happened to it. */
+export type OpenBlob = {
+  readonly bytes: number;
+  /**
+   * The bytes of a range, in order, in pieces.
+   * @throws DrillproofError `io.CHANGED` when the file ends early, `io.UNREADABLE`
+   */
+  stream(range: ByteRange): Bytes;
+  access(): RandomAccess;
+  close(): Promise<void>;
+};
+
+/**
+ * Bytes kept under their SHA-256. Putting the same bytes again changes nothing. What was put is durable when `put`
+ * resolves, so a row that names a blob is written after it.
+ */
+export type Blobs = {
+  /**
+   * Takes in a stream, hashing and counting as it passes; with `expected`, other bytes are refused and not kept.
+   * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.READ_ONLY`, `io.WRITE_FAILED`
+   */
+  put(source: Bytes, expected?: Partial<BlobRef>): Promise<BlobRef>;
+  /**
+   * Opens a blob after proving its bytes; a proof holds until the file is seen to have changed.
+   * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are gone or have another digest, `io.UNREADABLE`
+   */
+  open(digest: Digest): Promise<OpenBlob>;
+  /** Hashes the bytes again, whatever was proven before. `missing`, `corrupt` or `intact`. @throws `io.UNREADABLE` */
+  verify(digest: Digest): Promise<'intact' | 'corrupt' | 'missing'>;
+};

@@ -1,0 +1,144 @@
+import { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { fromHex } from '../../bytes/hex.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
+import { ControlError } from '../control-error.ts';
+import type { Log } from '../log.ts';
+import type { BlobRef } from '../store/store.ts';
+import { commonHeaders } from './envelope.ts';
+import { ifRangeHolds, selectRange } from './range.ts';
+
+/** Stored bytes as an operation answers with them. */
+export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
+
+/** What a download needs of the request and of the process. */
+export type DownloadContext = {
+  readonly method: string;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+  readonly correlationId: string;
+  readonly blobs: Blobs;
+  readonly log: Log;
+  /** The response of Node to write to directly; without it the bytes go through a web stream. */
+  readonly outgoing: unknown;
+};
+
+type Answer = {
+  readonly status: 200 | 206;
+  readonly headers: Record<string, string>;
+  readonly range: ByteRange;
+};
+
+// Below this size one read and one write cost less than a stream.
+const ONE_SHOT_BYTES = 256 * 1024;
+
+const etagOf = (digest: Digest): string => `"${digest}"`;
+
+function headersOf(download: Download, correlationId: string): Record<string, string> {
+  const { blob, mediaType, filename } = download;
+  const hash = Buffer.from(fromHex(blob.digest.slice('sha256:'.length)));
+  return {
+    ...commonHeaders(correlationId),
+    'Content-Type': mediaType,
+    'Accept-Ranges': 'bytes',
+    ETag: etagOf(blob.digest),
+    'Repr-Digest': `sha-256=:${hash.toString('base64')}:`,
+    'Content-Disposition': `attachment; filename="${filename.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
+  };
+}
+
+/** Status, headers and range by the preconditions of the request. Range is for GET only (RFC 9110 §14.2). */
+function decide(download: Download, bytes: number, context: DownloadContext): Answer {
+  const headers = headersOf(download, context.correlationId);
+  const mayRange = context.method === 'GET' && ifRangeHolds(context.ifRange, etagOf(download.blob.digest));
+  const selection = selectRange(mayRange ? context.range : undefined, bytes);
+  if (selection.kind === 'unsatisfiable') {
+    throw new ControlError('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {
+      headers: { 'Content-Range': `bytes */${bytes}`, 'Accept-Ranges': 'bytes' },
+    });
+  }
+  if (selection.kind === 'whole') {
+    return {
+      status: 200,
+      headers: { ...headers, 'Content-Length': String(bytes) },
+      range: { start: 0, end: bytes },
+    };
+  }
+  const { start, end } = selection.range;
+  const contentRange = `bytes ${start}-${end - 1}/${bytes}`;
+  return {
+    status: 206,
+    headers: { ...headers, 'Content-Length': String(end - start), 'Content-Range': contentRange },
+    range: selection.range,
+  };
+}
+
+async function collect(blob: OpenBlob, range: ByteRange) {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of blob.stream(range)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Streams to the response of Node. Once the headers are out a failure can only cut the connection, which `pipeline`
+ * does: the length that was announced is then not reached, and no client takes the part for the whole.
+ */
+async function writeOut(blob: OpenBlob, answer: Answer, outgoing: ServerResponse, context: DownloadContext) {
+  outgoing.writeHead(answer.status, answer.headers);
+  try {
+    await pipeline(Readable.from(blob.stream(answer.range), { objectMode: true }), outgoing);
+  } catch (error) {
+    context.log({
+      level: 'warn',
+      event: 'download.interrupted',
+      correlationId: context.correlationId,
+      error,
+    });
+  }
+  return RESPONSE_ALREADY_SENT;
+}
+
+function webStream(blob: OpenBlob, range: ByteRange): ReadableStream<Uint8Array> {
+  const pieces = blob.stream(range)[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const next = await pieces.next();
+        if (next.done !== true) return controller.enqueue(next.value);
+        await blob.close();
+        controller.close();
+      } catch (error) {
+        await blob.close();
+        controller.error(error);
+      }
+    },
+    cancel: () => blob.close(),
+  });
+}
+
+/**
+ * Answers with stored bytes, whole or one range of them, or their headers only for HEAD. The bytes are proven before
+ * the first of them, or the status, goes out.
+ * @throws ControlError `control.RANGE_NOT_SATISFIABLE`, and what `Blobs.open` throws
+ */
+export async function answerDownload(download: Download, context: DownloadContext): Promise<Response> {
+  const blob = await context.blobs.open(download.blob.digest);
+  let handedOver = false;
+  try {
+    const answer = decide(download, blob.bytes, context);
+    const { status, headers, range } = answer;
+    if (context.method === 'HEAD') return new Response(null, { status, headers });
+    if (range.end - range.start <= ONE_SHOT_BYTES) {
+      return new Response(await collect(blob, range), { status, headers });
+    }
+    if (context.outgoing instanceof ServerResponse)
+      return await writeOut(blob, answer, context.outgoing, context);
+    handedOver = true;
+    return new Response(webStream(blob, range), { status, headers });
+  } finally {
+    if (!handedOver) await blob.close();
+  }
+}

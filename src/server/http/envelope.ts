@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { controlErrors, isControlCode, type ControlCode, type ErrorEnvelope } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { ControlError } from '../control-error.ts';
+import type { Log } from '../log.ts';
+
+/** A new correlation id. One that a request carries is not trusted: it could name another's request in the log. */
+export const newCorrelationId = (): string => `corr_${randomUUID()}`;
+
+/** Headers of every answer (control API, Endpoints). */
+export const commonHeaders = (correlationId: string): Record<string, string> => ({
+  'X-Correlation-Id': correlationId,
+  'Cache-Control': 'private, no-store',
+  'X-Content-Type-Options': 'nosniff',
+});
+
+export type ErrorAnswer = {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+};
+
+const HEADERS_OF: Partial<Record<ControlCode, Record<string, string>>> = {
+  'control.UNAUTHENTICATED': { 'WWW-Authenticate': 'Bearer' },
+};
+
+// What the caller may be told of a failure. A message of another room may name a path of this machine, so only
+// the control plane's own codes keep theirs.
+function told(error: unknown): ControlError {
+  if (error instanceof ControlError) return error;
+  if (!(error instanceof DrillproofError))
+    return new ControlError('control.INTERNAL', 'the control plane failed');
+  if (isControlCode(error.code)) {
+    return new ControlError(
+      error.code,
+      error.message,
+      error.details === undefined ? {} : { details: error.details },
+    );
+  }
+  if (error.code.startsWith('io.')) {
+    return new ControlError('control.UNAVAILABLE', 'the storage cannot be used at the moment', {
+      retryAfterMs: 1000,
+    });
+  }
+  return new ControlError('control.INTERNAL', 'the control plane failed');
+}
+
+function envelopeOf(error: ControlError, code: ControlCode, correlationId: string): ErrorEnvelope {
+  return {
+    code,
+    message: error.message,
+    correlationId,
+    retryable: controlErrors[code].retryable,
+    source: 'platform',
+    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    ...(error.issues !== undefined && { issues: error.issues.map((issue) => ({ ...issue })) }),
+    ...(error.details !== undefined && { details: { ...error.details } }),
+  };
+}
+
+/** The canonical error envelope of any failure (control API, Errors); what the caller cannot mend is logged. */
+export function errorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
+  const refusal = told(error);
+  const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
+  const { status } = controlErrors[code];
+  if (status >= 500 && code !== 'control.NOT_IMPLEMENTED')
+    log({ level: 'error', event: code, correlationId, error });
+  const retryAfter = refusal.retryAfterMs;
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/json',
+      ...commonHeaders(correlationId),
+      ...HEADERS_OF[code],
+      ...(retryAfter !== undefined && { 'Retry-After': String(Math.ceil(retryAfter / 1000)) }),
+      ...refusal.headers,
+    },
+    body: JSON.stringify(envelopeOf(refusal, code, correlationId)),
+  };
+}
+
+/** `errorAnswer` as a Response. */
+export function errorResponse(error: unknown, correlationId: string, log: Log): Response {
+  const { status, headers, body } = errorAnswer(error, correlationId, log);
+  return new Response(body, { status, headers });
+}

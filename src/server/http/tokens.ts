@@ -1,0 +1,52 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Permission } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import type { Reads, TokenRow } from '../store/store.ts';
+
+/** Who asks, as the token says. */
+export type Principal = {
+  readonly tokenId: string;
+  readonly organizationId: string;
+  readonly projects: readonly string[] | 'all';
+  readonly permissions: readonly Permission[];
+};
+
+const TOKEN = /^dp_[A-Za-z0-9_-]{43}$/;
+const AUTHORIZATION = /^bearer +(\S+) *$/i;
+
+/** A new token: `dp_` and 256 random bits in base64url. It is shown once and never stored. */
+export const newToken = (): string => `dp_${randomBytes(32).toString('base64url')}`;
+
+/** What is stored of a token: the hex SHA-256 of its text. 256 random bits need no slow hash. */
+export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** The token of an Authorization header. Two such headers arrive joined by a comma, which no token holds. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  const token = authorization === undefined ? undefined : AUTHORIZATION.exec(authorization)?.[1];
+  return token !== undefined && TOKEN.test(token) ? token : undefined;
+}
+
+const sameText = (left: string, right: string): boolean =>
+  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+
+const isLive = (row: TokenRow, nowMs: number): boolean =>
+  row.revokedAtMs === undefined && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
+
+/**
+ * The principal of a request, looked up anew each time so that a revocation bites at once. A token of another form is
+ * refused without a look at the store.
+ * @throws DrillproofError `control.UNAUTHENTICATED`, the same for each reason
+ */
+export async function authenticate(
+  store: Reads,
+  authorization: string | undefined,
+  nowMs: number,
+): Promise<Principal> {
+  const token = bearerToken(authorization);
+  const hash = token === undefined ? undefined : tokenHash(token);
+  const row = hash === undefined ? undefined : await store.tokenByHash(hash);
+  if (row === undefined || hash === undefined || !sameText(row.tokenHash, hash) || !isLive(row, nowMs)) {
+    throw new DrillproofError('control.UNAUTHENTICATED', 'a valid bearer token is required');
+  }
+  return row;
+}

@@ -1,0 +1,91 @@
+import type * as z from 'zod';
+import { idempotencyKeySchema, type Operation } from '../../contract/index.ts';
+import { ControlError, type RequestIssue } from '../control-error.ts';
+
+/** A request as it arrived, each part still untyped. */
+export type RawRequest = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+};
+
+type Part = 'params' | 'query' | 'headers' | 'body';
+
+const pointer = (part: Part, path: readonly PropertyKey[]): string =>
+  [part, ...path].map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+function issuesOf(part: Part, schema: z.ZodType, value: unknown): { issues: RequestIssue[]; value: unknown } {
+  const result = schema.safeParse(value);
+  if (result.success) return { issues: [], value: result.data };
+  const issues = result.error.issues.map(({ path, code, message }) => ({
+    path: pointer(part, path),
+    code,
+    message,
+  }));
+  return { issues, value };
+}
+
+/** The query by name. A name given twice stays a list, which no schema of the table takes: neither value is chosen. */
+function queryObject(query: URLSearchParams): Record<string, string | string[]> {
+  const names = [...new Set(query.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = query.getAll(name);
+      return [name, values.length === 1 && values[0] !== undefined ? values[0] : values];
+    }),
+  );
+}
+
+const idempotencyIssues = (headers: Headers): RequestIssue[] =>
+  issuesOf('headers', idempotencyKeySchema, headers.get('idempotency-key')).issues.map((issue) => ({
+    ...issue,
+    path: '/headers/idempotency-key',
+  }));
+
+/** @throws ControlError `control.REQUEST_INVALID` with at most `maxIssues` of the issues */
+function refuseInvalid(issues: readonly RequestIssue[], maxIssues: number): void {
+  if (issues.length === 0) return;
+  throw new ControlError(
+    'control.REQUEST_INVALID',
+    `the request breaks ${issues.length} rule(s) of the operation`,
+    {
+      issues: issues.slice(0, maxIssues),
+    },
+  );
+}
+
+/**
+ * Types everything of a request but its body, and collects all that is wrong with it.
+ * @throws ControlError `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
+ */
+export function validateHead(
+  row: Operation,
+  raw: RawRequest,
+  maxIssues: number,
+): { params: unknown; query: unknown } {
+  if (row.idempotent && !raw.headers.has('idempotency-key')) {
+    throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
+  }
+  const params = issuesOf('params', row.params, raw.params);
+  const query =
+    row.query === undefined ? noQuery(raw.query) : issuesOf('query', row.query, queryObject(raw.query));
+  const key = row.idempotent ? idempotencyIssues(raw.headers) : [];
+  refuseInvalid([...params.issues, ...query.issues, ...key], maxIssues);
+  return { params: params.value, query: query.value };
+}
+
+function noQuery(query: URLSearchParams): { issues: RequestIssue[]; value: unknown } {
+  const issues = [...new Set(query.keys())].map((name) => ({
+    path: pointer('query', [name]),
+    code: 'unrecognized_keys',
+    message: 'the operation takes no such parameter',
+  }));
+  return { issues, value: {} };
+}
+
+/** Types a body. @throws ControlError `control.REQUEST_INVALID` */
+export function validateBody(schema: z.ZodType, body: unknown, maxIssues: number): unknown {
+  const { issues, value } = issuesOf('body', schema, body);
+  refuseInvalid(issues, maxIssues);
+  return value;
+}

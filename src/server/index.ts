@@ -1,0 +1,13 @@
+/**
+ * The control plane: an HTTP application over a store and a blob store, what listens for it, and what administers it
+ * (docs/server.md).
+ */
+export type { Blobs, ByteRange, OpenBlob } from './blobs/blobs.ts';
+export { openDiskBlobs } from './blobs/disk.ts';
+export { openEmbedded } from './embedded.ts';
+export { defaultLimits, type ServerLimits } from './limits.ts';
+export { listen, type Listening, type ListenOptions } from './listen.ts';
+export type { Log, LogEntry } from './log.ts';
+export { createServer, type ControlServer, type ServerOptions } from './server.ts';
+export { openSqliteStore } from './store/sqlite.ts';
+export type { Reads, Store, Writes } from './store/store.ts';

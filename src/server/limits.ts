@@ -1,0 +1,42 @@
+/** Bounds of the server; each loop over input from outside has one. Units are in the names. */
+export type ServerLimits = {
+  /** JSON bodies of requests. */
+  readonly bodyBytes: number;
+  /** Request line and headers together; room for a token of 100 KB to be refused as a token. */
+  readonly headerBytes: number;
+  /** Issues listed in one answer. */
+  readonly issues: number;
+  /** Steady requests per second of one token, and how many may come at once. */
+  readonly requestsPerSecond: number;
+  readonly requestBurst: number;
+  /** Tokens whose rate is remembered at once. */
+  readonly rateBuckets: number;
+  /** Source of a tool (control API, Limits). */
+  readonly toolSourceBytes: number;
+  /** build.json, manifests and other documents that are read whole. */
+  readonly documentBytes: number;
+  /** Time for all headers, for the whole request, and between requests of a connection. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** Time without a byte moving on a connection that is in use. */
+  readonly stallTimeoutMs: number;
+  /** Time that `close` waits for answers that are under way. */
+  readonly drainMs: number;
+};
+
+export const defaultLimits: ServerLimits = {
+  bodyBytes: 1024 * 1024,
+  headerBytes: 128 * 1024,
+  issues: 100,
+  requestsPerSecond: 100,
+  requestBurst: 200,
+  rateBuckets: 10_000,
+  toolSourceBytes: 1024 * 1024,
+  documentBytes: 64 * 1024 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 5_000,
+  stallTimeoutMs: 120_000,
+  drainMs: 30_000,
+};

@@ -1,0 +1,193 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import { DrillproofError } from '../errors.ts';
+import { errnoOf } from '../node/fs-errors.ts';
+import { ControlError } from './control-error.ts';
+import { errorAnswer, errorResponse, newCorrelationId, type ErrorAnswer } from './http/envelope.ts';
+import { defaultLimits, type ServerLimits } from './limits.ts';
+import type { Log } from './log.ts';
+
+export type ListenOptions = {
+  /** Port; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Address to listen on; the default serves this machine only. */
+  readonly hostname?: string;
+  readonly limits?: Partial<ServerLimits>;
+  readonly log?: Log;
+};
+
+export type Listening = {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connection, lets answers that are under way end within `drainMs`, and cuts what is left. */
+  close(): Promise<void>;
+};
+
+type Fetch = (request: Request, env?: unknown) => Response | Promise<Response>;
+
+// What a client did wrong before there was a request, by the error of Node's parser (control API, Errors).
+const CLIENT_ERRORS: Readonly<Record<string, () => ControlError>> = {
+  HPE_HEADER_OVERFLOW: () => new ControlError('control.HEADERS_TOO_LARGE', 'the headers are too large'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: () =>
+    new ControlError('control.PAYLOAD_TOO_LARGE', 'the chunk extensions are too large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () =>
+    new ControlError('control.REQUEST_TIMEOUT', 'the request took too long to arrive'),
+};
+const malformed = (): ControlError =>
+  new ControlError('control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1');
+
+const badTarget = (cause: unknown): ControlError =>
+  new ControlError('control.REQUEST_INVALID', 'the request target or the Host header is not valid', {
+    cause,
+  });
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+};
+
+function rawAnswer({ status, headers, body }: ErrorAnswer): string {
+  const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n');
+}
+
+/** Answers on a bare connection, where Node made no response object. */
+function refuseRaw(socket: Duplex, error: ControlError, log: Log): void {
+  if (socket.writable) socket.end(rawAnswer(errorAnswer(error, newCorrelationId(), log)));
+  socket.once('finish', () => socket.destroy());
+}
+
+function refuse(response: ServerResponse, error: ControlError, log: Log): void {
+  const { status, headers, body } = errorAnswer(error, newCorrelationId(), log);
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' });
+  response.end(body);
+}
+
+/** Which connections have an answer under way: nothing may be written into the middle of one. */
+function inFlight(server: Server): (socket: Duplex) => boolean {
+  const answers = new WeakMap<Duplex, number>();
+  const count = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    answers.set(socket, (answers.get(socket) ?? 0) + 1);
+    response.once('close', () => answers.set(socket, (answers.get(socket) ?? 1) - 1));
+  };
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, count);
+  return (socket) => (answers.get(socket) ?? 0) > 0;
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Every way in which Node hands over a request or a failure, so that each ends in the error envelope. */
+function wire(server: Server, handle: Handle, log: Log): void {
+  const answering = inFlight(server);
+  server.on('request', handle);
+  // The 100 goes out when the body is about to be read, not before the token was looked at.
+  server.on('checkContinue', handle);
+  server.on('checkExpectation', (_request, response) =>
+    refuse(
+      response,
+      new ControlError('control.EXPECTATION_FAILED', 'the only expectation known is 100-continue'),
+      log,
+    ),
+  );
+  server.on('connect', (_request, socket) =>
+    refuseRaw(
+      socket,
+      new ControlError('control.METHOD_NOT_ALLOWED', 'this is no proxy', {
+        headers: { Allow: 'GET, HEAD, POST' },
+      }),
+      log,
+    ),
+  );
+  server.on('clientError', (error, socket) => {
+    if (errnoOf(error) === 'ECONNRESET' || !socket.writable || answering(socket)) socket.destroy();
+    else refuseRaw(socket, (CLIENT_ERRORS[errnoOf(error) ?? ''] ?? malformed)(), log);
+  });
+}
+
+function httpServer(limits: ServerLimits): Server {
+  const server = createHttpServer({
+    requireHostHeader: false, // its refusal would be no envelope; `handler` refuses instead
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
+  });
+  server.setTimeout(limits.stallTimeoutMs);
+  return server;
+}
+
+function handler(fetch: Fetch, log: Log): Handle {
+  const listener = getRequestListener(fetch, {
+    // Only a request that cannot be made into a URL ends here; the application answers all others itself.
+    errorHandler: (cause) => errorResponse(badTarget(cause), newCorrelationId(), log),
+  });
+  return (request, response) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      return refuse(response, new ControlError('control.REQUEST_INVALID', 'the Host header is missing'), log);
+    }
+    listener(request, response).catch((error: unknown) => {
+      log({ level: 'error', event: 'request.failed', error });
+      response.destroy();
+    });
+  };
+}
+
+function bind(server: Server, port: number, hostname: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new DrillproofError(
+          'server.CONFIG_INVALID',
+          `cannot listen on ${hostname} port ${port}: ${errnoOf(cause) ?? 'unknown'}`,
+          { cause },
+        ),
+      ),
+    );
+    server.listen(port, hostname, () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') return reject(new TypeError('not a TCP address'));
+      resolve(address);
+    });
+  });
+}
+
+async function drain(server: Server, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+/**
+ * Serves a control plane over HTTP/1.1 from this process.
+ * @throws DrillproofError `server.CONFIG_INVALID` when the address cannot be taken
+ */
+export async function listen(
+  server: { readonly fetch: Fetch },
+  options: ListenOptions = {},
+): Promise<Listening> {
+  const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const http = httpServer(limits);
+  wire(http, handler(server.fetch, log), log);
+  const address = await bind(http, port, hostname);
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${host}:${address.port}`,
+    port: address.port,
+    close: () => drain(http, limits.drainMs),
+  };
+}

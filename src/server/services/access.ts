@@ -1,0 +1,35 @@
+import type { Permission } from '../../contract/index.ts';
+import { ControlError, notFound } from '../control-error.ts';
+import type { Principal } from '../http/tokens.ts';
+import type { ExportRow, Reads } from '../store/store.ts';
+
+/** @throws ControlError `control.PERMISSION_DENIED`, naming the permission, whatever exists */
+export function assertPermission(principal: Principal, permission: Permission): void {
+  if (principal.permissions.includes(permission)) return;
+  throw new ControlError('control.PERMISSION_DENIED', `the token lacks the permission ${permission}`, {
+    details: { permission },
+  });
+}
+
+const covers = (principal: Principal, projectId: string): boolean =>
+  principal.projects === 'all' || principal.projects.includes(projectId);
+
+/**
+ * Lets only the principal's own projects through, by their row: a token names projects, and only the store knows
+ * whose they are.
+ * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
+ */
+export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
+  const project = covers(principal, projectId) ? await store.project(projectId) : undefined;
+  if (project?.organizationId !== principal.organizationId) throw notFound();
+}
+
+/**
+ * Whether an export shows through a project: an export of a project through that one; an organization's export
+ * through each project that its manifest names, to a token that has all of these. One that names none shows through
+ * every project, to a token for all.
+ */
+export function showsThrough(row: ExportRow, principal: Principal, projectId: string): boolean {
+  if (row.projects.length === 0) return principal.projects === 'all';
+  return row.projects.includes(projectId) && row.projects.every((project) => covers(principal, project));
+}

@@ -1,0 +1,80 @@
+import { digestOf } from '../../bytes/hash.ts';
+import { fromUtf8 } from '../../bytes/utf8.ts';
+import type { ToolSource } from '../../contract/index.ts';
+import { parseBuildLock, type BuildLock, type LockedPackage } from '../../evidence/build-lock.ts';
+import { openZip, type ZipArchive } from '../../zip/index.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { ControlError, notFound } from '../control-error.ts';
+import type { Principal } from '../http/tokens.ts';
+import type { ServerLimits } from '../limits.ts';
+import type { BuildRow, Store } from '../store/store.ts';
+import { readEntryWhole } from '../zip-entry.ts';
+import { assertProject } from './access.ts';
+
+export type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
+export type ToolSourceService = { read(principal: Principal, ref: ToolRef): Promise<ToolSource> };
+
+const corrupt = (what: string): ControlError =>
+  new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${what}`);
+
+const tooLarge = (maxBytes: number): ControlError =>
+  new ControlError('control.TOOL_SOURCE_TOO_LARGE', `the source has more than ${maxBytes} bytes of UTF-8`);
+
+/** `build.json` of a stored archive, whose SHA-256 is the build hash. */
+async function lockOf(archive: ZipArchive, buildHash: string, maxBytes: number): Promise<BuildLock> {
+  const bytes = await readEntryWhole(archive, 'build.json', maxBytes);
+  if (bytes === undefined || digestOf(bytes) !== buildHash) throw corrupt('build.json');
+  return parseBuildLock(bytes);
+}
+
+async function sourceOf(archive: ZipArchive, locked: LockedPackage, maxBytes: number): Promise<Uint8Array> {
+  const entry = archive.entries.find(({ name }) => name === locked.source);
+  if (entry !== undefined && entry.bytes > maxBytes) throw tooLarge(maxBytes);
+  const bytes = await readEntryWhole(archive, locked.source, maxBytes);
+  if (bytes === undefined || digestOf(bytes) !== locked.artifactHash)
+    throw corrupt('the source of the package');
+  return bytes;
+}
+
+function toolSource(build: BuildRow, locked: LockedPackage, source: Uint8Array): ToolSource {
+  const { packageId, version, manifestHash, artifactHash, ui } = locked;
+  return {
+    schemaVersion: 1,
+    organizationId: build.organizationId,
+    projectId: build.projectId,
+    buildHash: build.buildHash,
+    packageId,
+    version,
+    manifestHash,
+    artifactHash,
+    implementation: { kind: 'javascript', source: fromUtf8(source), bytes: source.length },
+    ...(ui !== undefined && { ui }),
+  };
+}
+
+/**
+ * The source of one locked package, read out of the build archive as it lies in the store. Nothing of the archive is
+ * imported, executed or extracted, and every call proves the bytes against the lock anew (control API, tools/source).
+ */
+export function toolSourceService(store: Store, blobs: Blobs, limits: ServerLimits): ToolSourceService {
+  return {
+    async read(principal, { projectId, buildHash, packageId }) {
+      await assertProject(store, principal, projectId);
+      const build = await store.build(projectId, buildHash);
+      if (build === undefined) throw notFound();
+      if (build.archive === undefined) {
+        throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
+      }
+      const blob = await blobs.open(build.archive.digest);
+      try {
+        const archive = await openZip(blob.access());
+        const lock = await lockOf(archive, buildHash, limits.documentBytes);
+        const locked = lock.packages.find((one) => one.packageId === packageId);
+        if (locked === undefined) throw notFound();
+        return toolSource(build, locked, await sourceOf(archive, locked, limits.toolSourceBytes));
+      } finally {
+        await blob.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import type { Digest } from '../../bytes/hash.ts';
+import type { BuildAttempt, EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
+import type { Permission } from '../../contract/index.ts';
+
+/** Where bytes lie in the blob store. */
+export type BlobRef = { readonly digest: Digest; readonly bytes: number };
+
+export type OrganizationRow = {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+};
+
+export type ProjectRow = {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+};
+
+/** A credential. The token itself is never stored: `tokenHash` is the hex SHA-256 of its text. */
+export type TokenRow = {
+  readonly tokenId: string;
+  readonly tokenHash: string;
+  readonly organizationId: string;
+  readonly projects: readonly string[] | 'all';
+  readonly permissions: readonly Permission[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly revokedAtMs?: number;
+};
+
+type InProject = { readonly organizationId: string; readonly projectId: string };
+
+export type BundleRow = InProject & {
+  readonly evidenceBundleId: string;
+  readonly archive: BlobRef;
+  readonly resource: EvidenceBundle;
+};
+
+/** A build; without `archive` its bytes have not been taken in. */
+export type BuildRow = InProject & { readonly buildHash: string; readonly archive?: BlobRef };
+
+export type BuildAttemptRow = InProject & {
+  readonly buildAttemptId: string;
+  readonly resource: BuildAttempt;
+};
+
+export type LocalReportRow = InProject & {
+  readonly localReportId: string;
+  readonly archive: BlobRef;
+  readonly source: LocalReportItem['source'];
+};
+
+export type ExportRow = {
+  readonly organizationId: string;
+  readonly evidenceExportId: string;
+  /** Position in the list of the organization's exports: given by the store, rising, never reused. */
+  readonly ordinal: number;
+  /**
+   * The projects through which it can be read: those of its parts and reports. Empty for an organization's export
+   * that holds nothing, which any project shows to a token for all projects.
+   */
+  readonly projects: readonly string[];
+  readonly resource: EvidenceExport;
+  readonly manifest?: BlobRef;
+  readonly attestation?: BlobRef;
+};
+
+export type ExportPartRow = {
+  readonly ordinal: number;
+  readonly evidenceBundleId: string;
+  readonly projectId: string;
+  readonly archive: BlobRef;
+};
+
+export type ExportReportRow = {
+  readonly ordinal: number;
+  readonly localReportId: string;
+  readonly projectId: string;
+  readonly archive: BlobRef;
+  readonly item: LocalReportItem;
+};
+
+/** An export as it is taken in: once, with everything that it lists. */
+export type NewExport = Omit<ExportRow, 'ordinal'> & {
+  readonly parts: readonly ExportPartRow[];
+  readonly reports: readonly ExportReportRow[];
+};
+
+export type Reads = {
+  organization(organizationId: string): Promise<OrganizationRow | undefined>;
+  organizations(): Promise<OrganizationRow[]>;
+  project(projectId: string): Promise<ProjectRow | undefined>;
+  projects(organizationId: string): Promise<ProjectRow[]>;
+  tokenByHash(tokenHash: string): Promise<TokenRow | undefined>;
+  tokens(organizationId: string): Promise<TokenRow[]>;
+  bundle(projectId: string, evidenceBundleId: string): Promise<BundleRow | undefined>;
+  build(projectId: string, buildHash: string): Promise<BuildRow | undefined>;
+  buildAttempt(projectId: string, buildAttemptId: string): Promise<BuildAttemptRow | undefined>;
+  localReport(projectId: string, localReportId: string): Promise<LocalReportRow | undefined>;
+  export(organizationId: string, evidenceExportId: string): Promise<ExportRow | undefined>;
+  /** Exports of an organization in order, from the one after `afterOrdinal` (-1 for the first). */
+  exports(organizationId: string, afterOrdinal: number, limit: number): Promise<ExportRow[]>;
+  exportPart(
+    organizationId: string,
+    evidenceExportId: string,
+    evidenceBundleId: string,
+  ): Promise<ExportPartRow | undefined>;
+  exportReport(
+    organizationId: string,
+    evidenceExportId: string,
+    localReportId: string,
+  ): Promise<ExportReportRow | undefined>;
+  exportReports(
+    organizationId: string,
+    evidenceExportId: string,
+    afterOrdinal: number,
+    limit: number,
+  ): Promise<ExportReportRow[]>;
+};
+
+/** Every insert refuses a row that is there already: look first, in the same transaction. */
+export type Writes = {
+  insertOrganization(row: OrganizationRow): Promise<void>;
+  insertProject(row: ProjectRow): Promise<void>;
+  insertToken(row: TokenRow): Promise<void>;
+  /** Whether there was such a token, not revoked until now. */
+  revokeToken(tokenId: string, revokedAtMs: number): Promise<boolean>;
+  insertBundle(row: BundleRow): Promise<void>;
+  updateBundle(row: BundleRow): Promise<void>;
+  insertBuild(row: BuildRow): Promise<void>;
+  insertBuildAttempt(row: BuildAttemptRow): Promise<void>;
+  insertLocalReport(row: LocalReportRow): Promise<void>;
+  insertExport(row: NewExport): Promise<void>;
+  /** Changes the resource of an export, such as its deletion; what it lists never changes. */
+  updateExport(row: ExportRow): Promise<void>;
+};
+
+/**
+ * What the control plane remembers. Each read sees what is committed; a transaction sees its own writes, all of them
+ * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the same rows.
+ * @throws DrillproofError `control.UNAVAILABLE` when the store is busy, `io.DISK_FULL`, `io.UNREADABLE`
+ */
+export type Store = Reads & {
+  transaction<T>(work: (transaction: Reads & Writes) => Promise<T>): Promise<T>;
+  /** 32 random bytes of this installation under a name, made on first use. */
+  secret(name: string): Promise<Uint8Array>;
+  close(): Promise<void>;
+};

@@ -1,0 +1,137 @@
+import { DrillproofError } from '../../errors.ts';
+import { integer } from './columns.ts';
+import type { Sql, SqlValue } from './sql.ts';
+import type { BlobRef, NewExport, Writes } from './store.ts';
+
+type Columns = Readonly<Record<string, SqlValue>>;
+
+const blobColumns = (prefix: string, blob: BlobRef | undefined): Columns => ({
+  [`${prefix}_digest`]: blob?.digest ?? null,
+  [`${prefix}_bytes`]: blob?.bytes ?? null,
+});
+
+const projectColumns = (row: { organizationId: string; projectId: string }): Columns => ({
+  project_id: row.projectId,
+  organization_id: row.organizationId,
+});
+
+async function insert(sql: Sql, table: string, columns: Columns): Promise<void> {
+  const names = Object.keys(columns);
+  const marks = names.map(() => '?').join(', ');
+  await sql.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, ...Object.values(columns));
+}
+
+async function updateOne(sql: Sql, statement: string, ...values: SqlValue[]): Promise<void> {
+  if ((await sql.run(statement, ...values)) !== 1) {
+    throw new DrillproofError('internal.BUG', 'an update met no row');
+  }
+}
+
+async function insertExport(sql: Sql, row: NewExport): Promise<void> {
+  const [last] = await sql.all(
+    'SELECT coalesce(max(ordinal), -1) AS ordinal FROM exports WHERE organization_id = ?',
+    row.organizationId,
+  );
+  const key = { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId };
+  await insert(sql, 'exports', {
+    ...key,
+    ordinal: last === undefined ? 0 : integer(last, 'ordinal') + 1,
+    projects: JSON.stringify(row.projects),
+    resource: JSON.stringify(row.resource),
+    ...blobColumns('manifest', row.manifest),
+    ...blobColumns('attestation', row.attestation),
+  });
+  for (const part of row.parts) {
+    await insert(sql, 'export_parts', {
+      ...key,
+      ordinal: part.ordinal,
+      evidence_bundle_id: part.evidenceBundleId,
+      project_id: part.projectId,
+      ...blobColumns('archive', part.archive),
+    });
+  }
+  for (const report of row.reports) {
+    await insert(sql, 'export_reports', {
+      ...key,
+      ordinal: report.ordinal,
+      local_report_id: report.localReportId,
+      project_id: report.projectId,
+      ...blobColumns('archive', report.archive),
+      item: JSON.stringify(report.item),
+    });
+  }
+}
+
+/** The writes of a store over any database; they belong inside a transaction. */
+export function sqlWrites(sql: Sql): Writes {
+  return {
+    insertOrganization: (row) =>
+      insert(sql, 'organizations', {
+        organization_id: row.organizationId,
+        name: row.name,
+        created_at_ms: row.createdAtMs,
+      }),
+    insertProject: (row) =>
+      insert(sql, 'projects', { ...projectColumns(row), name: row.name, created_at_ms: row.createdAtMs }),
+    insertToken: (row) =>
+      insert(sql, 'tokens', {
+        token_id: row.tokenId,
+        token_hash: row.tokenHash,
+        organization_id: row.organizationId,
+        projects: JSON.stringify(row.projects),
+        permissions: JSON.stringify(row.permissions),
+        created_at_ms: row.createdAtMs,
+        expires_at_ms: row.expiresAtMs ?? null,
+        revoked_at_ms: row.revokedAtMs ?? null,
+      }),
+    revokeToken: async (tokenId, revokedAtMs) =>
+      (await sql.run(
+        'UPDATE tokens SET revoked_at_ms = ? WHERE token_id = ? AND revoked_at_ms IS NULL',
+        revokedAtMs,
+        tokenId,
+      )) === 1,
+    insertBundle: (row) =>
+      insert(sql, 'bundles', {
+        ...projectColumns(row),
+        evidence_bundle_id: row.evidenceBundleId,
+        ...blobColumns('archive', row.archive),
+        resource: JSON.stringify(row.resource),
+      }),
+    updateBundle: (row) =>
+      updateOne(
+        sql,
+        'UPDATE bundles SET resource = ? WHERE project_id = ? AND evidence_bundle_id = ?',
+        JSON.stringify(row.resource),
+        row.projectId,
+        row.evidenceBundleId,
+      ),
+    insertBuild: (row) =>
+      insert(sql, 'builds', {
+        ...projectColumns(row),
+        build_hash: row.buildHash,
+        ...blobColumns('archive', row.archive),
+      }),
+    insertBuildAttempt: (row) =>
+      insert(sql, 'build_attempts', {
+        ...projectColumns(row),
+        build_attempt_id: row.buildAttemptId,
+        resource: JSON.stringify(row.resource),
+      }),
+    insertLocalReport: (row) =>
+      insert(sql, 'local_reports', {
+        ...projectColumns(row),
+        local_report_id: row.localReportId,
+        ...blobColumns('archive', row.archive),
+        source: JSON.stringify(row.source),
+      }),
+    insertExport: (row) => insertExport(sql, row),
+    updateExport: (row) =>
+      updateOne(
+        sql,
+        'UPDATE exports SET resource = ? WHERE organization_id = ? AND evidence_export_id = ?',
+        JSON.stringify(row.resource),
+        row.organizationId,
+        row.evidenceExportId,
+      ),
+  };
+}
