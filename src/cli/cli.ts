@@ -1,0 +1,42 @@
+import type { ExitCode } from './exit.ts';
+
+export type OutputFormat = 'text' | 'json';
+
+/** A stream of the process, as much of it as commands use. */
+export type Output = {
+  readonly isTTY: boolean;
+  readonly columns: number;
+  /** Resolves when the bytes are handed over; when nobody reads any more it resolves too, and `closed` is true. */
+  write(chunk: string | Uint8Array): Promise<void>;
+  readonly closed: boolean;
+};
+
+/** What a command may touch of the world; the process in `main.ts`, anything else in a test. */
+export type Cli = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: AsyncIterable<Uint8Array>;
+  /** The product. */
+  readonly stdout: Output;
+  /** What people should know of the run. */
+  readonly stderr: Output;
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  now(): number;
+  /** Set by the options of the command before it runs. */
+  quiet: boolean;
+  format: OutputFormat;
+  exitCode: ExitCode;
+};
+
+/** A line for people on stderr, unless they want none. */
+export async function say(cli: Cli, line: string): Promise<void> {
+  if (!cli.quiet) await cli.stderr.write(`${line}\n`);
+}
+
+/** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */
+export function wantsColour(cli: Cli, output: Output): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = cli.env;
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0';
+  return output.isTTY && TERM !== 'dumb';
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { Cli } from './cli.ts';
+
+/** A file in commands/: `define` gives a command its arguments, options, examples and action. */
+export type CommandFile = { define(command: Command, cli: Cli): void };
+
+type CommandRow = { readonly summary: string; readonly group: string; load(): Promise<CommandFile> };
+
+const CHECK = 'Check evidence:';
+const MAKE = 'Make and move evidence:';
+const RUN = 'Run a control plane:';
+
+/** Every command. Only the one that is called is loaded. */
+export const COMMANDS: Readonly<Record<string, CommandRow>> = {
+  verify: {
+    summary: 'judge exports and parts, offline',
+    group: CHECK,
+    load: () => import('./commands/verify.ts'),
+  },
+  inspect: {
+    summary: 'show what is in an export or part, without a verdict',
+    group: CHECK,
+    load: () => import('./commands/inspect.ts'),
+  },
+  explain: {
+    summary: 'say what a code means and what to do',
+    group: CHECK,
+    load: () => import('./commands/explain.ts'),
+  },
+  keys: {
+    summary: 'make signing keys and keep a trust store',
+    group: CHECK,
+    load: () => import('./commands/keys.ts'),
+  },
+  demo: {
+    summary: 'see everything work once, on real files',
+    group: CHECK,
+    load: () => import('./commands/demo.ts'),
+  },
+  mirror: {
+    summary: 'bring an export here, exactly',
+    group: MAKE,
+    load: () => import('./commands/mirror.ts'),
+  },
+  pack: {
+    summary: 'pack the evidence of one run into a part',
+    group: MAKE,
+    load: () => import('./commands/pack.ts'),
+  },
+  export: {
+    summary: 'put parts and local reports into one export',
+    group: MAKE,
+    load: () => import('./commands/export.ts'),
+  },
+  reports: {
+    summary: 'list the local reports of an export',
+    group: MAKE,
+    load: () => import('./commands/reports.ts'),
+  },
+  'tool-source': {
+    summary: 'read and check the source of a locked tool',
+    group: MAKE,
+    load: () => import('./commands/tool-source.ts'),
+  },
+  serve: {
+    summary: 'start the control plane on this machine',
+    group: RUN,
+    load: () => import('./commands/serve.ts'),
+  },
+  admin: {
+    summary: 'organizations, projects, tokens and evidence of a control plane',
+    group: RUN,
+    load: () => import('./commands/admin.ts'),
+  },
+};

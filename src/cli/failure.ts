@@ -1,0 +1,84 @@
+import { codeEntry, type Code } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
+import { errnoOf, ioError } from '../node/fs-errors.ts';
+import { printable, stableJson } from '../report/index.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { exitOfCode } from './exit-codes.ts';
+
+/** Why the work ended, as it is told to people and programs. */
+export type Failure = {
+  readonly code: Code;
+  readonly message: string;
+  readonly action: string;
+  readonly path?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly exit: ExitCode;
+};
+
+/** Any thrown value as a failure; after an interruption whatever was thrown is the end of it. */
+export function failureOf(error: unknown, interrupted: boolean): Failure {
+  const known = interrupted ? interruption(error) : coded(error);
+  const { code, message, path, details } = known;
+  const { hint, ...rest } = details ?? {};
+  return {
+    code,
+    message,
+    action: typeof hint === 'string' ? hint : codeEntry(code).action,
+    ...(path !== undefined && { path }),
+    ...(Object.keys(rest).length > 0 && { details: rest }),
+    exit: interrupted ? EXIT.interrupted : exitOfCode(code),
+  };
+}
+
+const interruption = (cause: unknown): DrillproofError =>
+  new DrillproofError('transport.ABORTED', 'interrupted', { cause });
+
+function coded(error: unknown): DrillproofError {
+  if (error instanceof DrillproofError) return error;
+  if (errnoOf(error) !== undefined && isSystemError(error))
+    return ioError(error, error.path ?? 'a file', 'read');
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new DrillproofError('internal.BUG', message, { cause: error });
+}
+
+const isSystemError = (error: unknown): error is Error & { path?: string } =>
+  error instanceof Error && 'syscall' in error;
+
+type Issue = { readonly path: string; readonly message: string };
+const MAX_ISSUES = 10;
+
+/** A failure for people: one line, what to do, and the single faults of a document where there are some. */
+export function failureText(failure: Failure): string {
+  const issues = issuesOf(failure);
+  const left = issues.length - MAX_ISSUES;
+  const lines = [
+    `drillproof: ${failure.code}: ${printable(failure.message)}${where(failure)}`,
+    ...issues.slice(0, MAX_ISSUES).map(({ path, message }) => `  - ${printable(`${path}: ${message}`)}`),
+    ...(left > 0 ? [`  - and ${left} more`] : []),
+    `  ${printable(failure.action)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function where({ path, message }: Failure): string {
+  return path === undefined || path === '' || message.includes(path) ? '' : ` (${printable(path)})`;
+}
+
+function issuesOf({ details, message }: Failure): readonly Issue[] {
+  const issues: unknown = details?.['issues'];
+  if (!Array.isArray(issues)) return [];
+  const all = (issues as readonly Issue[]).filter((issue) => typeof issue.message === 'string');
+  return all.length === 1 && message.includes(all[0]!.message) ? [] : all;
+}
+
+/** A failure for programs: one JSON object. */
+export function failureJson(failure: Failure): string {
+  const { exit, ...rest } = failure;
+  return stableJson({
+    schemaVersion: 1,
+    kind: 'error',
+    class: codeEntry(failure.code).class,
+    ...rest,
+    exitCode: exit,
+  });
+}

@@ -1,0 +1,75 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+/** A row of a command's examples: what one would want, and the words that do it. */
+export type Example = readonly [purpose: string, line: string];
+
+/** Options that every command has. */
+export function standardOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--format <kind>', 'form of the product').choices(['text', 'json']).default('text'))
+    .option('--json', 'short for --format json')
+    .option('-q, --quiet', 'no progress and no remarks on stderr, only errors')
+    .helpOption('-h, --help', 'show help');
+}
+
+export function examples(command: Command, list: readonly Example[]): Command {
+  const lines = list.flatMap(([purpose, line]) => [`  # ${purpose}`, `  $ ${line}`]);
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** Collects an option that may be given several times. */
+export function many<T>(
+  read: (value: string) => T,
+): (value: string, before: readonly T[] | undefined) => readonly T[] {
+  return (value, before = []) => [...before, read(value)];
+}
+
+export const text = (value: string): string => value;
+
+/** A whole number from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** A value that must have a form; `what` says which, for people. */
+export function formed(pattern: RegExp, what: string): (value: string) => string {
+  return (value) => {
+    if (pattern.test(value)) return value;
+    throw new InvalidArgumentError(`It must be ${what}.`);
+  };
+}
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const isDigest = (value: string): value is `sha256:${string}` => DIGEST.test(value);
+
+/** A digest; the bare hexadecimal form that `sha256sum` prints is taken too. */
+export function digest(value: string): `sha256:${string}` {
+  const whole = /^[0-9a-f]{64}$/.test(value) ? `sha256:${value}` : value;
+  if (isDigest(whole)) return whole;
+  throw new InvalidArgumentError('It must be "sha256:" and 64 characters of 0-9 a-f.');
+}
+
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+const TIME_FORM =
+  'It must be a time such as 2026-11-21 or 2026-11-21T12:00:00Z (with its zone), or milliseconds since 1970.';
+
+/** A time in milliseconds since 1970, from ISO 8601 with a zone, a date (its midnight in UTC) or milliseconds. */
+export function time(value: string): number {
+  // Four digits are far more likely a year than 1970-01-01T00:00:02Z.
+  if (/^-?\d+$/.test(value) && !/^\d{4}$/.test(value) && Number.isSafeInteger(Number(value)))
+    return Number(value);
+  const [, year, month, day] = ISO.exec(value) ?? [];
+  const atMs = new Date(value).getTime();
+  if (year === undefined || Number.isNaN(atMs) || !isDay(Number(year), Number(month), Number(day))) {
+    throw new InvalidArgumentError(TIME_FORM);
+  }
+  return atMs;
+}
+
+// A date of 30 February is taken for 2 March elsewhere.
+const isDay = (year: number, month: number, day: number): boolean =>
+  new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;

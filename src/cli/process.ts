@@ -1,0 +1,55 @@
+import type { WriteStream } from 'node:tty';
+import type { Cli, Output } from './cli.ts';
+import { EXIT } from './exit.ts';
+
+type Stream = NodeJS.WriteStream & Partial<WriteStream>;
+
+/** The world of this process: its streams, environment, clock and signals. */
+export function processCli(signal: AbortSignal): Cli {
+  return {
+    env: process.env,
+    stdin: process.stdin,
+    stdout: output(process.stdout),
+    stderr: output(process.stderr),
+    signal,
+    now: () => Date.now(),
+    quiet: false,
+    format: 'text',
+    exitCode: EXIT.pass,
+  };
+}
+
+// A reader that went away (`| head`) is no failure of ours: what would be written is dropped, quietly.
+const GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
+
+function output(stream: Stream): Output {
+  let closed = false;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (!GONE.has(error.code ?? '')) throw error;
+    closed = true;
+  });
+  return {
+    isTTY: stream.isTTY === true,
+    columns: stream.isTTY ? stream.columns : 80,
+    get closed() {
+      return closed;
+    },
+    write: (chunk) =>
+      new Promise((resolve) => {
+        if (closed) resolve();
+        else stream.write(chunk, () => resolve());
+      }),
+  };
+}
+
+/** Aborts on the first SIGINT or SIGTERM, so that the command ends cleanly; the second SIGINT ends the process. */
+export function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return controller.signal;
+}

@@ -1,0 +1,19 @@
+import type { Cli } from './cli.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { createProgram } from './program.ts';
+
+/** Runs one command line and gives its exit code; whatever is thrown is told in one line with its code. */
+export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
+  try {
+    const program = await createProgram(argv, cli);
+    if (argv.length === 0) {
+      program.outputHelp({ error: true });
+      return EXIT.usage;
+    }
+    await program.parseAsync([...argv], { from: 'user' });
+    return cli.exitCode;
+  } catch (error) {
+    const { failed } = await import('./failed.ts');
+    return failed(error, argv, cli);
+  }
+}

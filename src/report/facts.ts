@@ -1,0 +1,80 @@
+import type { AttestationReport, Completeness, Coverage, Signer, Verdict } from '../verify/report.ts';
+import { count, counted, isoTime, percent, shortId, size } from './figures.ts';
+import { indented, labelled, type Page } from './page.ts';
+import { printable } from './printable.ts';
+import { countSigners, type SignerCount } from './tally.ts';
+
+export const VERDICT_PAINT: Readonly<
+  Record<Verdict | AttestationReport['result'], 'good' | 'caution' | 'bad'>
+> = {
+  verified: 'good',
+  intact: 'caution',
+  incomplete: 'caution',
+  failed: 'bad',
+  valid: 'good',
+  not_judged: 'caution',
+  invalid: 'bad',
+};
+
+/** The first line: the verdict and what it is about. */
+export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
+  const word = verdict.toUpperCase().replace('_', ' ');
+  return labelled(page, `${word} `, text, page.paint[VERDICT_PAINT[verdict]]);
+}
+
+const NAME_WIDTH = 16;
+
+/** One named fact, left out when it is not known. */
+export function fact(page: Page, name: string, value: string | undefined): string[] {
+  return value === undefined ? [] : labelled(page, `  ${name.padEnd(NAME_WIDTH)}`, printable(value));
+}
+
+export function asOfFact(page: Page, asOfMs: number): string[] {
+  return fact(page, 'judged as of', isoTime(asOfMs));
+}
+
+/** By whose key: each key once, with how many parts it signed and when it says so. */
+export function signerLines(page: Page, signers: readonly Signer[], what = 'part'): string[] {
+  return countSigners(signers).flatMap((row) => {
+    const many = signers.length === 1 && what === '' ? '' : `, ${counted(row.parts, what)}`;
+    const key = `${printable(row.issuer)}, key ${printable(shortId(row.keyId))}${many}`;
+    return [...labelled(page, '  - ', key), ...indented(page, `signed ${issued(row)}`, 4)];
+  });
+}
+
+function issued({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
+  if (firstIssuedAtMs === lastIssuedAtMs) return isoTime(firstIssuedAtMs);
+  return `between ${isoTime(firstIssuedAtMs)} and ${isoTime(lastIssuedAtMs)}`;
+}
+
+const COMPLETENESS: Readonly<Record<Completeness, string>> = {
+  pinned: 'pinned: the list of bundles has the digest that you gave',
+  attested: 'attested: a key in your trust store vouches for the list of bundles',
+  claimed: 'claimed: only the export itself says that its list of bundles is complete',
+};
+
+export function completenessLines(page: Page, completeness: Completeness): string[] {
+  return indented(page, COMPLETENESS[completeness]);
+}
+
+const MAX_FILES = 10;
+
+/** How many of the bytes something vouches for, and the files of which nothing does. */
+export function coverageLines(page: Page, coverage: Coverage): string[] {
+  const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
+  return [
+    `  ${count(totalBytes)} bytes looked at (${size(totalBytes)})`,
+    `  ${count(coveredBytes)} match a digest in the chain (${percent(coveredBytes, totalBytes)})`,
+    `  ${count(attestedBytes)} stand under a trusted signature (${percent(attestedBytes, totalBytes)})`,
+    ...fileLines(page, uncovered, 'that nothing covers'),
+    ...fileLines(page, mirrorFiles, 'of the mirror, outside coverage'),
+  ];
+}
+
+function fileLines(page: Page, files: readonly string[], which: string): string[] {
+  if (files.length === 0) return [];
+  const left = files.length - MAX_FILES;
+  const names = files.slice(0, MAX_FILES).map(printable).join(', ');
+  const rest = left > 0 ? ` and ${count(left)} more` : '';
+  return indented(page, `${counted(files.length, 'file')} ${which}: ${names}${rest}`);
+}

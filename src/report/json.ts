@@ -1,0 +1,45 @@
+import type { Report } from '../verify/report.ts';
+import { printableJson } from './printable.ts';
+
+// The members a reader looks for first, in this order; the others follow by name.
+const FIRST = [
+  'schemaVersion',
+  'kind',
+  'verdict',
+  'result',
+  'completeness',
+  'code',
+  'class',
+  'severity',
+  'id',
+  'state',
+  'evidenceExportId',
+  'evidenceBundleId',
+  'localReportId',
+  'subject',
+  'path',
+  'message',
+];
+const RANK = new Map(FIRST.map((name, index) => [name, index]));
+const rank = (name: string): number => RANK.get(name) ?? FIRST.length;
+const byRank = (a: string, b: string): number => rank(a) - rank(b) || (a < b ? -1 : 1);
+
+/**
+ * A report for programs: JSON of version `schemaVersion`, members in a fixed order whatever order the report was built
+ * in, a newline at the end; the same report gives the same bytes. Characters that act on a terminal are escaped.
+ */
+export function renderJson(report: Report): string {
+  return stableJson(report);
+}
+
+/** Any plain data as such JSON. */
+export function stableJson(value: unknown): string {
+  return `${printableJson(JSON.stringify(ordered(value), null, 2))}\n`;
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).toSorted(([a], [b]) => byRank(a, b));
+  return Object.fromEntries(members.map(([name, member]) => [name, ordered(member)]));
+}
