@@ -1,9 +1,9 @@
 import { createECDH, createHash, createPrivateKey, createPublicKey, ECDH, sign, verify } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { createDeflateRaw, createInflateRaw, crc32 } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import type { P256, Platform } from '../bytes/platform.ts';
 import { toBase64url } from '../bytes/base64url.ts';
 import { DrillproofError } from '../errors.ts';
+import { deflateRaw, inflateRaw } from './raw-deflate.ts';
 
 const CURVE = 'prime256v1';
 
@@ -76,46 +76,6 @@ export const platform: Platform = {
   },
   crc32: (chunk, seed) => crc32(chunk, seed),
   p256: nodeP256,
-  async *inflateRaw(compressed) {
-    const inflate = createInflateRaw();
-    let given = 0;
-    const counted = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const chunk of compressed) {
-        given += chunk.length;
-        yield chunk;
-      }
-    };
-    let sourceError: unknown;
-    const source = Readable.from(counted(), { objectMode: true });
-    source.on('error', (error) => {
-      sourceError = error;
-      inflate.destroy(error);
-    });
-    source.pipe(inflate);
-    try {
-      yield* inflate as AsyncIterable<Uint8Array>;
-    } catch (cause) {
-      if (cause === sourceError) throw cause;
-      throw new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
-    } finally {
-      source.destroy();
-      inflate.destroy();
-    }
-    // zlib stops reading where the stream ends; what it was given beyond that is no part of the entry.
-    if (inflate.bytesWritten !== given) {
-      throw new DrillproofError('zip.DATA_INVALID', 'the compressed data goes on after its end');
-    }
-  },
-  async *deflateRaw(plain, level) {
-    const deflate = createDeflateRaw({ level });
-    const source = Readable.from(plain, { objectMode: true });
-    source.on('error', (error) => deflate.destroy(error));
-    source.pipe(deflate);
-    try {
-      yield* deflate as AsyncIterable<Uint8Array>;
-    } finally {
-      source.destroy();
-      deflate.destroy();
-    }
-  },
+  inflateRaw,
+  deflateRaw,
 };

@@ -1,0 +1,130 @@
+import {
+  createDeflateRaw,
+  createInflateRaw,
+  deflateRawSync,
+  inflateRawSync,
+  type DeflateRaw,
+  type InflateRaw,
+} from 'node:zlib';
+import type { Bytes } from '../bytes/platform.ts';
+import { DrillproofError } from '../errors.ts';
+import { concat } from '../zip/chunks.ts';
+import { errnoOf } from './fs-errors.ts';
+
+// Setting up a zlib stream costs more than all the work on a small file, of which evidence has thousands: what is
+// small goes through zlib in one call. The caps keep such a call to a few milliseconds and a few MiB.
+const INFLATE_AT_ONCE_BYTES = 262_144;
+const INFLATE_AT_ONCE_RESULT_BYTES = 4 * 2 ** 20;
+const DEFLATE_AT_ONCE_BYTES = 65_536;
+const STREAM_CHUNK_BYTES = 65_536;
+
+/** `inflateRaw` of the platform, on zlib. */
+export async function* inflateRaw(compressed: Bytes): Bytes {
+  const start = await startOf(compressed, INFLATE_AT_ONCE_BYTES);
+  const plain = start.rest === undefined ? inflateAtOnce(start.head) : undefined;
+  if (plain !== undefined) yield plain;
+  else yield* inflateStream(start);
+}
+
+/** `deflateRaw` of the platform, on zlib: the same bytes however the input is cut into chunks. */
+export async function* deflateRaw(plain: Bytes, level: number): Bytes {
+  const start = await startOf(plain, DEFLATE_AT_ONCE_BYTES);
+  if (start.rest === undefined) yield deflateRawSync(start.head, { level });
+  else yield* through(createDeflateRaw({ level, chunkSize: STREAM_CHUNK_BYTES }), start, (cause) => cause);
+}
+
+/** The whole result, or `undefined` where it has to be streamed: it is larger than what is made in one call. */
+function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
+  const chunkSize = Math.min(STREAM_CHUNK_BYTES, Math.max(1_024, 4 * compressed.length));
+  const options = { info: true, chunkSize, maxOutputLength: INFLATE_AT_ONCE_RESULT_BYTES };
+  try {
+    const result = inflateRawSync(compressed, options);
+    if (!hasEngine(result)) return undefined;
+    assertConsumed(result.engine.bytesWritten, compressed.length);
+    return result.buffer;
+  } catch (cause) {
+    if (errnoOf(cause) === 'ERR_BUFFER_TOO_LARGE') return undefined;
+    throw undecodable(cause);
+  }
+}
+
+/** With `info` the call answers with its engine beside the bytes, which its types do not say. */
+const hasEngine = (
+  result: object,
+): result is { readonly buffer: Uint8Array; readonly engine: { readonly bytesWritten: number } } =>
+  'engine' in result;
+
+async function* inflateStream(start: Start): Bytes {
+  const inflate = createInflateRaw({ chunkSize: STREAM_CHUNK_BYTES });
+  const given = { bytes: 0 };
+  yield* through(inflate, start, undecodable, given);
+  assertConsumed(inflate.bytesWritten, given.bytes);
+}
+
+/** zlib stops reading where the stream ends; what it was given beyond that is no part of the entry. */
+function assertConsumed(consumed: number, given: number): void {
+  if (consumed === given) return;
+  throw new DrillproofError('zip.DATA_INVALID', 'the compressed data goes on after its end');
+}
+
+function undecodable(cause: unknown): DrillproofError {
+  if (cause instanceof DrillproofError) return cause;
+  return new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
+}
+
+/** The first bytes of a stream; `rest` goes on after them and is absent when the stream has ended. */
+type Start = { readonly head: Uint8Array; readonly rest: AsyncIterator<Uint8Array> | undefined };
+
+async function startOf(stream: Bytes, bytes: number): Promise<Start> {
+  const rest = stream[Symbol.asyncIterator]();
+  const held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for (;;) {
+    const { value, done } = await rest.next();
+    if (done === true) return { head: concat(held), rest: undefined };
+    held.push(value);
+    heldBytes += value.length;
+    if (heldBytes > bytes) return { head: concat(held), rest };
+  }
+}
+
+/**
+ * The start and what follows it through a zlib stream, the next chunk when the last is used up; `given` counts them.
+ * @throws what the source throws, and otherwise what `failed` makes of the error of zlib
+ */
+async function* through(
+  zlib: DeflateRaw | InflateRaw,
+  { head, rest }: Start,
+  failed: (cause: unknown) => unknown,
+  given = { bytes: 0 },
+): Bytes {
+  let sourceFailure: { readonly error: unknown } | undefined;
+  const feed = async (): Promise<void> => {
+    try {
+      for (let chunk: Uint8Array | undefined = head; chunk !== undefined && !zlib.destroyed;) {
+        given.bytes += chunk.length;
+        await write(zlib, chunk);
+        const next: IteratorResult<Uint8Array> | undefined = await rest?.next();
+        chunk = next?.done === true ? undefined : next?.value;
+      }
+      zlib.end();
+    } catch (error) {
+      sourceFailure = { error };
+      zlib.destroy(new Error('the source failed'));
+    }
+  };
+  void feed();
+  try {
+    yield* zlib as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw sourceFailure === undefined ? failed(cause) : sourceFailure.error;
+  } finally {
+    // Where the data end early, the last write never comes back and the source still waits to be asked.
+    zlib.destroy();
+    await rest?.return?.();
+  }
+}
+
+/** Comes back when the chunk is used up; an error of zlib is told by its output. */
+const write = (zlib: DeflateRaw | InflateRaw, chunk: Uint8Array): Promise<void> =>
+  new Promise((resolve) => void zlib.write(chunk, () => resolve()));
