@@ -1,0 +1,69 @@
+import {
+  operationNames,
+  operationRow,
+  type BytesOperationName,
+  type JsonOperationName,
+  type Result,
+} from '../contract/operations.ts';
+import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from './call.ts';
+import type { Download, DownloadOptions } from './download.ts';
+import { methodTree, type Input, type Methods } from './methods.ts';
+import { readOptions, type ClientOptions } from './options.ts';
+import { allLocalReports, type LocalReportItem, type PageOptions } from './pages.ts';
+
+/** An export as one project sees it. */
+export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
+
+/**
+ * A client of one control plane. Every method checks its input before anything is sent and the answer before it is
+ * given back, and fails with a `DrillproofError`:
+ * `client.REQUEST_INVALID`, a `ControlError` for what the control plane answers, `transport.*` for the way there,
+ * `json.TOO_LARGE` for an answer beyond the limit.
+ */
+export type Client = Methods & {
+  /** The base address, which holds no secret. */
+  readonly baseUrl: string;
+  /** Any operation that answers with JSON, by its name in the table. */
+  call<N extends JsonOperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Result<N>>;
+  /** Any operation that answers with bytes, by its name in the table. */
+  download<N extends BytesOperationName>(
+    name: N,
+    input: Input<N>,
+    options?: DownloadOptions,
+  ): Promise<Download>;
+  /** Every local report of an export, page after page. @throws LimitError `client.PAGES_EXCEEDED` */
+  localReports(exportRef: ExportRef, options?: PageOptions): AsyncGenerator<LocalReportItem, void, undefined>;
+  /** For who resumes a download: waits by the retry policy, or throws the failure. */
+  readonly backOff: BackOff;
+};
+
+/**
+ * A typed client, made from the table of operations.
+ * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry
+ */
+export function createClient(options: ClientOptions): Client {
+  const settings = readOptions(options);
+  const call: Client['call'] = <N extends JsonOperationName>(name: N, input: Input<N>, how?: CallOptions) =>
+    // The row's own schema has typed the answer.
+    callJson(operationRow(name), input, settings, how ?? {}) as Promise<Result<N>>;
+  const download: Client['download'] = (name, input, how = {}) =>
+    callBytes(operationRow(name), input, settings, how);
+  const tree = methodTree(operationNames, (name) => (input, how = {}) => {
+    const row = operationRow(name);
+    return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
+  });
+  return Object.freeze({
+    ...(tree as Methods), // the same names, split the same way
+    baseUrl: settings.baseUrl,
+    call,
+    download,
+    localReports: (exportRef: ExportRef, how: PageOptions = {}) =>
+      allLocalReports(
+        (input, pageOptions) => call('evidence.exports.localReports', input, pageOptions),
+        exportRef,
+        settings.limits,
+        how,
+      ),
+    backOff: backOffBy(settings),
+  });
+}

@@ -1,0 +1,79 @@
+import type { Digest } from '../bytes/hash.ts';
+import type { Bytes } from '../bytes/platform.ts';
+import { bodyChunks, contentLength } from './body.ts';
+import type { CallOptions } from './call.ts';
+import type { Scope } from './deadline.ts';
+import { discard } from './exchange.ts';
+import type { Settings } from './options.ts';
+import {
+  assertRange,
+  parseContentRange,
+  parseReprDigest,
+  strongEtag,
+  type ByteRange,
+  type ContentRange,
+} from './ranges.ts';
+
+export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
+  /** Ask for these bytes only. The server may send all the same: look at `status`. */
+  readonly range?: ByteRange;
+  /** The strong entity tag under which the range is wanted; under another one the whole comes, with status 200. */
+  readonly ifRange?: string;
+};
+
+/** Bytes on their way. Read `body` once, to its end, or call `cancel`; until then the connection is held. */
+export type Download = {
+  /** 200 for the whole, 206 for the range that `range` names. */
+  readonly status: number;
+  /** The entity tag, when it is a strong one. */
+  readonly etag: string | undefined;
+  readonly range: ContentRange | undefined;
+  /** Size of the whole as the server declares it. */
+  readonly totalBytes: number | undefined;
+  /** SHA-256 of the whole as the server declares it (RFC 9530): a claim, not a check. */
+  readonly reprDigest: Digest | undefined;
+  /** @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`, `transport.ABORTED` while it is read */
+  readonly body: Bytes;
+  cancel(): Promise<void>;
+};
+
+/** @throws TransportError `transport.RANGE_INVALID` */
+export async function openDownload(
+  response: Response,
+  asked: ByteRange | undefined,
+  settings: Settings,
+  scope: Scope,
+): Promise<Download> {
+  const range =
+    response.status === 206 ? parseContentRange(response.headers.get('content-range')) : undefined;
+  try {
+    if (response.status === 206) assertRange(range, asked);
+  } catch (cause) {
+    await discard(response);
+    throw cause;
+  }
+  return {
+    status: response.status,
+    etag: strongEtag(response.headers.get('etag')),
+    range,
+    totalBytes: response.status === 206 ? range?.total : contentLength(response),
+    reprDigest: parseReprDigest(response.headers.get('repr-digest')),
+    body: scopedBody(response, settings, scope),
+    async cancel() {
+      scope.close();
+      if (response.body?.locked === false) await discard(response);
+    },
+  };
+}
+
+async function* scopedBody(
+  response: Response,
+  settings: Settings,
+  scope: Scope,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* bodyChunks(response, settings, scope.signal);
+  } finally {
+    scope.close();
+  }
+}

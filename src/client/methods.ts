@@ -1,0 +1,70 @@
+import type * as z from 'zod';
+import type {
+  BytesOperationName,
+  JsonOperationName,
+  OperationName,
+  operations,
+  Params,
+  Result,
+} from '../contract/operations.ts';
+import type { CallOptions } from './call.ts';
+import type { Download, DownloadOptions } from './download.ts';
+
+type Rows = typeof operations;
+
+// What a caller passes for a schema that fills in defaults: those members may be left out.
+type Optional<S extends z.ZodType> = {
+  [K in keyof z.infer<S>]: K extends keyof z.input<S> ? (undefined extends z.input<S>[K] ? K : never) : never;
+}[keyof z.infer<S>];
+type Given<S extends z.ZodType> = Omit<z.infer<S>, Optional<S>> & Partial<Pick<z.infer<S>, Optional<S>>>;
+
+type QueryInput<N extends OperationName> = Rows[N] extends { query: infer S extends z.ZodType }
+  ? Given<S>
+  : unknown;
+type BodyInput<N extends OperationName> = Rows[N] extends { body: infer S extends z.ZodType }
+  ? z.input<S> extends Record<string, never>
+    ? unknown // the empty object, which needs no members of its own
+    : z.input<S>
+  : unknown;
+
+/** What an operation takes: the members of its path, its query and its body in one object. */
+export type Input<N extends OperationName> = Params<N> & QueryInput<N> & BodyInput<N>;
+
+type Method<N extends string> = N extends JsonOperationName
+  ? (input: Input<N>, options?: CallOptions) => Promise<Result<N>>
+  : N extends BytesOperationName
+    ? (input: Input<N>, options?: DownloadOptions) => Promise<Download>
+    : unknown;
+
+type Head<T extends string> = T extends `${infer H}.${string}` ? H : T;
+type Below<Prefix extends string> = OperationName extends infer N
+  ? N extends `${Prefix}.${infer Rest}`
+    ? Head<Rest>
+    : never
+  : never;
+type Tree<Prefix extends string> = Method<Prefix> & { readonly [S in Below<Prefix>]: Tree<`${Prefix}.${S}`> };
+
+/** One method for each row of the table, under its name split on dots: `client.evidence.exports.read(…)`. */
+export type Methods = { readonly [H in Head<OperationName>]: Tree<H> };
+
+type AnyMethod = (input: object, options?: object) => Promise<unknown>;
+type Branch = { [segment: string]: Branch } | (AnyMethod & { [segment: string]: Branch });
+
+/**
+ * The tree of methods. A name that goes on under another one (`…localReports` and `…localReports.archive`) makes a
+ * method that has methods.
+ */
+export function methodTree(
+  names: readonly OperationName[],
+  method: (name: OperationName) => AnyMethod,
+): object {
+  const root: Branch = {};
+  for (const name of names.toSorted()) {
+    const segments = name.split('.');
+    const last = segments.pop() ?? name;
+    let at: Branch = root;
+    for (const segment of segments) at = at[segment] ??= {};
+    at[last] = Object.assign(method(name), at[last]);
+  }
+  return root;
+}

@@ -1,0 +1,118 @@
+import { DrillproofError } from '../errors.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { pause, type Sleep } from './deadline.ts';
+import { newIdempotencyKey } from './idempotency.ts';
+
+/** How failures are retried; see `retryDelayMs`. */
+export type RetryOptions = {
+  /** Repetitions after the first attempt; default 5. */
+  readonly retries?: number;
+  /** Upper end of the first random delay, doubled for each further one; default 500. */
+  readonly baseDelayMs?: number;
+  /** What the doubling stops at; default 20,000. */
+  readonly maxDelayMs?: number;
+  /** The longest wait that a server may ask for; when it asks for more, the failure goes to the caller. Default 60,000. */
+  readonly maxRetryAfterMs?: number;
+};
+
+export type TimeoutOptions = {
+  /** From the start of an attempt to the headers of its answer, connecting included; default 30,000. */
+  readonly headersMs?: number;
+  /** A body must bring `stallBytes` bytes, or its end, within this time of waiting for it; default 15,000. */
+  readonly stallMs?: number;
+  /** Default 1,024. */
+  readonly stallBytes?: number;
+  /** The whole call, its retries and the reading of its body; default none. */
+  readonly totalMs?: number;
+};
+
+export type LimitOptions = {
+  /** Bytes of a JSON answer; default 16 MiB. */
+  readonly jsonBytes?: number;
+  /** Bytes of an answer that reports an error; default 64 KiB. */
+  readonly errorBytes?: number;
+  /** Redirects that one attempt follows; default 5. */
+  readonly redirects?: number;
+  /** Pages of one list; default 20,000. */
+  readonly pages?: number;
+  /** Items of one list; default 10,000, the most that an export may have. */
+  readonly items?: number;
+};
+
+/** Names of query parameters that the specification leaves open, as another implementation may call them. */
+export type ParameterNames = {
+  readonly packageId?: string;
+  readonly cursor?: string;
+  readonly limit?: string;
+};
+
+export type ClientOptions = {
+  /** Address up to, not including, `/v1`: http or https, without user, query and fragment. */
+  readonly baseUrl: string;
+  /** The bearer credential; sent in the Authorization header to the origin of `baseUrl` and nowhere else. */
+  readonly token: string;
+  readonly fetch?: typeof fetch;
+  readonly retry?: RetryOptions;
+  readonly timeouts?: TimeoutOptions;
+  readonly limits?: LimitOptions;
+  readonly userAgent?: string;
+  readonly parameterNames?: ParameterNames;
+  readonly sleep?: Sleep;
+  /** Uniform in [0, 1): spreads the delays; default `Math.random`. */
+  readonly random?: () => number;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number;
+  /** Makes the key of each logical call that needs one; default 128 random bits. */
+  readonly idempotencyKey?: () => string;
+};
+
+/** The options, read once, with every default filled in. */
+export type Settings = {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly fetch: typeof fetch;
+  readonly retry: Required<RetryOptions>;
+  readonly timeouts: Required<Omit<TimeoutOptions, 'totalMs'>> & { readonly totalMs: number | undefined };
+  readonly limits: Required<LimitOptions>;
+  readonly userAgent: string;
+  readonly parameterNames: Required<ParameterNames>;
+  readonly sleep: Sleep;
+  readonly random: () => number;
+  readonly now: () => number;
+  readonly idempotencyKey: () => string;
+};
+
+const MIB = 1024 * 1024;
+const RETRY = { retries: 5, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 };
+const TIMEOUTS = { headersMs: 30_000, stallMs: 15_000, stallBytes: 1024, totalMs: undefined };
+const LIMITS = { jsonBytes: 16 * MIB, errorBytes: 65_536, redirects: 5, pages: 20_000, items: 10_000 };
+const PARAMETER_NAMES = { packageId: 'packageId', cursor: 'cursor', limit: 'limit' };
+
+/**
+ * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry
+ */
+export function readOptions(options: ClientOptions): Settings {
+  return {
+    baseUrl: parseBaseUrl(options.baseUrl),
+    token: checkToken(options.token),
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    retry: { ...RETRY, ...options.retry },
+    timeouts: { ...TIMEOUTS, ...options.timeouts },
+    limits: { ...LIMITS, ...options.limits },
+    userAgent: options.userAgent ?? 'drillproof',
+    parameterNames: { ...PARAMETER_NAMES, ...options.parameterNames },
+    sleep: options.sleep ?? pause,
+    random: options.random ?? Math.random,
+    now: options.now ?? Date.now,
+    idempotencyKey: options.idempotencyKey ?? newIdempotencyKey,
+  };
+}
+
+// Checked here because the error of the platform for a bad header value repeats the value.
+function checkToken(token: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new DrillproofError(
+    'client.REQUEST_INVALID',
+    'the token is empty or holds a character that no header can carry',
+  );
+}

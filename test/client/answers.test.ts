@@ -1,0 +1,246 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ControlError, HttpStatusError, statusOf } from '../../src/client/index.ts';
+import { LimitError, TransportError } from '../../src/errors.ts';
+import { envelope, faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
+import { exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';
+
+const servers: FaultServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+const read = async (answer: Answer, options: Parameters<typeof testClient>[1] = {}) => {
+  const server = await faultServer(answer);
+  servers.push(server);
+  const { client, delays } = testClient(server.url, { retry: { retries: 2 }, ...options });
+  return { work: client.evidence.exports.read(exportRef), delays, server };
+};
+
+describe('an answer', () => {
+  it.each([200, 201, 202, 203])(
+    'of status %i is a success when it is what the operation promises',
+    async (status) => {
+      const { work } = await read((_, response) => json(response, status, exportResource));
+      expect(await work).toEqual(exportResource);
+    },
+  );
+
+  it.each([
+    ['another schemaVersion', { ...exportResource, schemaVersion: 2 }, '/schemaVersion'],
+    ['a member too many', { ...exportResource, extra: 1 }, ''],
+    ['a member too few', { ...exportResource, state: undefined }, '/state'],
+    ['a list in place of an object', [], ''],
+  ])('with %s is refused and not asked for again', async (_, value, path) => {
+    const { work, server } = await read((__, response) => json(response, 200, value));
+    const failure = await failureOf(work);
+    expect(failure).toBeInstanceOf(TransportError);
+    expect(failure).toMatchObject({ code: 'transport.RESPONSE_INVALID', details: { issues: [{ path }] } });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['text', '<html>log in</html>'],
+    ['two members of one name', '{"state":"available","state":"failed"}'],
+    ['a byte order mark', '\uFEFF{}'],
+    ['a number that a double changes', '{"a":9007199254740993}'],
+  ])('that holds %s is refused', async (_, body) => {
+    const { work } = await read((__, response) => {
+      response.end(body);
+    });
+    expect(await failureOf(work)).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
+  });
+
+  it('beyond the limit is given up, read no further', async () => {
+    let sent = 0;
+    const { work } = await read(
+      (_, response) => {
+        const more = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536, ' '))) sent += 65_536;
+        };
+        response.on('drain', more);
+        more();
+      },
+      { limits: { jsonBytes: 100_000 } },
+    );
+    const failure = await failureOf(work);
+    expect(failure).toBeInstanceOf(LimitError);
+    expect(failure).toMatchObject({ code: 'json.TOO_LARGE' });
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'GZIP', 'gzip, identity'])(
+    'in the coding %s is refused',
+    async (coding) => {
+      const body = gzipSync(Buffer.alloc(100 * 1024 * 1024));
+      const { work, server } = await read((_, response) => {
+        response.writeHead(200, { 'content-encoding': coding });
+        response.end(body);
+      });
+      const before = process.memoryUsage().rss;
+      expect(await failureOf(work)).toMatchObject({ code: 'transport.ENCODING_REFUSED' });
+      expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  it('that says identity is taken', async () => {
+    const { work } = await read((_, response) =>
+      json(response, 200, exportResource, { 'content-encoding': 'identity' }),
+    );
+    expect(await work).toEqual(exportResource);
+  });
+});
+
+describe('an answer that reports an error', () => {
+  it('becomes a ControlError with all that its envelope says', async () => {
+    const issues = [{ path: '/ttlMs', code: 'too_big', message: 'too long' }];
+    const { work, server } = await read((_, response) =>
+      envelope(response, 409, 'control.EXPORT_NOT_READY', {
+        retryable: true,
+        retryAfterMs: 1500,
+        issues,
+        extra: 1,
+      }),
+    );
+    const failure = await failureOf(work);
+    expect(failure).toBeInstanceOf(ControlError);
+    expect(failure).toMatchObject({
+      code: 'control.EXPORT_NOT_READY',
+      status: 409,
+      retryable: true,
+      retryAfterMs: 1500,
+      correlationId: 'corr_abcdef',
+      issues,
+      message: 'made for a test',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it.each(['control.FROM_A_LATER_VERSION', 'world.SOMETHING', 'control.UPLOAD_QUEUE_FULL'])(
+    'keeps the unknown code %s in the details',
+    async (code) => {
+      const { work } = await read((_, response) => envelope(response, 422, code));
+      expect(await failureOf(work)).toMatchObject({
+        code: 'control.INTERNAL',
+        status: 422,
+        details: { code },
+      });
+    },
+  );
+
+  it.each([
+    [401, 'text/html', 'transport.RESPONSE_INVALID'],
+    [404, 'text/html', 'transport.RESPONSE_INVALID'],
+    [500, 'text/html', 'transport.RESPONSE_INVALID'],
+    [502, 'text/html', 'transport.UNREACHABLE'],
+    [503, 'text/plain', 'transport.UNREACHABLE'],
+    [504, 'text/plain', 'transport.UNREACHABLE'],
+  ])('of status %i without an envelope is told by its status', async (status, type, code) => {
+    const { work, server } = await read((_, response) => {
+      response.writeHead(status, { 'content-type': type });
+      response.end('<html>');
+    });
+    const failure = await failureOf(work);
+    expect(failure).toBeInstanceOf(HttpStatusError);
+    expect(failure).toMatchObject({ code, status });
+    expect(statusOf(failure)).toBe(status);
+    expect(server.seen).toHaveLength(status >= 500 ? 3 : 1);
+  });
+
+  it.each([
+    ['a half', (body: string) => body.slice(0, 20)],
+    ['a member of the wrong type', (body: string) => body.replace('"retryable":false', '"retryable":"no"')],
+    ['an endless message', (body: string) => body.replace('made for a test', 'x'.repeat(100_000))],
+  ])('with %s of an envelope is told by its status', async (_, change) => {
+    const body = JSON.stringify({
+      code: 'control.NOT_FOUND',
+      message: 'made for a test',
+      correlationId: 'c',
+      retryable: false,
+      source: 'platform',
+    });
+    const { work } = await read((__, response) => {
+      response.writeHead(404);
+      response.end(change(body));
+    });
+    expect(await failureOf(work)).toMatchObject({ code: 'transport.RESPONSE_INVALID', status: 404 });
+  });
+
+  it('gives its text on one line, cut, and without the token', async () => {
+    const { work } = await read((_, response) =>
+      envelope(response, 401, 'control.UNAUTHENTICATED', {
+        message: `no such token: Bearer ${TOKEN}\r\n\u001B[31mred ${'x'.repeat(5000)}`,
+        correlationId: TOKEN,
+        issues: [{ path: TOKEN, code: TOKEN, message: TOKEN }],
+      }),
+    );
+    const failure = await failureOf(work);
+    expect(JSON.stringify([failure, failure.message, failure.stack, failure.details])).not.toContain(TOKEN);
+    expect(failure.message).not.toMatch(/[\p{Cc}]/u);
+    expect(failure.message.length).toBeLessThanOrEqual(1000);
+  });
+});
+
+const overloaded =
+  (headers: Record<string, string>, retryAfterMs?: number): Answer =>
+  (_, response, n) =>
+    n === 0
+      ? envelope(
+          response,
+          429,
+          'control.RATE_LIMITED',
+          { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+          headers,
+        )
+      : json(response, 200, exportResource);
+const now = () => Date.UTC(2026, 0, 1);
+
+describe('an answer that asks to wait', () => {
+  it.each([
+    ['seconds', { 'retry-after': '7' }, undefined, 7000],
+    ['a date', { 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' }, undefined, 9000],
+    ['a date in the past', { 'retry-after': 'Wed, 31 Dec 2025 00:00:09 GMT' }, undefined, 0],
+    ['a negative number', { 'retry-after': '-5' }, undefined, 0],
+    ['garbage', { 'retry-after': 'soon' }, undefined, 0],
+    ['the envelope', {}, 4000, 4000],
+    ['both, of which the longer counts', { 'retry-after': '2' }, 4000, 4000],
+  ])('by %s is obeyed', async (_, headers, retryAfterMs, expected) => {
+    const { work, delays } = await read(overloaded(headers, retryAfterMs), { now });
+    expect(await work).toEqual(exportResource);
+    expect(delays).toEqual([expected]);
+  });
+
+  it.each([
+    [{ 'retry-after': '1000000000' }, undefined],
+    [{ 'retry-after': 'Fri, 01 Jan 2027 00:00:00 GMT' }, undefined],
+    [{}, Number.MAX_SAFE_INTEGER],
+  ])('beyond the bound ends the call, with the wait in the error', async (headers, retryAfterMs) => {
+    const { work, delays } = await read(overloaded(headers, retryAfterMs), { now });
+    const failure = await failureOf(work);
+    expect(failure).toMatchObject({ code: 'control.RATE_LIMITED' });
+    expect(failure instanceof ControlError && failure.retryAfterMs).toBeGreaterThan(60_000);
+    expect(delays).toEqual([]);
+  });
+
+  it('is retried no more than the count', async () => {
+    const { work, delays, server } = await read((_, response) =>
+      envelope(response, 503, 'control.UNAVAILABLE', { retryable: true }),
+    );
+    expect(await failureOf(work)).toMatchObject({ code: 'control.UNAVAILABLE' });
+    expect(server.seen).toHaveLength(3);
+    expect(delays).toHaveLength(2);
+  });
+
+  it.each([
+    [501, true],
+    [500, false],
+    [409, true],
+    [400, true],
+  ])('of status %i with retryable %j is not repeated', async (status, retryable) => {
+    const { work, server } = await read((_, response) =>
+      envelope(response, status, 'control.NOT_IMPLEMENTED', { retryable }),
+    );
+    await failureOf(work);
+    expect(server.seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { collect } from '../../src/client/body.ts';
+import { parseContentRange, parseReprDigest, rangeHeader, strongEtag } from '../../src/client/ranges.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
+import { failureOf, partRef, testClient } from './make.ts';
+
+const servers: FaultServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const clientFor = async (answer: Answer, options: Parameters<typeof testClient>[1] = {}) => {
+  const server = await faultServer(answer);
+  servers.push(server);
+  return { server, client: testClient(server.url, options).client };
+};
+const bytes = new TextEncoder().encode('the bytes of a part');
+const base64 = createHash('sha256').update(bytes).digest('base64');
+
+describe('a download', () => {
+  it('gives the bytes, their size, validator and claimed digest', async () => {
+    const { client, server } = await clientFor((_, response) => {
+      response.writeHead(200, {
+        etag: '"v1"',
+        'content-length': bytes.length,
+        'repr-digest': `sha-256=:${base64}:`,
+      });
+      response.end(bytes);
+    });
+    const download = await client.evidence.exports.parts.download(partRef);
+    expect(download).toMatchObject({
+      status: 200,
+      etag: '"v1"',
+      totalBytes: bytes.length,
+      range: undefined,
+      reprDigest: digestOf(bytes),
+    });
+    expect(await collect(download.body, 100)).toEqual(bytes);
+    expect(server.seen[0]?.headers).toMatchObject({
+      accept: 'application/zip',
+      'accept-encoding': 'identity',
+    });
+    expect(server.seen[0]?.headers).not.toHaveProperty('range');
+  });
+
+  it('of a range asks under a validator and gives what came', async () => {
+    const { client, server } = await clientFor((_, response) => {
+      response.writeHead(206, { 'content-range': `bytes 4-18/${bytes.length}`, etag: '"v1"' });
+      response.end(bytes.subarray(4));
+    });
+    const download = await client.download('evidence.exports.parts.download', partRef, {
+      range: { from: 4 },
+      ifRange: '"v1"',
+    });
+    expect(download).toMatchObject({ status: 206, range: { from: 4, to: 18, total: 19 }, totalBytes: 19 });
+    expect(await collect(download.body, 100)).toEqual(bytes.subarray(4));
+    expect(server.seen[0]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"v1"' });
+  });
+
+  it.each([
+    ['another start', 'bytes 5-18/19'],
+    ['no range', undefined],
+    ['a range that contradicts itself', 'bytes 4-19/19'],
+    ['another unit', 'chars 4-18/19'],
+    ['several', 'bytes 4-5,7-8/19'],
+  ])('of a range that is answered with %s is refused', async (_, contentRange) => {
+    const { client } = await clientFor((__, response) => {
+      response.writeHead(206, contentRange === undefined ? {} : { 'content-range': contentRange });
+      response.end(bytes.subarray(4));
+    });
+    const work = client.evidence.exports.parts.download(partRef, { range: { from: 4 } });
+    expect(await failureOf(work)).toMatchObject({ code: 'transport.RANGE_INVALID' });
+  });
+
+  it('that did not ask for a range refuses to get one', async () => {
+    const { client } = await clientFor((_, response) => {
+      response.writeHead(206, { 'content-range': 'bytes 0-18/19' });
+      response.end(bytes);
+    });
+    expect(await failureOf(client.evidence.exports.parts.download(partRef))).toMatchObject({
+      code: 'transport.RANGE_INVALID',
+    });
+  });
+
+  it('of a range beyond the end is the error of the control plane', async () => {
+    const { client } = await clientFor((_, response) =>
+      envelope(response, 416, 'control.RANGE_NOT_SATISFIABLE'),
+    );
+    const work = client.evidence.exports.parts.download(partRef, { range: { from: 400 } });
+    expect(await failureOf(work)).toMatchObject({ code: 'control.RANGE_NOT_SATISFIABLE', status: 416 });
+  });
+
+  it('that breaks off fails while it is read', async () => {
+    const { client } = await clientFor((_, response) => {
+      response.writeHead(200, { 'content-length': '19' });
+      response.write(bytes.subarray(0, 18));
+      setTimeout(() => response.socket?.destroy(), 20);
+    });
+    const download = await client.evidence.exports.parts.download(partRef);
+    expect(await failureOf(collect(download.body, 100))).toMatchObject({ code: 'transport.INTERRUPTED' });
+  });
+
+  it('that stalls fails while it is read, but a consumer may take its time', async () => {
+    const { client } = await clientFor(
+      (_, response) => {
+        response.writeHead(200);
+        response.write(bytes);
+        setTimeout(() => response.write(bytes), 300);
+      },
+      { timeouts: { stallMs: 150 } },
+    );
+    const download = await client.evidence.exports.parts.download(partRef);
+    const chunks = download.body[Symbol.asyncIterator]();
+    expect((await chunks.next()).value).toEqual(bytes);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 400);
+    });
+    expect((await chunks.next()).done).toBe(false);
+    expect(await failureOf(chunks.next())).toMatchObject({ code: 'transport.TIMEOUT' });
+  });
+
+  it('frees its connection when it is cancelled or left early', async () => {
+    let closed = 0;
+    const { client } = await clientFor((_, response) => {
+      response.on('close', () => closed++);
+      response.writeHead(200);
+      response.write(Buffer.alloc(1000));
+    });
+    await (await client.evidence.exports.parts.download(partRef)).cancel();
+    const left = await client.evidence.exports.parts.download(partRef);
+    for await (const chunk of left.body) if (chunk.length > 0) break;
+    await expect.poll(() => closed).toBe(2);
+  });
+});
+
+describe('what headers say of bytes', () => {
+  it('a range reads back as it was written', () => {
+    const range = fc
+      .tuple(fc.nat(), fc.nat(), fc.nat())
+      .map(([from, more, rest]) => ({ from, to: from + more, total: from + more + 1 + rest }));
+    fc.assert(
+      fc.property(range, ({ from, to, total }) => {
+        expect(parseContentRange(`bytes ${from}-${to}/${total}`)).toEqual({ from, to, total });
+        expect(parseContentRange(`bytes ${from}-${to}/*`)).toEqual({ from, to });
+        expect(parseContentRange(`bytes ${from}-${to}/${to}`)).toBeUndefined();
+        expect(rangeHeader({ from, to })).toBe(`bytes=${from}-${to}`);
+      }),
+    );
+  });
+
+  it('any other text is no range', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^bytes [-0-9*/ ,]{0,12}$/)), (text) => {
+        const range = parseContentRange(text);
+        if (range === undefined) return;
+        expect(range.from).toBeLessThanOrEqual(range.to);
+        expect(range.total ?? Number.POSITIVE_INFINITY).toBeGreaterThan(range.to);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['"v1"', '"v1"'],
+    ['""', '""'],
+    ['W/"v1"', undefined],
+    ['v1', undefined],
+    ['"', undefined],
+    ['"a"b"', undefined],
+    [`"${'x'.repeat(2000)}"`, undefined],
+    [null, undefined],
+  ])('%s as an entity tag', (value, expected) => {
+    expect(strongEtag(value)).toBe(expected);
+  });
+
+  it.each([
+    [`sha-256=:${base64}:`, digestOf(bytes)],
+    [`sha-512=:AAAA:, sha-256=:${base64}:`, digestOf(bytes)],
+    [`sha-256=${base64}`, undefined],
+    [`sha-256=:${'A'.repeat(42)}B=:`, undefined],
+    ['', undefined],
+    [null, undefined],
+  ])('%s as a digest', (value, expected) => {
+    expect(parseReprDigest(value)).toBe(expected);
+  });
+});

@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allLocalReports, type LocalReportItem, type Page } from '../../src/client/pages.ts';
+import { LimitError } from '../../src/errors.ts';
+import { EXPORT, exportRef, failureOf, HASH, PROJECT, testClient } from './make.ts';
+
+const item = (ordinal: number): LocalReportItem => ({
+  source: {
+    ordinal,
+    projectId: PROJECT,
+    localReportId: `lrep_${String(ordinal).padStart(12, '0')}`,
+    submissionDigest: HASH,
+    manifestDigest: HASH,
+    archiveBytes: 3,
+    provenance: { origin: 'user_produced', trust: 'unattested', uploadedBy: 'someone' },
+    summary: {
+      runId: 'run_abcdef',
+      drillId: 'drill',
+      targetId: 'target',
+      reportedBuildHash: HASH,
+      reportedPackageLockHash: HASH,
+      seed: '1',
+      reportedStatus: 'completed',
+      artifactCount: 1,
+      expandedBytes: 3,
+      redacted: false,
+    },
+    createdAtMs: 1,
+    verifiedAtMs: 2,
+  },
+  archive: {
+    localReportId: `lrep_${String(ordinal).padStart(12, '0')}`,
+    path: 'x',
+    digest: HASH,
+    bytes: '3',
+  },
+});
+
+/** A list cut into pages of the given sizes; the cursor is the number of the next page. */
+function listOf(sizes: readonly number[]) {
+  const asked: (string | undefined)[] = [];
+  const page: Page = ({ cursor }) => {
+    asked.push(cursor);
+    const n = cursor === undefined ? 0 : Number(cursor);
+    const before = sizes.slice(0, n).reduce((sum, size) => sum + size, 0);
+    const items = Array.from({ length: sizes[n] ?? 0 }, (_, i) => item(before + i));
+    return Promise.resolve({ items, ...(n + 1 < sizes.length && { nextCursor: String(n + 1) }) });
+  };
+  return { page, asked };
+}
+
+async function ordinals(page: Page, limits = { pages: 100, items: 100 }): Promise<number[]> {
+  const found: number[] = [];
+  for await (const { source } of allLocalReports(page, exportRef, limits, {})) found.push(source.ordinal);
+  return found;
+}
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+
+const loops: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: cursor === 'a' ? 'b' : 'a' });
+
+describe('the list of local reports', () => {
+  it('is every item of every page, in order, however the list is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 12 }), async (sizes) => {
+        const { page, asked } = listOf(sizes);
+        expect(await ordinals(page)).toEqual(upTo(sizes.reduce((sum, size) => sum + size, 0)));
+        expect(asked).toHaveLength(sizes.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('goes on after an empty page that has a cursor', async () => {
+    expect(await ordinals(listOf([2, 0, 0, 3, 0]).page)).toEqual(upTo(5));
+  });
+
+  it('ends, with an error, where a cursor comes again', async () => {
+    const failure = await failureOf(ordinals(loops));
+    expect(failure).toBeInstanceOf(LimitError);
+    expect(failure).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
+  });
+
+  it('ends, with an error, on any list without an end', async () => {
+    const cursors = fc.func(fc.string({ minLength: 1, maxLength: 4 }));
+    await fc.assert(
+      fc.asyncProperty(cursors, async (next) => {
+        const endless: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: next(cursor) });
+        expect(await failureOf(ordinals(endless))).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('holds exactly as many pages and items as the limits', async () => {
+    expect(await ordinals(listOf([1, 1, 1]).page, { pages: 3, items: 3 })).toEqual(upTo(3));
+    const code = { code: 'client.PAGES_EXCEEDED' };
+    expect(await failureOf(ordinals(listOf([1, 1, 1]).page, { pages: 2, items: 3 }))).toMatchObject(code);
+    expect(await failureOf(ordinals(listOf([1, 1, 1]).page, { pages: 3, items: 2 }))).toMatchObject(code);
+  });
+
+  it('asks for pages of the size wanted and follows the cursor through the client', async () => {
+    const urls: string[] = [];
+    const answers = [{ items: [item(0)], nextCursor: 'next one' }, { items: [item(1)] }];
+    const { client } = testClient('http://control.example', {
+      fetch: (input) => {
+        urls.push(new Request(input).url);
+        return Promise.resolve(Response.json(answers[urls.length - 1]));
+      },
+    });
+    const found: number[] = [];
+    for await (const { source } of client.localReports(exportRef, { pageSize: 7 }))
+      found.push(source.ordinal);
+    expect(found).toEqual([0, 1]);
+    expect(urls).toEqual([
+      `http://control.example/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/local-reports?limit=7`,
+      `http://control.example/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/local-reports?limit=7&cursor=next+one`,
+    ]);
+  });
+});

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operationNames, operationRow } from '../../src/contract/operations.ts';
+import { envelope, faultServer, json, type FaultServer } from '../faults/server.ts';
+import {
+  BUNDLE,
+  EXPORT,
+  exportRef,
+  exportResource,
+  extendBody,
+  extended,
+  failureOf,
+  HASH,
+  PROJECT,
+  sessionRef,
+  testClient,
+  TOKEN,
+} from './make.ts';
+
+let server: FaultServer | undefined;
+afterEach(() => server?.close());
+
+describe('a request', () => {
+  it('carries the credential, refuses codings, and puts path, query and body where the table says', async () => {
+    server = await faultServer((_, response) => json(response, 200, extended));
+    const { client } = testClient(`${server.url}/behind/a/proxy/`, { userAgent: 'archive/2' });
+    const result = await client.sessions.extend({ ...sessionRef, ...extendBody });
+    expect(result.session.version).toBe(8);
+    const [seen] = server.seen;
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: `/behind/a/proxy/v1/projects/${PROJECT}/sessions/ses_000000000001/extend`,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'accept-encoding': 'identity',
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'user-agent': 'archive/2',
+        'idempotency-key': expect.stringMatching(/^[A-Za-z0-9._:-]{8,128}$/),
+      },
+    });
+    expect(JSON.parse(seen?.body ?? '')).toEqual(extendBody);
+  });
+
+  it('sends an empty object where the operation takes one, and no body or key with a read', async () => {
+    server = await faultServer((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
+    const { client } = testClient(server.url);
+    await failureOf(client.runs.reruns.create({ projectId: PROJECT, hostedRunId: 'hrun_000000000001' }));
+    await failureOf(client.evidence.exports.read(exportRef));
+    expect(server.seen.map(({ body }) => body)).toEqual(['{}', '']);
+    expect(server.seen[1]?.headers).not.toHaveProperty('idempotency-key');
+    expect(server.seen[1]?.headers).not.toHaveProperty('content-type');
+  });
+
+  it('encodes what it puts into the address, and can name query parameters as another implementation does', async () => {
+    server = await faultServer((_, response) => envelope(response, 404, 'control.NOT_FOUND'));
+    const plain = testClient(server.url).client;
+    const renamed = testClient(server.url, {
+      parameterNames: { cursor: 'after', limit: 'page_size' },
+    }).client;
+    const input = { ...exportRef, cursor: 'a+b&c=d é', limit: 7 };
+    await failureOf(plain.evidence.exports.localReports(input));
+    await failureOf(renamed.evidence.exports.localReports(input));
+    await failureOf(plain.builds.tools.source({ projectId: PROJECT, buildHash: HASH, packageId: 'pkg' }));
+    const [first, second, third] = server.seen.map(({ url }) => new URL(url, 'http://x'));
+    expect(Object.fromEntries(first?.searchParams ?? [])).toEqual({ cursor: 'a+b&c=d é', limit: '7' });
+    expect(Object.fromEntries(second?.searchParams ?? [])).toEqual({ after: 'a+b&c=d é', page_size: '7' });
+    expect(decodeURIComponent(third?.pathname ?? '')).toBe(
+      `/v1/projects/${PROJECT}/builds/${HASH}/tools/source`,
+    );
+  });
+
+  it('has a method for every row of the table', () => {
+    const { client } = testClient('http://127.0.0.1:9');
+    for (const name of operationNames) {
+      const method = name
+        .split('.')
+        .reduce<unknown>((at, segment) => Reflect.get(Object(at), segment), client);
+      expect(method, name).toBeTypeOf('function');
+    }
+  });
+
+  it('keeps the kind of an answer apart', async () => {
+    const { client } = testClient('http://127.0.0.1:9');
+    const dynamic = { name: 'evidence.exports.manifest' as never };
+    await expect(client.call(dynamic.name, exportRef as never)).rejects.toThrow(TypeError);
+    const other = { name: 'evidence.exports.read' as never };
+    await expect(client.download(other.name, exportRef as never)).rejects.toThrow(TypeError);
+  });
+});
+
+describe('a request that breaks a rule', () => {
+  const { client } = testClient('http://127.0.0.1:9', {
+    fetch: () => {
+      throw new Error('something was sent');
+    },
+  });
+
+  it.each([
+    ['a project of another form', { ...exportRef, projectId: 'prj_x' }, '/projectId'],
+    ['a path in place of an id', { ...exportRef, evidenceExportId: '../../admin' }, '/evidenceExportId'],
+    ['two dots', { ...exportRef, evidenceExportId: '..' }, '/evidenceExportId'],
+    [
+      'an absolute address',
+      { ...exportRef, evidenceExportId: 'http://169.254.169.254/' },
+      '/evidenceExportId',
+    ],
+    ['an absent parameter', { projectId: PROJECT }, '/evidenceExportId'],
+    ['a parameter too many', { ...exportRef, force: true }, '/force'],
+    [
+      'a member that is named to pollute',
+      JSON.parse(`{"projectId":"${PROJECT}","__proto__":1}`),
+      '/__proto__',
+    ],
+  ])('%s is refused before anything is sent', async (_, input, path) => {
+    const failure = await failureOf(client.evidence.exports.read(input as never));
+    expect(failure).toMatchObject({ code: 'client.REQUEST_INVALID' });
+    expect(failure.details?.['issues']).toContainEqual(expect.objectContaining({ path }));
+  });
+
+  it.each([
+    ['ttlMs', 0],
+    ['ttlMs', 604_800_001],
+    ['ttlMs', '60000'],
+    ['expectedVersion', 1.5],
+    ['expectedLeaseGeneration', 0],
+  ])('a body with %s = %j is refused', async (member, value) => {
+    const work = client.sessions.extend({ ...sessionRef, ...extendBody, [member]: value });
+    expect(await failureOf(work)).toMatchObject({ code: 'client.REQUEST_INVALID', path: `/${member}` });
+  });
+
+  it('names every broken rule at once', async () => {
+    const failure = await failureOf(
+      client.sessions.extend({ ...sessionRef, projectId: 'x', ...extendBody, ttlMs: 0 }),
+    );
+    expect(failure.details?.['issues']).toHaveLength(2);
+  });
+
+  it.each([0, 101, 1.5])('a page size of %j is refused', async (limit) => {
+    const work = client.evidence.exports.localReports({ ...exportRef, limit });
+    expect(await failureOf(work)).toMatchObject({ code: 'client.REQUEST_INVALID', path: '/limit' });
+  });
+
+  it.each(['short', 'with space in', 'x'.repeat(129), 'line\r\nbreak-in'])(
+    'the idempotency key %j is refused',
+    async (idempotencyKey) => {
+      const work = client.sessions.extend({ ...sessionRef, ...extendBody }, { idempotencyKey });
+      expect(await failureOf(work)).toMatchObject({ code: 'client.REQUEST_INVALID' });
+    },
+  );
+});
+
+describe('the ids of a test', () => {
+  it('are those the table takes', () => {
+    expect(
+      operationRow('evidence.exports.read').params.safeParse({ projectId: PROJECT, evidenceExportId: EXPORT })
+        .success,
+    ).toBe(true);
+    const part = { ...exportRef, evidenceBundleId: BUNDLE };
+    expect(operationRow('evidence.exports.parts.download').params.safeParse(part).success).toBe(true);
+    expect(exportResource.evidenceExportId).toBe(EXPORT);
+  });
+});

@@ -1,0 +1,321 @@
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
+import {
+  exportRef,
+  exportResource,
+  extendBody,
+  extended,
+  failureOf,
+  sessionRef,
+  testClient,
+} from './make.ts';
+
+const servers: { close(): Promise<void> }[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const serve = async (answer: Answer): Promise<FaultServer> => {
+  const server = await faultServer(answer);
+  servers.push(server);
+  return server;
+};
+const patient = { timeouts: { headersMs: 2000, stallMs: 150, stallBytes: 1024 } };
+
+const redirectTo =
+  (location: string | undefined, status = 307): Answer =>
+  (_, response, n) => {
+    if (n > 0) return json(response, 200, exportResource);
+    response.writeHead(status, location === undefined ? {} : { location });
+    response.end();
+  };
+
+const chain = (length: number) =>
+  serve((_, response, n) => {
+    if (n >= length) return json(response, 200, exportResource);
+    response.writeHead(302, { location: `/${n}` });
+    response.end();
+  });
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('of status %i within the origin is followed', async (status) => {
+    const server = await serve(redirectTo('/elsewhere', status));
+    expect(await testClient(server.url).client.evidence.exports.read(exportRef)).toEqual(exportResource);
+    expect(server.seen.map(({ url }) => url)).toEqual([expect.stringContaining('/v1/'), '/elsewhere']);
+    expect(server.seen[1]?.headers).toHaveProperty('authorization');
+  });
+
+  it('to another port gets neither the request nor the credential', async () => {
+    const other = await serve((_, response) => json(response, 200, exportResource));
+    const server = await serve(redirectTo(`${other.url}/v1/steal`));
+    const failure = await failureOf(testClient(server.url).client.evidence.exports.read(exportRef));
+    expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
+    expect(other.seen).toEqual([]);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it.each([
+    'http://localhost:{port}/v1/other-host',
+    'https://127.0.0.1:{port}/other-scheme',
+    '//169.254.169.254/latest/meta-data',
+    'http://[::1]:{port}/',
+    'file:///etc/passwd',
+    'data:application/json,{}',
+    'javascript:1',
+    'http://user:pass@127.0.0.1:{port}/',
+    'http://127.0.0.1.example:{port}/',
+    'http://',
+  ])('to %s is refused', async (location) => {
+    const own = { port: 0 };
+    const server = await serve((seen, response, n) =>
+      redirectTo(location.replace('{port}', String(own.port)))(seen, response, n),
+    );
+    own.port = server.port;
+    const failure = await failureOf(testClient(server.url).client.evidence.exports.read(exportRef));
+    expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('from https to http is refused', async () => {
+    const seen: string[] = [];
+    const { client } = testClient('https://control.example', {
+      fetch: (input) => {
+        seen.push(new Request(input).url);
+        return Promise.resolve(
+          new Response(null, { status: 302, headers: { location: 'http://control.example/' } }),
+        );
+      },
+    });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.REDIRECT_REFUSED',
+    });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is followed five times and not six', async () => {
+    const five = await chain(5);
+    expect(await testClient(five.url).client.evidence.exports.read(exportRef)).toEqual(exportResource);
+    const six = await chain(6);
+    expect(await failureOf(testClient(six.url).client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.REDIRECT_REFUSED',
+    });
+    expect(six.seen).toHaveLength(6);
+  });
+
+  it('without an address is refused', async () => {
+    const server = await serve(redirectTo(undefined));
+    expect(await failureOf(testClient(server.url).client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.REDIRECT_REFUSED',
+    });
+  });
+
+  it('of a change keeps method, body and key, or is refused', async () => {
+    const kept = await serve((_, response, n) => {
+      if (n > 0) return json(response, 200, extended);
+      response.writeHead(308, { location: '/elsewhere' });
+      response.end();
+    });
+    await testClient(kept.url).client.sessions.extend({ ...sessionRef, ...extendBody });
+    const [first, second] = kept.seen;
+    expect(second).toMatchObject({ method: 'POST', body: first?.body });
+    expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
+    const turned = await serve(redirectTo('/elsewhere', 303));
+    const failure = await failureOf(
+      testClient(turned.url).client.sessions.extend({ ...sessionRef, ...extendBody }),
+    );
+    expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
+  });
+});
+
+describe('a body that breaks off', () => {
+  const body = JSON.stringify(exportResource);
+
+  it.each([
+    ['with Content-Length, one byte early', { 'content-length': String(body.length) }],
+    ['in chunks, before the last one', { 'transfer-encoding': 'chunked' }],
+  ])('%s is never a success, and is asked for again', async (_, headers) => {
+    const server = await serve((__, response, n) => {
+      if (n > 0) return json(response, 200, exportResource);
+      response.writeHead(200, headers);
+      response.write(body.slice(0, -1));
+      response.flushHeaders();
+      setTimeout(() => response.socket?.destroy(), 20);
+    });
+    const { client, delays } = testClient(server.url);
+    expect(await client.evidence.exports.read(exportRef)).toEqual(exportResource);
+    expect(server.seen).toHaveLength(2);
+    expect(delays).toHaveLength(1);
+    const never = testClient(server.url, { retry: { retries: 0 } }).client;
+    expect(await never.evidence.exports.read(exportRef)).toEqual(exportResource);
+  });
+
+  it('is transport.INTERRUPTED when it always does', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': '100000' });
+      response.write(body);
+      setTimeout(() => response.socket?.destroy(), 10);
+    });
+    const { client } = testClient(server.url, { retry: { retries: 1 } });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.INTERRUPTED',
+    });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('is noticed even where the platform counts nothing', async () => {
+    const { client } = testClient('http://control.example', {
+      retry: { retries: 0 },
+      fetch: () =>
+        Promise.resolve(
+          new Response('{}', { headers: { 'content-length': '3', 'content-type': 'application/json' } }),
+        ),
+    });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.INTERRUPTED',
+    });
+  });
+
+  it('before any header is asked for again', async () => {
+    const server = await serve((_, response, n) => {
+      if (n === 0) response.socket?.destroy();
+      else json(response, 200, exportResource);
+    });
+    expect(await testClient(server.url).client.evidence.exports.read(exportRef)).toEqual(exportResource);
+  });
+});
+
+describe('time', () => {
+  it('ends waiting for an answer', async () => {
+    const server = await serve(() => undefined);
+    const { client } = testClient(server.url, { timeouts: { headersMs: 50 }, retry: { retries: 1 } });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('ends waiting for a server that accepts and says nothing', async () => {
+    const tcp = createTcpServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      tcp.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = tcp.address() as AddressInfo;
+    const probe = connect(port, '127.0.0.1');
+    const { client } = testClient(`http://127.0.0.1:${port}`, {
+      timeouts: { headersMs: 50 },
+      retry: { retries: 0 },
+    });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+    probe.destroy();
+    tcp.close();
+  });
+
+  it('ends a body that stalls', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200);
+      response.write('{');
+    });
+    const { client } = testClient(server.url, { ...patient, retry: { retries: 0 } });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+  });
+
+  it('ends a body that drips, byte after byte, each one within the limit', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const { client } = testClient(server.url, { ...patient, retry: { retries: 0 } });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+  });
+
+  it('of the whole call ends its retries too', async () => {
+    const server = await serve((_, response) => json(response, 503, {}));
+    const { client } = testClient(server.url, {
+      timeouts: { totalMs: 100 },
+      sleep: (_, signal) =>
+        new Promise((__, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        }),
+    });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('belongs to the caller, who may end the call before, while it waits and while it reads', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200);
+      response.write('{');
+    });
+    const { client } = testClient(server.url);
+    const before = client.evidence.exports.read(exportRef, { signal: AbortSignal.abort() });
+    expect(await failureOf(before)).toMatchObject({ code: 'transport.ABORTED' });
+    expect(server.seen).toHaveLength(0);
+    const reading = client.evidence.exports.read(exportRef, { signal: AbortSignal.timeout(100) });
+    expect(await failureOf(reading)).toMatchObject({ code: 'transport.ABORTED' });
+    const silent = await serve(() => undefined);
+    const waiting = testClient(silent.url).client.evidence.exports.read(exportRef, {
+      signal: AbortSignal.timeout(50),
+    });
+    expect(await failureOf(waiting)).toMatchObject({ code: 'transport.ABORTED' });
+    expect(silent.seen).toHaveLength(1);
+  });
+});
+
+describe('a server that cannot be reached', () => {
+  it('is transport.UNREACHABLE, after the retries', async () => {
+    const server = await serve(() => undefined);
+    await server.close();
+    const { client, delays } = testClient(server.url, { retry: { retries: 3 } });
+    const failure = await failureOf(client.evidence.exports.read(exportRef));
+    expect(failure).toMatchObject({ code: 'transport.UNREACHABLE', details: { errno: 'ECONNREFUSED' } });
+    expect(delays).toHaveLength(3);
+  });
+});
+
+describe('a change', () => {
+  it('whose answer was lost is repeated with its first key, so that it happens once', async () => {
+    const effects = new Map<string, number>();
+    const server = await serve((seen, response, n) => {
+      const key = String(seen.headers['idempotency-key']);
+      effects.set(key, (effects.get(key) ?? 0) + 1);
+      if (n < 2) response.socket?.destroy();
+      else json(response, 200, extended, { 'idempotency-replayed': 'true' });
+    });
+    const { client } = testClient(server.url);
+    const result = await client.sessions.extend({ ...sessionRef, ...extendBody });
+    expect(result.operation.state).toBe('succeeded');
+    expect([...effects.values()]).toEqual([3]);
+    expect(new Set(server.seen.map(({ body }) => body)).size).toBe(1);
+    await client.sessions.extend({ ...sessionRef, ...extendBody });
+    expect(effects.size).toBe(2);
+  });
+
+  it('carries the key of its caller', async () => {
+    const server = await serve((_, response) => json(response, 200, extended));
+    const { client } = testClient(server.url, { idempotencyKey: () => 'made-by-the-option' });
+    await client.sessions.extend({ ...sessionRef, ...extendBody }, { idempotencyKey: 'of-this-very-call' });
+    await client.sessions.extend({ ...sessionRef, ...extendBody });
+    const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(['of-this-very-call', 'made-by-the-option']);
+  });
+
+  it('tells of each retry', async () => {
+    const server = await serve((_, response, n) =>
+      n === 0 ? json(response, 503, {}) : json(response, 200, extended),
+    );
+    const retries: unknown[] = [];
+    const { client } = testClient(server.url);
+    await client.sessions.extend(
+      { ...sessionRef, ...extendBody },
+      { onRetry: (retry) => retries.push(retry) },
+    );
+    expect(retries).toEqual([{ retries: 0, delayMs: 0, error: expect.objectContaining({ status: 503 }) }]);
+  });
+});
