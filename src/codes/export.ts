@@ -9,6 +9,20 @@ export const exportCodes = {
     action: 'Name the folder that holds manifest.json and parts/, a ZIP of it, or a single part archive.',
     clause: 'formats §1, Export',
   },
+  'export.MANIFEST_MISSING': {
+    class: 'missing',
+    severity: 'error',
+    meaning: 'The export lacks its manifest.json, so nothing says what belongs to it.',
+    action: 'Get the whole export; without its manifest nothing of it can be judged.',
+    clause: 'formats §1, Export',
+  },
+  'export.FILE_IRREGULAR': {
+    class: 'unsupported',
+    severity: 'error',
+    meaning: 'A link, device or other special file stands where evidence must be a regular file.',
+    action: 'Copy the real bytes there; links are never followed, since they can point anywhere.',
+    clause: 'formats §1, Export',
+  },
   'export.MANIFEST_INVALID': {
     class: 'malformed',
     severity: 'error',

@@ -151,6 +151,13 @@ export const zipCodes = {
     action: 'Treat the archive as a decompression bomb unless its producer explains it.',
     clause: 'formats, Limits',
   },
+  'zip.SECOND_OPINION': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'A second, independent ZIP reader sees other entries or other bytes.',
+    action: 'Treat the archive as forged: two readers see two contents. Report it to the maintainers as well.',
+    clause: 'formats §1, Part archive',
+  },
   'zip.ORDER_UNUSUAL': {
     class: 'extra',
     severity: 'warning',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { semverSchema, sha256Schema, slugSchema } from '../contract/index.ts';
+import { semverSchema, digestSchema, slugSchema } from '../contract/index.ts';
 import { parseDocument, type DocumentKind } from './document.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
 import { pathSchema } from './path.ts';
@@ -7,15 +7,15 @@ import { pathSchema } from './path.ts';
 const assetSchema = z.strictObject({
   path: pathSchema,
   mediaType: z.string().min(1).max(255),
-  artifactHash: sha256Schema,
+  artifactHash: digestSchema,
   bytes: z.int().min(0),
 });
 
 const packageSchema = z.strictObject({
   packageId: slugSchema,
   version: semverSchema,
-  manifestHash: sha256Schema,
-  artifactHash: sha256Schema,
+  manifestHash: digestSchema,
+  artifactHash: digestSchema,
   manifest: pathSchema,
   source: pathSchema,
   ui: z.strictObject({ entry: pathSchema, assets: z.array(assetSchema) }).optional(),

@@ -4,11 +4,11 @@ import { compareUtf8 } from '../bytes/utf8.ts';
 import {
   evidenceBundleIdSchema,
   hostedRunIdSchema,
-  milliseconds,
+  msSchema,
   organizationIdSchema,
   projectIdSchema,
   runIdSchema,
-  sha256Schema,
+  digestSchema,
 } from '../contract/index.ts';
 import { LimitError } from '../errors.ts';
 import { parseDocument, type DocumentKind } from './document.ts';
@@ -47,7 +47,7 @@ const objectSchema = z.strictObject({
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:;[ -~]*)?$/)
     .max(255),
-  digest: sha256Schema,
+  digest: digestSchema,
   bytes: z.int().min(0),
   role: z.enum(OBJECT_ROLES).optional(),
 });
@@ -63,7 +63,7 @@ export const bundleManifestSchema = z
     hostedRunId: hostedRunIdSchema,
     rerunOfHostedRunId: hostedRunIdSchema.optional(),
     runId: runIdSchema,
-    createdAtMs: milliseconds,
+    createdAtMs: msSchema,
     objects: z.array(objectSchema),
   })
   .check((context) => {

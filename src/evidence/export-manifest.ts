@@ -6,10 +6,11 @@ import {
   evidenceBundleIdSchema,
   evidenceExportIdSchema,
   exportScopeSchema,
-  milliseconds,
+  localReportIdSchema,
+  msSchema,
   organizationIdSchema,
   projectIdSchema,
-  sha256Schema,
+  digestSchema,
 } from '../contract/index.ts';
 import { LimitError } from '../errors.ts';
 import { parseDocument, type DocumentKind } from './document.ts';
@@ -20,17 +21,14 @@ import { pathSchema } from './path.ts';
 export const partPath = (evidenceBundleId: string): string => `parts/${evidenceBundleId}.zip`;
 export const localReportPath = (localReportId: string): string => `local-reports/${localReportId}.zip`;
 
-/** The id of a local report: `lrep_…` when it is ours, any short plain name from elsewhere. */
-export const localReportIdSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
-
 const partRowSchema = z.strictObject({
   ordinal: z.int().min(0),
   evidenceBundleId: evidenceBundleIdSchema,
   projectId: projectIdSchema,
   path: pathSchema,
-  digest: sha256Schema,
+  digest: digestSchema,
   bytes: decimalBytesSchema,
-  manifestDigest: sha256Schema,
+  manifestDigest: digestSchema,
   signed: z.boolean(),
 });
 
@@ -39,9 +37,9 @@ const reportRowSchema = z.strictObject({
   localReportId: localReportIdSchema,
   projectId: projectIdSchema,
   path: pathSchema,
-  digest: sha256Schema,
+  digest: digestSchema,
   bytes: decimalBytesSchema,
-  manifestDigest: sha256Schema,
+  manifestDigest: digestSchema,
   expandedBytes: decimalBytesSchema,
 });
 
@@ -56,9 +54,9 @@ export const exportManifestSchema = z
     evidenceExportId: evidenceExportIdSchema,
     organizationId: organizationIdSchema,
     scope: exportScopeSchema,
-    fromAtMs: milliseconds,
-    throughAtMs: milliseconds,
-    selectionDigest: sha256Schema,
+    fromAtMs: msSchema,
+    throughAtMs: msSchema,
+    selectionDigest: digestSchema,
     parts: z.array(partRowSchema),
     localReports: z.array(reportRowSchema),
   })

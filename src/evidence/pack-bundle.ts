@@ -27,7 +27,7 @@ export type ObjectInput = {
   readonly path: string;
   readonly mediaType: string;
   readonly role?: ObjectRole;
-  open(): Bytes;
+  readonly open: () => Bytes;
 };
 
 export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objects'> & {
@@ -91,7 +91,7 @@ export async function packBundle(input: BundleInput, signing?: BundleSigning): P
 }
 
 type Row = BundleManifest['objects'][number];
-type DigestedObject = { readonly row: Row; open(): Bytes };
+type DigestedObject = { readonly row: Row; readonly open: () => Bytes };
 
 const entry = (name: string, bytes: Uint8Array): ZipInput => ({ name, open: () => once(bytes) });
 

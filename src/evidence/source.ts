@@ -19,6 +19,11 @@ export type EvidenceSource = {
   files(): Promise<readonly SourceFile[]>;
   /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE` */
   open(path: string): Promise<OpenFile>;
+  /**
+   * Where the tree lies in one file: reads all of it and throws the first thing that is wrong with the container.
+   * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
+   */
+  checkContainer?(): Promise<void>;
 };
 
 const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
@@ -60,6 +65,12 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
       const entry = entries.get(path);
       if (entry === undefined) throw absent(path);
       return keepOpen(archive.stored(entry));
+    },
+    async checkContainer() {
+      for (const entry of archive.entries) {
+        // Reading to the end is what checks the CRC-32; a stored slice would not.
+        for await (const chunk of archive.read(entry)) void chunk;
+      }
     },
   };
 }

@@ -8,6 +8,7 @@ export type CheckState = 'passed' | 'failed' | 'not_checked' | 'not_applicable';
 
 /** Every check there is, in the order in which it runs and is shown, with what a pass states. */
 export const CHECKS = {
+  'export.container': 'the one-file export is one unambiguous ZIP, every entry with its CRC-32',
   'export.manifest': 'manifest.json is canonical and follows its format',
   'export.expected': 'the export is the one the caller expects',
   'export.resource': 'export.json is well formed and agrees with manifest.json',
@@ -49,6 +50,8 @@ export type Ledger = {
   ran(id: CheckId, findings: readonly Finding[]): boolean;
   /** Records that a check could not run or has nothing to judge. */
   skipped(id: CheckId, state: 'not_checked' | 'not_applicable', reason: string): void;
+  /** Records that a check failed for a reason that stands with findings elsewhere. */
+  failed(id: CheckId, reason: string): void;
   /** Adds findings that belong to no check: facts and warnings. */
   note(findings: readonly Finding[]): void;
 };
@@ -78,6 +81,9 @@ export function createLedger(): Ledger {
     },
     skipped(id, state, reason) {
       add({ id, state, reason });
+    },
+    failed(id, reason) {
+      add({ id, state: 'failed', reason });
     },
     note(found) {
       findings.push(...found);

@@ -65,6 +65,9 @@ export type BundleReport = {
   readonly archive?: { readonly digest: Digest; readonly bytes: number };
   readonly manifestDigest?: Digest;
   readonly objectCount?: number;
+  readonly createdAtMs?: number;
+  /** Bytes of the manifest and of all objects, as the manifest lists them. */
+  readonly evidenceBytes?: number;
   readonly signed: boolean;
   readonly provenance: Provenance;
   readonly signer?: Signer;

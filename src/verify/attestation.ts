@@ -1,0 +1,278 @@
+import { assertEcdsaDer } from '../bytes/der.ts';
+import type { P256 } from '../bytes/platform.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  signatureBytes,
+  statementBytes,
+  typeAttestation,
+  type ExportStatement,
+  type Statement,
+} from '../evidence/index.ts';
+import { judgeKey, verifySignature, type Purpose, type TrustedKey, type TrustStore } from '../trust/index.ts';
+import { createLedger, type CheckId, type Ledger } from './check.ts';
+import { finding, findingsOf, type Finding } from './finding.ts';
+import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
+import type { AttestationReport, Signer } from './report.ts';
+
+/** A signed statement, and what is known from elsewhere of what it speaks about. */
+export type SignedStatement = {
+  readonly signature: string;
+  readonly statement: Statement | ExportStatement;
+  readonly purpose: Extract<Purpose, 'evidence' | 'export'>;
+  readonly projectId?: string;
+  readonly organizationId?: string;
+};
+
+/** The ids under which the steps of a judgement are recorded. */
+type Steps = { readonly format: CheckId; readonly key: CheckId; readonly signature: CheckId };
+const STEPS: Steps = {
+  format: 'attestation.format',
+  key: 'attestation.key',
+  signature: 'attestation.signature',
+};
+
+/** What the judgement of a signature found out: the signer, when a trusted key vouches for the statement. */
+export type SignatureJudgement = { readonly signer?: Signer; readonly trusted: boolean };
+
+/**
+ * Judges a signed statement in order: is it of the right type and encoding, does the trust store have a key that
+ * speaks for it, and does the signature verify with that key (formats §2, §3).
+ */
+export function judgeSignature(
+  ledger: Ledger,
+  subject: string,
+  path: string,
+  signed: SignedStatement,
+  settings: Settings,
+): SignatureJudgement {
+  const { statement } = signed;
+  const der = checkFormat(ledger, subject, path, signed, settings);
+  if (settings.trust === undefined) return withoutTrust(ledger, subject);
+  const key = checkKey(ledger, subject, path, signed, settings.trust, settings.asOfMs);
+  const verified = checkSignature(ledger, subject, path, statement, der, key.found);
+  if (settings.secondOpinion !== undefined) {
+    checkSecondCrypto(
+      ledger,
+      subject,
+      path,
+      statement,
+      der,
+      key.found,
+      verified,
+      settings.secondOpinion.p256,
+    );
+  }
+  if (der === undefined || !key.speaks || !verified) return { trusted: false };
+  const { issuer, keyId, issuedAtMs } = statement;
+  return { trusted: true, signer: { issuer, keyId, issuedAtMs } };
+}
+
+function checkFormat(
+  ledger: Ledger,
+  subject: string,
+  path: string,
+  { statement, signature, purpose }: SignedStatement,
+  settings: Settings,
+): Uint8Array | undefined {
+  const found: Finding[] = [];
+  const accepted = settings.predicateTypes[purpose];
+  if (!accepted.includes(statement.predicateType)) {
+    const message = 'the statement is of another type than the one that belongs here';
+    const types = { expected: accepted.join(' or '), actual: statement.predicateType };
+    found.push(finding('attestation.PREDICATE_UNSUPPORTED', subject, { path, message, ...types }));
+  }
+  if (statement.issuedAtMs > settings.asOfMs) {
+    const message = 'the statement was issued after the time of this verification';
+    const times = { expected: `at most ${settings.asOfMs}`, actual: String(statement.issuedAtMs) };
+    found.push(finding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));
+  }
+  const der = decodeSignature(signature);
+  if (der instanceof DrillproofError) {
+    found.push(
+      finding('attestation.SIGNATURE_ENCODING', subject, {
+        path: `${path}#/signature`,
+        message: der.message,
+      }),
+    );
+  }
+  ledger.ran(STEPS.format, found);
+  return der instanceof DrillproofError ? undefined : der;
+}
+
+function decodeSignature(signature: string): Uint8Array | DrillproofError {
+  try {
+    const der = signatureBytes({ signature });
+    assertEcdsaDer(der);
+    return der;
+  } catch (error) {
+    if (error instanceof DrillproofError) return error;
+    throw error;
+  }
+}
+
+function withoutTrust(ledger: Ledger, subject: string): SignatureJudgement {
+  const reason = 'no trust store was given';
+  ledger.skipped(STEPS.key, 'not_checked', reason);
+  ledger.skipped(STEPS.signature, 'not_checked', reason);
+  ledger.note([
+    finding('trust.STORE_ABSENT', subject, {
+      message: 'no trust store was given: the signature was not judged',
+    }),
+  ]);
+  return { trusted: false };
+}
+
+function checkKey(
+  ledger: Ledger,
+  subject: string,
+  path: string,
+  { statement, purpose, projectId, organizationId }: SignedStatement,
+  trust: TrustStore,
+  asOfMs: number,
+): { readonly found?: TrustedKey; readonly speaks: boolean } {
+  const { issuer, keyId, issuedAtMs } = statement;
+  const judged = judgeKey(trust, {
+    issuer,
+    keyId,
+    issuedAtMs,
+    purpose,
+    asOfMs,
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(organizationId === undefined ? {} : { organizationId }),
+  });
+  const problems = judged.problems.map(({ code, ...detail }) => finding(code, subject, { path, ...detail }));
+  const notes = judged.notes.map(({ code, message }) => finding(code, subject, { path, message }));
+  if (problems.length === 0 && judged.unchecked.length > 0) {
+    const scope = judged.unchecked.join(' and ');
+    ledger.skipped(
+      STEPS.key,
+      'not_checked',
+      `the key is limited by ${scope}, and nothing here says which it is`,
+    );
+    return judged.key === undefined ? { speaks: false } : { found: judged.key, speaks: false };
+  }
+  const speaks = ledger.ran(STEPS.key, [...problems, ...notes]);
+  return judged.key === undefined ? { speaks } : { found: judged.key, speaks };
+}
+
+function checkSignature(
+  ledger: Ledger,
+  subject: string,
+  path: string,
+  statement: Statement | ExportStatement,
+  der: Uint8Array | undefined,
+  key: TrustedKey | undefined,
+): boolean {
+  if (der === undefined || key === undefined) {
+    const reason = der === undefined ? 'the signature cannot be decoded' : 'there is no key to check it with';
+    ledger.skipped(STEPS.signature, 'not_checked', reason);
+    return false;
+  }
+  const verified = verifySignature({ key, message: statementBytes(statement), signature: der });
+  const message = 'the signature does not verify over the statement with the trusted key';
+  const found = verified ? [] : [finding('attestation.SIGNATURE_INVALID', subject, { path, message })];
+  return ledger.ran(STEPS.signature, found);
+}
+
+function checkSecondCrypto(
+  ledger: Ledger,
+  subject: string,
+  path: string,
+  statement: Statement | ExportStatement,
+  der: Uint8Array | undefined,
+  key: TrustedKey | undefined,
+  verified: boolean,
+  implementation: P256,
+): void {
+  if (der === undefined || key === undefined) {
+    ledger.skipped('second.crypto', 'not_checked', 'there was no signature and key to judge');
+    return;
+  }
+  const message = statementBytes(statement);
+  const second = verifySignature({ key, message, signature: der, implementation });
+  if (second === verified) {
+    ledger.ran('second.crypto', []);
+    return;
+  }
+  const opinions = { expected: verified ? 'valid' : 'invalid', actual: second ? 'valid' : 'invalid' };
+  const text = 'the two implementations of the signature check disagree';
+  ledger.ran('second.crypto', [
+    finding('attestation.SECOND_OPINION', subject, { path, message: text, ...opinions }),
+  ]);
+}
+
+/** What may be known beside an attestation that stands alone. */
+export type VerifyAttestationOptions = Pick<
+  VerifyOptions,
+  'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion'
+> & {
+  /** The digest of the bundle manifest that the statement must name. */
+  readonly manifestDigest?: string;
+  readonly projectId?: string;
+  readonly organizationId?: string;
+};
+
+/**
+ * Judges an evidence attestation by itself, such as one that a bundle resource carries. Without the bundle nothing
+ * binds it to bytes, so its result is never `verified` (formats §4).
+ */
+export function verifyAttestation(
+  attestation: unknown,
+  options: VerifyAttestationOptions,
+): AttestationReport {
+  const ledger = createLedger();
+  const settings = settingsOf(options);
+  const judged = judgeAlone(ledger, attestation, options, settings);
+  const failed = ledger.findings.some((one) => one.severity === 'error');
+  return {
+    schemaVersion: 1,
+    kind: 'attestation',
+    result: failed ? 'invalid' : judged.trusted ? 'valid' : 'not_judged',
+    asOfMs: settings.asOfMs,
+    ...(judged.signer === undefined ? {} : { signer: judged.signer }),
+    checks: ledger.checks,
+    findings: ledger.findings,
+  };
+}
+
+const SUBJECT = 'attestation';
+
+function judgeAlone(
+  ledger: Ledger,
+  value: unknown,
+  options: VerifyAttestationOptions,
+  settings: Settings,
+): SignatureJudgement {
+  let typed;
+  try {
+    typed = typeAttestation(value);
+  } catch (error) {
+    ledger.ran('attestation.format', findingsOf(error, SUBJECT));
+    return { trusted: false };
+  }
+  const { projectId, organizationId, manifestDigest } = options;
+  const known = {
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(organizationId === undefined ? {} : { organizationId }),
+  };
+  const signed: SignedStatement = {
+    signature: typed.signature,
+    statement: typed.statement,
+    purpose: 'evidence',
+    ...known,
+  };
+  const judged = judgeSignature(ledger, SUBJECT, '', signed, settings);
+  checkSubject(ledger, typed.statement.subject.manifestDigest, manifestDigest);
+  return judged;
+}
+
+function checkSubject(ledger: Ledger, actual: string, expected: string | undefined): void {
+  if (expected === undefined) {
+    ledger.skipped('attestation.binding', 'not_checked', 'an attestation alone is bound to no bytes');
+    return;
+  }
+  const message = 'the statement speaks of another manifest';
+  const path = '/statement/subject/manifestDigest';
+  const differs = [finding('attestation.SUBJECT_MISMATCH', SUBJECT, { path, message, expected, actual })];
+  ledger.ran('attestation.binding', expected === actual ? [] : differs);
+}

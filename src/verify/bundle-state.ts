@@ -1,0 +1,71 @@
+import type { Digest } from '../bytes/hash.ts';
+import type { Attestation, RunResult } from '../contract/index.ts';
+import type { BundleManifest, PartRow } from '../evidence/index.ts';
+import { createLedger, type CheckId, type Ledger } from './check.ts';
+import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
+import type { Signer } from './report.ts';
+
+/** What the export manifest says of a part; without it a part is judged by itself. */
+export type Listing = {
+  readonly row: PartRow;
+  readonly organizationId: string;
+  readonly fromAtMs: number;
+  readonly throughAtMs: number;
+};
+
+export type VerifyPartOptions = VerifyOptions & { readonly listed?: Listing };
+
+/** Sizes and digests of the entries of an archive, by name, as they were read. */
+type ReadEntries = Map<string, { readonly bytes: number; readonly digest: Digest }>;
+
+/** What is known of a bundle while its verification goes on. */
+export type Bundle = {
+  readonly ledger: Ledger;
+  readonly settings: Settings;
+  readonly listed?: Listing;
+  /** What findings are about: the id in the row, until the manifest is read. */
+  subject: string;
+  archive?: { readonly digest: Digest; readonly bytes: number };
+  manifest?: BundleManifest;
+  manifestDigest?: Digest;
+  manifestBytes: number;
+  runResult?: RunResult;
+  attestation?: Attestation;
+  signed: boolean;
+  signer?: Signer;
+  readonly read: ReadEntries;
+};
+
+/** A bundle of which nothing is known yet but what lists it. */
+export function newBundle(options: VerifyPartOptions): Bundle {
+  const { listed } = options;
+  return {
+    ledger: createLedger(),
+    settings: settingsOf(options),
+    ...(listed === undefined ? {} : { listed }),
+    subject: listed?.row.evidenceBundleId ?? 'bundle',
+    signed: listed?.row.signed ?? false,
+    read: new Map(),
+    manifestBytes: 0,
+  };
+}
+
+const CONTENT_CHECKS: readonly CheckId[] = [
+  'part.archive',
+  'bundle.manifest',
+  'bundle.row',
+  'bundle.expected',
+  'bundle.objects',
+  'attestation.format',
+  'attestation.key',
+  'attestation.signature',
+  'attestation.binding',
+];
+
+/** Records every check from `first` on that has no state yet as not checked. */
+export function skipFrom({ ledger }: Bundle, first: CheckId, reason: string): void {
+  const done = new Set(ledger.checks.map((check) => check.id));
+  for (const id of CONTENT_CHECKS.slice(CONTENT_CHECKS.indexOf(first))) {
+    if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
+  }
+}

@@ -1,0 +1,203 @@
+import { digestOf } from '../bytes/hash.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportAttestation,
+  parseExportManifest,
+  parseExportResource,
+  readFile,
+  resourceDifferences,
+  selectionDigest,
+  type ExportManifest,
+} from '../evidence/index.ts';
+import { judgeSignature } from './attestation.ts';
+import { createLedger } from './check.ts';
+import { EXPORT, type Export } from './export-state.ts';
+import { finding, findingsOf, type Finding } from './finding.ts';
+import type { Files } from './export-files.ts';
+import { irregular } from './listed-part.ts';
+
+/** The bytes of a document of the export, or `undefined` when it is not there. */
+async function readDocument(
+  state: Export,
+  files: Files,
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const file = files.byPath.get(path);
+  if (file === undefined) return undefined;
+  if (!file.regular) throw new DrillproofError('export.FILE_IRREGULAR', irregular(EXPORT, path).message);
+  return readFile(state.source, path, maxBytes);
+}
+
+/** `export.manifest`: everything else hangs on this document. */
+export async function checkManifest(state: Export, files: Files): Promise<void> {
+  const { ledger, settings } = state;
+  try {
+    const bytes = await readDocument(state, files, EXPORT_MANIFEST, settings.limits.manifestBytes);
+    if (bytes === undefined) {
+      const message = 'the export holds no manifest.json';
+      ledger.ran(
+        'export.manifest',
+        files.unread ? [] : [finding('export.MANIFEST_MISSING', EXPORT, { message })],
+      );
+      return;
+    }
+    state.manifestDigest = digestOf(bytes);
+    state.manifestBytes = bytes.length;
+    state.manifest = parseExportManifest(bytes, settings.limits);
+    ledger.ran('export.manifest', emptyWarning(state.manifest));
+  } catch (error) {
+    ledger.ran('export.manifest', findingsOf(error, EXPORT, EXPORT_MANIFEST));
+  }
+}
+
+function emptyWarning({ parts }: ExportManifest): Finding[] {
+  const message = 'the manifest lists no bundle';
+  return parts.length > 0 ? [] : [finding('export.EMPTY', EXPORT, { path: EXPORT_MANIFEST, message })];
+}
+
+/** `export.expected`: what the caller knows from elsewhere. */
+export function checkExpected({ ledger, settings, manifest, manifestDigest }: Export): void {
+  const { expect } = settings;
+  const asked = Object.values(expect).some((value) => value !== undefined);
+  if (!asked)
+    return ledger.skipped('export.expected', 'not_applicable', 'the caller expects nothing in particular');
+  if (manifest === undefined && manifestDigest === undefined) {
+    return ledger.skipped('export.expected', 'not_checked', 'there is no manifest that could be read');
+  }
+  const foreign =
+    manifest?.parts.find((row) => row.projectId !== expect.projectId) ??
+    manifest?.localReports.find((row) => row.projectId !== expect.projectId);
+  const rows = [
+    ['expect.MANIFEST_MISMATCH', expect.manifestDigest, manifestDigest],
+    ['expect.EXPORT_MISMATCH', expect.evidenceExportId, manifest?.evidenceExportId],
+    ['expect.ORGANIZATION_MISMATCH', expect.organizationId, manifest?.organizationId],
+    [
+      'expect.PROJECT_MISMATCH',
+      expect.projectId,
+      foreign === undefined ? expect.projectId : foreign.projectId,
+    ],
+    ['expect.BUNDLES_MISMATCH', expect.bundles, manifest?.parts.length],
+  ] as const;
+  const found = rows
+    .filter(([, expected, actual]) => expected !== undefined && expected !== actual)
+    .map(([code, expected, actual = 'unknown']) => {
+      const message = 'the export is not what the caller expects';
+      return finding(code, EXPORT, {
+        path: EXPORT_MANIFEST,
+        message,
+        expected: String(expected),
+        actual: String(actual),
+      });
+    });
+  ledger.ran('export.expected', found);
+}
+
+/** `export.resource`: the description of the export must be there and agree with its manifest. */
+export async function checkResource(state: Export, files: Files): Promise<void> {
+  const { ledger, settings, manifest, manifestDigest, manifestBytes } = state;
+  try {
+    const bytes = await readDocument(state, files, EXPORT_RESOURCE, settings.limits.documentBytes);
+    if (bytes === undefined) {
+      const message = 'the export holds no export.json';
+      ledger.ran('export.resource', [finding('export.RESOURCE_MISSING', EXPORT, { message })]);
+      return;
+    }
+    state.resource = parseExportResource(bytes, settings.limits);
+  } catch (error) {
+    ledger.ran('export.resource', findingsOf(error, EXPORT, EXPORT_RESOURCE));
+    return;
+  }
+  if (manifest === undefined || manifestDigest === undefined || manifestBytes === undefined) {
+    ledger.skipped('export.resource', 'not_checked', 'there is no manifest that could be read');
+    return;
+  }
+  const broken = resourceDifferences(state.resource, manifest, manifestDigest, manifestBytes);
+  ledger.ran(
+    'export.resource',
+    broken.map(({ field, expected, actual }) => {
+      const message = `export.json has another ${field} than the manifest gives`;
+      return finding('export.RESOURCE_MISMATCH', EXPORT, {
+        path: `${EXPORT_RESOURCE}#/${field}`,
+        message,
+        expected,
+        actual,
+      });
+    }),
+  );
+}
+
+/** `export.selection`: the digest over what was selected, and in which order. */
+export function checkSelection({ ledger, manifest }: Export): void {
+  if (manifest === undefined) {
+    return ledger.skipped('export.selection', 'not_checked', 'there is no manifest that could be read');
+  }
+  const digest = selectionDigest(manifest.parts, manifest.localReports);
+  const digests = { expected: digest, actual: manifest.selectionDigest };
+  const path = `${EXPORT_MANIFEST}#/selectionDigest`;
+  const message = 'the selection digest does not cover the listed bundles and reports';
+  const differs = [finding('export.SELECTION_MISMATCH', EXPORT, { path, message, ...digests })];
+  ledger.ran('export.selection', digest === manifest.selectionDigest ? [] : differs);
+}
+
+/** `export.attestation`: who vouches that the list is complete (formats §2, Export attestation). */
+export async function checkExportAttestation(state: Export, files: Files): Promise<void> {
+  const { ledger, settings, manifestDigest } = state;
+  const pinned =
+    settings.expect.manifestDigest !== undefined && settings.expect.manifestDigest === manifestDigest;
+  if (pinned) state.completeness = 'pinned';
+  try {
+    const bytes = await readDocument(state, files, EXPORT_ATTESTATION, settings.limits.documentBytes);
+    if (bytes === undefined)
+      ledger.skipped('export.attestation', 'not_applicable', 'nobody signed the list of bundles');
+    else judgeExportAttestation(state, bytes);
+  } catch (error) {
+    ledger.ran('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
+  }
+  if (state.completeness !== 'claimed') return;
+  const message = 'nobody vouches that the list of bundles is complete';
+  ledger.note([finding('export.COMPLETENESS_CLAIMED', EXPORT, { message })]);
+}
+
+function judgeExportAttestation(state: Export, bytes: Uint8Array): void {
+  const { ledger, settings, manifest, manifestDigest } = state;
+  if (manifest === undefined) {
+    return ledger.skipped('export.attestation', 'not_checked', 'there is no manifest that could be read');
+  }
+  const { signature, statement } = parseExportAttestation(bytes, settings.limits);
+  // The steps of the judgement are one check here: its own ledger keeps them apart from those of the bundles.
+  const steps = createLedger();
+  const { organizationId, scope } = manifest;
+  const project = scope.kind === 'project' ? { projectId: scope.projectId } : {};
+  const signed = { signature, statement, purpose: 'export' as const, organizationId, ...project };
+  const judged = judgeSignature(steps, EXPORT, EXPORT_ATTESTATION, signed, settings);
+  const subject = { evidenceExportId: manifest.evidenceExportId, organizationId, manifestDigest };
+  const found = [...steps.findings, ...subjectFindings(statement.subject, subject)];
+  const open = steps.checks.find((check) => check.state === 'not_checked');
+  const failed = found.some((one) => one.severity === 'error');
+  if (open !== undefined && !failed) {
+    ledger.note(found);
+    return ledger.skipped('export.attestation', 'not_checked', open.reason ?? 'the signature was not judged');
+  }
+  ledger.ran('export.attestation', found);
+  if (failed || judged.signer === undefined) return;
+  state.signer = judged.signer;
+  if (state.completeness === 'claimed') state.completeness = 'attested';
+}
+
+function subjectFindings(
+  signed: Readonly<Record<string, string>>,
+  actual: Readonly<Record<string, string | undefined>>,
+): Finding[] {
+  return Object.entries(actual)
+    .filter(([field, value]) => signed[field] !== value)
+    .map(([field, value = 'absent']) => {
+      const path = `${EXPORT_ATTESTATION}#/statement/subject/${field}`;
+      const message = `the export attestation speaks of another ${field}`;
+      const values = { expected: value, actual: signed[field] ?? 'absent' };
+      return finding('export.ATTESTATION_SUBJECT_MISMATCH', EXPORT, { path, message, ...values });
+    });
+}

@@ -1,0 +1,22 @@
+import type { Digest } from '../bytes/hash.ts';
+import type { EvidenceExport } from '../contract/index.ts';
+import type { EvidenceSource, ExportManifest } from '../evidence/index.ts';
+import type { Ledger } from './check.ts';
+import type { Settings } from './options.ts';
+import type { Completeness, Signer } from './report.ts';
+
+/** What is known of an export while its verification goes on. */
+export type Export = {
+  readonly source: EvidenceSource;
+  readonly settings: Settings;
+  readonly ledger: Ledger;
+  manifest?: ExportManifest;
+  manifestDigest?: Digest;
+  manifestBytes?: number;
+  resource?: EvidenceExport;
+  completeness: Completeness;
+  signer?: Signer;
+};
+
+/** The subject of findings about the export itself. */
+export const EXPORT = 'export';

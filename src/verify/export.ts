@@ -1,0 +1,229 @@
+import { sumBytes, type EvidenceSource } from '../evidence/index.ts';
+import { createLedger } from './check.ts';
+import { exportCoverage } from './coverage.ts';
+import {
+  checkExpected,
+  checkExportAttestation,
+  checkManifest,
+  checkResource,
+  checkSelection,
+} from './export-documents.ts';
+import { checkFiles, listFiles, type Files } from './export-files.ts';
+import { EXPORT, type Export } from './export-state.ts';
+import { finding, findingsOf } from './finding.ts';
+import { readMirrorFile } from './mirror-files.ts';
+import { verifyLocalReport } from './local-report.ts';
+import { settingsOf, type VerifyOptions } from './options.ts';
+import { verifyListedPart, type JudgePart } from './listed-part.ts';
+import type { BundleReport, ExportReport, LocalReportReport, Verdict } from './report.ts';
+import { verdictOfFindings, worstVerdict } from './verdict.ts';
+
+export type VerifyProgress =
+  | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
+  | {
+      readonly kind: 'part';
+      readonly evidenceBundleId: string;
+      readonly verdict: Verdict;
+      readonly bytes: number;
+      readonly done: number;
+      readonly of: number;
+    };
+
+export type VerifyExportOptions = VerifyOptions & {
+  /** How a part is judged; default `verifyPart` on the open file. A pool of threads goes in here. */
+  readonly judgePart?: JudgePart;
+  /** Parts judged at once; default 1. */
+  readonly concurrency?: number;
+  readonly onProgress?: (event: VerifyProgress) => void;
+};
+
+/**
+ * Verifies an export: its manifest, the resource beside it, who vouches for the list, that exactly the listed files
+ * are there, every part, and every local report (formats §1 to §4). All findings are reported, not only the first.
+ * Never throws for what is in the bytes; an aborted `signal` throws.
+ */
+export async function verifyExport(
+  source: EvidenceSource,
+  options: VerifyExportOptions,
+): Promise<ExportReport> {
+  const state: Export = {
+    source,
+    settings: settingsOf(options),
+    ledger: createLedger(),
+    completeness: 'claimed',
+  };
+  const files = await listFiles(state);
+  await checkContainer(state);
+  await checkManifest(state, files);
+  checkExpected(state);
+  await checkResource(state, files);
+  checkSelection(state);
+  await checkExportAttestation(state, files);
+  checkFiles(state, files);
+  const parts = await verifyParts(state, files, options);
+  checkAcrossParts(state, parts);
+  const localReports = await verifyLocalReports(state, files);
+  await checkMirrorFiles(state, files);
+  return reportOf(state, files, parts, localReports);
+}
+
+/** A one-file export must itself be sound, CRC of every entry included, before its entries are read at any place. */
+async function checkContainer({ source, ledger }: Export): Promise<void> {
+  if (source.checkContainer === undefined) return;
+  try {
+    await source.checkContainer();
+    ledger.ran('export.container', []);
+  } catch (error) {
+    ledger.ran('export.container', findingsOf(error, EXPORT));
+  }
+}
+
+async function verifyParts(
+  state: Export,
+  files: Files,
+  options: VerifyExportOptions,
+): Promise<BundleReport[]> {
+  const { manifest } = state;
+  if (manifest === undefined) return [];
+  const { organizationId, fromAtMs, throughAtMs } = manifest;
+  const { onProgress, concurrency = 1 } = options;
+  onProgress?.({
+    kind: 'planned',
+    parts: manifest.parts.length,
+    bytes: Number(sumBytes(manifest.parts.map((row) => row.bytes))),
+  });
+  let done = 0;
+  return mapConcurrently(manifest.parts, concurrency, async (row) => {
+    state.settings.signal?.throwIfAborted();
+    const listed = { row, organizationId, fromAtMs, throughAtMs };
+    const report = await verifyListedPart(state.source, files.byPath.get(row.path), listed, options);
+    done++;
+    const { verdict } = report;
+    const event = {
+      kind: 'part',
+      evidenceBundleId: row.evidenceBundleId,
+      verdict,
+      bytes: Number(row.bytes),
+    } as const;
+    onProgress?.({ ...event, done, of: manifest.parts.length });
+    return report;
+  });
+}
+
+/** Runs at most `concurrency` at once; results stand in the order of the items, whatever ends first. */
+async function mapConcurrently<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = Array.from({ length: items.length });
+  let next = 0;
+  const runner = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, runner));
+  return results;
+}
+
+/** What only all parts together can show: their order, and the bytes of the evidence behind them. */
+function checkAcrossParts(state: Export, parts: readonly BundleReport[]): void {
+  const { ledger, manifest, resource, settings } = state;
+  if (manifest === undefined || settings.depth === 'digest') return;
+  if (parts.some((part) => part.createdAtMs === undefined || part.evidenceBytes === undefined)) return;
+  for (let i = 1; i < parts.length; i++) {
+    const [before, after] = [parts[i - 1]!, parts[i]!];
+    if (before.createdAtMs! <= after.createdAtMs!) continue;
+    const message = `the parts are not in order of creation at ordinal ${i}`;
+    ledger.note([
+      finding('export.SELECTION_MISMATCH', EXPORT, { path: `manifest.json#/parts/${i}`, message }),
+    ]);
+    break;
+  }
+  if (resource === undefined) return;
+  const claimed = manifest.localReports.map((row) => row.expandedBytes);
+  const expected = sumBytes([...parts.map((part) => String(part.evidenceBytes)), ...claimed]);
+  if (resource.sourceBytes === expected) return;
+  const message = 'export.json states another number of source bytes than its parts hold';
+  const path = 'export.json#/sourceBytes';
+  ledger.note([
+    finding('export.RESOURCE_MISMATCH', EXPORT, { path, message, expected, actual: resource.sourceBytes }),
+  ]);
+}
+
+async function verifyLocalReports(state: Export, files: Files): Promise<LocalReportReport[]> {
+  const reports: LocalReportReport[] = [];
+  for (const row of state.manifest?.localReports ?? []) {
+    state.settings.signal?.throwIfAborted();
+    reports.push(await verifyLocalReport(state.source, files.byPath.get(row.path), row));
+  }
+  return reports;
+}
+
+/** What a mirror adds is read against its own format; evidence never depends on it (formats §1, Export). */
+async function checkMirrorFiles(state: Export, files: Files): Promise<void> {
+  for (const file of files.mirror) {
+    try {
+      await readMirrorFile(state.source, file, state.settings.limits);
+    } catch (error) {
+      const faults = findingsOf(error, EXPORT, file.path);
+      state.ledger.note(faults.map((one) => finding('receipt.INVALID', EXPORT, one)));
+    }
+  }
+}
+
+function reportOf(
+  state: Export,
+  files: Files,
+  parts: readonly BundleReport[],
+  localReports: readonly LocalReportReport[],
+): ExportReport {
+  const { ledger, settings, manifest, manifestDigest, completeness, signer } = state;
+  return {
+    schemaVersion: 1,
+    kind: 'export',
+    verdict: verdictOf(state, parts, localReports),
+    completeness,
+    depth: settings.depth,
+    asOfMs: settings.asOfMs,
+    ...(manifest && { evidenceExportId: manifest.evidenceExportId, organizationId: manifest.organizationId }),
+    ...(manifestDigest && { manifestDigest }),
+    ...(settings.trust && {
+      trust: { fingerprint: settings.trust.fingerprint, keys: settings.trust.keys.length },
+    }),
+    ...(signer && { signer }),
+    checks: ledger.checks,
+    findings: ledger.findings,
+    parts,
+    localReports,
+    coverage: exportCoverage(state, files, parts, localReports),
+  };
+}
+
+/** The verdict on an export (formats §4): its worst bundle, and never better than the export itself and its reports. */
+function verdictOf(
+  { ledger, manifest }: Export,
+  parts: readonly BundleReport[],
+  localReports: readonly LocalReportReport[],
+): Verdict {
+  const own = verdictOfFindings(ledger.findings);
+  const openChecks = ledger.checks.some((check) => check.state === 'not_checked' && REQUIRED.has(check.id));
+  const verdicts: Verdict[] = parts.map((part) => part.verdict);
+  if (own !== undefined) verdicts.push(own);
+  if (openChecks) verdicts.push('incomplete');
+  // An intact report does not lower the verdict; a damaged or unread one does.
+  verdicts.push(...localReports.map((report) => report.verdict).filter((verdict) => verdict !== 'intact'));
+  if (manifest !== undefined && parts.length === 0 && localReports.length > 0) verdicts.push('intact');
+  return worstVerdict(verdicts, 'incomplete');
+}
+
+const REQUIRED: ReadonlySet<string> = new Set([
+  'export.manifest',
+  'export.expected',
+  'export.resource',
+  'export.selection',
+  'export.files',
+  'export.container',
+]);

@@ -1,0 +1,24 @@
+export { verifyAttestation, type VerifyAttestationOptions } from './attestation.ts';
+export { CHECKS, type Check, type CheckId, type CheckState } from './check.ts';
+export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export.ts';
+export type { Finding } from './finding.ts';
+export type { JudgePart } from './listed-part.ts';
+export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
+export { verifyPart, type Listing, type VerifyPartOptions } from './part.ts';
+export {
+  VERDICTS,
+  type AttestationReport,
+  type BundleReport,
+  type Completeness,
+  type Coverage,
+  type Depth,
+  type ExportReport,
+  type LocalReportReport,
+  type Outcome,
+  type Provenance,
+  type Report,
+  type Signer,
+  type ToolSourceReport,
+  type Verdict,
+} from './report.ts';
+export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';

@@ -1,0 +1,19 @@
+import { parseChecksums } from '../evidence/checksums.ts';
+import type { EvidenceLimits } from '../evidence/limits.ts';
+import { parseReceipt } from '../evidence/receipt.ts';
+import { readFile, type EvidenceSource, type SourceFile } from '../evidence/source.ts';
+
+/**
+ * Reads a file that a mirror added against its own format.
+ * @throws DrillproofError for what is broken or cannot be read
+ */
+export async function readMirrorFile(
+  source: EvidenceSource,
+  { path }: SourceFile,
+  limits: EvidenceLimits,
+): Promise<void> {
+  const checksums = path === 'SHA256SUMS';
+  const bytes = await readFile(source, path, checksums ? limits.manifestBytes : limits.documentBytes);
+  if (checksums) parseChecksums(bytes);
+  else parseReceipt(bytes);
+}

@@ -1,0 +1,53 @@
+import type { Digest } from '../bytes/hash.ts';
+import type { P256 } from '../bytes/platform.ts';
+import type { RandomAccess } from '../bytes/random-access.ts';
+import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
+import type { TrustStore } from '../trust/index.ts';
+import type { ZipLimits } from '../zip/index.ts';
+import type { Depth } from './report.ts';
+
+/** What the caller knows from elsewhere; each difference fails the verification (formats §1). */
+export type Expectations = {
+  /** SHA-256 of the export manifest, or of the bundle manifest where a single part is verified. */
+  readonly manifestDigest?: Digest;
+  readonly evidenceExportId?: string;
+  readonly organizationId?: string;
+  readonly projectId?: string;
+  /** Number of bundles of the export. */
+  readonly bundles?: number;
+};
+
+/** A second, independent reader and a second, independent implementation of the signature check. */
+export type SecondOpinion = {
+  readonly p256: P256;
+  readZip(access: RandomAccess): AsyncIterable<{ name: string; bytes: number; digest: Digest }>;
+};
+
+export type VerifyOptions = {
+  /** The time of the verification in ms: statements issued after it are refused. */
+  readonly asOfMs: number;
+  /** Without one, no signature is judged and nothing is better than `intact`. */
+  readonly trust?: TrustStore;
+  /** Default `full`. */
+  readonly depth?: Depth;
+  readonly expect?: Expectations;
+  /** Default: the types of docs/formats.md §2. */
+  readonly predicateTypes?: { readonly evidence: readonly string[]; readonly export: readonly string[] };
+  readonly secondOpinion?: SecondOpinion;
+  readonly limits?: EvidenceLimits;
+  readonly zipLimits?: Partial<ZipLimits>;
+  readonly signal?: AbortSignal;
+};
+
+/** The options as every step reads them: defaults filled in once. */
+export type Settings = VerifyOptions &
+  Required<Pick<VerifyOptions, 'depth' | 'expect' | 'predicateTypes' | 'limits'>>;
+
+export const settingsOf = (options: VerifyOptions): Settings => ({
+  depth: 'full',
+  expect: {},
+  predicateTypes: { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] },
+  limits: DEFAULT_LIMITS,
+  ...options,
+});

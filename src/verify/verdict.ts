@@ -1,0 +1,53 @@
+import type { CheckId, Ledger } from './check.ts';
+import type { Finding } from './finding.ts';
+import { VERDICTS, type Depth, type Verdict } from './report.ts';
+
+/** The worst of several verdicts; `none` for an empty set, which never counts as success. */
+export const worstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdict =>
+  verdicts.length === 0 ? none : VERDICTS[Math.max(...verdicts.map((verdict) => VERDICTS.indexOf(verdict)))]!;
+
+/** What findings alone make of a verdict: errors fail it, and what could not be read leaves it open. */
+export function verdictOfFindings(findings: readonly Finding[]): 'failed' | 'incomplete' | undefined {
+  const errors = findings.filter((one) => one.severity === 'error');
+  if (errors.some((one) => one.class !== 'inaccessible')) return 'failed';
+  return errors.length > 0 ? 'incomplete' : undefined;
+}
+
+type BundleFacts = {
+  readonly depth: Depth;
+  readonly signed: boolean;
+  /** A key of the trust store vouches for the statement. */
+  readonly trusted: boolean;
+  readonly listed: boolean;
+};
+
+/** Checks that have to pass before the bytes of a bundle count as intact. */
+const INTEGRITY: Readonly<Record<Depth, readonly CheckId[]>> = {
+  digest: ['part.bytes'],
+  full: ['part.bytes', 'part.archive', 'bundle.manifest', 'bundle.row', 'bundle.expected', 'bundle.objects'],
+};
+
+/** Checks that have to pass, beyond these, before it counts as verified. */
+const AUTHENTICITY: readonly CheckId[] = [
+  'attestation.format',
+  'attestation.key',
+  'attestation.signature',
+  'attestation.binding',
+];
+
+/**
+ * The verdict on a bundle (formats §4). A required check that did not run never counts as passed: without a reason
+ * that the caller chose (no trust store, digest depth) it leaves the verdict open.
+ */
+export function bundleVerdict(ledger: Ledger, { depth, signed, trusted, listed }: BundleFacts): Verdict {
+  const byFindings = verdictOfFindings(ledger.findings);
+  if (byFindings !== undefined) return byFindings;
+  const state = new Map(ledger.checks.map((check) => [check.id, check.state]));
+  const passed = (id: CheckId): boolean => state.get(id) === 'passed';
+  const sound = INTEGRITY[depth].every((id) => passed(id) || state.get(id) === 'not_applicable');
+  if (!sound || (depth === 'digest' && !listed)) return 'incomplete';
+  if (depth === 'digest' || !signed || !trusted) return 'intact';
+  return AUTHENTICITY.every(passed) && state.get('second.crypto') !== 'not_checked'
+    ? 'verified'
+    : 'incomplete';
+}
