@@ -11,3 +11,15 @@ export type { Log, LogEntry } from './log.ts';
 export { createServer, type ControlServer, type ServerOptions } from './server.ts';
 export { openSqliteStore } from './store/sqlite.ts';
 export type { Reads, Store, Writes } from './store/store.ts';
+export {
+  createAdmin,
+  localReportMetadataSchema,
+  type Admin,
+  type Ingested,
+  type IngestExportOptions,
+  type IssuedToken,
+  type LocalReportMetadata,
+  type OrganizationInput,
+  type ProjectInput,
+  type TokenInput,
+} from './admin/index.ts';

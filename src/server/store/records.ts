@@ -29,6 +29,8 @@ import type {
   TokenRow,
 } from './store.ts';
 
+const localReportSourceSchema = localReportItemSchema.shape.source.omit({ ordinal: true });
+
 const inProject = (row: SqlRow): { organizationId: string; projectId: string } => ({
   organizationId: text(row, 'organization_id'),
   projectId: text(row, 'project_id'),
@@ -80,7 +82,7 @@ const localReportRow = (row: SqlRow): LocalReportRow => ({
   ...inProject(row),
   localReportId: text(row, 'local_report_id'),
   archive: blobRef(row, 'archive'),
-  source: json(row, 'source', localReportItemSchema.shape.source),
+  source: json(row, 'source', localReportSourceSchema),
 });
 
 const exportRow = (row: SqlRow): ExportRow => ({

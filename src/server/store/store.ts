@@ -49,7 +49,8 @@ export type BuildAttemptRow = InProject & {
 export type LocalReportRow = InProject & {
   readonly localReportId: string;
   readonly archive: BlobRef;
-  readonly source: LocalReportItem['source'];
+  /** As an export lists it, but for its position there. */
+  readonly source: Omit<LocalReportItem['source'], 'ordinal'>;
 };
 
 export type ExportRow = {
@@ -129,7 +130,8 @@ export type Writes = {
   revokeToken(tokenId: string, revokedAtMs: number): Promise<boolean>;
   insertBundle(row: BundleRow): Promise<void>;
   updateBundle(row: BundleRow): Promise<void>;
-  insertBuild(row: BuildRow): Promise<void>;
+  /** Inserts a build, or gives one that is there its archive. */
+  saveBuild(row: BuildRow): Promise<void>;
   insertBuildAttempt(row: BuildAttemptRow): Promise<void>;
   insertLocalReport(row: LocalReportRow): Promise<void>;
   insertExport(row: NewExport): Promise<void>;

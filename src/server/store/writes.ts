@@ -105,12 +105,20 @@ export function sqlWrites(sql: Sql): Writes {
         row.projectId,
         row.evidenceBundleId,
       ),
-    insertBuild: (row) =>
-      insert(sql, 'builds', {
-        ...projectColumns(row),
-        build_hash: row.buildHash,
-        ...blobColumns('archive', row.archive),
-      }),
+    saveBuild: async (row) => {
+      const { digest = null, bytes = null } = row.archive ?? {};
+      await sql.run(
+        `INSERT INTO builds (project_id, organization_id, build_hash, archive_digest, archive_bytes)
+         VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (project_id, build_hash) DO UPDATE
+         SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes`,
+        row.projectId,
+        row.organizationId,
+        row.buildHash,
+        digest,
+        bytes,
+      );
+    },
     insertBuildAttempt: (row) =>
       insert(sql, 'build_attempts', {
         ...projectColumns(row),

@@ -1,0 +1,52 @@
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { EvidenceSource } from '../../evidence/index.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { defaultLimits } from '../limits.ts';
+import type { Store } from '../store/store.ts';
+import type { AdminContext } from './context.ts';
+import { ingestBuild } from './ingest-build.ts';
+import { ingestBundle } from './ingest-bundle.ts';
+import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
+import { ingestLocalReport } from './local-report.ts';
+import {
+  createOrganization,
+  createProject,
+  createToken,
+  revokeToken,
+  type OrganizationInput,
+  type ProjectInput,
+  type TokenInput,
+} from './tenants.ts';
+
+export type { Ingested } from './context.ts';
+export type { IngestExportOptions } from './ingest-export.ts';
+export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';
+export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
+
+/**
+ * What an operator may do: create tenants and tokens, and take in evidence and builds. It works on the stores
+ * directly, beside a running server or without one; there is no way to it over HTTP.
+ */
+export function createAdmin(options: {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly now?: () => number;
+}) {
+  const { store, blobs, now = Date.now } = options;
+  const context: AdminContext = { store, blobs, now, limits: defaultLimits };
+  return {
+    createOrganization: (input: OrganizationInput) => createOrganization(context, input),
+    createProject: (input: ProjectInput) => createProject(context, input),
+    createToken: (input: TokenInput) => createToken(context, input),
+    revokeToken: (tokenId: string) => revokeToken(context, tokenId),
+    ingestBundle: (projectId: string, part: RandomAccess) => ingestBundle(context, projectId, part),
+    ingestLocalReport: (projectId: string, archive: RandomAccess, metadata: unknown) =>
+      ingestLocalReport(context, projectId, archive, metadata),
+    ingestExport: (source: EvidenceSource, ingest?: IngestExportOptions) =>
+      ingestExport(context, source, ingest),
+    ingestBuild: (projectId: string, archive: RandomAccess, requestedBy?: string) =>
+      ingestBuild(context, projectId, archive, requestedBy),
+  };
+}
+
+export type Admin = ReturnType<typeof createAdmin>;

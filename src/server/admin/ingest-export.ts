@@ -1,0 +1,274 @@
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { streamAccess } from '../../bytes/random-access.ts';
+import type { EvidenceExport, LocalReportItem } from '../../contract/index.ts';
+import {
+  DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportAttestation,
+  parseExportManifest,
+  parseExportResource,
+  readFile,
+  resourceDifferences,
+  selectionDigest,
+  typeDocument,
+  type EvidenceSource,
+  type ExportManifest,
+  type LocalReportRow as ReportLine,
+  type PartRow,
+} from '../../evidence/index.ts';
+import * as z from 'zod';
+import { toDigest } from '../blobs/digest.ts';
+import type {
+  BlobRef,
+  BundleRow,
+  ExportReportRow,
+  LocalReportRow,
+  ProjectRow,
+  Store,
+} from '../store/store.ts';
+import { refused, requireProject, type AdminContext, type Ingested } from './context.ts';
+import {
+  keepLocalReport,
+  localReportMetadataSchema,
+  localReportRow,
+  type LocalReportMetadata,
+} from './local-report.ts';
+import { keepBundle, storePart } from './part.ts';
+
+export type IngestExportOptions = {
+  /** What their uploaders say of the local reports of the export, for those that were not taken in before. */
+  readonly localReports?: readonly LocalReportMetadata[];
+};
+
+/** The documents of an export, typed, that agree with each other. */
+type Documents = {
+  readonly manifest: ExportManifest;
+  readonly manifestBytes: Uint8Array;
+  readonly manifestDigest: Digest;
+  readonly resource: EvidenceExport;
+  readonly attestationBytes?: Uint8Array;
+};
+
+type Export = AdminContext &
+  Documents & {
+    readonly source: EvidenceSource;
+    readonly projects: ReadonlyMap<string, ProjectRow>;
+  };
+
+async function readDocuments(source: EvidenceSource): Promise<Documents> {
+  const manifestBytes = await readFile(source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const resourceBytes = await readFile(source, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  const hasAttestation = (await source.files()).some(({ path }) => path === EXPORT_ATTESTATION);
+  const documents = {
+    manifest: parseExportManifest(manifestBytes),
+    manifestBytes,
+    manifestDigest: digestOf(manifestBytes),
+    resource: parseExportResource(resourceBytes),
+  };
+  if (!hasAttestation) return documents;
+  return {
+    ...documents,
+    attestationBytes: await readFile(source, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes),
+  };
+}
+
+function assertAgree({
+  manifest,
+  manifestBytes,
+  manifestDigest,
+  resource,
+  attestationBytes,
+}: Documents): void {
+  const differences = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+  const [first] = differences;
+  if (first !== undefined) {
+    throw refused(
+      `export.json says another ${first.field} than the manifest`,
+      { details: { differences } },
+      'export.RESOURCE_MISMATCH',
+    );
+  }
+  if (selectionDigest(manifest.parts, manifest.localReports) !== manifest.selectionDigest) {
+    throw refused(
+      'the selection digest does not match the rows',
+      { path: EXPORT_MANIFEST },
+      'export.SELECTION_MISMATCH',
+    );
+  }
+  if (attestationBytes === undefined) return;
+  const { subject } = parseExportAttestation(attestationBytes).statement;
+  const { evidenceExportId, organizationId } = manifest;
+  if (
+    subject.manifestDigest !== manifestDigest ||
+    subject.evidenceExportId !== evidenceExportId ||
+    subject.organizationId !== organizationId
+  ) {
+    throw refused(
+      'the export attestation speaks of another export',
+      { path: EXPORT_ATTESTATION },
+      'export.ATTESTATION_SUBJECT_MISMATCH',
+    );
+  }
+}
+
+/** The projects through which the export shows: that of its scope, or those of its rows. */
+function projectIds({ scope, parts, localReports }: ExportManifest): string[] {
+  const named = [...parts, ...localReports].map((row) => row.projectId);
+  return [...new Set(scope.kind === 'project' ? [scope.projectId] : named)].toSorted();
+}
+
+async function ownProjects(store: Store, manifest: ExportManifest): Promise<Map<string, ProjectRow>> {
+  const { organizationId } = manifest;
+  if ((await store.organization(organizationId)) === undefined)
+    throw refused(`there is no organization ${organizationId}`);
+  const projects = new Map<string, ProjectRow>();
+  for (const id of projectIds(manifest)) {
+    const project = await requireProject(store, id);
+    if (project.organizationId !== organizationId) throw refused(`${id} belongs to another organization`);
+    projects.set(id, project);
+  }
+  return projects;
+}
+
+/** Whether the export is here already. @throws DrillproofError `export.CHANGED` when it has another manifest here */
+async function isKnown(
+  store: Pick<Store, 'export'>,
+  { manifest, manifestDigest }: Documents,
+): Promise<boolean> {
+  const known = await store.export(manifest.organizationId, manifest.evidenceExportId);
+  if (known !== undefined && known.resource.manifestDigest !== manifestDigest) {
+    throw refused(`another manifest stands under ${manifest.evidenceExportId}`, {}, 'export.CHANGED');
+  }
+  return known !== undefined;
+}
+
+const projectOf = ({ projects }: Export, projectId: string): ProjectRow => {
+  const project = projects.get(projectId);
+  if (project === undefined) throw refused(`there is no project ${projectId}`);
+  return project;
+};
+
+async function storeRow(one: Export, row: PartRow): Promise<BundleRow> {
+  const { organizationId, fromAtMs, throughAtMs } = one.manifest;
+  const file = await one.source.open(row.path);
+  try {
+    return await storePart(one, projectOf(one, row.projectId), file, {
+      row,
+      organizationId,
+      fromAtMs,
+      throughAtMs,
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+/** Stores the archive of a report, which must be what the manifest lists; the blob store refuses other bytes. */
+async function storeReport(
+  one: Export,
+  line: ReportLine,
+  given: readonly LocalReportMetadata[],
+): Promise<LocalReportRow> {
+  const project = projectOf(one, line.projectId);
+  const file = await one.source.open(line.path);
+  let archive: BlobRef;
+  try {
+    archive = await one.blobs.put(streamAccess(file), {
+      digest: toDigest(line.digest),
+      bytes: Number(line.bytes),
+    });
+  } finally {
+    await file.close();
+  }
+  const metadata = given.find(({ localReportId }) => localReportId === line.localReportId);
+  const row =
+    metadata === undefined
+      ? await one.store.localReport(line.projectId, line.localReportId)
+      : localReportRow(project, archive, metadata, one.now());
+  if (row === undefined) throw refused(`nothing is known of the local report ${line.localReportId}`);
+  assertListed(line, row);
+  return row;
+}
+
+function assertListed(line: ReportLine, { archive, source }: LocalReportRow): void {
+  const agrees =
+    archive.digest === line.digest &&
+    source.manifestDigest === line.manifestDigest &&
+    String(source.summary.expandedBytes) === line.expandedBytes;
+  if (!agrees)
+    throw refused(
+      `the manifest and what is known of the local report ${line.localReportId} contradict each other`,
+    );
+}
+
+function exportReport(line: ReportLine, { archive, source }: LocalReportRow): ExportReportRow {
+  const { ordinal, localReportId, projectId, path, digest, bytes } = line;
+  const item: LocalReportItem = {
+    source: { ordinal, ...source },
+    archive: { localReportId, path, digest, bytes },
+  };
+  return { ordinal, localReportId, projectId, archive, item };
+}
+
+const once = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+};
+
+/** Stores every blob first; only then, in one transaction, the rows that name them. */
+async function keep(one: Export, given: readonly LocalReportMetadata[]): Promise<boolean> {
+  const { manifest, manifestBytes, attestationBytes, resource, blobs, store } = one;
+  const bundles: BundleRow[] = [];
+  for (const row of manifest.parts) bundles.push(await storeRow(one, row));
+  const reports: { line: ReportLine; row: LocalReportRow }[] = [];
+  for (const line of manifest.localReports) reports.push({ line, row: await storeReport(one, line, given) });
+  const documents = {
+    manifest: await blobs.put(once(manifestBytes)),
+    ...(attestationBytes !== undefined && { attestation: await blobs.put(once(attestationBytes)) }),
+  };
+  return store.transaction(async (tx) => {
+    if (await isKnown(tx, one)) return false;
+    for (const bundle of bundles) await keepBundle(tx, bundle);
+    for (const { row } of reports) await keepLocalReport(tx, row);
+    await tx.insertExport({
+      organizationId: manifest.organizationId,
+      evidenceExportId: manifest.evidenceExportId,
+      projects: projectIds(manifest),
+      resource,
+      ...documents,
+      parts: bundles.map(({ evidenceBundleId, projectId, archive }, ordinal) => ({
+        ordinal,
+        evidenceBundleId,
+        projectId,
+        archive,
+      })),
+      reports: reports.map(({ line, row }) => exportReport(line, row)),
+    });
+    return true;
+  });
+}
+
+/**
+ * Takes in a packed export: its documents must agree, every part must be intact or better and what its row says, and
+ * every local report must be known. Bundles that are not here yet become rows. The same export again changes nothing.
+ * @throws DrillproofError `export.CHANGED` for another manifest under its id, `export.RESOURCE_MISMATCH`,
+ *   `export.SELECTION_MISMATCH`, `export.ATTESTATION_SUBJECT_MISMATCH`, `server.ADMIN_REFUSED`,
+ *   `control.UPLOAD_MISMATCH` for a report with other bytes, and what parsing, reading and storing throw
+ */
+export async function ingestExport(
+  context: AdminContext,
+  source: EvidenceSource,
+  options: IngestExportOptions = {},
+): Promise<Ingested<{ resource: EvidenceExport }>> {
+  const given = typeDocument(options.localReports ?? [], {
+    schema: z.array(localReportMetadataSchema),
+    code: 'server.ADMIN_REFUSED',
+  });
+  const documents = await readDocuments(source);
+  assertAgree(documents);
+  const projects = await ownProjects(context.store, documents.manifest);
+  const { resource } = documents;
+  if (await isKnown(context.store, documents)) return { resource, created: false };
+  return { resource, created: await keep({ ...context, ...documents, source, projects }, given) };
+}

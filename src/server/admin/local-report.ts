@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import { canonicalJson } from '../../bytes/json-canonical.ts';
+import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { localReportItemSchema } from '../../contract/index.ts';
+import { typeDocument } from '../../evidence/index.ts';
+import type { BlobRef, LocalReportRow, ProjectRow, Reads, Writes } from '../store/store.ts';
+import { derivedId, refused, requireProject, type AdminContext, type Ingested } from './context.ts';
+
+const source = localReportItemSchema.shape.source.shape;
+
+/** What an uploader says of a local report. The archive is opaque: nobody checks these claims. */
+export const localReportMetadataSchema = z.strictObject({
+  /** Default: one that follows from the project and the archive. */
+  localReportId: source.localReportId.optional(),
+  /** Default: the digest of the archive. */
+  submissionDigest: source.submissionDigest.optional(),
+  manifestDigest: source.manifestDigest,
+  uploadedBy: source.provenance.shape.uploadedBy,
+  summary: source.summary,
+  createdAtMs: source.createdAtMs,
+});
+export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;
+
+/** The row of a local report from its archive as stored and the words of its uploader. */
+export function localReportRow(
+  project: ProjectRow,
+  archive: BlobRef,
+  metadata: LocalReportMetadata,
+  verifiedAtMs: number,
+): LocalReportRow {
+  const { organizationId, projectId } = project;
+  const {
+    uploadedBy,
+    localReportId = derivedId('lrep', projectId, archive.digest),
+    submissionDigest = archive.digest,
+    ...claims
+  } = metadata;
+  return {
+    organizationId,
+    projectId,
+    localReportId,
+    archive,
+    source: {
+      projectId,
+      localReportId,
+      submissionDigest,
+      archiveBytes: archive.bytes,
+      provenance: { origin: 'user_produced', trust: 'unattested', uploadedBy },
+      ...claims,
+      verifiedAtMs,
+    },
+  };
+}
+
+const claimsOf = ({ archive, source: { verifiedAtMs: _verifiedAtMs, ...claims } }: LocalReportRow): string =>
+  canonicalJson({ digest: archive.digest, claims });
+
+/** Writes the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
+export async function keepLocalReport(tx: Reads & Writes, row: LocalReportRow): Promise<boolean> {
+  const known = await tx.localReport(row.projectId, row.localReportId);
+  if (known === undefined) {
+    await tx.insertLocalReport(row);
+    return true;
+  }
+  if (claimsOf(known) !== claimsOf(row))
+    throw refused(`another local report is stored as ${row.localReportId}`);
+  return false;
+}
+
+/**
+ * Takes in the archive of a local report with what its uploader says of it. The same report again changes nothing.
+ * @throws DrillproofError `server.ADMIN_REFUSED`, and what reading and storing throw
+ */
+export async function ingestLocalReport(
+  context: AdminContext,
+  projectId: string,
+  access: RandomAccess,
+  metadata: unknown,
+): Promise<Ingested<{ localReportId: string }>> {
+  const claims = typeDocument(metadata, { schema: localReportMetadataSchema, code: 'server.ADMIN_REFUSED' });
+  const project = await requireProject(context.store, projectId);
+  const archive = await context.blobs.put(streamAccess(access), { bytes: access.size });
+  const row = localReportRow(project, archive, claims, context.now());
+  const created = await context.store.transaction((tx) => keepLocalReport(tx, row));
+  return { localReportId: row.localReportId, created };
+}

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import {
+  organizationIdSchema,
+  permissions as allPermissions,
+  projectIdSchema,
+  type Permission,
+} from '../../contract/index.ts';
+import { newToken, tokenHash } from '../http/tokens.ts';
+import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
+import { newId, refused, requireProject, type AdminContext } from './context.ts';
+
+export type OrganizationInput = { readonly organizationId?: string; readonly name: string };
+export type ProjectInput = {
+  readonly organizationId: string;
+  readonly projectId?: string;
+  readonly name: string;
+};
+export type TokenInput = {
+  readonly organizationId: string;
+  /** Projects of the organization, or all of them, those of the future included. */
+  readonly projects: readonly string[] | 'all';
+  readonly permissions: readonly Permission[];
+  readonly expiresAtMs?: number;
+};
+
+/** A token as it is shown once; only its hash is kept. */
+export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
+
+const nameSchema = z.string().min(1).max(255);
+
+function assertValid(what: string, schema: z.ZodType, value: unknown): void {
+  const result = schema.safeParse(value);
+  if (!result.success)
+    throw refused(`${what}: ${result.error.issues[0]?.message ?? 'invalid'}`, { path: what });
+}
+
+/** Creates an organization, under the id given or a new one. @throws DrillproofError `server.ADMIN_REFUSED` */
+export async function createOrganization(
+  { store, now }: AdminContext,
+  { organizationId = newId('org'), name }: OrganizationInput,
+): Promise<OrganizationRow> {
+  assertValid('organizationId', organizationIdSchema, organizationId);
+  assertValid('name', nameSchema, name);
+  const row = { organizationId, name, createdAtMs: now() };
+  await store.transaction(async (tx) => {
+    if ((await tx.organization(organizationId)) !== undefined)
+      throw refused(`${organizationId} exists already`);
+    await tx.insertOrganization(row);
+  });
+  return row;
+}
+
+/** Creates a project of an organization. @throws DrillproofError `server.ADMIN_REFUSED` */
+export async function createProject(
+  { store, now }: AdminContext,
+  { organizationId, projectId = newId('prj'), name }: ProjectInput,
+): Promise<ProjectRow> {
+  assertValid('projectId', projectIdSchema, projectId);
+  assertValid('name', nameSchema, name);
+  const row = { organizationId, projectId, name, createdAtMs: now() };
+  await store.transaction(async (tx) => {
+    if ((await tx.organization(organizationId)) === undefined)
+      throw refused(`there is no organization ${organizationId}`);
+    if ((await tx.project(projectId)) !== undefined) throw refused(`${projectId} exists already`);
+    await tx.insertProject(row);
+  });
+  return row;
+}
+
+function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, nowMs: number): void {
+  assertValid('permissions', z.array(z.enum(allPermissions)).min(1), permissions);
+  if (projects !== 'all' && projects.length === 0)
+    throw refused('a token needs a project', { path: 'projects' });
+  if (expiresAtMs !== undefined && !(Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs)) {
+    throw refused('the token would be expired already', { path: 'expiresAtMs' });
+  }
+}
+
+/** Issues a token. Its text is in the result and nowhere else. @throws DrillproofError `server.ADMIN_REFUSED` */
+export async function createToken({ store, now }: AdminContext, input: TokenInput): Promise<IssuedToken> {
+  const createdAtMs = now();
+  assertTokenInput(input, createdAtMs);
+  const { organizationId, projects, permissions, expiresAtMs } = input;
+  const token = newToken();
+  const facts = {
+    tokenId: newId('tok'),
+    organizationId,
+    projects: projects === 'all' ? projects : [...new Set(projects)],
+    permissions: [...new Set(permissions)],
+    createdAtMs,
+    ...(expiresAtMs !== undefined && { expiresAtMs }),
+  };
+  await store.transaction(async (tx) => {
+    if ((await tx.organization(organizationId)) === undefined)
+      throw refused(`there is no organization ${organizationId}`);
+    for (const projectId of projects === 'all' ? [] : projects) {
+      const project = await requireProject(tx, projectId);
+      if (project.organizationId !== organizationId)
+        throw refused(`${projectId} belongs to another organization`);
+    }
+    await tx.insertToken({ ...facts, tokenHash: tokenHash(token) });
+  });
+  return { ...facts, token };
+}
+
+/** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` when there is none live */
+export async function revokeToken({ store, now }: AdminContext, tokenId: string): Promise<void> {
+  const revoked = await store.transaction((tx) => tx.revokeToken(tokenId, now()));
+  if (!revoked) throw refused(`there is no live token ${tokenId}`);
+}
