@@ -64,6 +64,10 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
     async open(path) {
       const entry = entries.get(path);
       if (entry === undefined) throw absent(path);
+      if (entry.method !== 'store') {
+        const message = `${path} is compressed; the entries of a one-file export are stored`;
+        throw new DrillproofError('zip.METHOD_UNSUPPORTED', message, { path });
+      }
       return keepOpen(archive.stored(entry));
     },
     async checkContainer() {
