@@ -27,12 +27,13 @@ export async function* joined(
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   for await (const chunk of stream) {
+    if (heldBytes + chunk.length > pieceBytes && heldBytes > 0) {
+      yield concat(held);
+      held = [];
+      heldBytes = 0;
+    }
     held.push(chunk);
     heldBytes += chunk.length;
-    if (heldBytes < pieceBytes) continue;
-    yield concat(held);
-    held = [];
-    heldBytes = 0;
   }
   if (heldBytes > 0) yield concat(held);
 }
