@@ -22,7 +22,7 @@ const PINNED = [
   ['alg', 'ES256'],
   ['use', 'sig'],
 ] as const;
-const KNOWN = new Set(['x', 'y', 'key_ops', ...PINNED.map(([name]) => name), ...IGNORED, ...PRIVATE]);
+const KNOWN = ['x', 'y', 'key_ops', ...PINNED.map(([name]) => name), ...IGNORED];
 
 /** The members of an uncompressed point. */
 export function ecJwk(point: Uint8Array): EcJwk {
@@ -45,7 +45,7 @@ export function readEcJwk(
   const faults = [
     ...(operation === 'verify' ? privateFaults(members, path) : []),
     ...kindFaults(members, operation, path),
-    ...unknownFaults(members, extensions, path),
+    ...unknownFaults(members, operation, extensions, path),
   ];
   const point = faults.length === 0 ? readPoint(members, path, faults) : undefined;
   return point === undefined ? { faults } : { point };
@@ -84,7 +84,7 @@ function kindFaults(members: Members, operation: KeyOperation, path: string): Ke
     const code = typeof value === 'string' ? 'trust.KEY_UNSUPPORTED' : 'trust.KEY_INVALID';
     const actual = value === undefined ? 'is absent' : `is ${JSON.stringify(value)}`;
     faults.push({ code, path: pointer(path, name), message: `"${name}" ${actual}, not "${wanted}"` });
-    if (name === 'kty') break; // the other members of another kind of key mean other things
+    if (name === 'kty') break; // the members of another kind of key mean other things
   }
   const operations = members.get('key_ops');
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes(operation))) {
@@ -107,9 +107,16 @@ function readPoint(members: Members, path: string, faults: KeyFault[]): Uint8Arr
   }
 }
 
-function unknownFaults(members: Members, extensions: ReadonlySet<string>, path: string): KeyFault[] {
+function unknownFaults(
+  members: Members,
+  operation: KeyOperation,
+  extensions: ReadonlySet<string>,
+  path: string,
+): KeyFault[] {
+  if (members.get('kty') !== 'EC') return []; // another kind of key has members of its own
+  const known = new Set([...KNOWN, ...extensions, ...(operation === 'sign' ? ['d'] : PRIVATE)]);
   return [...members.keys()]
-    .filter((name) => !KNOWN.has(name) && !extensions.has(name))
+    .filter((name) => !known.has(name))
     .map((name) => ({
       code: 'trust.KEY_INVALID',
       path: pointer(path, name),

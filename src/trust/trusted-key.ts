@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../bytes/json-parse.ts';
 import { compareUtf8 } from '../bytes/utf8.ts';
+import { msSchema, text } from '../contract/scalars.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './jwk.ts';
 
@@ -33,7 +34,10 @@ export type TrustedKey = {
   readonly fromCertificate?: boolean;
 };
 
-const name = z.string().min(1).max(256);
+// The lengths that a statement may have for them (control API, Evidence bundle; formats §2).
+const issuer = text(1, 1024);
+const keyId = text(1, 256);
+const scopeId = text(1, 128);
 // Sorted without repeats, so that equal trust has equal bytes. An empty list could be read as "none" and as "any".
 const listOf = <T extends string>(item: z.ZodType<T>) =>
   z
@@ -46,14 +50,14 @@ const schema = z
   .object({
     use: z.string(),
     alg: z.string(),
-    kid: name,
-    issuer: name,
-    notBeforeMs: z.int().exactOptional(),
-    notAfterMs: z.int().exactOptional(),
-    revokedAtMs: z.int().exactOptional(),
+    kid: keyId,
+    issuer,
+    notBeforeMs: msSchema.exactOptional(),
+    notAfterMs: msSchema.exactOptional(),
+    revokedAtMs: msSchema.exactOptional(),
     compromised: z.boolean().exactOptional(),
-    projects: listOf(name).exactOptional(),
-    organizations: listOf(name).exactOptional(),
+    projects: listOf(scopeId).exactOptional(),
+    organizations: listOf(scopeId).exactOptional(),
     purposes: listOf(z.enum(PURPOSES)).default(['evidence']),
     fromCertificate: z.literal(true).exactOptional(),
   })
@@ -82,7 +86,7 @@ export function readTrustedKey(
   }
   const broken = (members.error?.issues ?? []).map((issue) => ({
     code: 'trust.STORE_INVALID' as const,
-    path: path + issue.path.map((step) => pointer('', String(step))).join(''),
+    path: issue.path.reduce<string>((parent, step) => pointer(parent, String(step)), path),
     message: issue.message,
   }));
   return { faults: [...('faults' in ec ? ec.faults : []), ...broken] };
