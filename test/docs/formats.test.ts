@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { parseAttestation, parseBundleManifest, statementBytes } from '../../src/evidence/index.ts';
+
+const page = readFileSync('docs/formats.md', 'utf8');
+
+/** The blocks of the page that are named as a file: "```json manifest.json". */
+const files = new Map(
+  Array.from(page.matchAll(/^```\S+ (\S+)\n([\s\S]*?)\n```$/gm), ([, name = '', text = '']) => [name, text]),
+);
+const block = (name: string): Buffer => Buffer.from(files.get(name) ?? '');
+
+describe('the examples of docs/formats.md', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'formats-'));
+    writeFileSync(join(folder, 'attestation.json'), block('attestation.json'));
+    writeFileSync(join(folder, 'key.pem'), `${block('key.pem').toString()}\n`);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('are documents of the format, bound to each other', () => {
+    const manifest = parseBundleManifest(block('manifest.json'));
+    const { statement } = parseAttestation(block('attestation.json'));
+    expect(statement.subject.manifestDigest).toBe(digestOf(block('manifest.json')));
+    expect(statement.subject.runId).toBe(manifest.runId);
+    expect(page).toContain(digestOf(block('selection.json')));
+  });
+
+  it('are checked by the shell commands beside them, without this tool', () => {
+    const answer = execFileSync('sh', ['-e', '-c', block('check.sh').toString()], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const { statement } = parseAttestation(block('attestation.json'));
+    expect(answer).toBe(`Verified OK\n${statement.keyId.slice('sha256:'.length)}  -\n`);
+    expect(readFileSync(join(folder, 'statement.json')).equals(statementBytes(statement))).toBe(true);
+  });
+});
