@@ -1,4 +1,4 @@
-import type { AttestationReport, Completeness, Coverage, Signer, Verdict } from '../verify/report.ts';
+import type { AttestationReport, Completeness, Coverage, SignedBy, Verdict } from '../verify/report.ts';
 import { count, counted, isoTime, percent, shortId, size } from './figures.ts';
 import { indented, labelled, type Page } from './page.ts';
 import { printable } from './printable.ts';
@@ -34,7 +34,7 @@ export function asOfFact(page: Page, asOfMs: number): string[] {
 }
 
 /** By whose key: each key once, with how many parts it signed and when it says so. */
-export function signerLines(page: Page, signers: readonly Signer[], what = 'part'): string[] {
+export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
     const many = signers.length === 1 && what === '' ? '' : `, ${counted(row.parts, what)}`;
     const key = `${printable(row.issuer)}, key ${printable(shortId(row.keyId))}${many}`;

@@ -1,5 +1,5 @@
 import { CHECKS, type Check, type CheckId, type CheckState } from '../verify/check.ts';
-import { VERDICTS, type BundleReport, type Signer, type Verdict } from '../verify/report.ts';
+import { VERDICTS, type BundleReport, type SignedBy, type Verdict } from '../verify/report.ts';
 
 /** How many of each value, in the order of `values`; values that do not occur are left out. */
 export function tally<T extends string>(
@@ -52,7 +52,7 @@ export type SignerCount = {
 };
 
 /** Who signed the parts, each key once, in the order in which they first occur. */
-export function countSigners(signers: readonly Signer[]): readonly SignerCount[] {
+export function countSigners(signers: readonly SignedBy[]): readonly SignerCount[] {
   const rows = new Map<string, SignerCount>();
   for (const { issuer, keyId, issuedAtMs } of signers) {
     const key = JSON.stringify([issuer, keyId]);

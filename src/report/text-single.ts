@@ -1,4 +1,4 @@
-import type { AttestationReport, BundleReport, Signer, ToolSourceReport } from '../verify/report.ts';
+import type { AttestationReport, BundleReport, SignedBy, ToolSourceReport } from '../verify/report.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines } from './checks.ts';
 import { closing } from './closing.ts';
@@ -63,7 +63,7 @@ export function attestationText(page: Page, report: AttestationReport): string[]
   ];
 }
 
-function signerOrNobody(page: Page, signer: Signer | undefined): string[] {
+function signerOrNobody(page: Page, signer: SignedBy | undefined): string[] {
   return signer === undefined ? ['  nobody whose key is trusted here'] : signerLines(page, [signer], '');
 }
 

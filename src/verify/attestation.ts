@@ -12,7 +12,7 @@ import { judgeKey, verifySignature, type Purpose, type TrustedKey, type TrustSto
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
-import type { AttestationReport, Signer } from './report.ts';
+import type { AttestationReport, SignedBy } from './report.ts';
 
 /** A signed statement, and what is known from elsewhere of what it speaks about. */
 export type SignedStatement = {
@@ -32,7 +32,7 @@ const STEPS: Steps = {
 };
 
 /** What the judgement of a signature found out: the signer, when a trusted key vouches for the statement. */
-export type SignatureJudgement = { readonly signer?: Signer; readonly trusted: boolean };
+export type SignatureJudgement = { readonly signer?: SignedBy; readonly trusted: boolean };
 
 /**
  * Judges a signed statement in order: is it of the right type and encoding, does the trust store have a key that

@@ -3,7 +3,7 @@ import type { Attestation, RunResult } from '../contract/index.ts';
 import type { BundleManifest, PartRow } from '../evidence/index.ts';
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
-import type { Signer } from './report.ts';
+import type { SignedBy } from './report.ts';
 
 /** What the export manifest says of a part; without it a part is judged by itself. */
 export type Listing = {
@@ -32,7 +32,7 @@ export type Bundle = {
   runResult?: RunResult;
   attestation?: Attestation;
   signed: boolean;
-  signer?: Signer;
+  signer?: SignedBy;
   readonly read: ReadEntries;
 };
 

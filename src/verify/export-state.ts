@@ -3,7 +3,7 @@ import type { EvidenceExport } from '../contract/index.ts';
 import type { EvidenceSource, ExportManifest } from '../evidence/index.ts';
 import type { Ledger } from './check.ts';
 import type { Settings } from './options.ts';
-import type { Completeness, Signer } from './report.ts';
+import type { Completeness, SignedBy } from './report.ts';
 
 /** What is known of an export while its verification goes on. */
 export type Export = {
@@ -15,7 +15,7 @@ export type Export = {
   manifestBytes?: number;
   resource?: EvidenceExport;
   completeness: Completeness;
-  signer?: Signer;
+  signer?: SignedBy;
 };
 
 /** The subject of findings about the export itself. */

@@ -17,7 +17,7 @@ export {
   type Outcome,
   type Provenance,
   type Report,
-  type Signer,
+  type SignedBy,
   type ToolSourceReport,
   type Verdict,
 } from './report.ts';

@@ -15,7 +15,7 @@ export type Completeness = 'pinned' | 'attested' | 'claimed';
 /** Whose word the evidence is: a key in the caller's trust store, an unjudged or absent signature, or a user. */
 export type Provenance = 'attested' | 'claimed' | 'user_produced';
 
-export type Signer = { readonly issuer: string; readonly keyId: string; readonly issuedAtMs: number };
+export type SignedBy = { readonly issuer: string; readonly keyId: string; readonly issuedAtMs: number };
 
 /** What the run result in the evidence says of the drill. It is not a judgement of this verification. */
 export type Outcome = {
@@ -45,7 +45,7 @@ export type AttestationReport = {
   /** `valid`: a trusted key signed it and everything checked holds. An attestation alone is never `verified`. */
   readonly result: 'valid' | 'not_judged' | 'invalid';
   readonly asOfMs: number;
-  readonly signer?: Signer;
+  readonly signer?: SignedBy;
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
 };
@@ -70,7 +70,7 @@ export type BundleReport = {
   readonly evidenceBytes?: number;
   readonly signed: boolean;
   readonly provenance: Provenance;
-  readonly signer?: Signer;
+  readonly signer?: SignedBy;
   readonly outcome?: Outcome;
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
@@ -102,7 +102,7 @@ export type ExportReport = {
   /** The trust store that was used: the digest of its keys and how many there are. */
   readonly trust?: { readonly fingerprint: Digest; readonly keys: number };
   /** Who signed the export attestation, when a trusted key did. */
-  readonly signer?: Signer;
+  readonly signer?: SignedBy;
   readonly checks: readonly Check[];
   /** Findings about the export itself; those of parts and reports stand with them. */
   readonly findings: readonly Finding[];

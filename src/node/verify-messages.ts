@@ -1,0 +1,17 @@
+import type { Code } from '../codes/index.ts';
+import type { Listing, BundleReport, VerifyOptions } from '../verify/index.ts';
+import type { TrustedKey } from '../trust/index.ts';
+
+/** What every job of a pool shares: the options of the verification, in a form that crosses threads. */
+export type PoolSettings = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'> & {
+  readonly trustedKeys?: readonly TrustedKey[];
+  readonly secondOpinion: boolean;
+};
+
+/** One part to be judged: its file and the row that lists it. */
+export type PoolJob = { readonly path: string; readonly listed: Listing };
+
+/** What a thread answers: the report, or the coded error that kept it from judging. */
+export type PoolAnswer =
+  | { readonly report: BundleReport }
+  | { readonly error: { readonly code: Code; readonly message: string; readonly path?: string } };
