@@ -24,6 +24,15 @@ export * from './run-assertion.ts';
 export * from './run-capture.ts';
 export * from './run-result.ts';
 export * from './run-setup.ts';
-export * from './scalars.ts';
+export {
+  countSchema,
+  decimalBytesSchema,
+  integerSchema,
+  msSchema,
+  openObjectSchema,
+  positiveIntegerSchema,
+  schemaVersionSchema,
+  usSchema,
+} from './scalars.ts';
 export * from './session.ts';
 export * from './tool-source.ts';

@@ -1,0 +1,260 @@
+/** Values that a field accepts and refuses: both boundaries of each range, and the near misses. */
+export type Format = {
+  readonly accepts: readonly unknown[];
+  readonly rejects: readonly unknown[];
+  /** The field is tested as one value here; its members have tests of their own. */
+  readonly whole?: boolean;
+  /** An object of any members. */
+  readonly open?: boolean;
+};
+
+const MAX = Number.MAX_SAFE_INTEGER;
+const x = (length: number): string => 'x'.repeat(length);
+
+export const id = (prefix: string): Format => ({
+  accepts: [`${prefix}_${'a'.repeat(12)}`, `${prefix}_${'9'.repeat(32)}`, `${prefix}_0a1b2c3d4e5f6`],
+  rejects: [
+    `${prefix}_${'a'.repeat(11)}`,
+    `${prefix}_${'a'.repeat(33)}`,
+    `${prefix}_`,
+    `other_${'a'.repeat(12)}`,
+    `${prefix}-${'a'.repeat(12)}`,
+    `x${prefix}_${'a'.repeat(12)}`,
+    `${prefix.toUpperCase()}_${'a'.repeat(12)}`,
+    `${prefix}_${'A'.repeat(12)}`,
+    `${prefix}_${'a'.repeat(11)}-`,
+    `${prefix}_${'a'.repeat(11)}é`,
+    `${prefix}_${'a'.repeat(12)}\n`,
+    ` ${prefix}_${'a'.repeat(12)}`,
+    'a'.repeat(12),
+    '',
+    1,
+  ],
+});
+
+export const chosenId = (prefix: string): Format => ({
+  accepts: [
+    `${prefix}_abcdef`,
+    `${prefix}_A${'-'.repeat(5)}`,
+    `${prefix}_0${'_'.repeat(95)}`,
+    `${prefix}_Zz9_-a`,
+  ],
+  rejects: [
+    `${prefix}_abcde`,
+    `${prefix}_${'a'.repeat(97)}`,
+    `${prefix}_-bcdef`,
+    `${prefix}__bcdef`,
+    `${prefix}_abcde.`,
+    `${prefix}_abcdé f`,
+    `${prefix}_abcdef\n`,
+    `other_abcdef`,
+    'abcdef',
+    '',
+    1,
+  ],
+});
+
+export const digest: Format = {
+  accepts: [`sha256:${'0'.repeat(64)}`, `sha256:${'abcdef0123456789'.repeat(4)}`],
+  rejects: [
+    `sha256:${'0'.repeat(63)}`,
+    `sha256:${'0'.repeat(65)}`,
+    `sha256:${'A'.repeat(64)}`,
+    `sha256:${'g'.repeat(64)}`,
+    `SHA256:${'0'.repeat(64)}`,
+    `sha512:${'0'.repeat(64)}`,
+    `sha256-${'0'.repeat(64)}`,
+    `sha256:${'0'.repeat(64)}\n`,
+    '0'.repeat(64),
+    '',
+    0,
+  ],
+};
+
+export const slug: Format = {
+  accepts: ['a', 'a1', 'checkout-refund', 'a_b-c', 'x9-y8_z7', x(96), `${x(47)}-${x(48)}`],
+  rejects: [
+    '',
+    x(97),
+    '1a',
+    'a-1b',
+    'A',
+    'aB',
+    'a--b',
+    'a__b',
+    'a-_b',
+    '-a',
+    'a-',
+    '_a',
+    'a_',
+    'a.b',
+    'a b',
+    'é',
+    'a\n',
+    1,
+  ],
+};
+
+export const idempotencyKey: Format = {
+  accepts: [x(8), x(128), 'aZ09._:-', '--------'],
+  rejects: [x(7), x(129), 'with space', 'with/slash', 'umlaut-é', `${x(8)}\n`, '', 12345678],
+};
+
+export const localReportId: Format = {
+  accepts: ['a', 'Z_-9', x(128), 'lrep_0123456789ab'],
+  rejects: ['', x(129), 'a.b', 'a/b', '..', 'a b', 'é', 'a\n', 1],
+};
+
+export const decimalBytes: Format = {
+  accepts: ['0', '1', '10', '9'.repeat(38)],
+  rejects: ['', '00', '01', '-1', '+1', '1.0', '1e3', '0x1', ' 1', '1 ', '1\n', '1'.padEnd(39, '0'), '٣', 1],
+};
+
+export const semver: Format = {
+  accepts: [
+    '0.0.0',
+    '1.2.3',
+    '10.20.30',
+    '1.0.0-alpha',
+    '1.0.0-alpha.1',
+    '1.0.0-0.x-y.7',
+    '1.0.0-01a',
+    '1.0.0+001',
+    '1.0.0-rc.1+b.-5',
+  ],
+  rejects: [
+    '',
+    '1',
+    '1.2',
+    '1.2.3.4',
+    '01.2.3',
+    '1.02.3',
+    '1.2.03',
+    'v1.2.3',
+    '1.2.3-',
+    '1.2.3+',
+    '1.2.3-01',
+    '1.2.3-a..b',
+    '1.2.3-a_b',
+    '1.2.3+a+b',
+    '1.2.3\n',
+    1,
+  ],
+};
+
+export const revision: Format = {
+  accepts: ['0'.repeat(40), 'abcdef0123'.repeat(4)],
+  rejects: ['0'.repeat(39), '0'.repeat(41), 'A'.repeat(40), 'g'.repeat(40), '', 0],
+};
+
+export const operationKind: Format = {
+  accepts: ['session.extend', 'world.time.advance', '0a.b', 'a.bC9_-'],
+  rejects: [
+    'session',
+    'Session.extend',
+    'a-b.c',
+    'a_b.c',
+    'a.B',
+    'a.9',
+    'a.-',
+    'a..b',
+    '.a',
+    'a.',
+    '',
+    'a.b\n',
+    1,
+  ],
+};
+
+/** Text of so many characters, where a character is a code point. */
+export const chars = (min: number, max: number): Format => ({
+  accepts: [x(min), x(max), '😀'.repeat(min), '😀'.repeat(max), ' '.repeat(max)],
+  rejects: [x(min - 1), x(max + 1), '😀'.repeat(max + 1), 1, true, [], {}],
+});
+
+export const opaqueId = chars(1, 128);
+export const principal = chars(1, 255);
+export const seed = chars(1, 20);
+/** A value of an enumeration that the specification does not show. */
+export const anyValue = chars(1, 64);
+
+export const string: Format = { accepts: ['', 'x', x(100_000)], rejects: [1, true, [], {}, null] };
+export const nonEmpty: Format = { accepts: ['x', x(5000)], rejects: ['', 1, null] };
+export const boolean: Format = { accepts: [true, false], rejects: [0, 1, 'true', null] };
+
+const notIntegers = [1.5, '1', true, null, Number.NaN, Number.POSITIVE_INFINITY];
+
+/** Integers from `min` to `max`. */
+export const integers = (min: number, max: number): Format => ({
+  accepts: [min, max, min + 1, max - 1],
+  rejects: [...notIntegers, min - 1, max + 1],
+});
+
+export const integer = integers(-MAX, MAX);
+export const positive = integers(1, MAX);
+export const count = integers(0, MAX);
+export const bytesOfBuild = integers(1, 67_108_864);
+
+/** Numbers greater than 0, up to `max`. */
+export const numbers = (max: number): Format => ({
+  accepts: [0.01, max, Number.MIN_VALUE, 1],
+  rejects: [0, -0.01, max + 0.01, '1', null, Number.NaN, Number.POSITIVE_INFINITY],
+});
+export const notNegative: Format = { accepts: [0, 0.5, 1e6], rejects: [-0.01, '1', null, Number.NaN] };
+
+export const oneOf = (...values: readonly (string | number)[]): Format => ({
+  accepts: values,
+  rejects: [
+    'other',
+    '',
+    ` ${values[0]}`,
+    `${values[0]}\n`,
+    `${values[0]}`.toUpperCase() + '!',
+    null,
+    0,
+    true,
+  ],
+});
+export const version = oneOf(1);
+
+/** UPPER_SNAKE_CASE after one of the namespaces given; `others` are namespaces that are none. */
+export const code = (namespaces: readonly string[], others: readonly string[]): Format => ({
+  accepts: namespaces.flatMap((namespace) => [
+    `${namespace}.ABC`,
+    `${namespace}.VERSION_MISMATCH`,
+    `${namespace}.HTTP_404_X2`,
+  ]),
+  rejects: [
+    ...others.map((namespace) => `${namespace}.VERSION_MISMATCH`),
+    ...['', 'VERSION', '_VERSION', 'VERSION_', 'A__B', '9A', 'Version', 'VERSION-X', 'A.B', 'ABC\n'].map(
+      (name) => (name === 'VERSION' ? name : `${namespaces[0]}.${name}`),
+    ),
+    1,
+    null,
+  ],
+});
+
+/** A closed object, or an open one of which members are described: its members have rules of their own. */
+export const object: Format = { accepts: [], rejects: ['x', 1, [], null] };
+export const list: Format = { accepts: [[]], rejects: ['x', 1, {}, null] };
+export const listUpTo = (max: number, item: unknown): Format => ({
+  accepts: [[], Array.from({ length: max }, () => item)],
+  rejects: [Array.from({ length: max + 1 }, () => item), 'x', 1, {}, null],
+});
+export const openObject: Format = {
+  accepts: [{}, { a: { b: [1, null] } }],
+  rejects: ['x', 1, [], null],
+  open: true,
+};
+/** Any JSON value, null included. */
+export const json: Format = {
+  accepts: [null, 0, '', false, [], {}, [{ a: null }]],
+  rejects: [],
+  whole: true,
+};
+/** A resource that is tested elsewhere. */
+export const resource = (sample: unknown): Format => ({
+  accepts: [sample],
+  rejects: ['x', 1, [], {}, null, { ...Object(sample), schemaVersion: 2 }],
+  whole: true,
+});
