@@ -12,7 +12,7 @@ export type PlacedEntry = CentralEntry & { readonly local: LocalPart };
 /**
  * Walks the file from its first byte to the central directory and finds every byte to belong to exactly one entry:
  * local header, data, data descriptor. Returns the entries in the order in which they lie.
- * @throws DrillproofError `zip.BYTES_UNACCOUNTED`, `zip.ENTRY_OVERLAP` and the codes of local headers
+ * @throws DrillproofError `zip.BYTES_UNACCOUNTED`, `zip.ENTRY_OVERLAP`, `zip.RECORD_INVALID` and the codes of local headers
  */
 export async function placeEntries(
   access: RandomAccess,
@@ -21,6 +21,11 @@ export async function placeEntries(
 ): Promise<PlacedEntry[]> {
   const inFile = entries.toSorted((a, b) => a.header.offset - b.header.offset);
   const placed: PlacedEntry[] = [];
+  const last = inFile.at(-1);
+  if (last !== undefined && last.header.offset >= directoryOffset) {
+    const message = 'the directory places the entry behind all entries';
+    throw new DrillproofError('zip.RECORD_INVALID', message, { path: last.name });
+  }
   const first = inFile[0]?.header.offset ?? directoryOffset;
   if (first !== 0) {
     throw new DrillproofError('zip.BYTES_UNACCOUNTED', `${first} bytes stand before the first entry`);

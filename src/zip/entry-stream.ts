@@ -1,6 +1,7 @@
 import { platform } from '#platform';
 import { streamAccess, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
+import { readExactly } from './access.ts';
 import type { ZipEntry } from './open.ts';
 import type { ZipLimits } from './limits.ts';
 
@@ -31,7 +32,11 @@ export async function* readEntry(
 }
 
 async function* decode(access: RandomAccess, entry: ZipEntry): AsyncGenerator<Uint8Array, void, undefined> {
-  const data = streamAccess(access, entry.dataOffset, entry.compressedBytes);
+  const exact: RandomAccess = {
+    size: access.size,
+    read: (offset, length) => readExactly(access, offset, length, entry.name),
+  };
+  const data = streamAccess(exact, entry.dataOffset, entry.compressedBytes);
   try {
     yield* entry.method === 'store' ? data : platform.inflateRaw(data);
   } catch (error) {

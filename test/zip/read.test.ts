@@ -1,0 +1,207 @@
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
+import { DrillproofError, LimitError } from '../../src/errors.ts';
+import { openZip, type ZipLimits } from '../../src/zip/index.ts';
+import { bytesOf, join, rawZip, type RawEntry } from './raw-zip.ts';
+import { codeOf, collected, contentOf, errorOf, zipOf } from './support.ts';
+
+const MiB = 2 ** 20;
+const plain = 'some text, and then some text again, and again';
+
+async function readFirst(entry: RawEntry, limits?: ZipLimits): Promise<Uint8Array> {
+  const archive = await openZip(memoryAccess(rawZip([entry])), limits);
+  return collected(archive.read(archive.entries[0]!));
+}
+
+/** Gives its bytes and fails at the n-th read. */
+function failing(bytes: Uint8Array, reads: number, error: Error): RandomAccess {
+  let left = reads;
+  return {
+    size: bytes.length,
+    read(offset, length) {
+      if (left-- === 0) throw error;
+      return bytes.subarray(offset, offset + length);
+    },
+  };
+}
+
+describe('reading an entry', () => {
+  it.each([0, 8])('gives its bytes (method %i)', async (method) => {
+    expect(await readFirst({ plain, method })).toEqual(bytesOf(plain));
+  });
+
+  it.each([0, 8])('finds another CRC-32 (method %i)', async (method) => {
+    const error = await errorOf(readFirst({ name: 'x/y', plain, method, both: { crc: 1 } }));
+    expect(error).toMatchObject({ code: 'zip.CRC_MISMATCH', path: 'x/y' });
+  });
+
+  const broken: readonly (readonly [what: string, code: string, entry: RawEntry])[] = [
+    ['more bytes than announced', 'zip.SIZE_MISMATCH', { both: { size: plain.length - 1 } }],
+    ['fewer bytes than announced', 'zip.SIZE_MISMATCH', { both: { size: plain.length + 1 } }],
+    ['data that do not decode', 'zip.DATA_INVALID', { data: Uint8Array.of(0xff, 0xff, 0xff) }],
+    ['data that are cut', 'zip.DATA_INVALID', { data: deflateRawSync(plain).subarray(0, -1) }],
+    ['no data', 'zip.DATA_INVALID', { data: new Uint8Array() }],
+    [
+      'data that go on after their end',
+      'zip.DATA_INVALID',
+      { data: join(deflateRawSync(plain), bytesOf('x')) },
+    ],
+    ['two streams of data', 'zip.DATA_INVALID', { data: join(deflateRawSync(plain), deflateRawSync(plain)) }],
+  ];
+  it.each(broken)('refuses %s', async (_, code, entry) => {
+    const error = await errorOf(readFirst({ name: 'x/y', plain, method: 8, ...entry }));
+    expect(error).toMatchObject({ code, path: 'x/y' });
+  });
+
+  it('refuses junk after data that are too long for one call', async () => {
+    const noise = Buffer.alloc(6 * MiB, 'abcdefghijklmnopqrstuvwxyz');
+    const data = join(deflateRawSync(noise), bytesOf('x'));
+    expect(await codeOf(readFirst({ plain: noise, data, method: 8 }))).toBe('zip.DATA_INVALID');
+  });
+
+  it('never gives a byte beyond the announced size', async () => {
+    const archive = await openZip(memoryAccess(rawZip([{ plain, method: 8, both: { size: 3 } }])));
+    const seen: Uint8Array[] = [];
+    const reading = (async () => {
+      for await (const chunk of archive.read(archive.entries[0]!)) seen.push(chunk);
+    })();
+    expect(await codeOf(reading)).toBe('zip.SIZE_MISMATCH');
+    expect(seen).toEqual([]);
+  });
+
+  it('is possible twice, and at the same time', async () => {
+    const archive = await openZip(memoryAccess(await zipOf({ a: plain, b: plain.toUpperCase() })));
+    const texts = await Promise.all(
+      [...archive.entries, ...archive.entries].map(async (entry) => collected(archive.read(entry))),
+    );
+    expect(texts.map((bytes) => Buffer.from(bytes).toString())).toEqual([
+      plain,
+      plain.toUpperCase(),
+      plain,
+      plain.toUpperCase(),
+    ]);
+  });
+
+  it("takes only the archive's own entries", async () => {
+    const archive = await openZip(memoryAccess(await zipOf({ a: plain })));
+    const forged = { ...archive.entries[0]!, dataOffset: 0 };
+    expect(() => archive.read(forged)).toThrow(TypeError);
+    expect(() => archive.stored(forged)).toThrow(TypeError);
+  });
+});
+
+describe('a bomb', () => {
+  const zeros = (bytes: number): RawEntry => ({ plain: new Uint8Array(bytes), method: 8 });
+
+  it('stops at the ratio, once past the floor', async () => {
+    const limits = { expansionRatio: 100 };
+    expect(await readFirst(zeros(MiB), limits)).toHaveLength(MiB);
+    const error = await errorOf(readFirst(zeros(MiB + 1), limits));
+    expect(error).toBeInstanceOf(LimitError);
+    expect(error).toMatchObject({ code: 'zip.RATIO_EXCEEDED', path: 'file.txt' });
+  });
+
+  it('that deflate can make passes the default ratio', async () => {
+    expect(await readFirst(zeros(8 * MiB))).toHaveLength(8 * MiB);
+  });
+
+  it('stops at the size of one entry, whatever its header says', async () => {
+    expect(await readFirst(zeros(5 * MiB), { entryBytes: 5 * MiB })).toHaveLength(5 * MiB);
+    const error = await errorOf(readFirst(zeros(5 * MiB), { entryBytes: 5 * MiB - 1 }));
+    expect(error).toBeInstanceOf(LimitError);
+    expect(error).toMatchObject({ code: 'zip.SIZE_EXCEEDED' });
+    const lying = { ...zeros(5 * MiB), both: { size: 2 ** 31 } };
+    expect(await codeOf(readFirst(lying, { entryBytes: 5 * MiB }))).toBe('zip.SIZE_MISMATCH');
+  });
+
+  it('is decoded no further than to the announced size', async () => {
+    const data = deflateRawSync(new Uint8Array(256 * MiB));
+    const archive = await openZip(memoryAccess(rawZip([{ plain: 'x', data, method: 8 }])));
+    const before = process.memoryUsage.rss();
+    expect(await codeOf(collected(archive.read(archive.entries[0]!)))).toBe('zip.SIZE_MISMATCH');
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * MiB);
+  });
+});
+
+describe('the source', () => {
+  const files = { a: plain, b: plain.repeat(40), c: '' };
+
+  it('may give one byte at a time', async () => {
+    const archive = await zipOf(files);
+    const slow: RandomAccess = {
+      size: archive.length,
+      async read(offset, length) {
+        const bytes = new Uint8Array(length);
+        for (let i = 0; i < length; i++) bytes[i] = await Promise.resolve(archive[offset + i]!);
+        return bytes;
+      },
+    };
+    expect(await contentOf(slow)).toEqual(await contentOf(archive));
+  });
+
+  it('is asked only for bytes that it has', async () => {
+    const archive = await zipOf(files);
+    const strict: RandomAccess = {
+      size: archive.length,
+      read(offset, length) {
+        if (offset < 0 || length < 0 || offset + length > archive.length) throw new RangeError('outside');
+        return archive.subarray(offset, offset + length);
+      },
+    };
+    expect(await contentOf(strict)).toHaveLength(3);
+  });
+
+  it('that fails is not an archive that is bad', async () => {
+    const archive = await zipOf(files);
+    const error = new DrillproofError('io.UNREADABLE', 'cannot read the disk');
+    let reads = 0;
+    for (; ; reads++) {
+      const outcome = await contentOf(failing(archive, reads, error)).catch((thrown: unknown) => thrown);
+      if (outcome !== error) break;
+    }
+    expect(reads).toBeGreaterThan(6);
+  });
+
+  it('that fails with an error of its own kind passes it on', async () => {
+    const error = new Error('EIO');
+    expect(await errorOf(contentOf(failing(await zipOf(files), 8, error)))).toBe(error);
+  });
+
+  it('that has become shorter has changed', async () => {
+    const archive = await zipOf(files);
+    const shorter: RandomAccess = {
+      size: archive.length,
+      read: (offset, length) => archive.subarray(offset, Math.min(offset + length, 20)),
+    };
+    expect(await codeOf(contentOf(shorter))).toBe('io.CHANGED');
+  });
+
+  it('that becomes shorter under a stored entry has changed', async () => {
+    const archive = rawZip([{ plain }]);
+    let cut = false;
+    const access: RandomAccess = {
+      size: archive.length,
+      read: (offset, length) => archive.subarray(offset, cut ? offset + 3 : offset + length),
+    };
+    const zip = await openZip(access);
+    cut = true;
+    expect(await codeOf(collected(zip.read(zip.entries[0]!)))).toBe('io.CHANGED');
+  });
+});
+
+describe('a stored entry', () => {
+  it('can be read anywhere, and opened as an archive itself', async () => {
+    const part = await zipOf({ 'manifest.json': '{}', 'objects/a': plain });
+    const archive = await openZip(memoryAccess(rawZip([{ name: 'first' }, { name: 'p.zip', plain: part }])));
+    const access = archive.stored(archive.entries[1]!);
+    expect(access.size).toBe(part.length);
+    expect(await access.read(1, 3)).toEqual(part.subarray(1, 4));
+    expect(await contentOf(access)).toEqual(await contentOf(part));
+  });
+
+  it('is not a deflated one', async () => {
+    const archive = await openZip(memoryAccess(rawZip([{ method: 8 }])));
+    expect(() => archive.stored(archive.entries[0]!)).toThrow(TypeError);
+  });
+});
