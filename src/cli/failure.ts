@@ -72,13 +72,8 @@ function issuesOf({ details, message }: Failure): readonly Issue[] {
 }
 
 /** A failure for programs: one JSON object. */
-export function failureJson(failure: Failure): string {
-  const { exit, ...rest } = failure;
-  return stableJson({
-    schemaVersion: 1,
-    kind: 'error',
-    class: codeEntry(failure.code).class,
-    ...rest,
-    exitCode: exit,
-  });
+export const failureJson = (failure: Failure): string => stableJson(failureJsonObject(failure));
+
+export function failureJsonObject({ exit, ...rest }: Failure): Readonly<Record<string, unknown>> {
+  return { schemaVersion: 1, kind: 'error', class: codeEntry(rest.code).class, ...rest, exitCode: exit };
 }

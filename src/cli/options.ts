@@ -3,10 +3,13 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 /** A row of a command's examples: what one would want, and the words that do it. */
 export type Example = readonly [purpose: string, line: string];
 
-/** Options that every command has. */
-export function standardOptions(command: Command): Command {
+/** Options that every command has; `formats: false` where a command has formats of its own. */
+export function standardOptions(command: Command, { formats = true } = {}): Command {
+  if (formats) {
+    const kinds = ['text', 'json'];
+    command.addOption(new Option('--format <kind>', 'form of the product').choices(kinds).default('text'));
+  }
   return command
-    .addOption(new Option('--format <kind>', 'form of the product').choices(['text', 'json']).default('text'))
     .option('--json', 'short for --format json')
     .option('-q, --quiet', 'no progress and no remarks on stderr, only errors')
     .helpOption('-h, --help', 'show help');
@@ -73,3 +76,23 @@ export function time(value: string): number {
 // A date of 30 February is taken for 2 March elsewhere.
 const isDay = (year: number, month: number, day: number): boolean =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+
+/** `FILE,name=value,…`: a file and named members, each at most once. The name of the file may hold commas. */
+export function fileSpec<N extends string>(
+  value: string,
+  names: readonly N[],
+  form: string,
+): { file: string } & { [K in N]?: string } {
+  const members: { [K in N]?: string } = {};
+  const words = value.split(',');
+  for (let last = words.at(-1) ?? ''; words.length > 1; last = words.at(-1) ?? '') {
+    const name = names.find((one) => last.startsWith(`${one}=`));
+    if (name === undefined) break;
+    if (members[name] !== undefined || last.length === name.length + 1)
+      throw new InvalidArgumentError(`It must be ${form}.`);
+    members[name] = last.slice(name.length + 1);
+    words.pop();
+  }
+  if (words[0] === '') throw new InvalidArgumentError(`It must be ${form}.`);
+  return { ...members, file: words.join(',') };
+}

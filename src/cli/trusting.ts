@@ -1,0 +1,80 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { DrillproofError } from '../errors.ts';
+import { readVerifyingKey } from '../node/keys.ts';
+import {
+  parseTrustStore,
+  trustStore,
+  type Purpose,
+  type TrustedKey,
+  type TrustStore,
+} from '../trust/index.ts';
+import type { Cli } from './cli.ts';
+import { readInput } from './input.ts';
+import { fileSpec, many, text } from './options.ts';
+
+const MAX_STORE_BYTES = 16 * 1024 * 1024;
+const MAX_KEY_BYTES = 256 * 1024;
+
+/** What a key that is named on the command line speaks for: bundles and lists of bundles. */
+export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
+
+/** `FILE,issuer=NAME[,keyId=ID]`, parsed. */
+export type KeySpec = { readonly file: string; readonly issuer: string; readonly keyId?: string };
+
+export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: readonly KeySpec[] };
+
+export function trustOptions(command: Command): Command {
+  return command
+    .option('--trust <file>', 'trust store whose keys count (may be given again)', many(text))
+    .option(
+      '--key <spec>',
+      'public key or certificate that counts: FILE,issuer=NAME[,keyId=ID] (may be given again)',
+      many(keySpec),
+    );
+}
+
+const FORM = 'FILE,issuer=NAME or FILE,issuer=NAME,keyId=ID';
+
+export function keySpec(value: string): KeySpec {
+  const { file, issuer, keyId } = fileSpec(value, ['issuer', 'keyId'], FORM);
+  if (issuer === undefined) throw new InvalidArgumentError(`It must be ${FORM}.`);
+  return { file, issuer, ...(keyId !== undefined && { keyId }) };
+}
+
+/**
+ * The keys that count, from all stores and single keys together; `undefined` when none was named.
+ * @throws DrillproofError `trust.…`, each naming the file
+ */
+export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustStore | undefined> {
+  const { trust = [], key = [] } = options;
+  if (trust.length === 0 && key.length === 0) return undefined;
+  const stores = await Promise.all(trust.map((file) => readTrustFile(cli, file)));
+  const single = await Promise.all(key.map((spec) => readTrustedKey(cli, spec)));
+  return trustStore([...stores.flatMap(({ keys }) => keys), ...single]);
+}
+
+export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore> {
+  const bytes = await readInput(file, MAX_STORE_BYTES, cli);
+  return naming(file, () => parseTrustStore(bytes), 'trust.STORE_INVALID');
+}
+
+async function readTrustedKey(cli: Cli, { file, issuer, keyId }: KeySpec): Promise<TrustedKey> {
+  const bytes = await readInput(file, MAX_KEY_BYTES, cli);
+  const key = naming(file, () => readVerifyingKey(bytes));
+  return { ...key, keyId: keyId ?? key.keyId, issuer, compromised: true, purposes: SIGNER_PURPOSES };
+}
+
+/** Puts the name of the file before what is wrong with it; JSON that does not parse is the store's fault. */
+export function naming<T>(file: string, read: () => T, jsonCode?: 'trust.STORE_INVALID'): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const code = jsonCode !== undefined && !cause.code.startsWith('trust.') ? jsonCode : cause.code;
+    throw new DrillproofError(code, `${file}: ${cause.message}`, {
+      cause,
+      ...(cause.path !== undefined && { path: cause.path }),
+      ...(cause.details !== undefined && { details: cause.details }),
+    });
+  }
+}
