@@ -1,7 +1,8 @@
 /** Takes one request of a key; when there is none left, tells after how many milliseconds there will be. */
 export type RateLimiter = { take(key: string): { readonly retryAfterMs: number } | undefined };
 
-type Bucket = { readonly tokens: number; readonly atMs: number };
+/** Credit is counted in the milliseconds in which it is earned, so that whole milliseconds add up exactly. */
+type Bucket = { readonly creditMs: number; readonly atMs: number };
 
 /**
  * A token bucket for each key, in this process. When more than `maxKeys` are remembered, the one unused for longest
@@ -14,13 +15,15 @@ export function createRateLimiter(options: {
   readonly now: () => number;
 }): RateLimiter {
   const { perSecond, burst, maxKeys, now } = options;
+  const costMs = 1000 / perSecond;
+  const fullMs = burst * costMs;
   const buckets = new Map<string, Bucket>();
 
   const refilled = (key: string, nowMs: number): Bucket => {
     const known = buckets.get(key);
-    if (known === undefined) return { tokens: burst, atMs: nowMs };
+    if (known === undefined) return { creditMs: fullMs, atMs: nowMs };
     const elapsedMs = Math.max(0, nowMs - known.atMs); // a clock that is set back takes nothing away
-    return { tokens: Math.min(burst, known.tokens + (elapsedMs / 1000) * perSecond), atMs: nowMs };
+    return { creditMs: Math.min(fullMs, known.creditMs + elapsedMs), atMs: nowMs };
   };
   const remember = (key: string, bucket: Bucket): void => {
     buckets.delete(key);
@@ -32,9 +35,9 @@ export function createRateLimiter(options: {
   return {
     take(key) {
       const bucket = refilled(key, now());
-      const granted = bucket.tokens >= 1;
-      remember(key, granted ? { ...bucket, tokens: bucket.tokens - 1 } : bucket);
-      return granted ? undefined : { retryAfterMs: Math.ceil(((1 - bucket.tokens) / perSecond) * 1000) };
+      const granted = bucket.creditMs >= costMs;
+      remember(key, granted ? { ...bucket, creditMs: bucket.creditMs - costMs } : bucket);
+      return granted ? undefined : { retryAfterMs: Math.ceil(costMs - bucket.creditMs) };
     },
   };
 }

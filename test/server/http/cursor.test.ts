@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCursors, type CursorScope } from '../../../src/server/http/cursor.ts';
+
+const scope: CursorScope = {
+  list: 'local-reports',
+  organizationId: 'org_000000000001',
+  projectId: 'prj_000000000001',
+  evidenceExportId: 'evexp_000000000001',
+};
+const cursors = createCursors(new Uint8Array(32).fill(7));
+const invalid = expect.objectContaining({ code: 'control.CURSOR_INVALID' });
+
+describe('a cursor', () => {
+  it('goes on after the ordinal it was made for', () => {
+    fc.assert(
+      fc.property(fc.nat(), (ordinal) => cursors.decode(scope, cursors.encode(scope, ordinal)) === ordinal),
+    );
+  });
+
+  it('is at most 2048 characters of base64url', () => {
+    expect(cursors.encode(scope, Number.MAX_SAFE_INTEGER)).toMatch(/^[A-Za-z0-9_-]{1,2048}$/);
+  });
+
+  it('begins before the first item when there is none', () => {
+    expect(cursors.decode(scope, undefined)).toBe(-1);
+  });
+
+  it('is refused with any one bit flipped', () => {
+    const cursor = Buffer.from(cursors.encode(scope, 41), 'base64url');
+    for (let bit = 0; bit < cursor.length * 8; bit++) {
+      const flipped = Buffer.from(cursor);
+      flipped[bit >> 3] = cursor[bit >> 3]! ^ (1 << (bit & 7));
+      expect(() => cursors.decode(scope, flipped.toString('base64url'))).toThrow(invalid);
+    }
+  });
+
+  it('is refused with any one character changed, the spare bits of the last included', () => {
+    const cursor = cursors.encode(scope, 41);
+    for (let at = 0; at < cursor.length; at++) {
+      for (const other of ['A', 'B', '_', '=', '+', ' ']) {
+        if (other === cursor[at]) continue;
+        const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
+        expect(() => cursors.decode(scope, changed)).toThrow(invalid);
+      }
+    }
+  });
+
+  it.each(['list', 'organizationId', 'projectId', 'evidenceExportId'] as const)(
+    'is bound to its %s',
+    (field) => {
+      const cursor = cursors.encode(scope, 3);
+      expect(() => cursors.decode({ ...scope, [field]: `${scope[field]}x` }, cursor)).toThrow(invalid);
+    },
+  );
+
+  it('of another installation is refused', () => {
+    const other = createCursors(new Uint8Array(32).fill(8));
+    expect(() => cursors.decode(scope, other.encode(scope, 3))).toThrow(invalid);
+  });
+
+  it('is never taken from any other text', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(() => cursors.decode(scope, text)).toThrow(invalid);
+      }),
+    );
+  });
+});

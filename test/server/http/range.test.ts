@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ifRangeHolds, selectRange } from '../../../src/server/http/range.ts';
+
+const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });
+
+describe('a Range header', () => {
+  it.each([
+    ['bytes=0-0', part(0, 1)],
+    ['bytes=0-9', part(0, 10)],
+    ['bytes=0-10', part(0, 10)],
+    ['bytes=9-', part(9, 10)],
+    ['bytes=-1', part(9, 10)],
+    ['bytes=-10', part(0, 10)],
+    ['bytes=-11', part(0, 10)],
+    ['BYTES=2-3', part(2, 4)],
+    ['bytes=0-99999999999999999999', part(0, 10)],
+  ])('%s selects a part of ten bytes', (header, expected) => {
+    expect(selectRange(header, 10)).toEqual(expected);
+  });
+
+  it.each(['bytes=10-', 'bytes=10-10', 'bytes=99999999999999999999-', 'bytes=-0'])(
+    '%s lies outside',
+    (header) => {
+      expect(selectRange(header, 10)).toEqual({ kind: 'unsatisfiable' });
+    },
+  );
+
+  it.each([
+    undefined,
+    '',
+    'bytes',
+    'bytes=',
+    'bytes=-',
+    'bytes=5-4',
+    'bytes=a-b',
+    'bytes=0x1-2',
+    'bytes=0-1,3-4',
+    `bytes=${Array.from({ length: 1000 }, (_, i) => `${i}-${i}`).join(',')}`,
+    'items=0-1',
+    'bytes=1-2 junk',
+    'bytes=--1',
+  ])('%s is ignored', (header) => {
+    expect(selectRange(header, 10)).toEqual({ kind: 'whole' });
+  });
+
+  it('selects nothing of no bytes', () => {
+    expect(selectRange('bytes=0-', 0)).toEqual({ kind: 'whole' });
+    expect(selectRange('bytes=-5', 0)).toEqual({ kind: 'whole' });
+  });
+
+  it('selects what slice does, for any numbers', () => {
+    const number = fc.integer({ min: 0, max: 60 });
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 50 }), number, number, (bytes, first, length) => {
+        const last = first + length;
+        const selection = selectRange(`bytes=${first}-${last}`, bytes.length);
+        const expected = bytes.slice(first, last + 1);
+        if (selection.kind !== 'part') return expected.length === 0 && selection.kind === 'unsatisfiable';
+        const { start, end } = selection.range;
+        return Buffer.compare(bytes.slice(start, end), expected) === 0;
+      }),
+    );
+  });
+
+  it('selects what slice does from the end', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1 }), fc.integer({ min: 1, max: 50 }), (bytes, length) => {
+        const selection = selectRange(`bytes=-${length}`, bytes.length);
+        if (selection.kind !== 'part') return false;
+        const { start, end } = selection.range;
+        return Buffer.compare(bytes.slice(start, end), bytes.slice(-length)) === 0;
+      }),
+    );
+  });
+
+  it('never selects outside the bytes, whatever is written', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(100), (text, size) => {
+        const selection = selectRange(`bytes=${text}`, size);
+        if (selection.kind !== 'part') return true;
+        const { start, end } = selection.range;
+        return start >= 0 && start < end && end <= size;
+      }),
+    );
+  });
+});
+
+describe('If-Range', () => {
+  const etag = '"sha256:aa"';
+  it('lets the range stand only under the same strong validator', () => {
+    expect(ifRangeHolds(undefined, etag)).toBe(true);
+    expect(ifRangeHolds(etag, etag)).toBe(true);
+    expect(ifRangeHolds(`W/${etag}`, etag)).toBe(false);
+    expect(ifRangeHolds('"other"', etag)).toBe(false);
+    expect(ifRangeHolds('Sat, 21 Nov 2026 12:00:00 GMT', etag)).toBe(false);
+    expect(ifRangeHolds('', etag)).toBe(false);
+  });
+});

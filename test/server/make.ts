@@ -1,0 +1,350 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import type { Permission } from '../../src/contract/index.ts';
+import {
+  memorySource,
+  packBundle,
+  packExport,
+  readPartFacts,
+  type BundleInput,
+  type LocalReportFacts,
+  type PartFacts,
+} from '../../src/evidence/index.ts';
+import type { Platform } from '../../src/bytes/platform.ts';
+import {
+  createAdmin,
+  createServer,
+  openEmbedded,
+  type Admin,
+  type Blobs,
+  type ControlServer,
+  type LocalReportMetadata,
+  type LogEntry,
+  type ServerLimits,
+  type Store,
+} from '../../src/server/index.ts';
+import { createSigner, type Signer } from '../../src/trust/index.ts';
+import { writeZip, type ZipInput } from '../../src/zip/index.ts';
+import { platform } from '#platform';
+
+export const NOW_MS = Date.UTC(2026, 10, 21, 12);
+export const HASH = `sha256:${'ab'.repeat(32)}` as const;
+
+/** An id of a kind from a small number. */
+export const id = (prefix: string, n: number): string => `${prefix}_${String(n).padStart(12, '0')}`;
+
+export const ORG = id('org', 1);
+export const OTHER_ORG = id('org', 2);
+export const PROJECT = id('prj', 1);
+export const SECOND_PROJECT = id('prj', 2);
+export const FOREIGN_PROJECT = id('prj', 3);
+export const EXPORT = id('evexp', 1);
+
+export const EVERY_PERMISSION: readonly Permission[] = [
+  'session.control',
+  'build.read',
+  'build.write',
+  'authoring.write',
+  'run.write',
+  'evidence.read',
+];
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A control plane on a folder of its own, with a clock that the test moves. */
+export type World = {
+  readonly server: ControlServer;
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly admin: Admin;
+  readonly folder: string;
+  readonly log: LogEntry[];
+  readonly clock: { nowMs: number };
+  close(): Promise<void>;
+};
+
+export async function world(limits: Partial<ServerLimits> = {}): Promise<World> {
+  const { path, remove } = await temporaryFolder();
+  const clock = { nowMs: NOW_MS };
+  const now = (): number => clock.nowMs;
+  const log: LogEntry[] = [];
+  const { store, blobs } = await openEmbedded(path, { now });
+  const unhurried = { requestsPerSecond: 1e6, requestBurst: 1e6, ...limits };
+  const server = createServer({ store, blobs, now, limits: unhurried, log: (entry) => log.push(entry) });
+  const admin = createAdmin({ store, blobs, now });
+  const close = async (): Promise<void> => {
+    await server.close();
+    await remove();
+  };
+  return { server, store, blobs, admin, folder: path, log, clock, close };
+}
+
+/** Two organizations; the first has two projects, the second one. */
+export async function tenants({ admin }: Pick<World, 'admin'>): Promise<void> {
+  await admin.createOrganization({ organizationId: ORG, name: 'first' });
+  await admin.createOrganization({ organizationId: OTHER_ORG, name: 'second' });
+  await admin.createProject({ organizationId: ORG, projectId: PROJECT, name: 'one' });
+  await admin.createProject({ organizationId: ORG, projectId: SECOND_PROJECT, name: 'two' });
+  await admin.createProject({ organizationId: OTHER_ORG, projectId: FOREIGN_PROJECT, name: 'three' });
+}
+
+export async function token(
+  { admin }: Pick<World, 'admin'>,
+  over: {
+    organizationId?: string;
+    projects?: readonly string[] | 'all';
+    permissions?: readonly Permission[];
+  } = {},
+): Promise<string> {
+  const { organizationId = ORG, projects = 'all', permissions = EVERY_PERMISSION } = over;
+  return (await admin.createToken({ organizationId, projects, permissions })).token;
+}
+
+export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Uint8Array.from(Buffer.concat(all));
+}
+
+export async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+const object = (name: string, text: string, role?: 'evidence' | 'state' | 'trajectory') => ({
+  path: `objects/${name}`,
+  mediaType: 'text/plain',
+  ...(role !== undefined && { role }),
+  open: () => stream(toUtf8(text)),
+});
+
+export const signer = (implementation: Platform['p256'] = platform.p256): Signer =>
+  createSigner(implementation.generateScalar());
+
+const runResult = (n: number): NonNullable<BundleInput['runResult']> => ({
+  schemaVersion: 1,
+  identity: {
+    runId: `run_number-${n}`,
+    worldInstanceId: `world-${n}`,
+    drillId: 'restore',
+    targetId: 'target',
+    buildHash: HASH,
+    packageLockHash: HASH,
+    seed: String(n),
+    trial: 1,
+    trialCount: 1,
+    attempt: 1,
+    attemptLimit: 1,
+  },
+  startedAtVirtualUs: 0,
+  finishedAtVirtualUs: 1000,
+  bindingEvidence: 'complete',
+  worldConsistency: 'consistent',
+  interactions: [],
+  checkpoints: [],
+  budgetUsage: {
+    toolCalls: { limit: 1, attempted: 0, rejected: 0 },
+    scheduledEvents: { limit: 1, processed: 0, exhausted: false },
+  },
+  status: 'completed',
+  verdict: 'passed',
+  assertionResults: [],
+  evidenceRange: { fromSequence: 0, toSequence: 1 },
+});
+
+/** The part archive of bundle `n`; `padding` bytes of zeros make it large. */
+export async function part(
+  n: number,
+  over: Partial<BundleInput> & { key?: Signer; padding?: number } = {},
+): Promise<Uint8Array> {
+  const { key, padding = 0, ...facts } = over;
+  const input: BundleInput = {
+    evidenceBundleId: id('evidence', n),
+    organizationId: ORG,
+    projectId: PROJECT,
+    hostedRunId: id('hrun', n),
+    runId: `run_number-${n}`,
+    createdAtMs: NOW_MS - 10_000 + n,
+    runResult: runResult(n),
+    objects: [
+      object('journal.txt', `journal ${n}`, 'evidence'),
+      object('state.txt', `state ${n}`, 'state'),
+      object('trajectory.txt', `trajectory ${n}`, 'trajectory'),
+      { ...object('padding.bin', ''), open: () => stream(new Uint8Array(padding)) },
+    ],
+    ...facts,
+  };
+  const signing = key && { signer: key, issuer: 'acme', issuedAtMs: NOW_MS - 5_000 };
+  const packed = await packBundle(input, signing);
+  return whole(packed.archive({ compression: 'store' }));
+}
+
+/** A local report as its uploader hands it in. */
+export const localReport = (
+  n: number,
+): { bytes: Uint8Array; metadata: LocalReportMetadata; facts: LocalReportFacts } => {
+  const bytes = toUtf8(`archive of local report ${n}`);
+  const localReportId = id('lrep', n);
+  const createdAtMs = NOW_MS - 9_000 + n;
+  const metadata: LocalReportMetadata = {
+    localReportId,
+    manifestDigest: HASH,
+    uploadedBy: 'a person',
+    createdAtMs,
+    summary: {
+      runId: `run_local-${n}`,
+      drillId: 'restore',
+      targetId: 'target',
+      reportedBuildHash: HASH,
+      reportedPackageLockHash: HASH,
+      seed: '1',
+      reportedStatus: 'completed',
+      artifactCount: 1,
+      expandedBytes: 10,
+      redacted: false,
+    },
+  };
+  const facts: LocalReportFacts = {
+    localReportId,
+    projectId: PROJECT,
+    createdAtMs,
+    digest: digestOf(bytes),
+    bytes: bytes.length,
+    manifestDigest: HASH,
+    expandedBytes: '10',
+  };
+  return { bytes, metadata, facts };
+};
+
+export type ExportMake = {
+  readonly evidenceExportId?: string;
+  readonly parts?: readonly Uint8Array[];
+  readonly reports?: readonly number[];
+  readonly scope?: { kind: 'organization' } | { kind: 'project'; projectId: string };
+  readonly key?: Signer;
+};
+
+/** The files of a packed export, by path, and the metadata of its local reports. */
+export async function exportFiles(make: ExportMake = {}): Promise<{
+  files: Record<string, Uint8Array>;
+  localReports: LocalReportMetadata[];
+  facts: PartFacts[];
+}> {
+  const { evidenceExportId = EXPORT, parts = [await part(1)], reports = [], key } = make;
+  const scope = make.scope ?? { kind: 'project' as const, projectId: PROJECT };
+  const facts = await Promise.all(parts.map((bytes) => readPartFacts(memoryAccess(bytes))));
+  const made = reports.map(localReport);
+  const packed = await packExport(
+    {
+      evidenceExportId,
+      organizationId: ORG,
+      scope,
+      fromAtMs: NOW_MS - 100_000,
+      throughAtMs: NOW_MS,
+      operationId: id('op', 1),
+      requestedBy: 'somebody',
+      createdAtMs: NOW_MS - 2_000,
+      completedAtMs: NOW_MS - 1_000,
+      parts: facts,
+      localReports: made.map((report) => report.facts),
+    },
+    key && { signer: key, issuer: 'acme', issuedAtMs: NOW_MS - 500 },
+  );
+  const files = Object.fromEntries([
+    ...packed.documents.map(({ path, bytes }): [string, Uint8Array] => [path, bytes]),
+    ...facts.map(({ manifest }, i): [string, Uint8Array] => [
+      `parts/${manifest.evidenceBundleId}.zip`,
+      parts[i]!,
+    ]),
+    ...made.map(({ bytes, facts: { localReportId } }): [string, Uint8Array] => [
+      `local-reports/${localReportId}.zip`,
+      bytes,
+    ]),
+  ]);
+  return { files, localReports: made.map(({ metadata }) => metadata), facts };
+}
+
+/** Packs an export and takes it in. */
+export async function ingestedExport({ admin }: Pick<World, 'admin'>, make: ExportMake = {}) {
+  const { files, localReports, facts } = await exportFiles(make);
+  const { resource } = await admin.ingestExport(memorySource(files), { localReports });
+  return { files, resource, facts };
+}
+
+export const SOURCE = 'export const greet = (name) => `hello ${name} ✓`;\n';
+
+/** A build archive with one package; entries and lock may be changed before it is packed. */
+export async function buildArchive(
+  source: string | Uint8Array = SOURCE,
+  change: {
+    lock?: (lock: Record<string, unknown>) => unknown;
+    extra?: Record<string, Uint8Array>;
+    drop?: string;
+  } = {},
+): Promise<{ bytes: Uint8Array; buildHash: string }> {
+  const sourceBytes = typeof source === 'string' ? toUtf8(source) : source;
+  const manifest = toUtf8('{"name":"greeter"}');
+  const asset = toUtf8('<p>hello</p>');
+  const lock = {
+    schemaVersion: 1,
+    kind: 'build',
+    packages: [
+      {
+        packageId: 'greeter',
+        version: '1.2.3',
+        manifestHash: digestOf(manifest),
+        artifactHash: digestOf(sourceBytes),
+        manifest: 'greeter/package.json',
+        source: 'greeter/index.js',
+        ui: {
+          entry: 'greeter/ui.html',
+          assets: [
+            {
+              path: 'greeter/ui.html',
+              mediaType: 'text/html',
+              artifactHash: digestOf(asset),
+              bytes: asset.length,
+            },
+          ],
+        },
+      },
+    ],
+  };
+  const lockBytes = canonicalBytes((change.lock?.(lock) ?? lock) as typeof lock);
+  const files: Record<string, Uint8Array> = {
+    'build.json': lockBytes,
+    'greeter/package.json': manifest,
+    'greeter/index.js': sourceBytes,
+    'greeter/ui.html': asset,
+    ...change.extra,
+  };
+  const entries: ZipInput[] = Object.entries(files)
+    .filter(([name]) => name !== change.drop)
+    .map(([name, bytes]) => ({ name, open: () => stream(bytes) }));
+  return { bytes: await whole(writeZip(entries, { compression: 'store' })), buildHash: digestOf(lockBytes) };
+}
+
+/** A request to a control plane without a socket. */
+export async function ask(
+  { server }: Pick<World, 'server'>,
+  path: string,
+  options: { token?: string; method?: string; headers?: Record<string, string>; body?: BodyInit } = {},
+): Promise<Response> {
+  const { token: bearer, method = 'GET', headers = {}, body } = options;
+  const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  return server.fetch(
+    new Request(`http://control.test${path}`, {
+      method,
+      headers: { ...authorization, ...headers },
+      ...(body !== undefined && { body, duplex: 'half' }),
+    } as RequestInit),
+  );
+}
