@@ -1,3 +1,4 @@
+import { once } from '../bytes/once.ts';
 import { digestOf, digester, digestStream, type Digest } from '../bytes/hash.ts';
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import type { Bytes } from '../bytes/platform.ts';
@@ -94,10 +95,6 @@ type Row = BundleManifest['objects'][number];
 type DigestedObject = { readonly row: Row; readonly open: () => Bytes };
 
 const entry = (name: string, bytes: Uint8Array): ZipInput => ({ name, open: () => once(bytes) });
-
-async function* once(bytes: Uint8Array): Bytes {
-  yield bytes;
-}
 
 async function digestObjects(inputs: readonly ObjectInput[]): Promise<DigestedObject[]> {
   const objects: DigestedObject[] = [];

@@ -1,3 +1,4 @@
+import { mapConcurrently } from '../bytes/concurrently.ts';
 import { sumBytes, type EvidenceSource } from '../evidence/index.ts';
 import { createLedger } from './check.ts';
 import { exportCoverage } from './coverage.ts';
@@ -108,24 +109,6 @@ async function verifyParts(
     onProgress?.({ ...event, done, of: manifest.parts.length });
     return report;
   });
-}
-
-/** Runs at most `concurrency` at once; results stand in the order of the items, whatever ends first. */
-async function mapConcurrently<T, R>(
-  items: readonly T[],
-  concurrency: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = Array.from({ length: items.length });
-  let next = 0;
-  const runner = async (): Promise<void> => {
-    while (next < items.length) {
-      const index = next++;
-      results[index] = await work(items[index]!);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, runner));
-  return results;
 }
 
 /** What only all parts together can show: their order, and the bytes of the evidence behind them. */
