@@ -1,0 +1,469 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  fillPath,
+  operationNames,
+  operationRow,
+  operations,
+  permissions,
+  type OperationName,
+} from '../../src/contract/index.ts';
+import { createServer } from '../../src/server/index.ts';
+import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
+import {
+  ask,
+  buildArchive,
+  EVERY_PERMISSION,
+  EXPORT,
+  FOREIGN_PROJECT,
+  HASH,
+  id,
+  ingestedExport,
+  ORG,
+  OTHER_ORG,
+  part,
+  PROJECT,
+  signer,
+  tenants,
+  token,
+  world,
+  type World,
+} from './make.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+
+let here: World;
+let all: string;
+let params: Record<string, string>;
+let buildHash: string;
+
+beforeAll(async () => {
+  here = await world();
+  await tenants(here);
+  all = await token(here);
+  const key = signer();
+  await ingestedExport(here, { parts: [await part(1, { key })], reports: [1, 2], key });
+  const build = await buildArchive();
+  ({ buildHash } = build);
+  const { buildAttemptId } = await here.admin.ingestBuild(PROJECT, memoryAccess(build.bytes));
+  params = {
+    projectId: PROJECT,
+    evidenceExportId: EXPORT,
+    evidenceBundleId: id('evidence', 1),
+    localReportId: id('lrep', 1),
+    buildHash,
+    buildAttemptId,
+    sessionId: id('ses', 1),
+    authoringSessionId: id('authsess', 1),
+    hostedRunId: id('hrun', 1),
+  };
+});
+afterAll(() => here.close());
+
+const BODIES: Partial<Record<OperationName, unknown>> = {
+  'sessions.extend': { expectedLeaseGeneration: 1, expectedVersion: 1, ttlMs: 1000 },
+  'authoring.turns.create': { prompt: 'go on' },
+  'builds.uploads.create': { buildHash: HASH, artifactDigest: HASH, bytes: 1 },
+  'runs.reruns.create': {},
+};
+const QUERIES: Partial<Record<OperationName, string>> = { 'builds.tools.source': '?packageId=greeter' };
+
+/** A good request for an operation; each test spoils one thing of it. */
+function request(name: OperationName, over: Record<string, string> = {}) {
+  const row = operationRow(name);
+  const path = fillPath(row, { ...params, ...over }) + (QUERIES[name] ?? '');
+  const body = BODIES[name];
+  return {
+    path,
+    options: {
+      method: row.method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(row.idempotent && { 'idempotency-key': 'key-00000001' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    },
+  };
+}
+
+const send = (name: OperationName, bearer: string | undefined, over: Record<string, string> = {}) => {
+  const { path, options } = request(name, over);
+  return ask(here, path, { ...options, ...(bearer !== undefined && { token: bearer }) });
+};
+
+const withoutCorrelation = async (response: Response) => {
+  const correlation = response.headers.get('x-correlation-id') ?? '';
+  const headers = [...response.headers].filter(([name]) => name !== 'x-correlation-id');
+  return { status: response.status, headers, body: (await response.text()).replaceAll(correlation, '') };
+};
+
+describe.each(operationNames)('%s', (name) => {
+  const row = operationRow(name);
+  const implemented = !row.idempotent;
+
+  it('answers a token with its permission as the table says', async () => {
+    const bearer = await token(here, { permissions: [row.permission ?? 'evidence.read'] });
+    const response = await send(name, bearer);
+    if (!implemented) {
+      await expectEnvelope(response, 'control.NOT_IMPLEMENTED');
+      return;
+    }
+    expectCommonHeaders(response);
+    expect(response.status).toBe(row.success.status);
+    if (row.success.kind === 'json') row.success.schema.parse(await response.json());
+    else expect(response.headers.get('content-type')).toBe(row.success.mediaType);
+  });
+
+  it('refuses a request without a good token, the same way each time', async () => {
+    const { path, options } = request(name);
+    const live = all;
+    const separator = path.includes('?') ? '&' : '?';
+    const bad: [string, Record<string, string>][] = [
+      [path, {}],
+      [path, { authorization: '' }],
+      [path, { authorization: 'Bearer' }],
+      [path, { authorization: `Basic ${live}` }],
+      [path, { authorization: live }],
+      [path, { authorization: `Bearer ${live}x` }],
+      [path, { authorization: `Bearer ${live.slice(0, -1)}` }],
+      [path, { authorization: `Bearer ${live}, Bearer ${live}` }],
+      [path, { authorization: `Bearer dp_${'A'.repeat(43)}` }],
+      [path, { authorization: `Bearer ${'A'.repeat(100_000)}` }],
+      [path, { authorization: 'Bearer dp_\u00e4\u00f6\u00fc' }],
+      [`${path}${separator}token=${live}&access_token=${live}`, {}],
+    ];
+    const answers = [];
+    for (const [target, headers] of bad) {
+      const response = await ask(here, target, { ...options, headers: { ...options.headers, ...headers } });
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+      await expectEnvelope(response.clone(), 'control.UNAUTHENTICATED');
+      answers.push(await withoutCorrelation(response));
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  });
+
+  it('refuses an expired token from the millisecond on, and a revoked one at once', async () => {
+    const { admin, clock } = here;
+    const issued = { organizationId: ORG, projects: 'all' as const, permissions: EVERY_PERMISSION };
+    const expiring = await admin.createToken({ ...issued, expiresAtMs: clock.nowMs + 1000 });
+    clock.nowMs += 999;
+    expect((await send(name, expiring.token)).status).not.toBe(401);
+    clock.nowMs += 1;
+    await expectEnvelope(await send(name, expiring.token), 'control.UNAUTHENTICATED');
+    const revoked = await admin.createToken(issued);
+    expect((await send(name, revoked.token)).status).not.toBe(401);
+    await admin.revokeToken(revoked.tokenId);
+    await expectEnvelope(await send(name, revoked.token), 'control.UNAUTHENTICATED');
+  });
+
+  it('asks for a token before it says whether something exists or reads a body', async () => {
+    let read = 0;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          read++;
+          controller.enqueue(new Uint8Array(1024));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const { path, options } = request(name);
+    const method = row.method === 'GET' ? 'POST' : row.method;
+    await expectEnvelope(await ask(here, path, { ...options, method, body }), 'control.UNAUTHENTICATED');
+    expect(read).toBe(0);
+  });
+
+  it('refuses a token with every permission but its own, and names that one', async () => {
+    if (row.permission === undefined) return;
+    const others = permissions.filter((permission) => permission !== row.permission);
+    const bearer = await token(here, { permissions: others });
+    const envelope = await expectEnvelope(await send(name, bearer), 'control.PERMISSION_DENIED');
+    expect(envelope.details).toEqual({ permission: row.permission });
+    const nowhere = await send(name, bearer, { projectId: id('prj', 99) });
+    await expectEnvelope(nowhere, 'control.PERMISSION_DENIED');
+  });
+
+  it('answers for a foreign project or organization exactly as for a missing one', async () => {
+    if (!implemented) return;
+    const missing = await withoutCorrelation(await send(name, all, { projectId: id('prj', 99) }));
+    expect(missing.status).toBe(404);
+    const foreign = await token(here, { organizationId: OTHER_ORG });
+    const narrow = await token(here, { projects: [id('prj', 2)] });
+    expect(await withoutCorrelation(await send(name, all, { projectId: FOREIGN_PROJECT }))).toEqual(missing);
+    expect(await withoutCorrelation(await send(name, foreign))).toEqual(missing);
+    expect(await withoutCorrelation(await send(name, narrow))).toEqual(missing);
+    const inside = await withoutCorrelation(await send(name, foreign, { projectId: FOREIGN_PROJECT }));
+    if (name !== 'evidence.exports.list') expect(inside).toEqual(missing);
+  });
+
+  it('lists every parameter that is wrong', async () => {
+    const spoilt = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, '!']));
+    const envelope = await expectEnvelope(await send(name, all, spoilt), 'control.REQUEST_INVALID');
+    expect(envelope.issues?.map(({ path }) => path).toSorted()).toEqual(
+      Object.keys(spoilt)
+        .map((key) => `/params/${key}`)
+        .toSorted(),
+    );
+  });
+
+  it('refuses a query parameter that it does not have, or has twice', async () => {
+    const { path, options } = request(name);
+    const separator = path.includes('?') ? '&' : '?';
+    const unknown = await ask(here, `${path}${separator}what=1`, { ...options, token: all });
+    await expectEnvelope(unknown, 'control.REQUEST_INVALID');
+    if (row.query === undefined) return;
+    for (const key of Object.keys(row.query.shape)) {
+      const twice = await ask(here, `${path}${separator}${key}=1&${key}=1`, { ...options, token: all });
+      await expectEnvelope(twice, 'control.REQUEST_INVALID');
+    }
+  });
+
+  it('names the methods it takes for every other one', async () => {
+    const { path, options } = request(name);
+    const taken = row.method === 'GET' ? ['GET', 'HEAD'] : [row.method];
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+      (one) => !taken.includes(one),
+    )) {
+      const response = await ask(here, path, { method, headers: options.headers, token: all });
+      expect(response.headers.get('allow')).toBe(taken.join(', '));
+      await expectEnvelope(response, 'control.METHOD_NOT_ALLOWED');
+    }
+  });
+
+  it('answers HEAD as GET, without a body', async () => {
+    if (row.method !== 'GET') return;
+    const { path } = request(name);
+    const [head, get] = [await ask(here, path, { method: 'HEAD', token: all }), await send(name, all)];
+    expect(head.status).toBe(get.status);
+    expect(await head.text()).toBe('');
+    for (const header of ['content-type', 'etag', 'content-length', 'repr-digest']) {
+      expect(head.headers.get(header)).toBe(get.headers.get(header));
+    }
+  });
+});
+
+describe.each(operationNames.filter((name) => operations[name].idempotent))(
+  '%s, which changes something',
+  (name) => {
+    const post = (headers: Record<string, string>, body: BodyInit = JSON.stringify(BODIES[name])) =>
+      ask(here, request(name).path, { method: 'POST', token: all, headers, body });
+    const good = { 'content-type': 'application/json', 'idempotency-key': 'key-00000001' };
+
+    it('requires an Idempotency-Key', async () => {
+      await expectEnvelope(
+        await post({ 'content-type': 'application/json' }),
+        'control.IDEMPOTENCY_KEY_REQUIRED',
+      );
+    });
+
+    it.each(['short', 'a'.repeat(129), 'with a space', 'key-00000001, key-00000002', 'key/00000001'])(
+      'refuses the Idempotency-Key %j',
+      async (key) => {
+        const envelope = await expectEnvelope(
+          await post({ ...good, 'idempotency-key': key }),
+          'control.REQUEST_INVALID',
+        );
+        expect(envelope.issues).toEqual([expect.objectContaining({ path: '/headers/idempotency-key' })]);
+      },
+    );
+
+    it.each(['a'.repeat(8), 'a'.repeat(128), 'A.z_0:9-'])('takes the Idempotency-Key %j', async (key) => {
+      await expectEnvelope(await post({ ...good, 'idempotency-key': key }), 'control.NOT_IMPLEMENTED');
+    });
+
+    it.each(['text/plain', 'application/json; charset=latin1', 'application/jsonx', ''])(
+      'refuses the media type %j',
+      async (type) => {
+        await expectEnvelope(await post({ ...good, 'content-type': type }), 'control.UNSUPPORTED_MEDIA_TYPE');
+      },
+    );
+
+    it('takes a charset of UTF-8', async () => {
+      const type = 'application/json; charset=utf-8';
+      await expectEnvelope(await post({ ...good, 'content-type': type }), 'control.NOT_IMPLEMENTED');
+    });
+
+    it('refuses a compressed body', async () => {
+      await expectEnvelope(
+        await post({ ...good, 'content-encoding': 'gzip' }),
+        'control.UNSUPPORTED_MEDIA_TYPE',
+      );
+    });
+
+    it.each([
+      '',
+      '{',
+      '{"a":1,"a":2}',
+      '\uFEFF{}',
+      '"\\ud800"',
+      '9007199254740993',
+      '[]',
+      'null',
+      '{"unknown":1}',
+    ])('refuses the body %j', async (body) => {
+      await expectEnvelope(await post(good, body), 'control.REQUEST_INVALID');
+    });
+
+    it('refuses a body above the limit, announced or not', async () => {
+      const large = new Uint8Array(1024 * 1024 + 1).fill(32);
+      await expectEnvelope(await post(good, large), 'control.PAYLOAD_TOO_LARGE');
+      let sent = 0;
+      const endless = new ReadableStream({
+        pull(controller) {
+          sent++;
+          controller.enqueue(new Uint8Array(64 * 1024).fill(32));
+        },
+      });
+      await expectEnvelope(await post(good, endless), 'control.PAYLOAD_TOO_LARGE');
+      expect(sent).toBeLessThan(32);
+    });
+  },
+);
+
+describe('the body of an operation', () => {
+  it('has all its issues listed, by JSON pointer', async () => {
+    const { path, options } = request('sessions.extend');
+    const body = JSON.stringify({
+      expectedLeaseGeneration: 0,
+      expectedVersion: 'x',
+      ttlMs: 604_800_001,
+      more: 1,
+    });
+    const response = await ask(here, path, { ...options, body, token: all });
+    const { issues = [] } = await expectEnvelope(response, 'control.REQUEST_INVALID');
+    expect(new Set(issues.map((issue) => issue.path))).toEqual(
+      new Set(['/body', '/body/expectedLeaseGeneration', '/body/expectedVersion', '/body/ttlMs']),
+    );
+  });
+});
+
+describe('what no row answers', () => {
+  it.each([
+    '/',
+    '/v1',
+    '/v1/nothing',
+    '/docs',
+    '/v1/projects/x/',
+    '//',
+    '/v1/%zz',
+    '/v1/projects/%2F/evidence/%00',
+  ])('%s asks for a token first and is then missing', async (path) => {
+    await expectEnvelope(await ask(here, path), 'control.UNAUTHENTICATED');
+    const response = await ask(here, path, { token: all });
+    expect([400, 404]).toContain(response.status);
+    await expectEnvelope(response);
+  });
+
+  it('serves the OpenAPI document and its health without a token', async () => {
+    const openApi = await ask(here, '/openapi.json');
+    expectCommonHeaders(openApi);
+    const document = (await openApi.json()) as { openapi: string; paths: Record<string, unknown> };
+    expect(document.openapi).toMatch(/^3\.1\./);
+    for (const name of operationNames) expect(document.paths).toHaveProperty([operationRow(name).path]);
+    expect(await (await ask(here, '/healthz')).json()).toEqual({ status: 'ok' });
+    const posted = await ask(here, '/healthz', { method: 'POST' });
+    expect(posted.headers.get('allow')).toBe('GET, HEAD');
+    await expectEnvelope(posted, 'control.METHOD_NOT_ALLOWED');
+  });
+});
+
+describe('every answer', () => {
+  it('has a correlation id of our own, whatever the request says', async () => {
+    const headers = { 'x-correlation-id': 'corr_chosen-by-another' };
+    const ids = await Promise.all(
+      [1, 2].map(async () => (await ask(here, '/healthz', { headers })).headers.get('x-correlation-id')),
+    );
+    expect(new Set([...ids, 'corr_chosen-by-another']).size).toBe(3);
+  });
+
+  it('says nothing of an unexpected failure, which the log has with the same id', async () => {
+    const log: { correlationId?: string; error?: unknown }[] = [];
+    const secret = new Error('secret at /home/operator/key.pem');
+    const store = { ...here.store, tokenByHash: () => Promise.reject(secret) };
+    const server = createServer({ store, blobs: here.blobs, log: (entry) => log.push(entry) });
+    const response = await ask({ server }, '/v1/x', { token: all });
+    const text = await response.clone().text();
+    const { correlationId } = await expectEnvelope(response, 'control.INTERNAL');
+    expect(text).not.toContain('operator');
+    expect(log).toEqual([expect.objectContaining({ level: 'error', correlationId, error: secret })]);
+  });
+
+  it('is the envelope when the rate of the token is used up', async () => {
+    const clock = { nowMs: here.clock.nowMs };
+    const limits = { requestsPerSecond: 100, requestBurst: 3 };
+    const server = createServer({ store: here.store, blobs: here.blobs, now: () => clock.nowMs, limits });
+    for (let n = 0; n < 3; n++)
+      await expectEnvelope(await ask({ server }, '/v1/x', { token: all }), 'control.NOT_FOUND');
+    const limited = await ask({ server }, '/v1/x', { token: all });
+    expect(limited.headers.get('retry-after')).toBe('1');
+    expect((await expectEnvelope(limited, 'control.RATE_LIMITED')).retryAfterMs).toBe(10);
+    await expectEnvelope(await ask({ server }, '/v1/x', { token: await token(here) }), 'control.NOT_FOUND');
+    clock.nowMs += 10;
+    await expectEnvelope(await ask({ server }, '/v1/x', { token: all }), 'control.NOT_FOUND');
+  });
+
+  it('is the envelope or the answer of the table, whatever is asked', async () => {
+    const segment = fc.oneof(
+      fc.constantFrom(
+        'v1',
+        'projects',
+        PROJECT,
+        'evidence-exports',
+        EXPORT,
+        'parts',
+        'manifest',
+        '..',
+        '%00',
+        '%zz',
+      ),
+      fc.string({ maxLength: 12 }).map((text) => text.replaceAll(/[\s?#\\]/g, '')),
+    );
+    const path = fc.oneof(
+      fc.array(segment, { maxLength: 8 }).map((segments) => `/${segments.join('/')}`),
+      fc.constantFrom(...operationNames).map((name) => request(name).path),
+    );
+    const query = fc.option(fc.webQueryParameters(), { nil: '' });
+    const headers = fc.dictionary(
+      fc.constantFrom(
+        'range',
+        'if-range',
+        'content-type',
+        'idempotency-key',
+        'accept',
+        'expect',
+        'x-forwarded-host',
+      ),
+      fc.string({ maxLength: 40 }).filter((text) => /^[\x20-\x7e]*$/.test(text)),
+    );
+    const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS');
+    const authorized = fc.boolean();
+    await fc.assert(
+      fc.asyncProperty(path, query, headers, method, authorized, fc.string(), async (...drawn) => {
+        const [target, search, extra, verb, hasToken, body] = drawn;
+        const response = await ask(here, `${target}?${search}`, {
+          method: verb,
+          headers: extra,
+          ...(hasToken && { token: all }),
+          ...(verb !== 'GET' && verb !== 'HEAD' && { body }),
+        });
+        expectCommonHeaders(response);
+        if (response.status >= 400 && verb !== 'HEAD') await expectEnvelope(response);
+        else await response.arrayBuffer();
+        expect(response.status).not.toBe(500);
+      }),
+      { numRuns: 300 },
+    );
+    expect(here.log).toEqual([]);
+  });
+});
+
+describe('tokens at rest', () => {
+  it('are only hashes', async () => {
+    const { readFile, readdir } = await import('node:fs/promises');
+    const { join } = await import('node:path');
+    const names = (await readdir(here.folder)).filter((name) => name.startsWith('store.sqlite'));
+    const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(here.folder, name)))));
+    expect(stored.includes(Buffer.from(all))).toBe(false);
+    expect(stored.includes(Buffer.from(all.slice(3)))).toBe(false);
+    expect(JSON.stringify(here.log)).not.toContain(all);
+  });
+});

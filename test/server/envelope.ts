@@ -1,0 +1,28 @@
+import { expect } from 'vitest';
+import {
+  controlErrors,
+  correlationIdSchema,
+  errorEnvelopeSchema,
+  type ControlCode,
+  type ErrorEnvelope,
+} from '../../src/contract/index.ts';
+
+/** Checks what every answer carries. */
+export function expectCommonHeaders(response: Response): void {
+  expect(correlationIdSchema.safeParse(response.headers.get('x-correlation-id')).success).toBe(true);
+  expect(response.headers.get('cache-control')).toBe('private, no-store');
+}
+
+/** Checks that an answer is the canonical error envelope, of a code when one is given, and gives it back. */
+export async function expectEnvelope(response: Response, code?: ControlCode): Promise<ErrorEnvelope> {
+  expectCommonHeaders(response);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  const text = await response.text();
+  const envelope = errorEnvelopeSchema.parse(JSON.parse(text));
+  if (code !== undefined) expect(envelope.code).toBe(code);
+  const known = controlErrors[envelope.code as ControlCode];
+  expect([response.status, envelope.retryable]).toEqual([known.status, known.retryable]);
+  expect(envelope.correlationId).toBe(response.headers.get('x-correlation-id'));
+  expect(text).not.toMatch(/\bat .*:\d+:\d+|node_modules|\/tmp\/|src\/server/);
+  return envelope;
+}
