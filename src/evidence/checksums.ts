@@ -1,4 +1,3 @@
-import type { Digest } from '../bytes/hash.ts';
 import { pathTwin, portablePathProblem } from '../bytes/portable-path.ts';
 import { compareUtf8, fromUtf8, toUtf8 } from '../bytes/utf8.ts';
 import { DrillproofError } from '../errors.ts';
@@ -7,7 +6,7 @@ import { DrillproofError } from '../errors.ts';
 export const CHECKSUMS = 'SHA256SUMS';
 
 /** One line: the digest of a file, and its path from the root of the mirror. */
-export type Checksum = { readonly path: string; readonly digest: Digest };
+export type Checksum = { readonly path: string; readonly digest: string };
 
 const LINE = /^([0-9a-f]{64}) [ *](.+)$/;
 

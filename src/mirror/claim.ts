@@ -1,0 +1,88 @@
+import { digestOf } from '../bytes/hash.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { parseJson } from '../bytes/json-parse.ts';
+import { collect } from '../client/body.ts';
+import * as z from 'zod';
+import { digestSchema, evidenceExportIdSchema } from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  DEFAULT_LIMITS,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportManifest,
+  parseExportResource,
+} from '../evidence/index.ts';
+import type { Pinned } from './documents.ts';
+import type { MirrorTarget } from './sink.ts';
+
+const claimSchema = z.strictObject({
+  evidenceExportId: evidenceExportIdSchema,
+  manifestDigest: digestSchema,
+});
+type Claim = z.infer<typeof claimSchema>;
+
+/**
+ * Refuses a target that holds anything but this export under this manifest, and notes in it what it is going to hold,
+ * so that an interrupted mirror is known again before it has any document.
+ * @throws DrillproofError `mirror.TARGET_FOREIGN`, `export.CHANGED`
+ */
+export async function claimTarget(target: MirrorTarget, { manifest, manifestDigest }: Pinned): Promise<void> {
+  const { evidenceExportId } = manifest;
+  const held = await heldBy(target);
+  if (held === undefined) {
+    if (!(await target.isEmpty())) throw foreign('the target is not empty, and no mirror of an export');
+  } else if (held.evidenceExportId !== evidenceExportId) {
+    throw foreign(`the target holds a mirror of ${held.evidenceExportId}`);
+  } else if (held.manifestDigest !== manifestDigest) {
+    throw new DrillproofError('export.CHANGED', 'the target holds this export with another manifest', {
+      details: { here: held.manifestDigest, source: manifestDigest },
+    });
+  }
+  const claim: Claim = { evidenceExportId, manifestDigest };
+  await target.writeClaim(canonicalBytes(claim));
+}
+
+// In this order: of a finished mirror one document may be damaged, and the other still says what it is.
+async function heldBy(target: MirrorTarget): Promise<Claim | undefined> {
+  return (await readClaim(target)) ?? (await fromResource(target)) ?? (await fromManifest(target));
+}
+
+async function readClaim(target: MirrorTarget): Promise<Claim | undefined> {
+  const bytes = await target.readClaim();
+  return bytes === undefined ? undefined : ifSound(() => claimSchema.parse(parseJson(bytes)));
+}
+
+async function fromResource(target: MirrorTarget): Promise<Claim | undefined> {
+  const bytes = await readIfThere(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  const resource = bytes === undefined ? undefined : ifSound(() => parseExportResource(bytes));
+  if (resource?.manifestDigest === undefined) return undefined;
+  return { evidenceExportId: resource.evidenceExportId, manifestDigest: resource.manifestDigest };
+}
+
+async function fromManifest(target: MirrorTarget): Promise<Claim | undefined> {
+  const bytes = await readIfThere(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const manifest = bytes === undefined ? undefined : ifSound(() => parseExportManifest(bytes));
+  if (bytes === undefined || manifest === undefined) return undefined;
+  return { evidenceExportId: manifest.evidenceExportId, manifestDigest: digestOf(bytes) };
+}
+
+/** A small file of a target; `undefined` when it is absent or larger than any sound one. */
+export async function readIfThere(
+  target: MirrorTarget,
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const bytes = await target.size(path);
+  return bytes === undefined || bytes > maxBytes ? undefined : collect(target.read(path), maxBytes);
+}
+
+// A document that does not parse says nothing of what the target holds.
+function ifSound<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+const foreign = (message: string): DrillproofError => new DrillproofError('mirror.TARGET_FOREIGN', message);

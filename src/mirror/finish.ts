@@ -1,0 +1,108 @@
+import { digestOf } from '../bytes/hash.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { DrillproofError } from '../errors.ts';
+import { CHECKSUMS, formatChecksums, type Checksum } from '../evidence/checksums.ts';
+import {
+  DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportResource,
+  resourceDifferences,
+} from '../evidence/index.ts';
+import { receiptBytes, type MirrorReceipt } from '../evidence/receipt.ts';
+import { readIfThere } from './claim.ts';
+import { assertSubject, fetchAttestation, type Pinned } from './documents.ts';
+import type { FileState } from './events.ts';
+import { failureOf, type Failure } from './fetch-all.ts';
+import type { Run } from './run.ts';
+import type { MirrorTarget } from './sink.ts';
+
+/** A file of the mirror that is here and proven. */
+export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
+
+/**
+ * Brings the export attestation, when the source has one. One that is here and speaks of this manifest is kept.
+ * @returns what is here now, `undefined` when there is none, or the failure
+ */
+export async function bringAttestation(
+  run: Run,
+  pinned: Pinned,
+  target: MirrorTarget,
+): Promise<Proven | Failure | undefined> {
+  const kept = await keptAttestation(pinned, target);
+  if (kept !== undefined) return proven(EXPORT_ATTESTATION, kept, 'kept');
+  try {
+    const bytes = await fetchAttestation(run, pinned);
+    if (bytes === undefined) return undefined;
+    await target.write(EXPORT_ATTESTATION, bytes);
+    return proven(EXPORT_ATTESTATION, bytes, 'fetched');
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError) || cause.code === 'transport.ABORTED') throw cause;
+    if (cause.code.startsWith('io.')) throw cause;
+    return failureOf(EXPORT_ATTESTATION, cause);
+  }
+}
+
+async function keptAttestation(pinned: Pinned, target: MirrorTarget): Promise<Uint8Array | undefined> {
+  const bytes = await readIfThere(target, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes);
+  if (bytes === undefined) return undefined;
+  try {
+    assertSubject(bytes, pinned);
+    return bytes;
+  } catch {
+    return undefined; // damaged, or of another export: it is fetched again
+  }
+}
+
+/** Writes `export.json`, unless one that agrees with the manifest is here: an available export never changes. */
+export async function writeResource(pinned: Pinned, target: MirrorTarget): Promise<Proven> {
+  const here = await readIfThere(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  if (here !== undefined && agrees(here, pinned)) return proven(EXPORT_RESOURCE, here, 'kept');
+  const bytes = canonicalBytes(pinned.resource);
+  await target.write(EXPORT_RESOURCE, bytes);
+  return proven(EXPORT_RESOURCE, bytes, 'fetched');
+}
+
+function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: Pinned): boolean {
+  try {
+    const resource = parseExportResource(bytes);
+    return resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Writes a receipt under a name that no other has, and gives back its path. */
+export async function writeReceipt(receipt: MirrorReceipt, target: MirrorTarget): Promise<string> {
+  const bytes = receiptBytes(receipt);
+  // No colon, which is no character of a portable path (formats §1, Paths).
+  const time = new Date(receipt.finishedAtMs).toISOString().replaceAll(/[-:]/g, '');
+  const path = `receipts/${time}-${digestOf(bytes).slice('sha256:'.length, 'sha256:'.length + 12)}.json`;
+  await target.write(path, bytes);
+  return path;
+}
+
+/** Writes the checksums of everything that is here, for `sha256sum -c`, unless they stand there already. */
+export async function writeChecksums(files: readonly Checksum[], target: MirrorTarget): Promise<void> {
+  const bytes = formatChecksums(files);
+  const here = await readIfThere(target, CHECKSUMS, bytes.length);
+  if (here === undefined || digestOf(here) !== digestOf(bytes)) await target.write(CHECKSUMS, bytes);
+}
+
+/** Writes the exact bytes of the manifest, unless they stand there already. */
+export async function writeManifest(
+  { manifestBytes, manifestDigest }: Pinned,
+  target: MirrorTarget,
+): Promise<void> {
+  const here = await readIfThere(target, EXPORT_MANIFEST, manifestBytes.length);
+  if (here === undefined || digestOf(here) !== manifestDigest)
+    await target.write(EXPORT_MANIFEST, manifestBytes);
+}
+
+const proven = (path: string, bytes: Uint8Array, state: FileState): Proven => ({
+  path,
+  digest: digestOf(bytes),
+  bytes: bytes.length,
+  state,
+});

@@ -1,0 +1,51 @@
+import type { Bytes } from '../bytes/platform.ts';
+
+/** Where a mirror goes: a folder, a bucket. */
+export type MirrorSink = {
+  /**
+   * Takes the target for this process alone, until it is closed.
+   * @throws DrillproofError `io.LOCKED` when another process holds it, and what else the store reports
+   */
+  open(): Promise<MirrorTarget>;
+};
+
+/**
+ * A target that is held. Paths are those of the export, with `/`. A name is final or it is not there: `write` and
+ * `commit` give it to whole and durable bytes in one step, and until then they lie where no reader looks.
+ */
+export type MirrorTarget = {
+  /** Whether the target holds nothing but what the sink keeps for itself. */
+  isEmpty(): Promise<boolean>;
+  /** Size of a file under its final name, `undefined` when there is none. @throws DrillproofError `io.KIND` */
+  size(path: string): Promise<number | undefined>;
+  /** The bytes of a file under its final name. */
+  read(path: string): Bytes;
+  /** Writes a small file whole. */
+  write(path: string, bytes: Uint8Array): Promise<void>;
+  /** What an earlier run left of a file, or an empty beginning. */
+  partial(path: string): Promise<PartialFile>;
+  /** A note that stays with the target until `clean`: what it is going to be a mirror of. */
+  readClaim(): Promise<Uint8Array | undefined>;
+  writeClaim(bytes: Uint8Array): Promise<void>;
+  /** Removes everything that the sink keeps for itself: claim and partial files. */
+  clean(): Promise<void>;
+  /** Lets go of the target. */
+  close(): Promise<void>;
+};
+
+/** A file that is not whole yet. Its bytes may be wrong in any way: nobody but the digest vouches for them. */
+export type PartialFile = {
+  /** How many bytes are there. */
+  readonly bytes: number;
+  /** The strong entity tag under which they came, when it is known. */
+  readonly etag: string | undefined;
+  /** Everything that is there, from the beginning. */
+  read(): Bytes;
+  /** Forgets what is there and notes the entity tag of what comes next. */
+  restart(etag: string | undefined): Promise<void>;
+  append(chunk: Uint8Array): Promise<void> | void;
+  /** Makes the bytes durable and gives them the final name. */
+  commit(): Promise<void>;
+  /** Leaves what is there for another run. After `commit` it does nothing. */
+  close(): Promise<void>;
+};
