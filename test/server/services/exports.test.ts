@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  evidenceExportPageSchema,
+  localReportPageSchema,
+  type EvidenceExport,
+  type LocalReportItem,
+} from '../../../src/contract/index.ts';
+import { expectEnvelope } from '../envelope.ts';
+import {
+  ask,
+  EXPORT,
+  id,
+  ingestedExport,
+  ORG,
+  part,
+  PROJECT,
+  SECOND_PROJECT,
+  signer,
+  tenants,
+  token,
+  world,
+  type World,
+} from '../make.ts';
+
+let here: World;
+let all: string;
+
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+  all = await token(here);
+});
+afterEach(() => here.close());
+
+const base = (projectId = PROJECT, exportId = EXPORT): string =>
+  `/v1/projects/${projectId}/evidence-exports/${exportId}`;
+const get = (path: string, bearer = all) => ask(here, path, { token: bearer });
+
+/** Changes the stored resource of the export, as generation and deletion will. */
+async function change(over: Partial<EvidenceExport>): Promise<void> {
+  await here.store.transaction(async (tx) => {
+    const row = (await tx.export(ORG, EXPORT))!;
+    await tx.updateExport({ ...row, resource: { ...row.resource, ...over } });
+  });
+}
+
+const CONTENT = [
+  '/manifest',
+  '/export-attestation',
+  `/parts/${id('evidence', 1)}`,
+  '/local-reports',
+  `/local-reports/${id('lrep', 1)}/archive`,
+];
+
+describe('the content of an export', () => {
+  beforeEach(async () => {
+    await ingestedExport(here, { parts: [await part(1)], reports: [1], key: signer() });
+  });
+
+  it.each(CONTENT)('%s is there when it is available', async (path) => {
+    expect((await get(base() + path)).status).toBe(200);
+  });
+
+  it.each(CONTENT)('%s is told to be not ready while it is made', async (path) => {
+    for (const state of ['pending', 'generating'] as const) {
+      await change({ state });
+      const response = await get(base() + path);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      const { retryAfterMs } = await expectEnvelope(response, 'control.EXPORT_NOT_READY');
+      expect(retryAfterMs).toBeGreaterThan(0);
+      expect((await get(base())).status).toBe(200);
+    }
+  });
+
+  it.each(CONTENT)('%s of a failed export is refused for good', async (path) => {
+    await change({ state: 'failed', failureCode: 'control.EXPORT_SOURCE_MISSING' });
+    await expectEnvelope(await get(base() + path), 'control.EXPORT_FAILED');
+    expect((await get(base())).status).toBe(200);
+  });
+
+  it.each(CONTENT)('%s is gone from the request for deletion on, while its metadata stays', async (path) => {
+    for (const state of ['requested', 'deleting', 'deleted']) {
+      await change({ deletion: { state, version: 1, operationId: id('op', 2), requestedAtMs: 1 } });
+      await expectEnvelope(await get(base() + path), 'control.EVIDENCE_DELETED');
+      const read = await get(base());
+      expect(read.status).toBe(200);
+      expect(((await read.json()) as EvidenceExport).deletion?.state).toBe(state);
+    }
+  });
+
+  it('of a deleted bundle is gone, while the other parts and its metadata stay', async () => {
+    await ingestedExport(here, {
+      evidenceExportId: id('evexp', 2),
+      parts: [await part(1), await part(2)],
+    });
+    await here.store.transaction(async (tx) => {
+      const row = (await tx.bundle(PROJECT, id('evidence', 1)))!;
+      await tx.updateBundle({ ...row, resource: { ...row.resource, state: 'deleted', deletedAtMs: 1 } });
+    });
+    for (const exportId of [EXPORT, id('evexp', 2)]) {
+      const deleted = await get(`${base(PROJECT, exportId)}/parts/${id('evidence', 1)}`);
+      await expectEnvelope(deleted, 'control.EVIDENCE_DELETED');
+    }
+    expect((await get(`${base(PROJECT, id('evexp', 2))}/parts/${id('evidence', 2)}`)).status).toBe(200);
+    const bundle = await get(`/v1/projects/${PROJECT}/evidence/${id('evidence', 1)}`);
+    expect(await bundle.json()).toMatchObject({ state: 'deleted' });
+  });
+
+  it.each([`/parts/${id('evidence', 9)}`, `/local-reports/${id('lrep', 9)}/archive`])(
+    '%s is missing when it is not listed',
+    async (path) => {
+      await expectEnvelope(await get(base() + path), 'control.NOT_FOUND');
+    },
+  );
+
+  it('has no attestation when it is unsigned', async () => {
+    await ingestedExport(here, { evidenceExportId: id('evexp', 2) });
+    const response = await get(`${base(PROJECT, id('evexp', 2))}/export-attestation`);
+    await expectEnvelope(response, 'control.NOT_FOUND');
+  });
+});
+
+describe('an export of an organization', () => {
+  const both = id('evexp', 5);
+  const paths = [...CONTENT, ''].map((path) => `${base(PROJECT, both)}${path}`);
+
+  beforeEach(async () => {
+    await ingestedExport(here, {
+      evidenceExportId: both,
+      scope: { kind: 'organization' },
+      parts: [await part(1), await part(2, { projectId: SECOND_PROJECT })],
+      reports: [1],
+      key: signer(),
+    });
+  });
+
+  it.each(paths)('%s shows through each project to a token that has all of them', async (path) => {
+    const exact = await token(here, { projects: [PROJECT, SECOND_PROJECT] });
+    for (const through of [path, path.replace(PROJECT, SECOND_PROJECT)]) {
+      expect((await get(through)).status).toBe(200);
+      expect((await get(through, exact)).status).toBe(200);
+    }
+  });
+
+  it.each(paths)('%s is missing for a token that has one of them only', async (path) => {
+    for (const project of [PROJECT, SECOND_PROJECT]) {
+      const narrow = await token(here, { projects: [project] });
+      await expectEnvelope(await get(path.replace(PROJECT, project), narrow), 'control.NOT_FOUND');
+    }
+  });
+
+  it('does not show through a third project of the organization', async () => {
+    await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
+    await expectEnvelope(await get(base(id('prj', 7), both)), 'control.NOT_FOUND');
+  });
+
+  it('that holds nothing shows through any project, to a token for all of them only', async () => {
+    const empty = id('evexp', 6);
+    await ingestedExport(here, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
+    expect((await get(base(PROJECT, empty))).status).toBe(200);
+    const listed = await token(here, { projects: [PROJECT, SECOND_PROJECT] });
+    await expectEnvelope(await get(base(PROJECT, empty), listed), 'control.NOT_FOUND');
+  });
+});
+
+describe('the list of local reports', () => {
+  const numbers = Array.from({ length: 7 }, (_, n) => n + 1);
+  const list = (query: string) => get(`${base()}/local-reports${query}`);
+
+  async function pages(
+    limit: number,
+    between: () => Promise<void> = async () => {},
+  ): Promise<LocalReportItem[]> {
+    const items: LocalReportItem[] = [];
+    let cursor: string | undefined;
+    do {
+      const response = await list(`?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      const page = localReportPageSchema.parse(await response.json());
+      items.push(...page.items);
+      cursor = page.nextCursor;
+      await between();
+    } while (cursor !== undefined);
+    return items;
+  }
+
+  beforeEach(() => ingestedExport(here, { reports: numbers }));
+
+  it.each([1, 2, 3, 6, 7, 8, 100])('is complete and in order with pages of %i', async (limit) => {
+    const items = await pages(limit);
+    expect(items.map(({ source }) => source.localReportId)).toEqual(numbers.map((n) => id('lrep', n)));
+    expect(items.map(({ source }) => source.ordinal)).toEqual(numbers.map((n) => n - 1));
+  });
+
+  it('stays complete while reports and exports are added', async () => {
+    let n = 100;
+    const items = await pages(2, async () => {
+      n++;
+      await ingestedExport(here, { evidenceExportId: id('evexp', n), reports: [n] });
+    });
+    expect(items.map(({ source }) => source.localReportId)).toEqual(
+      numbers.map((number) => id('lrep', number)),
+    );
+  });
+
+  it('says what each archive is, and that nobody attests it', async () => {
+    const [first] = await pages(1);
+    expect(first?.source.provenance).toEqual({
+      origin: 'user_produced',
+      trust: 'unattested',
+      uploadedBy: 'a person',
+    });
+    const archive = await get(`${base()}/local-reports/${first?.archive.localReportId}/archive`);
+    const bytes = new Uint8Array(await archive.arrayBuffer());
+    expect(String(bytes.length)).toBe(first?.archive.bytes);
+    expect(archive.headers.get('etag')).toBe(`"${first?.archive.digest}"`);
+  });
+
+  it.each(['0', '101', '-1', '1.5', '1e1', '', 'x', '1000000000'])(
+    'refuses the page size %j',
+    async (limit) => {
+      const envelope = await expectEnvelope(await list(`?limit=${limit}`), 'control.REQUEST_INVALID');
+      expect(envelope.issues?.[0]?.path).toBe('/query/limit');
+    },
+  );
+
+  it.each(['', 'a'.repeat(2049)])('refuses a cursor of another length', async (cursor) => {
+    await expectEnvelope(await list(`?cursor=${cursor}`), 'control.REQUEST_INVALID');
+  });
+
+  it('refuses a cursor with any bit flipped, and any text that is none', async () => {
+    const { nextCursor = '' } = localReportPageSchema.parse(await (await list('?limit=1')).json());
+    const bytes = Buffer.from(nextCursor, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 7) {
+      const flipped = Buffer.from(bytes);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      await expectEnvelope(await list(`?cursor=${flipped.toString('base64url')}`), 'control.CURSOR_INVALID');
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.string({ minLength: 1 }), async (text) => {
+        await expectEnvelope(await list(`?cursor=${encodeURIComponent(text.toWellFormed())}`));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('refuses a cursor of another export, project or list, and grants nothing by one', async () => {
+    const other = id('evexp', 2);
+    await ingestedExport(here, { evidenceExportId: other, reports: [1, 2] });
+    const { nextCursor } = localReportPageSchema.parse(await (await list('?limit=1')).json());
+    const query = `?cursor=${nextCursor}`;
+    await expectEnvelope(
+      await get(`${base(PROJECT, other)}/local-reports${query}`),
+      'control.CURSOR_INVALID',
+    );
+    await expectEnvelope(
+      await get(`/v1/projects/${PROJECT}/evidence-exports${query}`),
+      'control.CURSOR_INVALID',
+    );
+    await expectEnvelope(
+      await get(`/v1/projects/${SECOND_PROJECT}/evidence-exports${query}`),
+      'control.CURSOR_INVALID',
+    );
+    const stranger = await token(here, { projects: [SECOND_PROJECT] });
+    await expectEnvelope(await get(`${base()}/local-reports${query}`, stranger), 'control.NOT_FOUND');
+    await expectEnvelope(await ask(here, `${base()}/local-reports${query}`), 'control.UNAUTHENTICATED');
+  });
+});
+
+describe('the list of exports', () => {
+  it('shows through a project what can be read through it, page by page, and nothing of the rest', async () => {
+    const mine = [1, 3, 6].map((n) => id('evexp', n));
+    for (let n = 1; n <= 6; n++) {
+      const projectId = mine.includes(id('evexp', n)) ? PROJECT : SECOND_PROJECT;
+      const parts = [await part(n, { projectId })];
+      await ingestedExport(here, {
+        evidenceExportId: id('evexp', n),
+        scope: { kind: 'project', projectId },
+        parts,
+      });
+    }
+    const narrow = await token(here, { projects: [PROJECT] });
+    const seen: string[] = [];
+    let cursor = '';
+    for (let n = 0; n < 10; n++) {
+      const response = await get(`/v1/projects/${PROJECT}/evidence-exports?limit=1${cursor}`, narrow);
+      const page = evidenceExportPageSchema.parse(await response.json());
+      expect(page.items).toHaveLength(1);
+      seen.push(...page.items.map((item) => item.evidenceExportId));
+      if (page.nextCursor === undefined) break;
+      cursor = `&cursor=${page.nextCursor}`;
+    }
+    expect(seen).toEqual(mine);
+  });
+
+  it('is empty for a project without one', async () => {
+    const response = await get(`/v1/projects/${SECOND_PROJECT}/evidence-exports`);
+    expect(await response.json()).toEqual({ items: [] });
+  });
+});

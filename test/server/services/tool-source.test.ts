@@ -1,0 +1,136 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/utf8.ts';
+import { toolSourceSchema } from '../../../src/contract/index.ts';
+import { toDigest } from '../../../src/server/blobs/digest.ts';
+import { expectEnvelope } from '../envelope.ts';
+import {
+  ask,
+  buildArchive,
+  HASH,
+  ORG,
+  PROJECT,
+  SOURCE,
+  stream,
+  tenants,
+  token,
+  world,
+  type World,
+} from '../make.ts';
+
+let here: World;
+let all: string;
+
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+  all = await token(here);
+});
+afterEach(() => here.close());
+
+const read = (buildHash: string, packageId = 'greeter') =>
+  ask(
+    here,
+    `/v1/projects/${PROJECT}/builds/${encodeURIComponent(buildHash)}/tools/source?packageId=${packageId}`,
+    {
+      token: all,
+    },
+  );
+
+async function ingested(source?: string): Promise<string> {
+  const { bytes, buildHash } = await buildArchive(source);
+  await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+  return buildHash;
+}
+
+describe('the source of a tool', () => {
+  it('is the exact bytes that the build locks', async () => {
+    const buildHash = await ingested();
+    const tool = toolSourceSchema.parse(await (await read(buildHash)).json());
+    expect(tool).toMatchObject({
+      organizationId: ORG,
+      projectId: PROJECT,
+      buildHash,
+      packageId: 'greeter',
+      version: '1.2.3',
+      artifactHash: digestOf(toUtf8(SOURCE)),
+      implementation: { kind: 'javascript', source: SOURCE, bytes: toUtf8(SOURCE).length },
+    });
+    expect(tool.ui?.assets.map((asset) => Object.keys(asset).toSorted())).toEqual([
+      ['artifactHash', 'bytes', 'mediaType', 'path'],
+    ]);
+  });
+
+  it.each(['', '\uFEFFexport {}', '\u0000', '𝒳'])('keeps %j as it is', async (source) => {
+    const tool = toolSourceSchema.parse(await (await read(await ingested(source))).json());
+    expect(tool.implementation).toEqual({ kind: 'javascript', source, bytes: toUtf8(source).length });
+  });
+
+  it('is served up to 1 MiB of UTF-8 and refused, never cut, beyond', async () => {
+    const most = 'é'.repeat(512 * 1024);
+    const tool = toolSourceSchema.parse(await (await read(await ingested(most))).json());
+    expect(tool.implementation.bytes).toBe(1024 * 1024);
+    await expectEnvelope(await read(await ingested(`${most}x`)), 'control.TOOL_SOURCE_TOO_LARGE');
+  });
+
+  it('is missing for a package or a build that is not there', async () => {
+    const buildHash = await ingested();
+    await expectEnvelope(await read(buildHash, 'other'), 'control.NOT_FOUND');
+    await expectEnvelope(await read(buildHash, 'constructor'), 'control.NOT_FOUND');
+    await expectEnvelope(await read(HASH), 'control.NOT_FOUND');
+  });
+
+  it.each(['../../etc/passwd', 'greeter%2Findex.js', '', 'Greeter', '__proto__', 'a'.repeat(97)])(
+    'takes an id and never a path: %j',
+    async (packageId) => {
+      const buildHash = await ingested();
+      const envelope = await expectEnvelope(await read(buildHash, packageId), 'control.REQUEST_INVALID');
+      expect(envelope.issues?.[0]?.path).toBe('/query/packageId');
+    },
+  );
+
+  it('is not available while the build has no archive', async () => {
+    const row = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
+    await here.store.transaction((tx) => tx.saveBuild(row));
+    await expectEnvelope(await read(HASH), 'control.BUILD_NOT_AVAILABLE');
+  });
+
+  it('is never served from an archive with a flipped byte', async () => {
+    const buildHash = await ingested();
+    expect((await read(buildHash)).status).toBe(200);
+    const names = await readdir(join(here.folder, 'blobs'), { recursive: true, withFileTypes: true });
+    const file = names.find((name) => name.isFile());
+    const path = join(file?.parentPath ?? '', file?.name ?? '');
+    const bytes = await readFile(path);
+    for (let at = 0; at < bytes.length; at += 13) {
+      const flipped = Buffer.from(bytes);
+      flipped[at]! ^= 1;
+      await writeFile(path, flipped);
+      await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+    }
+    await writeFile(path, bytes);
+    expect((await read(buildHash)).status).toBe(200);
+  });
+
+  it('is proven against the lock and the build hash on each call, whatever archive the store names', async () => {
+    const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
+      const blob = await here.blobs.put(stream(archive));
+      const row = { organizationId: ORG, projectId: PROJECT, buildHash: toDigest(buildHash), archive: blob };
+      await here.store.transaction((tx) => tx.saveBuild(row));
+    };
+    const { buildHash } = await buildArchive();
+    const other = await buildArchive('export const greet = 2;');
+    await swap(other.bytes, buildHash);
+    await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+    const edited = await buildArchive(SOURCE, { extra: { 'greeter/index.js': toUtf8('evil()') } });
+    expect(edited.buildHash).toBe(buildHash);
+    await swap(edited.bytes, buildHash);
+    await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+    const without = await buildArchive(SOURCE, { drop: 'greeter/index.js' });
+    await swap(without.bytes, buildHash);
+    await expectEnvelope(await read(buildHash), 'control.STORED_BYTES_CORRUPT');
+  });
+});
