@@ -36,10 +36,11 @@ const write = (name: string, content: string | Uint8Array): string => {
   return file(name);
 };
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+const OPENSSL = 'openssl';
+const hasOpenssl = spawnSync(OPENSSL, ['version']).status === 0;
 /** Runs the openssl command and gives what it prints. */
 const openssl = (...args: string[]): string =>
-  execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
+  execFileSync(OPENSSL, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
 
 const scalar = scalarOf(1);
 const pem = writeSigningKeyPem(scalar);

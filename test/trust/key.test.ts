@@ -88,6 +88,7 @@ describe('a public key in PEM', () => {
     ['a byte order mark', `\uFEFF${pem}`],
     ['two blocks', pem + pem],
     ['no END line', pem.slice(0, -30)],
+    ['a BEGIN line after it', `${pem}-----BEGIN PUBLIC KEY-----\n`],
     ['another END line', pem.replace('END PUBLIC', 'END EC')],
     ['a BEGIN line within', pem.replace('\n', '\n-----BEGIN PUBLIC KEY-----\n')],
     ['a character outside base64', pem.replace('MFkw', 'MF*w')],
