@@ -44,32 +44,44 @@ function coded(error: unknown): DrillproofError {
 const isSystemError = (error: unknown): error is Error & { path?: string } =>
   error instanceof Error && 'syscall' in error;
 
-type Issue = { readonly path: string; readonly message: string };
-const MAX_ISSUES = 10;
+type Case = { readonly path?: string; readonly code?: string; readonly message: string };
+const MAX_CASES = 10;
 
 /** A failure for people: one line, what to do, and the single faults of a document where there are some. */
 export function failureText(failure: Failure): string {
-  const issues = issuesOf(failure);
-  const left = issues.length - MAX_ISSUES;
+  const cases = casesOf(failure);
+  const left = cases.length - MAX_CASES;
   const lines = [
-    `drillproof: ${failure.code}: ${printable(failure.message)}${where(failure)}`,
-    ...issues.slice(0, MAX_ISSUES).map(({ path, message }) => `  - ${printable(`${path}: ${message}`)}`),
+    `drillproof: ${failure.code}: ${printable(failure.message)}${cases.length > 0 ? '' : where(failure)}${correlation(failure)}`,
+    ...cases.slice(0, MAX_CASES).map(caseLine),
     ...(left > 0 ? [`  - and ${left} more`] : []),
     `  ${printable(failure.action)}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
+// The operator of a control plane finds what happened by it.
+function correlation({ details }: Failure): string {
+  const id: unknown = details?.['correlationId'];
+  return typeof id === 'string' ? ` (correlation id ${printable(id)})` : '';
+}
+
 function where({ path, message }: Failure): string {
   return path === undefined || path === '' || message.includes(path) ? '' : ` (${printable(path)})`;
 }
 
-function issuesOf({ details, message }: Failure): readonly Issue[] {
-  const issues: unknown = details?.['issues'];
-  if (!Array.isArray(issues)) return [];
-  const all = (issues as readonly Issue[]).filter((issue) => typeof issue.message === 'string');
+const caseLine = ({ path, code, message }: Case): string =>
+  `  - ${printable([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
+
+/** The single faults behind a failure: broken rules of a document, findings, files that could not be fetched. */
+function casesOf({ details, message }: Failure): readonly Case[] {
+  const lists: readonly unknown[] = ['issues', 'findings', 'failures'].map((name) => details?.[name]);
+  const all = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isCase) : []));
   return all.length === 1 && message.includes(all[0]!.message) ? [] : all;
 }
+
+const isCase = (value: unknown): value is Case =>
+  typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 
 /** A failure for programs: one JSON object. */
 export const failureJson = (failure: Failure): string => stableJson(failureJsonObject(failure));

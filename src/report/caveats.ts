@@ -9,13 +9,16 @@ import type {
 type Caveat<R> = readonly [applies: (report: R) => boolean, text: string];
 
 const AUTHENTIC =
-  'Authentic is not successful: it says where the evidence comes from, not that a drill passed. What the evidence says of its drills stands under "Drill outcomes".';
+  'Authentic is not successful: it says where the evidence comes from, not that a drill passed; the outcomes shown above are what the evidence says of its drills.';
 const TIME = 'The time of a signature is only the word of its signer.';
 const INTACT =
   'Intact says that the bytes match each other. Whoever made the files could have made them match.';
 const CONTENT = 'Nothing was judged of what the objects say, only that they are the ones listed.';
 const DIGEST_DEPTH =
   'Only the archives were compared with the manifest; nothing inside them was read and no signature was judged.';
+
+const isGood = ({ verdict }: ExportReport | BundleReport): boolean =>
+  verdict === 'verified' || verdict === 'intact';
 
 const EXPORT: readonly Caveat<ExportReport>[] = [
   [(report) => report.verdict === 'verified', AUTHENTIC],
@@ -34,7 +37,7 @@ const EXPORT: readonly Caveat<ExportReport>[] = [
     (report) => report.localReports.length > 0,
     'Local reports are what their uploaders say; nobody attests them and their content was not read.',
   ],
-  [(report) => report.depth === 'full', CONTENT],
+  [(report) => report.depth === 'full' && isGood(report), CONTENT],
 ];
 
 const BUNDLE: readonly Caveat<BundleReport>[] = [
@@ -43,7 +46,7 @@ const BUNDLE: readonly Caveat<BundleReport>[] = [
   [(report) => report.depth === 'digest', DIGEST_DEPTH],
   [(report) => report.signer !== undefined, TIME],
   [() => true, 'A single part says nothing of the other bundles of its export.'],
-  [(report) => report.depth === 'full', CONTENT],
+  [(report) => report.depth === 'full' && isGood(report), CONTENT],
 ];
 
 const ATTESTATION: readonly Caveat<AttestationReport>[] = [

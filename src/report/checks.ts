@@ -54,14 +54,20 @@ function worst({ states }: CheckCount): 'bad' | 'caution' | 'good' | 'dim' {
   return states.has('passed') ? 'good' : 'dim';
 }
 
-/** What should have been checked and was not, with the reasons. */
+/** What should have been checked and was not, under the reason why. */
 export function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
-  return countChecks(lists).flatMap((row) => {
+  const byReason = new Map<string, string[]>();
+  for (const row of countChecks(lists)) {
     const times = row.states.get('not_checked') ?? 0;
-    if (times === 0) return [];
+    if (times === 0) continue;
     const many = lists.length === 1 ? '' : ` (${count(times)} of ${count(lists.length)})`;
-    return labelled(page, '  - ', `${CHECKS[row.id]}${many}: ${reasonsOf(row)}`);
-  });
+    const reason = reasonsOf(row);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), `${CHECKS[row.id]}${many}`]);
+  }
+  return [...byReason].flatMap(([reason, checks]) => [
+    ...labelled(page, '  - ', `${reason}:`),
+    ...checks.flatMap((check) => labelled(page, '      ', check)),
+  ]);
 }
 
 function reasonsOf({ reasons }: CheckCount): string {

@@ -1,3 +1,4 @@
+import type { Finding } from '../verify/finding.ts';
 import type { AttestationReport, Completeness, Coverage, SignedBy, Verdict } from '../verify/report.ts';
 import { count, counted, isoTime, percent, shortId, size } from './figures.ts';
 import { indented, labelled, type Page } from './page.ts';
@@ -42,6 +43,12 @@ export function signerLines(page: Page, signers: readonly SignedBy[], what = 'pa
   });
 }
 
+/** Why no signer is named: nothing said whose keys count, or nobody's that does. */
+export function untrustedLine(findings: readonly Finding[]): string {
+  const unjudged = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
+  return unjudged ? '  not judged: no trust store was given' : '  nobody whose key is trusted here';
+}
+
 function issued({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
   if (firstIssuedAtMs === lastIssuedAtMs) return isoTime(firstIssuedAtMs);
   return `between ${isoTime(firstIssuedAtMs)} and ${isoTime(lastIssuedAtMs)}`;
@@ -63,7 +70,7 @@ const MAX_FILES = 10;
 export function coverageLines(page: Page, coverage: Coverage): string[] {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
   return [
-    `  ${count(totalBytes)} bytes looked at (${size(totalBytes)})`,
+    `  ${count(totalBytes)} bytes looked at${totalBytes < 1024 ? '' : ` (${size(totalBytes)})`}`,
     `  ${count(coveredBytes)} match a digest in the chain (${percent(coveredBytes, totalBytes)})`,
     `  ${count(attestedBytes)} stand under a trusted signature (${percent(attestedBytes, totalBytes)})`,
     ...fileLines(page, uncovered, 'that nothing covers'),

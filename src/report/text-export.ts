@@ -10,6 +10,7 @@ import {
   fact,
   headline,
   signerLines,
+  untrustedLine,
   VERDICT_PAINT,
 } from './facts.ts';
 import { count, counted } from './figures.ts';
@@ -129,7 +130,8 @@ function signers(page: Page, report: ExportReport): string[] {
     ...signerLines(page, list, 'list'),
     ...(unsigned === 0 ? [] : [`  - nobody: ${counted(unsigned, 'unsigned part')}`]),
   ];
-  return lines.length === 0 && report.parts.length > 0 ? ['  nobody whose key is trusted here'] : lines;
+  const findings = report.parts.flatMap((part) => part.findings);
+  return lines.length === 0 && report.parts.length > 0 ? [untrustedLine(findings)] : lines;
 }
 
 function localLines(page: Page, { localReports }: ExportReport): string[] {

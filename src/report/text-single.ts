@@ -1,8 +1,8 @@
-import type { AttestationReport, BundleReport, SignedBy, ToolSourceReport } from '../verify/report.ts';
+import type { AttestationReport, BundleReport, ToolSourceReport } from '../verify/report.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines } from './checks.ts';
 import { closing } from './closing.ts';
-import { asOfFact, coverageLines, fact, headline, signerLines } from './facts.ts';
+import { asOfFact, coverageLines, fact, headline, signerLines, untrustedLine } from './facts.ts';
 import { count } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from './printable.ts';
@@ -45,9 +45,9 @@ function outcomeLines(page: Page, { outcome }: BundleReport): string[] {
   return labelled(page, '  ', printable(`${verdict} (${status}): ${drillId} on ${targetId}`));
 }
 
-function bundleSigner(page: Page, { signer, signed }: BundleReport): string[] {
+function bundleSigner(page: Page, { signer, signed, findings }: BundleReport): string[] {
   if (signer !== undefined) return signerLines(page, [signer], '');
-  return [signed ? '  nobody whose key is trusted here' : '  nobody: the bundle is unsigned'];
+  return signed ? [untrustedLine(findings)] : ['  nobody: the bundle is unsigned'];
 }
 
 /** The report of an attestation without its evidence as text. */
@@ -57,14 +57,14 @@ export function attestationText(page: Page, report: AttestationReport): string[]
     ...sections(page, [
       { title: 'Attestation', lines: asOfFact(page, report.asOfMs) },
       { title: 'Checked', lines: checkLines(page, report.checks) },
-      { title: 'Signed by', lines: signerOrNobody(page, report.signer) },
+      { title: 'Signed by', lines: signerOrNobody(page, report) },
       ...closing(page, [[report.checks]], report.findings, caveatsOf('attestation', report)),
     ]),
   ];
 }
 
-function signerOrNobody(page: Page, signer: SignedBy | undefined): string[] {
-  return signer === undefined ? ['  nobody whose key is trusted here'] : signerLines(page, [signer], '');
+function signerOrNobody(page: Page, { signer, findings }: AttestationReport): string[] {
+  return signer === undefined ? [untrustedLine(findings)] : signerLines(page, [signer], '');
 }
 
 /** The report of a tool source as text. */

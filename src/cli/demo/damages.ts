@@ -1,4 +1,4 @@
-import { copyFile, link, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../../bytes/hash.ts';
 import { once } from '../../bytes/once.ts';
@@ -67,16 +67,14 @@ async function replace(path: string, bytes: Uint8Array): Promise<void> {
 async function flipByte(copy: string): Promise<void> {
   const { row } = await somePart(copy);
   const path = join(copy, row.path);
-  await copyFile(path, `${path}.own`);
-  const file = await open(`${path}.own`, 'r+');
+  const own = `${path}.own`;
+  await copyFile(path, own);
+  const file = await open(own, 'r+');
   const at = Math.floor(Number(row.bytes) / 2);
-  const byte = Buffer.alloc(1);
-  await file.read(byte, 0, 1, at);
-  await file.write(Uint8Array.of(byte[0]! ^ 1), 0, 1, at);
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
+  await file.write(Uint8Array.of(buffer[0]! ^ 1), 0, 1, at);
   await file.close();
-  await rm(path);
-  await copyFile(`${path}.own`, path);
-  await rm(`${path}.own`);
+  await rename(own, path);
 }
 
 async function takePartAway(copy: string): Promise<void> {
