@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
+import { codeEntry } from '../../src/codes/index.ts';
+import { DEFAULT_LIMITS } from '../../src/evidence/limits.ts';
+import { zipLimits } from '../../src/zip/limits.ts';
 import { parseAttestation, parseBundleManifest, statementBytes } from '../../src/evidence/index.ts';
 
 const page = readFileSync('docs/formats.md', 'utf8');
@@ -39,5 +42,31 @@ describe('the examples of docs/formats.md', () => {
     const { statement } = parseAttestation(block('attestation.json'));
     expect(answer).toBe(`Verified OK\n${statement.keyId.slice('sha256:'.length)}  -\n`);
     expect(readFileSync(join(folder, 'statement.json')).equals(statementBytes(statement))).toBe(true);
+  });
+});
+
+describe('the limits of docs/formats.md', () => {
+  const MIB = 2 ** 20;
+  it.each([
+    ['bundle manifest', `${DEFAULT_LIMITS.manifestBytes / MIB} MiB each`, 'json.TOO_LARGE'],
+    ['run result', `${DEFAULT_LIMITS.runResultBytes / MIB} MiB each`, 'json.TOO_LARGE'],
+    ['attestation', `${DEFAULT_LIMITS.documentBytes / MIB} MiB each`, 'json.TOO_LARGE'],
+    ['objects of a bundle', DEFAULT_LIMITS.objects.toLocaleString('en'), 'bundle.OBJECTS_EXCEEDED'],
+    ['parts of an export', DEFAULT_LIMITS.parts.toLocaleString('en'), 'export.PARTS_EXCEEDED'],
+    ['files that lie in an export', DEFAULT_LIMITS.files.toLocaleString('en'), 'export.PARTS_EXCEEDED'],
+    ['entries of a ZIP', zipLimits.entries.toLocaleString('en'), 'zip.ENTRIES_EXCEEDED'],
+    ['central directory', `${zipLimits.directoryBytes / MIB} MiB`, 'zip.SIZE_EXCEEDED'],
+    ['an entry of a ZIP', `${zipLimits.entryBytes / 1024 / MIB} GiB`, 'zip.SIZE_EXCEEDED'],
+    [
+      `past ${zipLimits.expansionFloorBytes / MIB} MiB`,
+      zipLimits.expansionRatio.toLocaleString('en'),
+      'zip.RATIO_EXCEEDED',
+    ],
+  ] as const)('of %s is %s', (what, limit, code) => {
+    const row = page
+      .split('\n')
+      .find((line) => line.startsWith('|') && line.includes(what) && line.includes(code));
+    expect(row?.split('|')[2]?.trim()).toBe(limit);
+    expect(codeEntry(code).class).toBe('limit');
   });
 });
