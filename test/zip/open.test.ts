@@ -267,10 +267,10 @@ describe('the limits of openZip', () => {
   });
 });
 
-describe('the notes of openZip', () => {
-  const notesOf = async (bytes: Uint8Array) =>
-    (await open(bytes)).notes.map(({ code, entry }) => [code, entry] as const);
+const notesOf = async (bytes: Uint8Array) =>
+  (await open(bytes)).notes.map(({ code, entry }) => [code, entry] as const);
 
+describe('the notes of openZip', () => {
   it('are empty for what writeZip writes', async () => {
     expect(await notesOf(await zipOf({ a: 'x', b: 'y'.repeat(99) }))).toEqual([]);
   });

@@ -113,20 +113,35 @@ function rawEntry(entry: RawEntry, offset: number) {
   const extra = entry.extra ?? new Uint8Array();
   const localExtra = entry.localExtra ?? new Uint8Array();
   const comment = entry.comment ?? new Uint8Array();
-  const facts = { crc: crc32(plain), compressed: data.length, size: plain.length };
   const shared = {
-    ...{ version: 20, flags: entry.flags ?? 0x0800, method, time: 0, date: 0x21 },
-    ...facts,
+    version: 20,
+    flags: entry.flags ?? 0x0800,
+    method,
+    time: 0,
+    date: 0x21,
+    crc: crc32(plain),
+    compressed: data.length,
+    size: plain.length,
   };
   const local = {
-    ...{ signature: 0x04034b50, ...shared, nameLength: localName.length, extraLength: localExtra.length },
+    signature: 0x04034b50,
+    ...shared,
+    nameLength: localName.length,
+    extraLength: localExtra.length,
     ...entry.both,
     ...entry.local,
   };
   const central = {
-    ...{ signature: 0x02014b50, ...shared, nameLength: name.length, extraLength: extra.length },
-    ...{ madeBy: 0x033f, commentLength: comment.length, disk: 0, internal: 0 },
-    ...{ external: 0o100644 * 65536, offset },
+    signature: 0x02014b50,
+    ...shared,
+    nameLength: name.length,
+    extraLength: extra.length,
+    madeBy: 0x033f,
+    commentLength: comment.length,
+    disk: 0,
+    internal: 0,
+    external: 0o100644 * 65536,
+    offset,
     ...entry.both,
     ...entry.central,
   };

@@ -1,0 +1,173 @@
+import { crc32 } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DrillproofError } from '../../src/errors.ts';
+import { trees } from './arbitraries.ts';
+import { end64, extraField, join, le, rawZip, type RawEnd, type RawEntry } from './raw-zip.ts';
+import { contentOf, zipOf, type Content } from './support.ts';
+
+/** What is read, or the coded error; anything else fails the test. */
+async function outcomeOf(bytes: Uint8Array): Promise<Content | string> {
+  try {
+    return await contentOf(bytes);
+  } catch (error) {
+    if (error instanceof DrillproofError && error.code.startsWith('zip.')) return error.code;
+    throw error;
+  }
+}
+
+const plain = 'some bytes, some bytes';
+const streamed: RawEntry = {
+  name: 'streamed',
+  plain,
+  flags: 0x0808,
+  local: { crc: 0, compressed: 0, size: 0 },
+  after: join(le(0x08074b50, 4), le(crc32(plain), 4), le(plain.length, 4), le(plain.length, 4)),
+};
+const numbers = (...values: readonly number[]): Uint8Array =>
+  extraField(0x0001, join(...values.map((value) => le(value, 8))));
+const wide: RawEntry = {
+  name: 'wide',
+  plain,
+  both: { version: 45, size: 0xffffffff, compressed: 0xffffffff },
+  extra: numbers(plain.length, plain.length),
+  localExtra: numbers(plain.length, plain.length),
+};
+
+const specimens: readonly (readonly [what: string, archive: () => Promise<Uint8Array>])[] = [
+  ['stored and deflated', () => zipOf({ 'manifest.json': '{}', 'objects/a': 'x'.repeat(300), b: 'y' })],
+  [
+    'with descriptors',
+    async () => rawZip([streamed, { ...streamed, name: 's2', after: streamed.after!.subarray(4) }]),
+  ],
+  ['in ZIP64 format', async () => rawZip([wide], { before: (place) => end64(place), entries: 0xffff })],
+];
+
+describe.each(specimens)('an archive %s', (_, archive) => {
+  it('with any one byte changed is refused or says the same', async () => {
+    const original = await archive();
+    const content = await contentOf(original);
+    for (let at = 0; at < original.length; at++) {
+      for (const mask of [0x01, 0x80, 0xff]) {
+        const changed = Uint8Array.from(original);
+        changed[at]! ^= mask;
+        const outcome = await outcomeOf(changed);
+        if (typeof outcome !== 'string') expect(outcome, `byte ${at}`).toEqual(content);
+      }
+    }
+  });
+
+  it('cut at any length is refused', async () => {
+    const original = await archive();
+    for (let length = 0; length < original.length; length++) {
+      expect(typeof (await outcomeOf(original.subarray(0, length))), `length ${length}`).toBe('string');
+    }
+  });
+
+  it('with a byte more or less anywhere is refused', async () => {
+    const original = await archive();
+    for (let at = 0; at <= original.length; at++) {
+      const [head, tail] = [original.subarray(0, at), original.subarray(at)];
+      expect(typeof (await outcomeOf(join(head, le(0, 1), tail))), `inserted at ${at}`).toBe('string');
+      if (tail.length > 0) expect(typeof (await outcomeOf(join(head, tail.subarray(1))))).toBe('string');
+    }
+  });
+});
+
+describe('any archive', () => {
+  const field = fc.oneof(fc.constantFrom(0, 1, 0xffff, 0xffffffff), fc.nat(0xffffffff));
+  const fields = (...names: readonly string[]) =>
+    fc.dictionary(fc.constantFrom(...names), field, { maxKeys: 2, noNullPrototype: true });
+  const shared = ['version', 'flags', 'method', 'time', 'date', 'crc', 'compressed', 'size'] as const;
+  const header = [...shared, 'nameLength', 'extraLength'] as const;
+  const entry: fc.Arbitrary<RawEntry> = fc.record(
+    {
+      name: fc.oneof(fc.constantFrom('a', 'A', 'b/c', '../a', 'a/'), fc.string({ maxLength: 5 })),
+      plain: fc.oneof(fc.constant(plain), fc.uint8Array({ maxLength: 30 })),
+      data: fc.uint8Array({ maxLength: 30 }),
+      method: fc.constantFrom(0, 8, 9),
+      flags: fc.constantFrom(0, 0x0800, 0x0808, 0x0801),
+      both: fields(...shared),
+      local: fields(...header),
+      central: fields(...header, 'madeBy', 'commentLength', 'disk', 'internal', 'external', 'offset'),
+      extra: fc.oneof(
+        fc.uint8Array({ maxLength: 12 }),
+        fc.uint8Array({ maxLength: 28 }).map((data) => extraField(1, data)),
+      ),
+      localExtra: fc.uint8Array({ maxLength: 12 }),
+      before: fc.uint8Array({ maxLength: 3 }),
+      after: fc.uint8Array({ maxLength: 24 }),
+    },
+    { requiredKeys: ['name'] },
+  );
+  const end: fc.Arbitrary<RawEnd> = fc.record(
+    {
+      entries: fc.nat(0xffff),
+      bytes: field,
+      offset: field,
+      prefix: fc.uint8Array({ maxLength: 3 }),
+      comment: fc.uint8Array({ maxLength: 3 }),
+      before: fc
+        .dictionary(
+          fc.constantFrom('remaining', 'entries', 'bytes', 'offset', 'locatorOffset', 'disks'),
+          field,
+          {
+            maxKeys: 1,
+            noNullPrototype: true,
+          },
+        )
+        .map(
+          (wrong): NonNullable<RawEnd['before']> =>
+            (place) =>
+              end64(place, wrong),
+        ),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('with any fields is read or refused with a code', async () => {
+    let read = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(entry, { maxLength: 3 }),
+        fc.option(end, { nil: {}, freq: 3 }),
+        async (all, last) => {
+          if (typeof (await outcomeOf(rawZip(all, last))) !== 'string') read++;
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+    expect(read).toBeGreaterThan(0);
+  });
+
+  it('with a piece cut out, doubled or moved is refused or says the same', async () => {
+    const piece = fc.record({ from: fc.nat(), length: fc.nat(60), to: fc.nat() });
+    await fc.assert(
+      fc.asyncProperty(trees, piece, async (files, { from, length, to }) => {
+        const original = await zipOf(files, { compression: 'store' });
+        const start = from % original.length;
+        const target = to % original.length;
+        const cut = original.subarray(start, start + length);
+        const rest = join(original.subarray(0, start), original.subarray(start + length));
+        for (const changed of [
+          rest,
+          join(original.subarray(0, target), cut, original.subarray(target)),
+          join(rest.subarray(0, target), cut, rest.subarray(target)),
+        ]) {
+          const outcome = await outcomeOf(changed);
+          if (typeof outcome !== 'string') expect(new Map(outcome)).toEqual(new Map(Object.entries(files)));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('that is random bytes is refused', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+        expect(typeof (await outcomeOf(bytes))).toBe('string');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
