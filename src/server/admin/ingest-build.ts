@@ -1,3 +1,4 @@
+import { once } from '../../bytes/once.ts';
 import { digestOf, digestStream, type Digest } from '../../bytes/hash.ts';
 import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { fromUtf8 } from '../../bytes/utf8.ts';
@@ -96,10 +97,6 @@ function attemptOf(
     buildHash,
     finishedAtMs: nowMs,
   };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 /**

@@ -79,13 +79,11 @@ describe.each([
     const bytes = bytesOf[path]!;
     const place = fc.nat(bytes.length - 1);
     const range = fc.oneof(
-      fc
-        .tuple(place, place)
-        .map(([a, b]) => ({
-          text: `${Math.min(a, b)}-${Math.max(a, b)}`,
-          from: Math.min(a, b),
-          to: Math.max(a, b) + 1,
-        })),
+      fc.tuple(place, place).map(([a, b]) => ({
+        text: `${Math.min(a, b)}-${Math.max(a, b)}`,
+        from: Math.min(a, b),
+        to: Math.max(a, b) + 1,
+      })),
       place.map((a) => ({ text: `${a}-`, from: a, to: bytes.length })),
       fc
         .integer({ min: 1, max: bytes.length + 10 })
@@ -167,7 +165,7 @@ describe.each([
     await truncate(path, bytes.length - 1);
     await expectEnvelope(await send(LARGE), 'control.STORED_BYTES_CORRUPT');
     await writeFile(path, bytes);
-    expect((await send(LARGE)).status).toBe(200);
+    expect((await body(await send(LARGE))).length).toBe(bytes.length);
   });
 });
 
@@ -222,6 +220,6 @@ describe('a download that the client leaves', () => {
       await response.arrayBuffer().catch(() => undefined);
     }
     await expect.poll(open, { timeout: 10_000 }).toBeLessThanOrEqual(before + 3);
-    expect((await overSocket(LARGE)).status).toBe(200);
+    expect((await body(await overSocket(LARGE))).length).toBe(bytesOf[LARGE]!.length);
   });
 });

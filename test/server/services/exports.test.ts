@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   evidenceExportPageSchema,
   localReportPageSchema,
@@ -26,12 +26,16 @@ import {
 let here: World;
 let all: string;
 
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
-});
-afterEach(() => here.close());
+/** One control plane for the tests of a describe. */
+function inWorld(setUp: () => Promise<unknown>): void {
+  beforeAll(async () => {
+    here = await world();
+    await tenants(here);
+    all = await token(here);
+    await setUp();
+  });
+  afterAll(() => here.close());
+}
 
 const base = (projectId = PROJECT, exportId = EXPORT): string =>
   `/v1/projects/${projectId}/evidence-exports/${exportId}`;
@@ -54,9 +58,16 @@ const CONTENT = [
 ];
 
 describe('the content of an export', () => {
-  beforeEach(async () => {
-    await ingestedExport(here, { parts: [await part(1)], reports: [1], key: signer() });
+  let untouched: EvidenceExport;
+  inWorld(async () => {
+    const made = await ingestedExport(here, { parts: [await part(1)], reports: [1], key: signer() });
+    untouched = made.resource;
   });
+  afterEach(() =>
+    here.store.transaction(async (tx) => {
+      await tx.updateExport({ ...(await tx.export(ORG, EXPORT))!, resource: untouched });
+    }),
+  );
 
   it.each(CONTENT)('%s is there when it is available', async (path) => {
     expect((await get(base() + path)).status).toBe(200);
@@ -115,8 +126,8 @@ describe('the content of an export', () => {
   );
 
   it('has no attestation when it is unsigned', async () => {
-    await ingestedExport(here, { evidenceExportId: id('evexp', 2) });
-    const response = await get(`${base(PROJECT, id('evexp', 2))}/export-attestation`);
+    await ingestedExport(here, { evidenceExportId: id('evexp', 3) });
+    const response = await get(`${base(PROJECT, id('evexp', 3))}/export-attestation`);
     await expectEnvelope(response, 'control.NOT_FOUND');
   });
 });
@@ -125,7 +136,7 @@ describe('an export of an organization', () => {
   const both = id('evexp', 5);
   const paths = [...CONTENT, ''].map((path) => `${base(PROJECT, both)}${path}`);
 
-  beforeEach(async () => {
+  inWorld(async () => {
     await ingestedExport(here, {
       evidenceExportId: both,
       scope: { kind: 'organization' },
@@ -184,7 +195,7 @@ describe('the list of local reports', () => {
     return items;
   }
 
-  beforeEach(() => ingestedExport(here, { reports: numbers }));
+  inWorld(() => ingestedExport(here, { reports: numbers }));
 
   it.each([1, 2, 3, 6, 7, 8, 100])('is complete and in order with pages of %i', async (limit) => {
     const items = await pages(limit);
@@ -268,6 +279,8 @@ describe('the list of local reports', () => {
 });
 
 describe('the list of exports', () => {
+  inWorld(async () => {});
+
   it('shows through a project what can be read through it, page by page, and nothing of the rest', async () => {
     const mine = [1, 3, 6].map((n) => id('evexp', n));
     for (let n = 1; n <= 6; n++) {
@@ -294,7 +307,8 @@ describe('the list of exports', () => {
   });
 
   it('is empty for a project without one', async () => {
-    const response = await get(`/v1/projects/${SECOND_PROJECT}/evidence-exports`);
+    await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
+    const response = await get(`/v1/projects/${id('prj', 8)}/evidence-exports`);
     expect(await response.json()).toEqual({ items: [] });
   });
 });

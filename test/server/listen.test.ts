@@ -1,0 +1,222 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer as createTcpServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  controlErrors,
+  correlationIdSchema,
+  errorEnvelopeSchema,
+  type ControlCode,
+} from '../../src/contract/index.ts';
+import { createServer, listen, type Listening } from '../../src/server/index.ts';
+import { EXPORT, id, ingestedExport, part, PROJECT, tenants, token, world, type World } from './make.ts';
+import { codeOf } from './thrown.ts';
+
+let here: World;
+let all: string;
+let listening: Listening;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  here = await world();
+  await tenants(here);
+  all = await token(here);
+  await ingestedExport(here, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
+  listening = await listen(here.server, { limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(async () => {
+  await listening.close();
+  await here.close();
+});
+
+/** Opens a connection, sends bytes as they are, and gives all that comes back until the other side closes. */
+async function raw(text: string, port = listening.port): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text, 'latin1');
+  await once(socket, 'close');
+  return answer;
+}
+
+/** Checks that bytes from the wire are one answer with the envelope of a code, and that nothing follows it. */
+function expectRaw(answer: string, code: ControlCode): Record<string, string> {
+  const [head = '', ...rest] = answer.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  expect(statusLine).toMatch(new RegExp(`^HTTP/1\\.1 ${controlErrors[code].status} `));
+  const envelope = errorEnvelopeSchema.parse(JSON.parse(rest.join('\r\n\r\n')));
+  expect(envelope.code).toBe(code);
+  expect(correlationIdSchema.safeParse(headers['x-correlation-id']).success).toBe(true);
+  expect(envelope.correlationId).toBe(headers['x-correlation-id']);
+  expect(headers['cache-control']).toBe('private, no-store');
+  expect(headers['content-type']).toBe('application/json');
+  return headers;
+}
+
+const HOST = 'Host: control.test\r\n';
+const CLOSE = 'Connection: close\r\n';
+const bearer = () => `Authorization: Bearer ${all}\r\n`;
+
+describe('malformed HTTP', () => {
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['a bad header line', `GET / HTTP/1.1\r\n${HOST}bad header\r\n\r\n`],
+    ['a control character in a header', `GET / HTTP/1.1\r\n${HOST}A: \x01\r\n\r\n`],
+    ['a bad version', `GET / HTTP/9.9\r\n${HOST}\r\n`],
+    [
+      'a length and chunks',
+      `POST / HTTP/1.1\r\n${HOST}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['two lengths', `POST / HTTP/1.1\r\n${HOST}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd`],
+    ['a bad length', `POST / HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`],
+    ['no Host', `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`],
+    ['a Host that is none', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
+    ['a target that is none', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
+  ])('with %s is answered with the envelope', async (_, text) => {
+    expectRaw(await raw(text), 'control.REQUEST_INVALID');
+  });
+
+  it('with headers above the limit is answered with the envelope', async () => {
+    const large = `GET / HTTP/1.1\r\n${HOST}A: ${'a'.repeat(200 * 1024)}\r\n\r\n`;
+    expectRaw(await raw(large), 'control.HEADERS_TOO_LARGE');
+  });
+
+  it('with headers that come slowly is answered with the envelope', async () => {
+    expectRaw(await raw(`GET / HTTP/1.1\r\n${HOST}A: `), 'control.REQUEST_TIMEOUT');
+  });
+
+  it('with an expectation that nobody knows is answered with the envelope', async () => {
+    const text = `POST / HTTP/1.1\r\n${HOST}Expect: 200-ok\r\nContent-Length: 2\r\n${CLOSE}\r\n{}`;
+    expectRaw(await raw(text), 'control.EXPECTATION_FAILED');
+  });
+
+  it('that asks for a tunnel is answered with the envelope', async () => {
+    const headers = expectRaw(
+      await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`),
+      'control.METHOD_NOT_ALLOWED',
+    );
+    expect(headers['allow']).toBe('GET, HEAD, POST');
+  });
+
+  it('that asks for another protocol is an ordinary request', async () => {
+    const text = `GET /v1/x HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+    expectRaw(await raw(text), 'control.UNAUTHENTICATED');
+  });
+
+  it('after a good request on the same connection does not spoil its answer', async () => {
+    const answer = await raw(`GET /healthz HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`);
+    const [first = ''] = answer.split('{"status":"ok"}');
+    expect(first).toMatch(/^(HTTP\/1\.1 (200|400) |$)/);
+  });
+});
+
+describe('a token over a socket', () => {
+  const target = '/v1/projects/x/evidence/y';
+  const ask = (headers: string) => raw(`GET ${target} HTTP/1.1\r\n${HOST}${CLOSE}${headers}\r\n`);
+
+  it('of 100 KB is refused as a token', async () => {
+    const headers = await ask(`Authorization: Bearer ${'a'.repeat(100_000)}\r\n`);
+    expect(expectRaw(headers, 'control.UNAUTHENTICATED')['www-authenticate']).toBe('Bearer');
+  });
+
+  it('in two headers is refused, even the same good one', async () => {
+    expectRaw(await ask(bearer() + bearer()), 'control.UNAUTHENTICATED');
+    expectRaw(await ask(`${bearer()}authorization: Bearer dp_other\r\n`), 'control.UNAUTHENTICATED');
+  });
+
+  it('outside ASCII is refused', async () => {
+    expectRaw(await ask('Authorization: Bearer dp_\xe4\xf6\xfc\r\n'), 'control.UNAUTHENTICATED');
+  });
+
+  it('that is missing is answered before the body is sent', async () => {
+    const text = `POST ${target} HTTP/1.1\r\n${HOST}${CLOSE}Content-Length: 1000000000\r\n\r\n`;
+    expectRaw(await raw(text), 'control.UNAUTHENTICATED');
+  });
+
+  it('that is missing gets no leave to send a body', async () => {
+    const text = `POST ${target} HTTP/1.1\r\n${HOST}${CLOSE}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`;
+    expectRaw(await raw(text), 'control.UNAUTHENTICATED');
+  });
+
+  it('that is good does', async () => {
+    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
+    const head = `POST ${path} HTTP/1.1\r\n${HOST}${CLOSE}${bearer()}Idempotency-Key: key-00000001\r\n`;
+    const rest = 'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}';
+    const answer = await raw(head + rest);
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+    expectRaw(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'control.NOT_IMPLEMENTED');
+  });
+
+  it('does not save a body that comes in chunks above the limit', async () => {
+    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
+    const head = `POST ${path} HTTP/1.1\r\n${HOST}${bearer()}Idempotency-Key: key-00000001\r\n`;
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    const text = `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`;
+    const answer = await raw(text);
+    if (answer !== '') expectRaw(answer, 'control.PAYLOAD_TOO_LARGE'); // or the connection is cut while we still send
+  });
+});
+
+describe('headers that a proxy or a liar may set', () => {
+  it('change nothing in an answer', async () => {
+    const plain = await (await fetch(`${listening.url}/openapi.json`)).text();
+    const headers = {
+      'x-forwarded-host': 'evil.test',
+      'x-forwarded-proto': 'https',
+      forwarded: 'host=evil.test',
+    };
+    expect(await (await fetch(`${listening.url}/openapi.json`, { headers })).text()).toBe(plain);
+    const path = `/v1/projects/${PROJECT}/evidence-exports?limit=1`;
+    const answer = await raw(
+      `GET ${path} HTTP/1.1\r\nHost: evil.test\r\n${bearer()}X-Forwarded-Host: evil.test\r\n${CLOSE}\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).not.toContain('evil.test');
+  });
+});
+
+describe('listening', () => {
+  it('on a port that is taken is refused with a code', async () => {
+    const taken = createTcpServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    expect(await codeOf(listen(here.server, { port }))).toBe('server.CONFIG_INVALID');
+    taken.close();
+  });
+
+  it('ends with the answers that are under way whole, and takes no new connection', async () => {
+    const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
+    const other = await listen(server);
+    const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
+    const response = await fetch(other.url + path, { headers: { authorization: `Bearer ${all}` } });
+    const closing = other.close();
+    const body = await response.arrayBuffer();
+    expect(String(body.byteLength)).toBe(response.headers.get('content-length'));
+    await closing;
+    await expect(fetch(`${other.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('cuts an answer that nobody reads when the time to drain is over', async () => {
+    const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
+    const other = await listen(server, { limits: { drainMs: 50 } });
+    const socket = connect(other.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
+    socket.write(`GET ${path} HTTP/1.1\r\n${HOST}${bearer()}\r\n`);
+    socket.pause();
+    await expect.poll(() => socket.bytesRead, { timeout: 5_000 }).toBeGreaterThanOrEqual(0);
+    await other.close();
+  });
+});
