@@ -12,7 +12,7 @@ export const cursorSchema = text(1, 2048);
 // Number() alone would also read "1e1", " 10", "+10" and "0x0a".
 const limitSchema = z
   .string()
-  .regex(/^(?:0|[1-9][0-9]{0,15})$/)
+  .regex(/^(?:0|[1-9][0-9]*)$/)
   .transform(Number)
   .pipe(z.int().min(1).max(MAX_PAGE_SIZE))
   .default(DEFAULT_PAGE_SIZE);

@@ -10,6 +10,8 @@ import {
   type OperationName,
   parameterNames,
   type Params,
+  permissions,
+  permissionSchema,
   type Query,
   type Result,
 } from '../../src/contract/index.ts';
@@ -66,6 +68,13 @@ describe('the table of operations', () => {
       security: 'bearer',
       success: { status },
     });
+  });
+
+  it('knows these permissions and no other', () => {
+    const known = new Set(specified.map(([, , , , permission]) => permission));
+    expect(new Set(permissions)).toEqual(known);
+    for (const permission of known) expect(permissionSchema.parse(permission)).toBe(permission);
+    expect(permissionSchema.safeParse('evidence.write').success).toBe(false);
   });
 
   it.each(extensions)('marks %s as an extension', (name, path) => {
