@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { fromBase64url, toBase64url } from '../bytes/base64url.ts';
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import {
@@ -50,6 +51,15 @@ export const statementBytes = (statement: Statement | ExportStatement): Uint8Arr
  */
 export const signatureBytes = (attestation: { readonly signature: string }): Uint8Array =>
   fromBase64url(attestation.signature);
+
+/**
+ * Types a statement that is to be signed, so that nothing is signed that no verifier would read.
+ * @throws DrillproofError `pack.INPUT_INVALID`
+ */
+export const typeStatement = <S>(
+  { shape }: { readonly shape: { readonly statement: z.ZodType<S> } },
+  statement: S,
+): S => typeDocument(statement, { schema: shape.statement, code: 'pack.INPUT_INVALID' });
 
 /** Signs a statement; `keyId` of the statement must be that of the signer. */
 export async function attest<S extends Statement | ExportStatement>(

@@ -42,6 +42,7 @@ const KIND: DocumentKind<BuildLock> = {
   schema: buildLockSchema,
   code: 'build.ARCHIVE_INVALID',
   canonical: true,
+  rows: { packages: packageSchema },
 };
 
 /**

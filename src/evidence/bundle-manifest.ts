@@ -106,6 +106,7 @@ const KIND: DocumentKind<BundleManifest> = {
   schema: bundleManifestSchema,
   code: 'bundle.MANIFEST_INVALID',
   canonical: true,
+  rows: { objects: objectSchema },
 };
 
 /**

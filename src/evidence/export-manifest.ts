@@ -107,6 +107,7 @@ const KIND: DocumentKind<ExportManifest> = {
   schema: exportManifestSchema,
   code: 'export.MANIFEST_INVALID',
   canonical: true,
+  rows: { parts: partRowSchema, localReports: reportRowSchema },
 };
 
 /**

@@ -3,12 +3,17 @@ import { digestOf, digester, digestStream, type Digest } from '../bytes/hash.ts'
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import type { Bytes } from '../bytes/platform.ts';
 import { compareUtf8 } from '../bytes/utf8.ts';
-import { EVIDENCE_PREDICATE_TYPE, type Attestation, type RunResult } from '../contract/index.ts';
-import { DrillproofError } from '../errors.ts';
+import {
+  attestationSchema,
+  EVIDENCE_PREDICATE_TYPE,
+  type Attestation,
+  type RunResult,
+} from '../contract/index.ts';
+import { DrillproofError, LimitError } from '../errors.ts';
 import type { Signer } from '../trust/index.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../zip/index.ts';
 import { ATTESTATION, BUNDLE_MANIFEST } from './archive.ts';
-import { attest, type Statement } from './attestation.ts';
+import { attest, typeStatement, type Statement } from './attestation.ts';
 import { brokenBindings, reproductionOf } from './bindings.ts';
 import {
   bundleManifestBytes,
@@ -20,6 +25,7 @@ import {
   type ObjectRole,
 } from './bundle-manifest.ts';
 import { brokenDocument, typeDocument } from './document.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 import { parseRunResult } from './run-result.ts';
 
 /** An object to be packed. `open` may be called several times and must give the same bytes each time. */
@@ -71,15 +77,17 @@ const RUN_RESULT_PATH = 'objects/run-result.json';
  * Packs the evidence of one run: digests its objects, writes the manifest, signs the statement when a signer is
  * given, and streams the archive (formats §1, §2). The same input gives the same bytes, but for the signature.
  * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
+ * @throws LimitError `bundle.OBJECTS_EXCEEDED`, `json.TOO_LARGE` for the run result
  */
 export async function packBundle(input: BundleInput, signing?: BundleSigning): Promise<PackedBundle> {
   const objects = await digestObjects(input.objects);
   if (input.runResult !== undefined) objects.push(runResultObject(input.runResult, objects));
   objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));
   const manifest = manifestOf(input, objects);
+  const runResult = await readRunResult(objects);
   const manifestBytes = bundleManifestBytes(manifest);
   const manifestDigest = digestOf(manifestBytes);
-  const attestation = signing && (await attestBundle(manifest, manifestDigest, objects, signing));
+  const attestation = signing && (await attestBundle(manifest, manifestDigest, runResult, signing));
   const documents = [entry(BUNDLE_MANIFEST, manifestBytes)];
   if (attestation !== undefined) documents.push(entry(ATTESTATION, canonicalBytes(attestation)));
   const entries = [...documents, ...objects.map(({ row, open }) => ({ name: row.path, open }))];
@@ -140,6 +148,8 @@ function runResultObject(runResult: RunResultInput, objects: readonly DigestedOb
 }
 
 function manifestOf(input: BundleInput, objects: readonly DigestedObject[]): BundleManifest {
+  if (objects.length > DEFAULT_LIMITS.objects)
+    throw new LimitError('bundle.OBJECTS_EXCEEDED', `more than ${DEFAULT_LIMITS.objects} objects`);
   const { objects: _objects, runResult: _runResult, ...facts } = input;
   const value = {
     schemaVersion: 1,
@@ -153,11 +163,11 @@ function manifestOf(input: BundleInput, objects: readonly DigestedObject[]): Bun
 async function attestBundle(
   manifest: BundleManifest,
   manifestDigest: Digest,
-  objects: readonly DigestedObject[],
+  runResult: RunResult | undefined,
   signing: BundleSigning,
 ): Promise<Attestation> {
   refuseMissingRoles(manifest);
-  const runResult = await readRunResult(objects);
+  if (runResult === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
   const statement = statementOf(manifest, manifestDigest, runResult, signing);
   const broken = brokenBindings({ manifest, manifestDigest, runResult, statement });
   if (broken.length > 0) {
@@ -180,9 +190,14 @@ function refuseMissingRoles(manifest: BundleManifest): void {
   throw brokenDocument('pack.INPUT_INVALID', issues);
 }
 
-async function readRunResult(objects: readonly DigestedObject[]): Promise<RunResult> {
+/** The run result of a bundle, signed or not: one that no verifier would read is not packed. */
+async function readRunResult(objects: readonly DigestedObject[]): Promise<RunResult | undefined> {
   const object = objects.find(({ row }) => row.role === 'run-result');
-  if (object === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
+  if (object === undefined) return undefined;
+  if (object.row.bytes > DEFAULT_LIMITS.runResultBytes) {
+    const message = `the run result has more than ${DEFAULT_LIMITS.runResultBytes} bytes`;
+    throw new LimitError('json.TOO_LARGE', message, { path: object.row.path });
+  }
   const chunks: Uint8Array[] = [];
   for await (const chunk of object.open()) chunks.push(chunk);
   try {
@@ -203,7 +218,7 @@ function statementOf(
   const hash = (role: (typeof signedRoles)[number]): string => objectOfRole(manifest, role)!.digest;
   const hashes = Object.fromEntries(signedRoles.map((role) => [SIGNED_ROLES[role], hash(role)]));
   const { runResultHash = '', evidenceHash = '', stateHash = '', trajectoryHash = '' } = hashes;
-  return {
+  return typeStatement(attestationSchema, {
     schemaVersion: 1,
     predicateType: signing.predicateType ?? EVIDENCE_PREDICATE_TYPE,
     issuer: signing.issuer,
@@ -218,5 +233,5 @@ function statementOf(
       stateHash,
       trajectoryHash,
     },
-  };
+  });
 }

@@ -4,11 +4,12 @@ import { compareUtf8, toUtf8 } from '../bytes/utf8.ts';
 import {
   evidenceExportSchema,
   EXPORT_PREDICATE_TYPE,
+  exportAttestationSchema,
   type EvidenceExport,
   type ExportAttestation,
 } from '../contract/index.ts';
 import type { Signer } from '../trust/index.ts';
-import { attest } from './attestation.ts';
+import { attest, typeStatement } from './attestation.ts';
 import { brokenDocument, typeDocument, type DocumentIssue } from './document.ts';
 import {
   exportManifestBytes,
@@ -196,24 +197,19 @@ function resourceOf(
   );
 }
 
-function attestExport(
+async function attestExport(
   manifest: ExportManifest,
   manifestDigest: Digest,
   { signer, issuer, issuedAtMs }: ExportSigning,
 ): Promise<ExportAttestation> {
-  return attest(
-    {
-      schemaVersion: 1,
-      predicateType: EXPORT_PREDICATE_TYPE,
-      issuer,
-      keyId: signer.keyId,
-      issuedAtMs,
-      subject: {
-        evidenceExportId: manifest.evidenceExportId,
-        organizationId: manifest.organizationId,
-        manifestDigest,
-      },
-    },
-    signer,
-  );
+  const { evidenceExportId, organizationId } = manifest;
+  const statement = typeStatement(exportAttestationSchema, {
+    schemaVersion: 1,
+    predicateType: EXPORT_PREDICATE_TYPE,
+    issuer,
+    keyId: signer.keyId,
+    issuedAtMs,
+    subject: { evidenceExportId, organizationId, manifestDigest },
+  });
+  return attest(statement, signer);
 }

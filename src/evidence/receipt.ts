@@ -71,6 +71,7 @@ const KIND: DocumentKind<MirrorReceipt> = {
   schema: receiptSchema,
   code: 'receipt.INVALID',
   canonical: false,
+  rows: { files: fileSchema, failures: failureSchema },
 };
 
 /**
