@@ -61,9 +61,16 @@ export const exportCodes = {
   'export.PARTS_EXCEEDED': {
     class: 'limit',
     severity: 'error',
-    meaning: 'The export lists more parts or reports, or holds more files, than the limit.',
+    meaning: 'The export lists more parts or reports than the limit.',
     action: 'Raise the limit in the options if you trust the source.',
     clause: 'control API, Limits',
+  },
+  'export.FILES_EXCEEDED': {
+    class: 'limit',
+    severity: 'error',
+    meaning: 'More files lie in the export than the limit.',
+    action: 'Look at what lies there that no manifest lists, or raise the limit if you trust the source.',
+    clause: 'formats, Limits',
   },
   'export.EMPTY': {
     class: 'missing',
@@ -219,6 +226,13 @@ export const exportCodes = {
     severity: 'warning',
     meaning: 'A receipt or checksum file of the mirror breaks a rule of its format.',
     action: 'The evidence does not depend on it; run the mirror again to write a good one.',
+    clause: 'formats §1, Export',
+  },
+  'receipt.UNREADABLE': {
+    class: 'inaccessible',
+    severity: 'warning',
+    meaning: 'A receipt or checksum file of the mirror could not be read; the evidence does not depend on it.',
+    action: 'Check the permissions and the health of the disk if you need the file.',
     clause: 'formats §1, Export',
   },
 } as const satisfies CodeTable;

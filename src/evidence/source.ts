@@ -20,10 +20,11 @@ export type EvidenceSource = {
   /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE` */
   open(path: string): Promise<OpenFile>;
   /**
-   * Where the tree lies in one file: reads all of it and throws the first thing that is wrong with the container.
+   * Where the tree lies in one file: reads all of it and throws the first thing that is wrong with the container, or
+   * the reason of an aborted signal.
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
-  checkContainer?(): Promise<void>;
+  checkContainer?(signal?: AbortSignal): Promise<void>;
 };
 
 const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
@@ -70,10 +71,10 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
       }
       return keepOpen(archive.stored(entry));
     },
-    async checkContainer() {
+    async checkContainer(signal) {
       for (const entry of archive.entries) {
         // Reading to the end is what checks the CRC-32; a stored slice would not.
-        for await (const chunk of archive.read(entry)) void chunk;
+        for await (const _ of archive.read(entry)) signal?.throwIfAborted();
       }
     },
   };
@@ -85,7 +86,9 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
  */
 export async function readWhole(access: RandomAccess, maxBytes: number, path: string): Promise<Uint8Array> {
   if (access.size > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`, { path });
-  return Uint8Array.from(await access.read(0, access.size));
+  const bytes = Uint8Array.from(await access.read(0, access.size));
+  if (bytes.length === access.size) return bytes;
+  throw new DrillproofError('io.CHANGED', 'the source gave fewer bytes than its size promises', { path });
 }
 
 /** `readWhole` of a file of a source, which is closed again. */

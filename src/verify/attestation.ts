@@ -46,7 +46,7 @@ export function judgeSignature(
   settings: Settings,
 ): SignatureJudgement {
   const { statement } = signed;
-  const der = checkFormat(ledger, subject, path, signed, settings);
+  const { der, formed } = checkFormat(ledger, subject, path, signed, settings);
   if (settings.trust === undefined) return withoutTrust(ledger, subject);
   const key = checkKey(ledger, subject, path, signed, settings.trust, settings.asOfMs);
   const verified = checkSignature(ledger, subject, path, statement, der, key.found);
@@ -62,7 +62,7 @@ export function judgeSignature(
       settings.secondOpinion.p256,
     );
   }
-  if (der === undefined || !key.speaks || !verified) return { trusted: false };
+  if (!formed || !key.speaks || !verified) return { trusted: false };
   const { issuer, keyId, issuedAtMs } = statement;
   return { trusted: true, signer: { issuer, keyId, issuedAtMs } };
 }
@@ -73,7 +73,7 @@ function checkFormat(
   path: string,
   { statement, signature, purpose }: SignedStatement,
   settings: Settings,
-): Uint8Array | undefined {
+): { readonly der?: Uint8Array; readonly formed: boolean } {
   const found: Finding[] = [];
   const accepted = settings.predicateTypes[purpose];
   if (!accepted.includes(statement.predicateType)) {
@@ -95,8 +95,8 @@ function checkFormat(
       }),
     );
   }
-  ledger.ran(STEPS.format, found);
-  return der instanceof DrillproofError ? undefined : der;
+  const formed = ledger.ran(STEPS.format, found);
+  return der instanceof DrillproofError ? { formed } : { der, formed };
 }
 
 function decodeSignature(signature: string): Uint8Array | DrillproofError {
@@ -144,6 +144,7 @@ function checkKey(
   const notes = judged.notes.map(({ code, message }) => finding(code, subject, { path, message }));
   if (problems.length === 0 && judged.unchecked.length > 0) {
     const scope = judged.unchecked.join(' and ');
+    ledger.note(notes);
     ledger.skipped(
       STEPS.key,
       'not_checked',
@@ -248,6 +249,8 @@ function judgeAlone(
     typed = typeAttestation(value);
   } catch (error) {
     ledger.ran('attestation.format', findingsOf(error, SUBJECT));
+    for (const id of ['attestation.key', 'attestation.signature', 'attestation.binding'] as const)
+      ledger.skipped(id, 'not_checked', 'the document is no attestation');
     return { trusted: false };
   }
   const { projectId, organizationId, manifestDigest } = options;

@@ -11,6 +11,7 @@ import {
 import type { ZipArchive, ZipEntry } from '../zip/index.ts';
 import type { Bundle } from './bundle-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
+import { abortable } from './part-archive.ts';
 
 /** `bundle.objects`: exactly the listed objects, every byte of each digested as it streams. */
 export async function checkObjects(bundle: Bundle, archive: ZipArchive): Promise<void> {
@@ -43,7 +44,7 @@ async function checkObject(
   entry: ZipEntry | undefined,
   object: BundleObject,
 ): Promise<Finding[]> {
-  const { subject } = bundle;
+  const { subject, settings } = bundle;
   const { path } = object;
   if (entry === undefined)
     return [finding('object.MISSING', subject, { path, message: `the archive lacks ${path}` })];
@@ -52,6 +53,7 @@ async function checkObject(
     bundle.read.set(path, { bytes, digest });
     return differences(subject, object, bytes, digest);
   } catch (error) {
+    settings.signal?.throwIfAborted();
     return findingsOf(error, subject, path);
   }
 }
@@ -97,7 +99,7 @@ async function readObject(
     return { bytes: whole.length, digest };
   }
   const sum = digester();
-  for await (const chunk of archive.read(entry)) sum.update(chunk);
+  for await (const chunk of abortable(archive.read(entry), bundle.settings.signal)) sum.update(chunk);
   return { bytes: sum.bytes, digest: sum.digest() };
 }
 

@@ -52,6 +52,8 @@ export type Ledger = {
   skipped(id: CheckId, state: 'not_checked' | 'not_applicable', reason: string): void;
   /** Records that a check failed for a reason that stands with findings elsewhere. */
   failed(id: CheckId, reason: string): void;
+  /** Adds findings to a check that ran already: it failed when one of them is an error. */
+  amend(id: CheckId, findings: readonly Finding[]): void;
   /** Adds findings that belong to no check: facts and warnings. */
   note(findings: readonly Finding[]): void;
 };
@@ -84,6 +86,11 @@ export function createLedger(): Ledger {
     },
     failed(id, reason) {
       add({ id, state: 'failed', reason });
+    },
+    amend(id, found) {
+      findings.push(...found);
+      const at = checks.findIndex((check) => check.id === id);
+      if (at >= 0 && found.some((one) => one.severity === 'error')) checks[at] = { id, state: 'failed' };
     },
     note(found) {
       findings.push(...found);

@@ -39,10 +39,7 @@ export async function checkManifest(state: Export, files: Files): Promise<void> 
     const bytes = await readDocument(state, files, EXPORT_MANIFEST, settings.limits.manifestBytes);
     if (bytes === undefined) {
       const message = 'the export holds no manifest.json';
-      ledger.ran(
-        'export.manifest',
-        files.unread ? [] : [finding('export.MANIFEST_MISSING', EXPORT, { message })],
-      );
+      ledger.ran('export.manifest', [finding('export.MANIFEST_MISSING', EXPORT, { message })]);
       return;
     }
     state.manifestDigest = digestOf(bytes);
@@ -62,38 +59,34 @@ function emptyWarning({ parts }: ExportManifest): Finding[] {
 /** `export.expected`: what the caller knows from elsewhere. */
 export function checkExpected({ ledger, settings, manifest, manifestDigest }: Export): void {
   const { expect } = settings;
-  const asked = Object.values(expect).some((value) => value !== undefined);
-  if (!asked)
-    return ledger.skipped('export.expected', 'not_applicable', 'the caller expects nothing in particular');
-  if (manifest === undefined && manifestDigest === undefined) {
-    return ledger.skipped('export.expected', 'not_checked', 'there is no manifest that could be read');
-  }
-  const foreign =
-    manifest?.parts.find((row) => row.projectId !== expect.projectId) ??
-    manifest?.localReports.find((row) => row.projectId !== expect.projectId);
   const rows = [
     ['expect.MANIFEST_MISMATCH', expect.manifestDigest, manifestDigest],
     ['expect.EXPORT_MISMATCH', expect.evidenceExportId, manifest?.evidenceExportId],
     ['expect.ORGANIZATION_MISMATCH', expect.organizationId, manifest?.organizationId],
-    [
-      'expect.PROJECT_MISMATCH',
-      expect.projectId,
-      foreign === undefined ? expect.projectId : foreign.projectId,
-    ],
+    ['expect.PROJECT_MISMATCH', expect.projectId, manifest && projectOf(manifest, expect.projectId)],
     ['expect.BUNDLES_MISMATCH', expect.bundles, manifest?.parts.length],
   ] as const;
-  const found = rows
-    .filter(([, expected, actual]) => expected !== undefined && expected !== actual)
-    .map(([code, expected, actual = 'unknown']) => {
+  const asked = rows.filter(([, expected]) => expected !== undefined);
+  if (asked.length === 0)
+    return ledger.skipped('export.expected', 'not_applicable', 'the caller expects nothing in particular');
+  const found = asked
+    .filter(([, expected, actual]) => actual !== undefined && expected !== actual)
+    .map(([code, expected, actual]) => {
       const message = 'the export is not what the caller expects';
-      return finding(code, EXPORT, {
-        path: EXPORT_MANIFEST,
-        message,
-        expected: String(expected),
-        actual: String(actual),
-      });
+      const values = { expected: String(expected), actual: String(actual) };
+      return finding(code, EXPORT, { path: EXPORT_MANIFEST, message, ...values });
     });
-  ledger.ran('export.expected', found);
+  // What could not be read is not what differs.
+  if (found.length > 0 || asked.every(([, , actual]) => actual !== undefined))
+    ledger.ran('export.expected', found);
+  else ledger.skipped('export.expected', 'not_checked', 'there is no manifest that could be read');
+}
+
+/** The first project of the export that is another than `expected`; `expected` when there is none. */
+function projectOf({ scope, parts, localReports }: ExportManifest, expected?: string): string | undefined {
+  const scoped = scope.kind === 'project' ? [scope] : [];
+  const foreign = [...scoped, ...parts, ...localReports].find((row) => row.projectId !== expected);
+  return foreign?.projectId ?? expected;
 }
 
 /** `export.resource`: the description of the export must be there and agree with its manifest. */

@@ -10,29 +10,34 @@ export type Files = {
   readonly byPath: ReadonlyMap<string, SourceFile>;
   /** What a mirror adds: checksums and receipts. */
   readonly mirror: readonly SourceFile[];
-  /** The tree could not be listed. */
-  readonly unread: boolean;
 };
+
+/** What is known of a tree that could not be listed. */
+export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
 const isMirrorFile = (path: string): boolean => path === 'SHA256SUMS' || /^receipts\/[^/]+\.json$/.test(path);
 
-/** Lists the tree; a tree that cannot be listed leaves the verdict open. */
-export async function listFiles({ source, ledger, settings }: Export): Promise<Files> {
+/** Lists the tree; `undefined` when it cannot be listed, which leaves the verdict open. */
+export async function listFiles({ source, ledger, settings }: Export): Promise<Files | undefined> {
   try {
     const all = await source.files();
     const mirror = all.filter(({ path }) => isMirrorFile(path));
     if (all.length > settings.limits.files) {
       const message = `more than ${settings.limits.files} files lie in the export`;
-      ledger.note([finding('export.PARTS_EXCEEDED', EXPORT, { message })]);
+      ledger.note([finding('export.FILES_EXCEEDED', EXPORT, { message })]);
     }
-    return { all, byPath: new Map(all.map((file) => [file.path, file])), mirror, unread: false };
+    return { all, byPath: new Map(all.map((file) => [file.path, file])), mirror };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    ledger.note(findingsOf(error, EXPORT));
-    return { all: [], byPath: new Map(), mirror: [], unread: true };
+    ledger.note(findingsOf(error, EXPORT).map(unread));
+    return undefined;
   }
 }
+
+/** Whatever the reason, a tree that could not be listed was not read: it says nothing about what it holds. */
+const unread = (fault: Finding): Finding =>
+  fault.class === 'inaccessible' ? fault : finding('io.UNREADABLE', EXPORT, fault);
 
 /** Files that neither a manifest lists nor a mirror adds. */
 export function uncoveredFiles({ manifest }: Export, files: Files): SourceFile[] {
@@ -46,8 +51,8 @@ export function uncoveredFiles({ manifest }: Export, files: Files): SourceFile[]
 /** `export.files`: the set of parts and reports is closed, and what else lies there is said (formats §1, Export). */
 export function checkFiles(state: Export, files: Files): void {
   const { ledger, manifest } = state;
-  if (manifest === undefined || files.unread) {
-    return ledger.skipped('export.files', 'not_checked', 'there is no manifest and list of files to compare');
+  if (manifest === undefined) {
+    return ledger.skipped('export.files', 'not_checked', 'there is no manifest that could be read');
   }
   const found: Finding[] = uncoveredFiles(state, files).map(({ path, regular }) => {
     if (!regular) return irregular(EXPORT, path);

@@ -1,5 +1,6 @@
 import { mapConcurrently } from '../bytes/concurrently.ts';
-import { sumBytes, type EvidenceSource } from '../evidence/index.ts';
+import type { Code } from '../codes/index.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../evidence/index.ts';
 import { createLedger } from './check.ts';
 import { exportCoverage } from './coverage.ts';
 import {
@@ -9,9 +10,9 @@ import {
   checkResource,
   checkSelection,
 } from './export-documents.ts';
-import { checkFiles, listFiles, type Files } from './export-files.ts';
+import { checkFiles, listFiles, NO_FILES, type Files } from './export-files.ts';
 import { EXPORT, type Export } from './export-state.ts';
-import { finding, findingsOf } from './finding.ts';
+import { finding, findingsOf, type Finding } from './finding.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
 import { settingsOf, type VerifyOptions } from './options.ts';
@@ -54,6 +55,7 @@ export async function verifyExport(
     completeness: 'claimed',
   };
   const files = await listFiles(state);
+  if (files === undefined) return unlisted(state);
   await checkContainer(state);
   await checkManifest(state, files);
   checkExpected(state);
@@ -68,13 +70,29 @@ export async function verifyExport(
   return reportOf(state, files, parts, localReports);
 }
 
+const TREE_CHECKS = [
+  'export.manifest',
+  'export.expected',
+  'export.resource',
+  'export.selection',
+  'export.attestation',
+  'export.files',
+] as const;
+
+function unlisted(state: Export): ExportReport {
+  for (const id of TREE_CHECKS)
+    state.ledger.skipped(id, 'not_checked', 'the files of the export could not be listed');
+  return reportOf(state, NO_FILES, [], []);
+}
+
 /** A one-file export must itself be sound, CRC of every entry included, before its entries are read at any place. */
-async function checkContainer({ source, ledger }: Export): Promise<void> {
+async function checkContainer({ source, ledger, settings }: Export): Promise<void> {
   if (source.checkContainer === undefined) return;
   try {
-    await source.checkContainer();
+    await source.checkContainer(settings.signal);
     ledger.ran('export.container', []);
   } catch (error) {
+    settings.signal?.throwIfAborted();
     ledger.ran('export.container', findingsOf(error, EXPORT));
   }
 }
@@ -88,6 +106,7 @@ async function verifyParts(
   if (manifest === undefined) return [];
   const { organizationId, fromAtMs, throughAtMs } = manifest;
   const { onProgress, concurrency = 1 } = options;
+  if (!(concurrency >= 1)) throw new TypeError('concurrency is a number of at least 1');
   onProgress?.({
     kind: 'planned',
     parts: manifest.parts.length,
@@ -116,31 +135,33 @@ function checkAcrossParts(state: Export, parts: readonly BundleReport[]): void {
   const { ledger, manifest, resource, settings } = state;
   if (manifest === undefined || settings.depth === 'digest') return;
   if (parts.some((part) => part.createdAtMs === undefined || part.evidenceBytes === undefined)) return;
-  for (let i = 1; i < parts.length; i++) {
-    const [before, after] = [parts[i - 1]!, parts[i]!];
-    if (before.createdAtMs! <= after.createdAtMs!) continue;
-    const message = `the parts are not in order of creation at ordinal ${i}`;
-    ledger.note([
-      finding('export.SELECTION_MISMATCH', EXPORT, { path: `manifest.json#/parts/${i}`, message }),
-    ]);
-    break;
+  const stray = parts.findIndex((part, i) => i > 0 && !inOrder(parts[i - 1]!, part));
+  if (stray > 0) {
+    const path = `${EXPORT_MANIFEST}#/parts/${stray}`;
+    const message = `the parts are not in order of creation and id at ordinal ${stray}`;
+    ledger.amend('export.selection', [finding('export.SELECTION_MISMATCH', EXPORT, { path, message })]);
   }
   if (resource === undefined) return;
   const claimed = manifest.localReports.map((row) => row.expandedBytes);
   const expected = sumBytes([...parts.map((part) => String(part.evidenceBytes)), ...claimed]);
   if (resource.sourceBytes === expected) return;
   const message = 'export.json states another number of source bytes than its parts hold';
-  const path = 'export.json#/sourceBytes';
-  ledger.note([
-    finding('export.RESOURCE_MISMATCH', EXPORT, { path, message, expected, actual: resource.sourceBytes }),
-  ]);
+  const path = `${EXPORT_RESOURCE}#/sourceBytes`;
+  const bytes = { expected, actual: resource.sourceBytes };
+  ledger.amend('export.resource', [finding('export.RESOURCE_MISMATCH', EXPORT, { path, message, ...bytes })]);
 }
+
+/** The order of selection: by time of creation, then by id (formats §1, Selection). */
+const inOrder = (before: BundleReport, after: BundleReport): boolean =>
+  before.createdAtMs! < after.createdAtMs! ||
+  (before.createdAtMs === after.createdAtMs && before.evidenceBundleId! < after.evidenceBundleId!);
 
 async function verifyLocalReports(state: Export, files: Files): Promise<LocalReportReport[]> {
   const reports: LocalReportReport[] = [];
+  const { signal } = state.settings;
   for (const row of state.manifest?.localReports ?? []) {
-    state.settings.signal?.throwIfAborted();
-    reports.push(await verifyLocalReport(state.source, files.byPath.get(row.path), row));
+    signal?.throwIfAborted();
+    reports.push(await verifyLocalReport(state.source, files.byPath.get(row.path), row, signal));
   }
   return reports;
 }
@@ -152,10 +173,13 @@ async function checkMirrorFiles(state: Export, files: Files): Promise<void> {
       await readMirrorFile(state.source, file, state.settings.limits);
     } catch (error) {
       const faults = findingsOf(error, EXPORT, file.path);
-      state.ledger.note(faults.map((one) => finding('receipt.INVALID', EXPORT, one)));
+      state.ledger.note(faults.map((one) => finding(codeOfReceipt(one), EXPORT, one)));
     }
   }
 }
+
+const codeOfReceipt = (fault: Finding): Code =>
+  fault.class === 'inaccessible' ? 'receipt.UNREADABLE' : 'receipt.INVALID';
 
 function reportOf(
   state: Export,

@@ -20,7 +20,17 @@ export type FindingDetail = Pick<Finding, 'message'> & Partial<Pick<Finding, 'pa
 /** A finding with what the catalogue says of its code. */
 export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
   const { class: codeClass, severity } = codeEntry(code);
-  return { code, class: codeClass, severity, subject, ...detail };
+  const { path, message, expected, actual } = detail; // a detail may be a whole finding: its code must not win
+  return {
+    code,
+    class: codeClass,
+    severity,
+    subject,
+    ...(path !== undefined && { path }),
+    message,
+    ...(expected !== undefined && { expected }),
+    ...(actual !== undefined && { actual }),
+  };
 }
 
 /**

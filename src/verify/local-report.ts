@@ -4,6 +4,7 @@ import type { EvidenceSource, LocalReportRow, SourceFile } from '../evidence/ind
 import { createLedger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { irregular } from './listed-part.ts';
+import { abortable } from './part-archive.ts';
 import type { LocalReportReport } from './report.ts';
 import { verdictOfFindings } from './verdict.ts';
 
@@ -15,9 +16,10 @@ export async function verifyLocalReport(
   source: EvidenceSource,
   file: SourceFile | undefined,
   row: LocalReportRow,
+  signal?: AbortSignal,
 ): Promise<LocalReportReport> {
   const ledger = createLedger();
-  ledger.ran('local-report.bytes', await compareBytes(source, file, row));
+  ledger.ran('local-report.bytes', await compareBytes(source, file, row, signal));
   ledger.note([
     finding('local-report.UNATTESTED', row.localReportId, { message: 'a user made this report' }),
   ]);
@@ -38,6 +40,7 @@ async function compareBytes(
   source: EvidenceSource,
   file: SourceFile | undefined,
   row: LocalReportRow,
+  signal: AbortSignal | undefined,
 ): Promise<Finding[]> {
   const { localReportId, path } = row;
   if (file === undefined) {
@@ -47,12 +50,13 @@ async function compareBytes(
   try {
     const access = await source.open(path);
     try {
-      const { digest, bytes } = await digestStream(streamAccess(access));
+      const { digest, bytes } = await digestStream(abortable(streamAccess(access), signal));
       return differences(row, String(bytes), digest);
     } finally {
       await access.close();
     }
   } catch (error) {
+    signal?.throwIfAborted();
     return findingsOf(error, localReportId, path);
   }
 }

@@ -5,7 +5,7 @@ import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/inde
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
 import type { TrustStore } from '../trust/index.ts';
 import type { ZipLimits } from '../zip/index.ts';
-import type { Depth } from './report.ts';
+import { DEPTHS, type Depth } from './report.ts';
 
 /** What the caller knows from elsewhere; each difference fails the verification (formats §1). */
 export type Expectations = {
@@ -40,14 +40,17 @@ export type VerifyOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** The options as every step reads them: defaults filled in once. */
+/** The options as every step reads them: checked, and defaults filled in, once. */
 export type Settings = VerifyOptions &
   Required<Pick<VerifyOptions, 'depth' | 'expect' | 'predicateTypes' | 'limits'>>;
 
-export const settingsOf = (options: VerifyOptions): Settings => ({
-  depth: 'full',
-  expect: {},
-  predicateTypes: { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] },
-  limits: DEFAULT_LIMITS,
-  ...options,
-});
+export function settingsOf(options: VerifyOptions): Settings {
+  const { asOfMs, depth = 'full', expect = {}, limits = DEFAULT_LIMITS } = options;
+  const { predicateTypes = OUR_PREDICATE_TYPES } = options;
+  // No statement would be after NaN, and no content would be read at a depth that is misspelt.
+  if (!Number.isSafeInteger(asOfMs)) throw new TypeError('asOfMs is a time in whole milliseconds');
+  if (!DEPTHS.includes(depth)) throw new TypeError(`depth is one of ${DEPTHS.join(', ')}`);
+  return { ...options, depth, expect, predicateTypes, limits };
+}
+
+const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };

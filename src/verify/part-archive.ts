@@ -10,6 +10,7 @@ export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<
   try {
     bundle.archive = await digestStream(abortable(streamAccess(access), settings.signal));
   } catch (error) {
+    settings.signal?.throwIfAborted();
     ledger.ran('part.bytes', findingsOf(error, subject));
     return;
   }
@@ -40,7 +41,11 @@ export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<
   ledger.ran('part.bytes', found);
 }
 
-async function* abortable<T>(items: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+/** Passes items on until the signal is aborted; the reason is thrown. */
+export async function* abortable<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, undefined> {
   for await (const item of items) {
     signal?.throwIfAborted();
     yield item;

@@ -20,6 +20,7 @@ export async function verifyPart(access: RandomAccess, options: VerifyPartOption
   const bundle = newBundle(options);
   await checkBytes(bundle, access);
   if (bundle.settings.depth === 'full') await checkContent(bundle, access);
+  else checkListing(bundle);
   return reportOf(bundle, access.size);
 }
 
@@ -32,6 +33,14 @@ export function unreadPart(
   bundle.ledger.ran('part.bytes', found);
   skipFrom(bundle, 'part.archive', 'the archive is not there to be read');
   return reportOf(bundle, 0);
+}
+
+/** What can be said at depth `digest`, where nothing of the archive is opened. */
+function checkListing(bundle: Bundle): void {
+  const { listed } = bundle;
+  if (listed !== undefined)
+    checkExpected(bundle, { organizationId: listed.organizationId, projectId: listed.row.projectId });
+  skipFrom(bundle, 'part.archive', 'only digests were asked for');
 }
 
 async function checkContent(bundle: Bundle, access: RandomAccess): Promise<void> {

@@ -7,7 +7,8 @@ export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** `full` reads every object of every part; `digest` compares the archives with the export manifest only. */
-export type Depth = 'full' | 'digest';
+export const DEPTHS = ['full', 'digest'] as const;
+export type Depth = (typeof DEPTHS)[number];
 
 /** What vouches for the list of bundles: the caller's digest, a trusted export attestation, or nobody. */
 export type Completeness = 'pinned' | 'attested' | 'claimed';

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { digestOf } from '../bytes/hash.ts';
 import { canonicalJson } from '../bytes/json-canonical.ts';
 import { toUtf8 } from '../bytes/utf8.ts';
@@ -50,6 +51,11 @@ export function verifyToolSource(value: unknown, options: VerifyToolSourceOption
 }
 
 function checkFormat(ledger: Ledger, value: unknown): ToolSource | undefined {
+  const faults = sizeFaults(value);
+  if (faults.length > 0) {
+    ledger.ran('tool-source.format', faults);
+    return undefined;
+  }
   let source: ToolSource;
   try {
     source = typeDocument(value, { schema: toolSourceSchema, code: 'tool-source.INVALID' });
@@ -64,12 +70,25 @@ function checkFormat(ledger: Ledger, value: unknown): ToolSource | undefined {
     ledger.ran('tool-source.format', [finding('tool-source.TEXT_INVALID', SUBJECT, { path, message })]);
     return undefined;
   }
-  const actual = toUtf8(text).length;
-  const sizes = { expected: `at most ${TOOL_SOURCE_MAX_BYTES}`, actual: String(actual) };
-  const message = 'the source is larger than 1 MiB';
-  const found = [finding('tool-source.TOO_LARGE', SUBJECT, { path, message, ...sizes })];
-  ledger.ran('tool-source.format', actual > TOOL_SOURCE_MAX_BYTES ? found : []);
+  ledger.ran('tool-source.format', []);
   return source;
+}
+
+const SourceText = z.looseObject({ implementation: z.looseObject({ source: z.string() }) });
+
+/** Judged before the shape, which has the same limit, so that a source too large is reported as that. */
+function sizeFaults(value: unknown): Finding[] {
+  const { data } = SourceText.safeParse(value);
+  if (data === undefined) return [];
+  const { source } = data.implementation;
+  // One code unit is at least one byte: text that is longer need not be encoded.
+  const bytes =
+    source.length > TOOL_SOURCE_MAX_BYTES ? source.length : new TextEncoder().encode(source).length;
+  if (bytes <= TOOL_SOURCE_MAX_BYTES) return [];
+  const path = '/implementation/source';
+  const message = 'the source is larger than 1 MiB';
+  const sizes = { expected: `at most ${TOOL_SOURCE_MAX_BYTES}`, actual: `at least ${bytes}` };
+  return [finding('tool-source.TOO_LARGE', SUBJECT, { path, message, ...sizes })];
 }
 
 function checkBytes(ledger: Ledger, { artifactHash, implementation }: ToolSource): void {

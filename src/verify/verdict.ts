@@ -23,7 +23,7 @@ type BundleFacts = {
 
 /** Checks that have to pass before the bytes of a bundle count as intact. */
 const INTEGRITY: Readonly<Record<Depth, readonly CheckId[]>> = {
-  digest: ['part.bytes'],
+  digest: ['part.bytes', 'bundle.expected'],
   full: ['part.bytes', 'part.archive', 'bundle.manifest', 'bundle.row', 'bundle.expected', 'bundle.objects'],
 };
 
