@@ -12,8 +12,8 @@ export async function readMirrorFile(
   { path }: SourceFile,
   limits: EvidenceLimits,
 ): Promise<void> {
-  const checksums = path === 'SHA256SUMS';
-  const bytes = await readFile(source, path, checksums ? limits.manifestBytes : limits.documentBytes);
-  if (checksums) parseChecksums(bytes);
+  // Both name every file of the export, so they grow with its manifest.
+  const bytes = await readFile(source, path, limits.manifestBytes);
+  if (path === 'SHA256SUMS') parseChecksums(bytes);
   else parseReceipt(bytes);
 }

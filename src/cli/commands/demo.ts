@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { runDemo, shown, type DemoSummary } from '../demo/demo.ts';
+import { runDemo } from '../demo/demo.ts';
+import { shown, type DemoSummary } from '../demo/stage.ts';
 import { EXIT } from '../exit.ts';
 import { examples, standardOptions } from '../options.ts';
 import { stableJson } from '../../report/index.ts';
