@@ -7,7 +7,7 @@ export type Output = {
   readonly isTTY: boolean;
   readonly columns: number;
   /** Resolves when the bytes are handed over; when nobody reads any more it resolves too, and `closed` is true. */
-  write(chunk: string | Uint8Array): Promise<void>;
+  readonly write: (chunk: string | Uint8Array) => Promise<void>;
   readonly closed: boolean;
 };
 
@@ -21,7 +21,7 @@ export type Cli = {
   readonly stderr: Output;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  now(): number;
+  readonly now: () => number;
   /** Set by the options of the command before it runs. */
   quiet: boolean;
   format: OutputFormat;

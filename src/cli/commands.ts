@@ -4,7 +4,11 @@ import type { Cli } from './cli.ts';
 /** A file in commands/: `define` gives a command its arguments, options, examples and action. */
 export type CommandFile = { define(command: Command, cli: Cli): void };
 
-type CommandRow = { readonly summary: string; readonly group: string; load(): Promise<CommandFile> };
+type CommandRow = {
+  readonly summary: string;
+  readonly group: string;
+  readonly load: () => Promise<CommandFile>;
+};
 
 const CHECK = 'Check evidence:';
 const MAKE = 'Make and move evidence:';

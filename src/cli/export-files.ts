@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { digester, type Digest } from '../bytes/index.ts';
+import { digester } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { PackedExport } from '../evidence/index.ts';
 import { zipExport } from '../node/yazl-export.ts';
@@ -10,7 +10,11 @@ import { writeOutputFile, writeOutputFolder, writeSynced } from './output-file.t
 import { fileBytes } from './walk.ts';
 
 /** A file of an export to be written: its place in the tree, and its bytes, which are read once. */
-export type ExportFile = { readonly path: string; readonly bytes: number; open(): AsyncIterable<Uint8Array> };
+export type ExportFile = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+};
 
 /** Documents first, then parts and local reports, in the order in which the manifest lists them. */
 export function exportFiles(
@@ -35,11 +39,7 @@ async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** The bytes of a file that must still be what was digested. @throws DrillproofError `io.CHANGED` */
-async function* unchanged(
-  file: string,
-  digest: string | Digest,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+async function* unchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const sum = digester();
   for await (const chunk of fileBytes(file)) {
     signal.throwIfAborted();

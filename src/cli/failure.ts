@@ -1,5 +1,5 @@
 import { codeEntry, type Code } from '../codes/index.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, TransportError } from '../errors.ts';
 import { errnoOf, ioError } from '../node/fs-errors.ts';
 import { printable, stableJson } from '../report/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -34,11 +34,26 @@ const interruption = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });
 
 function coded(error: unknown): DrillproofError {
+  if (error instanceof TransportError) return withReason(error);
   if (error instanceof DrillproofError) return error;
   if (errnoOf(error) !== undefined && isSystemError(error))
     return ioError(error, error.path ?? 'a file', 'read');
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new DrillproofError('internal.BUG', message, { cause: error });
+}
+
+/** What the system says of the connection, such as ECONNREFUSED, which stands deep in the causes. */
+function withReason(error: TransportError): DrillproofError {
+  const reason = reasonOf(error.cause);
+  if (reason === undefined) return error;
+  return new DrillproofError(error.code, `${error.message} (${reason})`, {
+    ...(error.details && { details: error.details }),
+  });
+}
+
+function reasonOf(cause: unknown, depth = 0): string | undefined {
+  if (!(cause instanceof Error) || depth > 5) return undefined;
+  return errnoOf(cause) ?? reasonOf(cause.cause, depth + 1);
 }
 
 const isSystemError = (error: unknown): error is Error & { path?: string } =>

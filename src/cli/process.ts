@@ -1,8 +1,11 @@
-import type { WriteStream } from 'node:tty';
 import type { Cli, Output } from './cli.ts';
 import { EXIT } from './exit.ts';
 
-type Stream = NodeJS.WriteStream & Partial<WriteStream>;
+// A pipe or file has neither, whatever the types of Node promise.
+type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+};
 
 /** The world of this process: its streams, environment, clock and signals. */
 export function processCli(signal: AbortSignal): Cli {
@@ -30,7 +33,7 @@ function output(stream: Stream): Output {
   });
   return {
     isTTY: stream.isTTY === true,
-    columns: stream.isTTY ? stream.columns : 80,
+    columns: stream.columns ?? 80,
     get closed() {
       return closed;
     },

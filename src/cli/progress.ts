@@ -4,11 +4,11 @@ import { say, type Cli } from './cli.ts';
 
 export type Progress = {
   /** How far it is: parts done of all, and bytes of them. */
-  update(state: ProgressState): void;
+  readonly update: (state: ProgressState) => void;
   /** A line that stays, such as a part that failed. */
-  note(line: string): void;
+  readonly note: (line: string) => void;
   /** Takes the bar away. */
-  end(): void;
+  readonly end: () => void;
 };
 export type ProgressState = {
   readonly done: number;

@@ -10,6 +10,7 @@ import {
   type LocalReportFacts,
 } from '../evidence/index.ts';
 import { openFile } from '../node/file-access.ts';
+import { derivedId } from '../server/admin/context.ts';
 import { localReportMetadataSchema, type LocalReportMetadata } from '../server/admin/local-report.ts';
 import { openZip } from '../zip/index.ts';
 import type { Cli } from './cli.ts';
@@ -63,8 +64,7 @@ export async function readReportFacts(
     const claims = metadata
       ? claimsOf(metadata)
       : { ...(await ownClaims(access)), createdAtMs: await fileTime(spec.file) };
-    const localReportId =
-      metadata?.localReportId ?? `lrep_${digest.slice('sha256:'.length, 'sha256:'.length + 24)}`;
+    const localReportId = metadata?.localReportId ?? derivedId('lrep', projectId, digest);
     return { localReportId, projectId, digest, bytes, ...claims };
   } finally {
     await access.close();

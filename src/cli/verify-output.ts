@@ -30,7 +30,7 @@ export function target(value: string): Target {
 /** The targets with what goes to standard output first: text unless another format is asked for there. */
 export function targetsOf(given: readonly Target[], json: boolean): readonly [ReportFormat, ...Target[]] {
   const files = given.filter(({ file }) => file !== undefined);
-  const plain = [...given.filter(({ file }) => file === undefined).map(({ format }) => format)];
+  const plain = given.filter(({ file }) => file === undefined).map(({ format }) => format);
   if (json && !plain.includes('json')) plain.push('json');
   if (plain.length > 1) {
     throw usageError(

@@ -17,10 +17,10 @@ export const VERDICT_PAINT: Readonly<
   invalid: 'bad',
 };
 
-/** The first line: the verdict and what it is about. */
+/** The first line: the verdict and what it is about. It is one line however long it is. */
 export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
   const word = verdict.toUpperCase().replace('_', ' ');
-  return labelled(page, `${word} `, text, page.paint[VERDICT_PAINT[verdict]]);
+  return [`${page.paint[VERDICT_PAINT[verdict]](word)} ${text}`];
 }
 
 const NAME_WIDTH = 16;

@@ -56,7 +56,7 @@ function allFindings(report: ExportReport): readonly Finding[] {
 
 function headlineOf(report: ExportReport): string {
   const name = printable(report.evidenceExportId ?? 'export');
-  return `${name}: ${partsSummary(report.parts)}, completeness ${report.completeness}`;
+  return `${name}: ${partsSummary(report.parts)}; list ${report.completeness}`;
 }
 
 function partsSummary(parts: readonly BundleReport[]): string {

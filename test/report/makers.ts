@@ -45,7 +45,12 @@ export function part(n: number, over: Partial<BundleReport> = {}): BundleReport 
     provenance: 'attested',
     signer: { ...SIGNER, issuedAtMs: SIGNER.issuedAtMs + n },
     outcome: { drillId: 'check-package', targetId: `package-${n}`, status: 'completed', verdict: 'passed' },
-    checks: [passed('part.bytes'), passed('part.archive'), passed('bundle.objects'), passed('attestation.signature')],
+    checks: [
+      passed('part.bytes'),
+      passed('part.archive'),
+      passed('bundle.objects'),
+      passed('attestation.signature'),
+    ],
     findings: [],
     coverage: coverage({ totalBytes: 10_000, coveredBytes: 10_000, attestedBytes: 10_000 }),
     ...over,
@@ -131,7 +136,10 @@ export const toolSourceReport = (over: Partial<ToolSourceReport> = {}): ToolSour
   packageId: 'mailer',
   buildHash: DIGEST,
   artifactHash: DIGEST,
-  checks: [passed('tool-source.bytes'), { id: 'tool-source.lock', state: 'not_applicable', reason: 'no lock given' }],
+  checks: [
+    passed('tool-source.bytes'),
+    { id: 'tool-source.lock', state: 'not_applicable', reason: 'no lock given' },
+  ],
   findings: [],
   ...over,
 });

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { defineBuild, defineBundle, defineExport, defineLocalReport } from '../admin-ingest.ts';
+import {
+  defineOrganization,
+  defineProject,
+  defineTokenCreate,
+  defineTokenList,
+  defineTokenRevoke,
+} from '../admin-tenants.ts';
+import type { Cli } from '../cli.ts';
+import { examples } from '../options.ts';
+
+export function define(command: Command, cli: Cli): void {
+  command.description(
+    'Work on the data of a control plane on this machine, beside a running one or without.',
+  );
+  const org = command.command('org').summary('organizations').description('Create organizations.');
+  defineOrganization(org.command('create').summary('create an organization'), cli);
+  const project = command.command('project').summary('projects').description('Create projects.');
+  defineProject(project.command('create').summary('create a project of an organization'), cli);
+  const token = command.command('token').summary('tokens').description('Create, list and revoke tokens.');
+  defineTokenCreate(token.command('create').summary('create a token, shown once'), cli);
+  defineTokenList(token.command('list').summary('list the tokens of an organization'), cli);
+  defineTokenRevoke(token.command('revoke').summary('revoke a token'), cli);
+  const ingest = command
+    .command('ingest')
+    .summary('take in evidence and builds')
+    .description('Take in evidence and builds.');
+  defineBundle(ingest.command('bundle').summary('take in a part'), cli);
+  defineExport(ingest.command('export').summary('take in an export'), cli);
+  defineBuild(ingest.command('build').summary('take in a build archive'), cli);
+  defineLocalReport(ingest.command('local-report').summary('take in a local report'), cli);
+  for (const group of [org, project, token, ingest]) groupHelp(group);
+  examples(command, [
+    ['from nothing to a token', 'drillproof admin org create --name Acme'],
+    ['then', 'drillproof admin project create --organization org_0123456789ab --name web'],
+    ['then', 'drillproof admin token create --organization org_0123456789ab --all-projects'],
+    ['and evidence to serve', 'drillproof admin ingest export ./export'],
+  ]);
+}
+
+function groupHelp(group: Command): void {
+  const { parent } = group;
+  const [first] = group.commands;
+  if (parent === null || first === undefined) return;
+  examples(group, [
+    ['what a command takes', `drillproof ${parent.name()} ${group.name()} ${first.name()} --help`],
+  ]);
+}
