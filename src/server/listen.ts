@@ -165,9 +165,11 @@ function bind(server: Server, port: number, hostname: string): Promise<AddressIn
 
 async function drain(server: Server, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  // A connection whose answer ends from now on would be kept open for a next request; it is closed instead.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
+  clearInterval(idle);
   clearTimeout(cut);
 }
 

@@ -1,4 +1,6 @@
-import fc from 'fast-check';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   fillPath,
@@ -458,8 +460,6 @@ describe('every answer', () => {
 
 describe('tokens at rest', () => {
   it('are only hashes', async () => {
-    const { readFile, readdir } = await import('node:fs/promises');
-    const { join } = await import('node:path');
     const names = (await readdir(here.folder)).filter((name) => name.startsWith('store.sqlite'));
     const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(here.folder, name)))));
     expect(stored.includes(Buffer.from(all))).toBe(false);

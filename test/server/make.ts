@@ -55,7 +55,7 @@ export const EVERY_PERMISSION: readonly Permission[] = [
 ];
 
 /** A folder that is gone after the test. */
-export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
@@ -318,7 +318,7 @@ export async function buildArchive(
       },
     ],
   };
-  const lockBytes = canonicalBytes((change.lock?.(lock) ?? lock) as typeof lock);
+  const lockBytes = canonicalBytes(change.lock?.(lock) ?? lock);
   const files: Record<string, Uint8Array> = {
     'build.json': lockBytes,
     'greeter/package.json': manifest,
@@ -345,6 +345,6 @@ export async function ask(
       method,
       headers: { ...authorization, ...headers },
       ...(body !== undefined && { body, duplex: 'half' }),
-    } as RequestInit),
+    }),
   );
 }

@@ -192,20 +192,28 @@ describe('taking in a local report', () => {
   });
 });
 
-describe('taking in an export', () => {
-  const ingest = async (
-    make: ExportMake = {},
-    change: (files: Record<string, Uint8Array>) => void = () => {},
-  ) => {
-    const { files, localReports } = await exportFiles(make);
-    change(files);
-    return here.admin.ingestExport(memorySource(files), { localReports });
-  };
-  const nothingStored = async () => expect(await here.store.exports(ORG, -1, 10)).toEqual([]);
+const ingestExport = async (
+  make: ExportMake = {},
+  change: (files: Record<string, Uint8Array>) => void = () => {},
+) => {
+  const { files, localReports } = await exportFiles(make);
+  change(files);
+  return here.admin.ingestExport(memorySource(files), { localReports });
+};
+const nothingStored = async () => expect(await here.store.exports(ORG, -1, 10)).toEqual([]);
 
+const edited =
+  (path: string, change: (document: Record<string, unknown>) => void) =>
+  (files: Record<string, Uint8Array>) => {
+    const document = JSON.parse(fromUtf8(files[path]!)) as Record<string, unknown>;
+    change(document);
+    files[path] = canonicalBytes(document);
+  };
+
+describe('taking in an export', () => {
   it('makes rows of its bundles and reports', async () => {
     const key = signer();
-    const { resource, created } = await ingest({
+    const { resource, created } = await ingestExport({
       parts: [await part(1, { key }), await part(2)],
       reports: [1, 2],
       key,
@@ -217,16 +225,16 @@ describe('taking in an export', () => {
   });
 
   it('twice changes nothing, even from a source that lost its parts', async () => {
-    await ingest();
-    expect((await ingest()).created).toBe(false);
-    const { created } = await ingest({}, (files) => delete files[`parts/${id('evidence', 1)}.zip`]);
+    await ingestExport();
+    expect((await ingestExport()).created).toBe(false);
+    const { created } = await ingestExport({}, (files) => delete files[`parts/${id('evidence', 1)}.zip`]);
     expect(created).toBe(false);
     expect(await here.store.exports(ORG, -1, 10)).toHaveLength(1);
   });
 
   it('refuses another manifest under its id', async () => {
-    await ingest();
-    expect(await codeOf(ingest({ parts: [await part(2)] }))).toBe('export.CHANGED');
+    await ingestExport();
+    expect(await codeOf(ingestExport({ parts: [await part(2)] }))).toBe('export.CHANGED');
     expect(await here.store.exportPart(ORG, EXPORT, id('evidence', 2))).toBeUndefined();
   });
 
@@ -243,14 +251,6 @@ describe('taking in an export', () => {
     expect(await codeOf(here.admin.ingestExport(memorySource(files)))).toBe('server.ADMIN_REFUSED');
     await nothingStored();
   });
-
-  const edited =
-    (path: string, change: (document: Record<string, unknown>) => void) =>
-    (files: Record<string, Uint8Array>) => {
-      const document = JSON.parse(fromUtf8(files[path]!)) as Record<string, unknown>;
-      change(document);
-      files[path] = canonicalBytes(document as never);
-    };
 
   it.each<[string, string, (files: Record<string, Uint8Array>) => void]>([
     [
@@ -308,7 +308,7 @@ describe('taking in an export', () => {
       },
     ],
   ])('refuses one with %s, and keeps no row of it', async (_, code, change) => {
-    expect(await codeOf(ingest({ reports: [1], key: signer() }, change))).toBe(code);
+    expect(await codeOf(ingestExport({ reports: [1], key: signer() }, change))).toBe(code);
     await nothingStored();
     expect(await here.store.bundle(PROJECT, id('evidence', 1))).toBeUndefined();
   });
@@ -348,14 +348,14 @@ describe('taking in an export', () => {
   });
 });
 
-describe('taking in a build', () => {
-  const ingest = (bytes: Uint8Array) => here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+const ingestBuild = (bytes: Uint8Array) => here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
 
+describe('taking in a build', () => {
   it('stores it with an attempt that succeeded, and twice changes nothing', async () => {
     const { bytes, buildHash } = await buildArchive();
-    const first = await ingest(bytes);
+    const first = await ingestBuild(bytes);
     expect(first).toMatchObject({ buildHash, created: true });
-    expect(await ingest(bytes)).toEqual({ ...first, created: false });
+    expect(await ingestBuild(bytes)).toEqual({ ...first, created: false });
     const attempt = await here.store.buildAttempt(PROJECT, first.buildAttemptId);
     expect(attempt?.resource).toMatchObject({
       state: 'succeeded',
@@ -378,17 +378,17 @@ describe('taking in a build', () => {
     ['another asset', 'build.PACKAGE_INVALID', { extra: { 'greeter/ui.html': toUtf8('<p>other</p>') } }],
   ])('refuses one with %s', async (_, code, change) => {
     const { bytes, buildHash } = await buildArchive(undefined, change);
-    expect(await codeOf(ingest(bytes))).toBe(code);
+    expect(await codeOf(ingestBuild(bytes))).toBe(code);
     expect(await here.store.build(PROJECT, buildHash)).toBeUndefined();
   });
 
   it('refuses a source that is not UTF-8', async () => {
     const { bytes } = await buildArchive(Uint8Array.of(0x61, 0xff));
-    expect(await codeOf(ingest(bytes))).toBe('build.PACKAGE_INVALID');
+    expect(await codeOf(ingestBuild(bytes))).toBe('build.PACKAGE_INVALID');
   });
 
   it('refuses what is no ZIP, and what is larger than 64 MiB without reading it', async () => {
-    expect(await codeOf(ingest(toUtf8('no archive')))).toMatch(/^zip\./);
+    expect(await codeOf(ingestBuild(toUtf8('no archive')))).toMatch(/^zip\./);
     const large = { size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('was read')) };
     expect(await codeOf(here.admin.ingestBuild(PROJECT, large))).toBe('json.TOO_LARGE');
   });

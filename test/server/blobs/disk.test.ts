@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, truncate, utimes, writeFile, chmod, rename, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/utf8.ts';

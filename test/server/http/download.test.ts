@@ -1,7 +1,7 @@
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type Listening } from '../../../src/server/index.ts';
 import type { OpenBlob } from '../../../src/server/blobs/blobs.ts';
@@ -169,16 +169,17 @@ describe.each([
   });
 });
 
+// The blob promises more than its stream then has, as a file that is cut while it is served.
+const cut = (blob: OpenBlob): OpenBlob => ({
+  ...blob,
+  stream: async function* (range) {
+    yield* blob.stream({ ...range, end: range.end - 1_000_000 });
+    throw new Error('the file ended early');
+  },
+});
+
 describe('a download whose file ends early', () => {
   it('breaks off and never ends well', async () => {
-    // The blob promises more than its stream then has, as a file that is cut while it is served.
-    const cut = (blob: OpenBlob): OpenBlob => ({
-      ...blob,
-      stream: async function* (range) {
-        yield* blob.stream({ ...range, end: range.end - 1_000_000 });
-        throw new Error('the file ended early');
-      },
-    });
     const blobs = {
       ...here.blobs,
       open: async (...args: Parameters<World['blobs']['open']>) => cut(await here.blobs.open(...args)),
@@ -202,14 +203,15 @@ describe('a download whose file ends early', () => {
   });
 });
 
+const openFiles = async (): Promise<number> => {
+  const links = await readdir('/proc/self/fd').catch(() => []);
+  return links.length;
+};
+
 describe('a download that the client leaves', () => {
   it('closes its file and leaves the server well', async () => {
-    const open = async (): Promise<number> => {
-      const links = await readdir('/proc/self/fd').catch(() => []);
-      return links.length;
-    };
     await (await overSocket(SMALL)).arrayBuffer();
-    const before = await open();
+    const before = await openFiles();
     for (let n = 0; n < 20; n++) {
       const controller = new AbortController();
       const response = await fetch(listening.url + LARGE, {
@@ -219,7 +221,7 @@ describe('a download that the client leaves', () => {
       controller.abort();
       await response.arrayBuffer().catch(() => undefined);
     }
-    await expect.poll(open, { timeout: 10_000 }).toBeLessThanOrEqual(before + 3);
+    await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThanOrEqual(before + 3);
     expect((await body(await overSocket(LARGE))).length).toBe(bytesOf[LARGE]!.length);
   });
 });

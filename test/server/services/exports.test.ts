@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   evidenceExportPageSchema,
@@ -175,25 +175,26 @@ describe('an export of an organization', () => {
   });
 });
 
+const list = (query: string) => get(`${base()}/local-reports${query}`);
+
+async function pages(
+  limit: number,
+  between: () => Promise<void> = async () => {},
+): Promise<LocalReportItem[]> {
+  const items: LocalReportItem[] = [];
+  let cursor: string | undefined;
+  do {
+    const response = await list(`?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+    const page = localReportPageSchema.parse(await response.json());
+    items.push(...page.items);
+    cursor = page.nextCursor;
+    await between();
+  } while (cursor !== undefined);
+  return items;
+}
+
 describe('the list of local reports', () => {
   const numbers = Array.from({ length: 7 }, (_, n) => n + 1);
-  const list = (query: string) => get(`${base()}/local-reports${query}`);
-
-  async function pages(
-    limit: number,
-    between: () => Promise<void> = async () => {},
-  ): Promise<LocalReportItem[]> {
-    const items: LocalReportItem[] = [];
-    let cursor: string | undefined;
-    do {
-      const response = await list(`?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
-      const page = localReportPageSchema.parse(await response.json());
-      items.push(...page.items);
-      cursor = page.nextCursor;
-      await between();
-    } while (cursor !== undefined);
-    return items;
-  }
 
   inWorld(() => ingestedExport(here, { reports: numbers }));
 

@@ -46,6 +46,13 @@ async function ingested(source?: string): Promise<string> {
   return buildHash;
 }
 
+/** Makes the store name another archive for a build, as only an intruder could. */
+const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
+  const blob = await here.blobs.put(stream(archive));
+  const row = { organizationId: ORG, projectId: PROJECT, buildHash: toDigest(buildHash), archive: blob };
+  await here.store.transaction((tx) => tx.saveBuild(row));
+};
+
 describe('the source of a tool', () => {
   it('is the exact bytes that the build locks', async () => {
     const buildHash = await ingested();
@@ -116,11 +123,6 @@ describe('the source of a tool', () => {
   });
 
   it('is proven against the lock and the build hash on each call, whatever archive the store names', async () => {
-    const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
-      const blob = await here.blobs.put(stream(archive));
-      const row = { organizationId: ORG, projectId: PROJECT, buildHash: toDigest(buildHash), archive: blob };
-      await here.store.transaction((tx) => tx.saveBuild(row));
-    };
     const { buildHash } = await buildArchive();
     const other = await buildArchive('export const greet = 2;');
     await swap(other.bytes, buildHash);
