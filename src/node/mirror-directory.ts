@@ -62,9 +62,9 @@ function directoryTarget(root: string, own: string, close: () => Promise<void>):
   // Final paths can be longer than a name may be, so a partial file is named by the digest of its path.
   const temporary = (path: string): string => join(partials, digestOf(toUtf8(path)).slice('sha256:'.length));
   const writeWhole = async (file: string, bytes: Uint8Array): Promise<void> => {
-    await makeFolder(partials);
-    await makeFolders(root, file, known);
     const draft = `${temporary(file)}.draft`;
+    await makeFolders(root, draft, known);
+    await makeFolders(root, file, known);
     await writeDurably(draft, bytes);
     await publish(draft, file);
   };
@@ -80,7 +80,7 @@ function directoryTarget(root: string, own: string, close: () => Promise<void>):
     write: (path, bytes) => writeWhole(placeIn(root, path), bytes),
     async partial(path) {
       const file = placeIn(root, path);
-      await makeFolder(partials);
+      await makeFolders(root, temporary(path), known);
       return openPartial(temporary(path), () => makeFolders(root, file, known), file);
     },
     readClaim: () => readWhole(claim),

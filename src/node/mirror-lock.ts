@@ -29,7 +29,7 @@ export async function takeLock(file: string): Promise<() => Promise<void>> {
     }
     const content = await readHolder(file);
     if (content === undefined) continue;
-    const holder = whoHolds(content);
+    const holder = whoHolds(file, content);
     if (holder !== undefined) throw locked(file, holder);
     await removeStale(file, content);
   }
@@ -75,11 +75,11 @@ async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 /** Who holds a lock with this content, in words; `undefined` when nobody does any more. */
-function whoHolds(content: string): string | undefined {
+function whoHolds(file: string, content: string): string | undefined {
   const { pid, host } = readContent(content);
   if (pid === undefined) return undefined;
   if (host !== hostname()) return `process ${pid} on ${String(host)}`;
-  if (pid === process.pid) return undefined;
+  if (pid === process.pid) return held.has(file) ? 'this process' : undefined;
   return isAlive(pid) ? `process ${pid}` : undefined;
 }
 

@@ -44,9 +44,7 @@ export async function makeFolder(folder: string): Promise<void> {
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw ioError(cause, folder, 'write');
   }
-  const stat = await lstat(folder);
-  if (!stat.isDirectory())
-    throw new DrillproofError('io.KIND', `${folder} is no folder of its own`, { path: folder });
+  await kindOf(folder, 'folder');
 }
 
 /** Size of a regular file below `root`, reached without a symbolic link; `undefined` when there is none. */

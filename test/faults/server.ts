@@ -66,10 +66,20 @@ export function envelope(
   response: ServerResponse,
   status: number,
   code: string,
-  more: { readonly retryable?: boolean; readonly retryAfterMs?: number; readonly [member: string]: unknown } = {},
+  more: {
+    readonly retryable?: boolean;
+    readonly retryAfterMs?: number;
+    readonly [member: string]: unknown;
+  } = {},
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const { retryable = false, ...rest } = more;
-  const body = { code, message: 'made for a test', correlationId: 'corr_abcdef', retryable, source: 'platform' };
+  const body = {
+    code,
+    message: 'made for a test',
+    correlationId: 'corr_abcdef',
+    retryable,
+    source: 'platform',
+  };
   json(response, status, { ...body, ...rest }, headers);
 }

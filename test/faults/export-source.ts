@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import type { EvidenceExport } from '../../src/contract/index.ts';
+import {
+  exportManifestBytes,
+  parseExportManifest,
+  selectionDigest,
+  sumBytes,
+} from '../../src/evidence/index.ts';
+import { envelope, faultServer, json, type FaultServer, type Seen } from './server.ts';
+
+export const PROJECT = 'prj_000000000001';
+export const EXPORT = 'evexp_000000000001';
+export const ORGANIZATION = 'org_000000000001';
+export const exportRef = { projectId: PROJECT, evidenceExportId: EXPORT };
+
+const digest = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}` as const;
+
+/** Bytes that follow from a seed and do not repeat early. */
+export function seededBytes(seed: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = seed * 2_654_435_761 + 1;
+  for (let i = 0; i < length; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[i] = state >>> 24;
+  }
+  return bytes;
+}
+
+export type TestExport = {
+  /** Every file of the export that is listed, by its path. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly manifest: Uint8Array;
+  readonly manifestDigest: `sha256:${string}`;
+  readonly resource: EvidenceExport;
+  readonly attestation: Uint8Array;
+};
+
+/** An export of bytes that are no archives, which a mirror does not look into. */
+export function makeExport(
+  options: { parts?: number; reports?: number; bytes?: number; seed?: number } = {},
+): TestExport {
+  const { parts = 3, reports = 1, bytes = 5000, seed = 1 } = options;
+  const files = new Map<string, Uint8Array>();
+  const row = (ordinal: number, path: string) => {
+    const content = seededBytes(seed * 1000 + files.size, bytes);
+    files.set(path, content);
+    return {
+      ordinal,
+      projectId: PROJECT,
+      path,
+      digest: digest(content),
+      bytes: String(bytes),
+      manifestDigest: digest(content.subarray(1)),
+    };
+  };
+  const partRows = Array.from({ length: parts }, (_, i) => {
+    const evidenceBundleId = `evidence_${String(i).padStart(12, '0')}`;
+    return { ...row(i, `parts/${evidenceBundleId}.zip`), evidenceBundleId, signed: true };
+  });
+  const reportRows = Array.from({ length: reports }, (_, i) => {
+    const localReportId = `lrep_${String(i).padStart(12, '0')}`;
+    return { ...row(i, `local-reports/${localReportId}.zip`), localReportId, expandedBytes: '1' };
+  });
+  const head = {
+    evidenceExportId: EXPORT,
+    organizationId: ORGANIZATION,
+    scope: { kind: 'project', projectId: PROJECT } as const,
+    fromAtMs: 0,
+    throughAtMs: 10,
+    selectionDigest: selectionDigest(partRows, reportRows),
+  };
+  const manifest = exportManifestBytes({
+    schemaVersion: 1,
+    kind: 'evidence.export',
+    ...head,
+    parts: partRows,
+    localReports: reportRows,
+  });
+  parseExportManifest(manifest);
+  const manifestDigest = digest(manifest);
+  const resource: EvidenceExport = {
+    schemaVersion: 1,
+    ...head,
+    operationId: 'op_000000000001',
+    state: 'available',
+    requestedBy: 'archivist',
+    bundleCount: parts,
+    completedBundleCount: parts,
+    sourceBytes: '1',
+    archiveBytes: sumBytes([...partRows, ...reportRows].map((one) => one.bytes)),
+    createdAtMs: 1,
+    updatedAtMs: 2,
+    ...(reports > 0 && { localReportCount: reports, completedLocalReportCount: reports }),
+    manifestDigest,
+    manifestBytes: String(manifest.length),
+  };
+  return { files, manifest, manifestDigest, resource, attestation: attestationOf(manifestDigest) };
+}
+
+const attestationOf = (manifestDigest: string): Uint8Array =>
+  canonicalBytes({
+    schemaVersion: 1,
+    algorithm: 'ecdsa-p256-sha256',
+    encoding: 'der-base64url',
+    signature: 'MAYCAQECAQE',
+    statement: {
+      schemaVersion: 1,
+      predicateType: 'urn:drillproof:attestation:export:v1',
+      issuer: 'test',
+      keyId: 'key',
+      issuedAtMs: 5,
+      subject: { evidenceExportId: EXPORT, organizationId: ORGANIZATION, manifestDigest },
+    },
+  });
+
+/** What a fault may say in place of the right answer; `false` leaves the right answer to the source. */
+export type Fault = (request: {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly seen: Seen;
+  readonly response: ServerResponse;
+  /** How many requests for this path came before. */
+  readonly n: number;
+}) => boolean | void;
+
+export type ExportSource = FaultServer & {
+  /** Requests for one file of the export, by its path. */
+  requests(path: string): readonly Seen[];
+};
+
+const PREFIX = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+
+/** Serves an export as a control plane does, faults aside. */
+export async function serveExport(made: TestExport, fault: Fault = () => false): Promise<ExportSource> {
+  const documents = new Map<string, Uint8Array>([
+    ...made.files,
+    ['manifest.json', made.manifest],
+    ['export-attestation.json', made.attestation],
+  ]);
+  const counts = new Map<string, number>();
+  const server = await faultServer((seen, response) => {
+    const path = pathOf(seen.url);
+    const n = counts.get(path) ?? 0;
+    counts.set(path, n + 1);
+    const bytes = documents.get(path) ?? new Uint8Array();
+    if (fault({ path, bytes, seen, response, n }) === true) return;
+    if (path === 'export.json') return json(response, 200, made.resource);
+    if (!documents.has(path)) return envelope(response, 404, 'control.NOT_FOUND');
+    sendBytes(response, seen, bytes);
+  });
+  return { ...server, requests: (path) => server.seen.filter(({ url }) => pathOf(url) === path) };
+}
+
+/** The path in the export of what an address of the API names. */
+function pathOf(url: string): string {
+  const rest = url.startsWith(PREFIX) ? url.slice(PREFIX.length) : undefined;
+  const [, kind, id] = /^\/(parts|local-reports)\/([^/]+)/.exec(rest ?? '') ?? [];
+  if (kind !== undefined) return `${kind}/${id}.zip`;
+  const names = new Map([
+    ['', 'export.json'],
+    ['/manifest', 'manifest.json'],
+    ['/export-attestation', 'export-attestation.json'],
+  ]);
+  return names.get(rest ?? '?') ?? 'unknown';
+}
+
+export const etagOf = (bytes: Uint8Array): string => `"${digest(bytes).slice(7, 39)}"`;
+
+/** Answers with bytes, or with the range that was asked for under the right entity tag. */
+export function sendBytes(response: ServerResponse, { headers }: Seen, bytes: Uint8Array): void {
+  const etag = etagOf(bytes);
+  const common = { 'accept-ranges': 'bytes', etag, 'content-type': 'application/zip' };
+  const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? Number.NaN);
+  if (Number.isNaN(from) || (headers['if-range'] ?? etag) !== etag) {
+    response.writeHead(200, { ...common, 'content-length': bytes.length });
+    response.end(bytes);
+  } else if (from >= bytes.length) {
+    envelope(
+      response,
+      416,
+      'control.RANGE_NOT_SATISFIABLE',
+      {},
+      { 'content-range': `bytes */${bytes.length}` },
+    );
+  } else {
+    const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
+    response.writeHead(206, { ...common, 'content-range': range, 'content-length': bytes.length - from });
+    response.end(bytes.subarray(from));
+  }
+}

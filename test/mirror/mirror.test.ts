@@ -1,0 +1,434 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { parseExportResource } from '../../src/evidence/index.ts';
+import { parseReceipt } from '../../src/evidence/receipt.ts';
+import { mirrorExport } from '../../src/mirror/index.ts';
+import { mirrorDirectory } from '../../src/node/mirror-directory.ts';
+import { failureOf, testClient } from '../client/make.ts';
+import { makeExport } from '../faults/export-source.ts';
+import { envelope, json } from '../faults/server.ts';
+import { cleanUp, filesOf, mirror, newFolder, source, TOKEN } from './make.ts';
+
+afterEach(cleanUp);
+const made = makeExport();
+const ALL = [...made.files.keys()];
+const PART = ALL[0] ?? '';
+const REPORT = ALL.at(-1) ?? '';
+
+describe('a mirror', () => {
+  it('brings every file exactly, its documents, checksums and a receipt, and nothing else', async () => {
+    const folder = join(await newFolder(), 'made', 'on', 'the', 'way');
+    const server = await source(made);
+    const { receipt, events } = await mirror(server, folder, { now: () => 1_700_000_000_000 });
+    const files = await filesOf(folder);
+    for (const [path, bytes] of made.files) expect(files.get(path), path).toEqual(Buffer.from(bytes));
+    expect(files.get('manifest.json')).toEqual(Buffer.from(made.manifest));
+    expect(files.get('export-attestation.json')).toEqual(Buffer.from(made.attestation));
+    expect(parseExportResource(files.get('export.json') ?? new Uint8Array())).toEqual(made.resource);
+    const receipts = [...files.keys()].filter((path) => path.startsWith('receipts/'));
+    expect(receipts).toEqual([expect.stringMatching(/^receipts\/20231114T221320\.000Z-[0-9a-f]{12}\.json$/)]);
+    const documents = ['SHA256SUMS', 'export-attestation.json', 'export.json', 'manifest.json'];
+    expect([...files.keys()].toSorted()).toEqual([...ALL, ...documents, ...receipts].toSorted());
+    expect(receipt).toEqual(parseReceipt(files.get(receipts[0] ?? '') ?? new Uint8Array()));
+    expect(receipt).toMatchObject({
+      outcome: 'complete',
+      manifestDigest: made.manifestDigest,
+      source: server.url,
+      tool: 'drillproof/test',
+      failures: [],
+    });
+    expect(receipt.files.map(({ path, state }) => [path, state])).toEqual(
+      [...ALL, 'export-attestation.json'].map((path) => [path, 'fetched']),
+    );
+    expect(events[0]).toEqual({
+      type: 'planned',
+      files: 4,
+      bytes: 20_000,
+      missingFiles: 4,
+      missingBytes: 20_000,
+    });
+    expect(events.filter(({ type }) => type === 'part-done')).toHaveLength(4);
+    expect(events.at(-1)).toEqual({ type: 'done', outcome: 'complete', receipt: receipts[0] });
+  });
+
+  it('passes in sha256sum, every file of the evidence', async () => {
+    const folder = await newFolder();
+    await mirror(await source(made), folder);
+    const said = execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(said.trim().split('\n')).toHaveLength(ALL.length + 3);
+    expect(said).not.toContain('FAILED');
+  });
+
+  it('holds the token nowhere', async () => {
+    const folder = await newFolder();
+    const server = await source(made);
+    await mirror(server, folder);
+    for (const [path, bytes] of await filesOf(folder))
+      expect(Buffer.from(bytes).includes(TOKEN), path).toBe(false);
+    expect(server.seen.some(({ url }) => url.includes(TOKEN))).toBe(false);
+  });
+
+  it('made again keeps what it proves, fetches nothing and changes nothing but its receipts', async () => {
+    const folder = await newFolder();
+    const server = await source(made);
+    await mirror(server, folder);
+    const before = await filesOf(folder);
+    const { receipt } = await mirror(server, folder);
+    expect(receipt.files.every(({ state }) => state === 'kept')).toBe(true);
+    for (const path of ALL) expect(server.requests(path)).toHaveLength(1);
+    const after = await filesOf(folder);
+    for (const [path, bytes] of before) expect(after.get(path), path).toEqual(bytes);
+    expect(after.size).toBe(before.size + 1);
+  });
+
+  it.each([
+    ['a byte', (bytes: Buffer) => bytes.fill(0, 7, 8)],
+    ['its end', (bytes: Buffer) => bytes.subarray(0, -1)],
+    ['a byte too many', (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)])],
+    ['everything', () => Buffer.of()],
+  ])('repairs a file that changed in %s, and only that', async (_, damage) => {
+    const folder = await newFolder();
+    const server = await source(made);
+    await mirror(server, folder);
+    await writeFile(join(folder, PART), damage(await readFile(join(folder, PART))));
+    const { receipt } = await mirror(server, folder);
+    expect(receipt.files.filter(({ state }) => state !== 'kept').map(({ path }) => path)).toEqual([PART]);
+    expect(await readFile(join(folder, PART))).toEqual(Buffer.from(made.files.get(PART) ?? []));
+  });
+
+  it('keeps a damaged file when the source cannot give a right one', async () => {
+    const folder = await newFolder();
+    await mirror(await source(made), folder);
+    await writeFile(join(folder, PART), 'damaged');
+    const away = await source(made, ({ path, response }) => {
+      if (path !== PART) return false;
+      envelope(response, 500, 'control.STORED_BYTES_CORRUPT');
+      return true;
+    });
+    const failure = await failureOf(mirror(away, folder));
+    expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+    expect(await readFile(join(folder, PART), 'utf8')).toBe('damaged');
+  });
+
+  it.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
+    'repairs %s when it is damaged or gone',
+    async (name) => {
+      const folder = await newFolder();
+      const server = await source(made);
+      await mirror(server, folder);
+      const before = await filesOf(folder);
+      await writeFile(join(folder, name), '{"damaged":');
+      await mirror(server, folder);
+      expect((await filesOf(folder)).get(name)).toEqual(before.get(name));
+      await rm(join(folder, name));
+      await mirror(server, folder);
+      expect((await filesOf(folder)).get(name)).toEqual(before.get(name));
+    },
+  );
+
+  it('of an export without attestation and reports is complete without them', async () => {
+    const folder = await newFolder();
+    const bare = makeExport({ reports: 0, parts: 1 });
+    const server = await source(bare, ({ path, response }) => {
+      if (path !== 'export-attestation.json') return false;
+      envelope(response, 404, 'control.NOT_FOUND');
+      return true;
+    });
+    const { receipt } = await mirror(server, folder);
+    expect(receipt.outcome).toBe('complete');
+    expect((await filesOf(folder)).has('export-attestation.json')).toBe(false);
+  });
+
+  it('of a manifest that the caller gives does not ask for one', async () => {
+    const folder = await newFolder();
+    const server = await source(made);
+    const { receipt } = await mirror(server, folder, {
+      manifest: made.manifest,
+      expectManifest: made.manifestDigest,
+    });
+    expect(receipt.manifestFrom).toBe('caller');
+    expect(server.requests('manifest.json')).toEqual([]);
+    expect(await readFile(join(folder, 'manifest.json'))).toEqual(Buffer.from(made.manifest));
+  });
+});
+
+describe('what pins a mirror', () => {
+  it('an export that is not available is not mirrored, and no folder is made', async () => {
+    const folder = join(await newFolder(), 'absent');
+    for (const change of [
+      { state: 'generating' as const },
+      { deletion: { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 } },
+    ]) {
+      const server = await source({ ...made, resource: { ...made.resource, ...change } });
+      expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'export.NOT_AVAILABLE' });
+      await expect(readFile(folder)).rejects.toThrow('ENOENT');
+    }
+  });
+
+  it.each([
+    [
+      'the manifest has another digest',
+      { manifest: makeExport({ seed: 2 }).manifest },
+      'export.RESOURCE_MISMATCH',
+    ],
+    [
+      'the manifest goes on',
+      { manifest: Buffer.concat([made.manifest, Buffer.from(' ')]) },
+      'transport.BODY_TOO_LONG',
+    ],
+    ['the manifest is cut', { manifest: made.manifest.subarray(0, -1) }, 'export.RESOURCE_MISMATCH'],
+    ['the count differs', { resource: { ...made.resource, bundleCount: 4 } }, 'export.RESOURCE_MISMATCH'],
+    [
+      'the organization differs',
+      { resource: { ...made.resource, organizationId: 'org_000000000002' } },
+      'export.RESOURCE_MISMATCH',
+    ],
+    [
+      'the size is absurd',
+      { resource: { ...made.resource, manifestBytes: '9'.repeat(38) } },
+      'json.TOO_LARGE',
+    ],
+    [
+      'another export is described',
+      { resource: { ...made.resource, evidenceExportId: 'evexp_000000000009' } },
+      'transport.RESPONSE_INVALID',
+    ],
+  ])('nothing is written when %s', async (_, change, code) => {
+    const folder = await newFolder();
+    const server = await source({ ...made, ...change });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code });
+    expect(await filesOf(folder)).toEqual(new Map());
+  });
+
+  it('the digest that the caller expects decides', async () => {
+    const folder = await newFolder();
+    const failure = await failureOf(
+      mirror(await source(made), folder, { expectManifest: makeExport({ seed: 2 }).manifestDigest }),
+    );
+    expect(failure).toMatchObject({ code: 'expect.MANIFEST_MISMATCH' });
+  });
+
+  it('a manifest of the caller that is not the one of the export is refused', async () => {
+    const folder = await newFolder();
+    const failure = await failureOf(
+      mirror(await source(made), folder, { manifest: makeExport({ seed: 2 }).manifest }),
+    );
+    expect(failure).toMatchObject({ code: 'export.RESOURCE_MISMATCH' });
+  });
+
+  it.each([
+    '../../outside.zip',
+    '/etc/passwd',
+    'http://169.254.169.254/latest',
+    'file:///etc/passwd',
+    'parts/x.zip',
+    'receipts/x.json',
+  ])('a manifest with the path %s is refused, and no request follows it', async (path) => {
+    const text = new TextDecoder().decode(made.manifest).replace(PART, path);
+    const manifest = new TextEncoder().encode(text);
+    const manifestDigest = digestOf(manifest);
+    const resource = { ...made.resource, manifestDigest, manifestBytes: String(manifest.length) };
+    const server = await source({ ...made, manifest, resource });
+    const folder = await newFolder();
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'export.MANIFEST_INVALID' });
+    expect(server.seen).toHaveLength(2);
+    expect(await filesOf(folder)).toEqual(new Map());
+  });
+
+  it('an attestation of another export is not taken', async () => {
+    const folder = await newFolder();
+    const server = await source({ ...made, attestation: makeExport({ seed: 2 }).attestation });
+    const failure = await failureOf(mirror(server, folder));
+    expect(failure.details?.['failures']).toEqual([
+      expect.objectContaining({
+        path: 'export-attestation.json',
+        code: 'export.ATTESTATION_SUBJECT_MISMATCH',
+      }),
+    ]);
+    expect((await filesOf(folder)).has('export-attestation.json')).toBe(false);
+  });
+});
+
+describe('a target', () => {
+  it('that holds something else is left as it is', async () => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'thesis.txt'), 'mine');
+    const failure = await failureOf(mirror(await source(made), folder));
+    expect(failure).toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
+    expect([...(await filesOf(folder)).keys()]).toEqual(['thesis.txt']);
+  });
+
+  it.each(['complete', 'interrupted'])(
+    'that holds a %s mirror of another export is left as it is',
+    async (how) => {
+      const folder = await newFolder();
+      const broken = await source(made, ({ path, response }) => {
+        if (how === 'complete' || path !== PART) return false;
+        envelope(response, 404, 'control.NOT_FOUND');
+        return true;
+      });
+      await mirror(broken, folder).catch(() => undefined);
+      const before = await filesOf(folder);
+      const id = 'evexp_000000000009';
+      const other = { ...makeExport({ seed: 3 }) };
+      const manifest = new TextEncoder().encode(
+        new TextDecoder().decode(other.manifest).replaceAll('evexp_000000000001', id),
+      );
+      const manifestDigest = digestOf(manifest);
+      const resource = {
+        ...other.resource,
+        evidenceExportId: id,
+        manifestDigest,
+        manifestBytes: String(manifest.length),
+      };
+      const { client } = testClient('http://control.example', {
+        fetch: () => Promise.resolve(Response.json(resource)),
+      });
+      const work = mirrorExport(
+        { projectId: 'prj_000000000001', evidenceExportId: id },
+        { client, to: mirrorDirectory(folder), manifest },
+      );
+      expect(await failureOf(work)).toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
+      expect(await filesOf(folder)).toEqual(before);
+    },
+  );
+
+  it('that holds this export under another manifest is left as it is', async () => {
+    const folder = await newFolder();
+    await mirror(await source(made), folder);
+    const before = await filesOf(folder);
+    const failure = await failureOf(mirror(await source(makeExport({ seed: 2 })), folder));
+    expect(failure).toMatchObject({ code: 'export.CHANGED' });
+    expect(await filesOf(folder)).toEqual(before);
+  });
+
+  it('with a symbolic link in the place of a file or folder is not written through', async () => {
+    const folder = await newFolder();
+    const outside = await newFolder();
+    await mirror(await source(made), folder);
+    await rm(join(folder, PART));
+    await symlink(join(outside, 'stolen'), join(folder, PART));
+    expect(await failureOf(mirror(await source(made), folder))).toMatchObject({ code: 'io.KIND' });
+    await rm(join(folder, 'parts'), { recursive: true });
+    await symlink(outside, join(folder, 'parts'));
+    expect(await failureOf(mirror(await source(made), folder))).toMatchObject({ code: 'io.KIND' });
+    expect(await filesOf(outside)).toEqual(new Map());
+  });
+
+  it('that is a file is refused', async () => {
+    const file = join(await newFolder(), 'file');
+    await writeFile(file, '');
+    expect(await failureOf(mirror(await source(made), file))).toMatchObject({ code: 'io.KIND' });
+  });
+
+  it('that another mirror of this process is writing to is refused', async () => {
+    const folder = await newFolder();
+    let asked = false;
+    const slow = await source(made, ({ path, response }) => {
+      if (path !== PART) return false;
+      asked = true;
+      setTimeout(() => envelope(response, 404, 'control.NOT_FOUND'), 100);
+      return true;
+    });
+    const first = failureOf(mirror(slow, folder));
+    await expect.poll(() => asked).toBe(true);
+    expect(await failureOf(mirror(slow, folder))).toMatchObject({ code: 'io.LOCKED' });
+    expect(await first).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+  });
+});
+
+describe('failures', () => {
+  it('of one file do not stop the others, and are told together at the end', async () => {
+    const folder = await newFolder();
+    const missing = [PART, REPORT];
+    const server = await source(made, ({ path, response }) => {
+      if (!missing.includes(path)) return false;
+      envelope(
+        response,
+        path === PART ? 500 : 404,
+        path === PART ? 'control.STORED_BYTES_CORRUPT' : 'control.NOT_FOUND',
+      );
+      return true;
+    });
+    const failure = await failureOf(mirror(server, folder));
+    expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+    expect(failure.details?.['failures']).toEqual([
+      { path: PART, code: 'control.STORED_BYTES_CORRUPT', message: 'made for a test' },
+      { path: REPORT, code: 'control.NOT_FOUND', message: 'made for a test' },
+    ]);
+    const files = await filesOf(folder);
+    for (const path of ALL) expect(files.has(path), path).toBe(!missing.includes(path));
+    expect(files.has('manifest.json')).toBe(false);
+    expect(files.has('SHA256SUMS')).toBe(false);
+    const receipt = parseReceipt(files.get(String(failure.details?.['receipt'])) ?? new Uint8Array());
+    expect(receipt).toMatchObject({ outcome: 'incomplete', failures: [{ path: PART }, { path: REPORT }] });
+    const healthy = await mirror(await source(made), folder);
+    expect(healthy.receipt.outcome).toBe('complete');
+    expect(healthy.receipt.files.filter(({ state }) => state === 'kept')).toHaveLength(2 + 1);
+    expect((await filesOf(folder)).has('manifest.json')).toBe(true);
+  });
+
+  it('local reports that the source cannot give may be left out, if the caller says so', async () => {
+    const folder = await newFolder();
+    const server = await source(made, ({ path, response }) => {
+      if (path !== REPORT) return false;
+      json(response, 404, 'no such route');
+      return true;
+    });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+    const { receipt } = await mirror(server, folder, { withoutLocalReports: true });
+    expect(receipt).toMatchObject({ outcome: 'complete', withoutLocalReports: true });
+    execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder });
+  });
+
+  it('of the credential ends the run at once', async () => {
+    const folder = await newFolder();
+    const server = await source(makeExport({ parts: 30 }), ({ path, response }) => {
+      if (!path.startsWith('parts/')) return false;
+      envelope(response, 401, 'control.UNAUTHENTICATED');
+      return true;
+    });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'control.UNAUTHENTICATED' });
+    expect(server.seen.length).toBeLessThan(12);
+  });
+
+  it('of a server that goes away are not tried for every file', async () => {
+    const folder = await newFolder();
+    const big = makeExport({ parts: 100, bytes: 10 });
+    const server = await source(big, ({ path, response }) => {
+      if (!path.startsWith('parts/')) return false;
+      json(response, 503, 'away');
+      return true;
+    });
+    const failure = await failureOf(mirror(server, folder, { client: { retry: { retries: 1 } } }));
+    expect(failure).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+    expect(failure.details?.['failures']).toHaveLength(100 + 1);
+    expect(server.seen.length).toBeLessThan(40);
+  });
+
+  it('the caller may end a mirror, which then goes on where it stopped', async () => {
+    const folder = await newFolder();
+    const stop = new AbortController();
+    const server = await source(made, ({ path, n }) => {
+      if (path === ALL[2] && n === 0) stop.abort();
+      return false;
+    });
+    const failure = await failureOf(mirror(server, folder, { signal: stop.signal, concurrency: 1 }));
+    expect(failure).toMatchObject({ code: 'transport.ABORTED' });
+    expect((await filesOf(folder)).has('manifest.json')).toBe(false);
+    const { receipt } = await mirror(server, folder);
+    expect(receipt.files.filter(({ state }) => state === 'kept').length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('a concurrency that is none is a mistake of the caller', async () => {
+    const folder = await newFolder();
+    const server = await source(made);
+    await expect(mirror(server, folder, { concurrency: 0 })).rejects.toThrow(TypeError);
+  });
+});
