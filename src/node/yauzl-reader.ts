@@ -3,6 +3,7 @@ import { fromRandomAccessReaderPromise, RandomAccessReader, type Entry, type Zip
 import { digestStream, type Digest } from '../bytes/hash.ts';
 import { streamAccess, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError } from '../errors.ts';
+import { exactAccess } from '../zip/access.ts';
 
 /** An entry as yauzl sees it. */
 export type SeenEntry = { readonly name: string; readonly bytes: number; readonly digest: Digest };
@@ -11,7 +12,8 @@ export type SeenEntry = { readonly name: string; readonly bytes: number; readonl
  * Reads an archive with yauzl, entry by entry in the order of its central directory, each streamed and hashed: the
  * second reader, which shares no code with `openZip`. It accepts more than `openZip` does and checks no CRC-32; what
  * counts is that both see the same entries and bytes wherever `openZip` accepts.
- * @throws DrillproofError `zip.RECORD_INVALID` for what yauzl refuses; what the source throws passes unchanged.
+ * @throws DrillproofError `zip.RECORD_INVALID` for what yauzl refuses, `zip.TRUNCATED` where it would read outside the
+ * file, `io.CHANGED` for a source that gives fewer bytes than it has; what the source throws passes unchanged.
  */
 export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<SeenEntry, void, undefined> {
   const reader = new BoundedReader(access);
@@ -43,8 +45,8 @@ async function hashEntry(zip: ZipFile, entry: Entry): Promise<{ bytes: number; d
 
 /**
  * The reader that yauzl reads through. yauzl checks no offset before it reads, and its own readers throw where no
- * one can catch it when an offset lies outside the file; here each is an error of the call. The first failure of the
- * source is kept, because yauzl would pass it on as one of the archive.
+ * one can catch it when an offset lies outside the file; here each is an error of the call. The first failure is kept
+ * as it is, because yauzl would pass it on as a fault of the archive.
  */
 class BoundedReader extends RandomAccessReader {
   failure: { readonly error: unknown } | undefined;
@@ -52,7 +54,18 @@ class BoundedReader extends RandomAccessReader {
 
   constructor(access: RandomAccess) {
     super();
-    this.#access = access;
+    const exact = exactAccess(access);
+    this.#access = {
+      size: access.size,
+      read: async (offset, length) => {
+        try {
+          return await exact.read(offset, length);
+        } catch (error) {
+          this.failure ??= { error };
+          throw error;
+        }
+      },
+    };
   }
 
   override read(
@@ -62,44 +75,24 @@ class BoundedReader extends RandomAccessReader {
     position: number,
     callback: (error: Error | null) => void,
   ): void {
-    if (!this.#within(position, position + length)) return void setImmediate(callback, outside());
-    this.#copy(buffer, offset, length, position).then(
+    // What yauzl throws in its callback must not become the rejection of this read.
+    void this.#copy(buffer, offset, length, position).then(
       () => setImmediate(callback, null),
       (error: unknown) => setImmediate(callback, asError(error)),
     );
   }
 
   override _readStreamForRange(start: number, end: number): Readable {
-    if (this.#within(start, end)) return Readable.from(this.#pieces(start, end));
-    return new Readable().destroy(outside());
+    return Readable.from(streamAccess(this.#access, start, end - start));
   }
 
   override close(callback: (error: Error | null) => void): void {
     setImmediate(callback, null);
   }
 
-  #within(start: number, end: number): boolean {
-    return Number.isSafeInteger(start) && start >= 0 && start <= end && end <= this.#access.size;
-  }
-
   async #copy(buffer: Buffer, offset: number, length: number, position: number): Promise<void> {
-    let at = offset;
-    for await (const piece of this.#pieces(position, position + length)) {
-      buffer.set(piece, at);
-      at += piece.length;
-    }
-  }
-
-  async *#pieces(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      yield* streamAccess(this.#access, start, end - start);
-    } catch (error) {
-      this.failure ??= { error };
-      throw error;
-    }
+    buffer.set(await this.#access.read(position, length), offset);
   }
 }
-
-const outside = (): Error => new RangeError('a record lies outside the file');
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

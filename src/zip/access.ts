@@ -20,4 +20,10 @@ export async function readExactly(
   throw new DrillproofError('io.CHANGED', 'the source gave fewer bytes than its size promises', at(path));
 }
 
+/** The same source, held to its promise at every read as `readExactly` does. */
+export const exactAccess = (access: RandomAccess, path?: string): RandomAccess => ({
+  size: access.size,
+  read: (offset, length) => readExactly(access, offset, length, path),
+});
+
 const at = (path: string | undefined) => (path === undefined ? {} : { path });

@@ -1,7 +1,7 @@
 import { platform } from '#platform';
 import { streamAccess, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
-import { readExactly } from './access.ts';
+import { exactAccess } from './access.ts';
 import type { ZipEntry } from './open.ts';
 import type { ZipLimits } from './limits.ts';
 
@@ -32,11 +32,7 @@ export async function* readEntry(
 }
 
 async function* decode(access: RandomAccess, entry: ZipEntry): AsyncGenerator<Uint8Array, void, undefined> {
-  const exact: RandomAccess = {
-    size: access.size,
-    read: (offset, length) => readExactly(access, offset, length, entry.name),
-  };
-  const data = streamAccess(exact, entry.dataOffset, entry.compressedBytes);
+  const data = streamAccess(exactAccess(access, entry.name), entry.dataOffset, entry.compressedBytes);
   try {
     yield* entry.method === 'store' ? data : platform.inflateRaw(data);
   } catch (error) {

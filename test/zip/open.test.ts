@@ -4,9 +4,9 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../../src/errors.ts';
 import { openZip } from '../../src/zip/index.ts';
 import { bytesOf, extraField, join, le, rawZip, type RawEnd, type RawEntry } from './raw-zip.ts';
-import { codeOf, contentOf, errorOf, zipOf } from './support.ts';
+import { codeOf, contentOf, errorOf, strictAccess, zipOf } from './support.ts';
 
-const open = (bytes: Uint8Array) => openZip(memoryAccess(bytes));
+const open = (bytes: Uint8Array) => openZip(strictAccess(bytes));
 const a: RawEntry = { name: 'a' };
 const b: RawEntry = { name: 'b' };
 const descriptorOf = (plain: string): Uint8Array =>

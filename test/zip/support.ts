@@ -1,4 +1,4 @@
-import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
+import type { RandomAccess } from '../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import {
   openZip,
@@ -33,9 +33,18 @@ export const inputs = (files: Files): ZipInput[] =>
 export const zipOf = (files: Files, options?: ZipWriteOptions): Promise<Uint8Array> =>
   collected(writeZip(inputs(files), options));
 
+/** Bytes in memory, and an error of no known kind for whoever asks for bytes outside them. */
+export const strictAccess = (bytes: Uint8Array): RandomAccess => ({
+  size: bytes.length,
+  read(offset, length) {
+    if (offset < 0 || length < 0 || !(offset + length <= bytes.length)) throw new RangeError('outside');
+    return bytes.slice(offset, offset + length);
+  },
+});
+
 /** Everything an archive holds, read to the end. */
 export async function contentOf(source: Uint8Array | RandomAccess, limits?: ZipLimits): Promise<Content> {
-  const archive = await openZip(source instanceof Uint8Array ? memoryAccess(source) : source, limits);
+  const archive = await openZip(source instanceof Uint8Array ? strictAccess(source) : source, limits);
   const content: [string, Uint8Array][] = [];
   for (const entry of archive.entries) content.push([entry.name, await collected(archive.read(entry))]);
   return content;

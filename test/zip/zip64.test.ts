@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
+import type { RandomAccess } from '../../src/bytes/random-access.ts';
 import { openZip, storedZipBytes, writeZip } from '../../src/zip/index.ts';
 import { centralHeader, endRecords, localHeader } from '../../src/zip/write-records.ts';
 import {
@@ -15,9 +15,9 @@ import {
   type RawEnd64,
   type RawEntry,
 } from './raw-zip.ts';
-import { codeOf, collected, contentOf, input } from './support.ts';
+import { codeOf, collected, contentOf, input, strictAccess } from './support.ts';
 
-const open = (bytes: Uint8Array) => openZip(memoryAccess(bytes));
+const open = (bytes: Uint8Array) => openZip(strictAccess(bytes));
 const IN_ZIP64 = 0xffffffff;
 const GiB = 2 ** 30;
 
