@@ -10,7 +10,7 @@ export type SeenEntry = { readonly name: string; readonly bytes: number; readonl
 
 /**
  * Reads an archive with yauzl, entry by entry in the order of its central directory, each streamed and hashed: the
- * second reader, which shares no code with `openZip`. It accepts more than `openZip` does and checks no CRC-32; what
+ * second reader, which understands the format without a line of `openZip`. It accepts more than `openZip` does and checks no CRC-32; what
  * counts is that both see the same entries and bytes wherever `openZip` accepts.
  * @throws DrillproofError `zip.RECORD_INVALID` for what yauzl refuses, `zip.TRUNCATED` where it would read outside the
  * file, `io.CHANGED` for a source that gives fewer bytes than it has; what the source throws passes unchanged.
@@ -27,6 +27,7 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
     for await (const entry of zip.eachEntry()) {
       path = entry.fileName;
       yield { name: path, ...(await hashEntry(zip, entry)) };
+      path = undefined; // what fails between two entries is the fault of neither
     }
   } catch (cause) {
     if (reader.failure !== undefined) throw reader.failure.error;
@@ -37,7 +38,8 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
   }
 }
 
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+/** In one line: yauzl quotes names, which may hold anything. */
+const reasonOf = (cause: unknown): string => asError(cause).message.replaceAll(/\p{Cc}+/gu, ' ');
 
 async function hashEntry(zip: ZipFile, entry: Entry): Promise<{ bytes: number; digest: Digest }> {
   return digestStream(await zip.openReadStreamPromise(entry));
