@@ -75,9 +75,11 @@ function directoryTarget(root: string, own: string, close: () => Promise<void>):
       });
       return names.every((name) => name === PRIVATE);
     },
-    size: (path) => sizeIn(root, placeIn(root, path)),
-    read: (path) => readPieces(placeIn(root, path)),
-    write: (path, bytes) => writeWhole(placeIn(root, path), bytes),
+    size: async (path) => sizeIn(root, placeIn(root, path)),
+    async *read(path) {
+      yield* readPieces(placeIn(root, path));
+    },
+    write: async (path, bytes) => writeWhole(placeIn(root, path), bytes),
     async partial(path) {
       const file = placeIn(root, path);
       await makeFolders(root, temporary(path), known);
