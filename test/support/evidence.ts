@@ -1,10 +1,14 @@
 /** Small makers of evidence for tests: everything is real and signed, and every fact can be overridden. */
 import { platform } from '#platform';
 import { digestOf } from '../../src/bytes/hash.ts';
+import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
-import type { RunResult } from '../../src/contract/index.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/utf8.ts';
+import type { Code } from '../../src/codes/index.ts';
+import type { Attestation, RunResult } from '../../src/contract/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
 import {
+  attest,
   packBundle,
   packExport,
   readPartFacts,
@@ -15,6 +19,7 @@ import {
   type ObjectInput,
   type PackedBundle,
   type PackedExport,
+  type Statement,
 } from '../../src/evidence/index.ts';
 import {
   createSigner,
@@ -23,6 +28,8 @@ import {
   type TrustedKey,
   type TrustStore,
 } from '../../src/trust/index.ts';
+import type { Check, CheckId, Listing } from '../../src/verify/index.ts';
+import { openZip, writeZip } from '../../src/zip/index.ts';
 
 export const NOW = 1_790_000_000_000;
 export const ISSUER = 'https://drills.example';
@@ -204,4 +211,105 @@ export function makeReport(n: number): { facts: LocalReportFacts; bytes: Uint8Ar
     expandedBytes: '1000',
   };
   return { facts, bytes };
+}
+
+/** The bytes with one bit flipped. */
+export function flipped(bytes: Uint8Array, offset: number, bit = offset % 8): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  copy[offset]! ^= 1 << bit;
+  return copy;
+}
+
+/** The entries of an archive by name, in its order. */
+export async function unpack(bytes: Uint8Array): Promise<Map<string, Uint8Array>> {
+  const archive = await openZip(memoryAccess(bytes));
+  const entries = new Map<string, Uint8Array>();
+  for (const entry of archive.entries) entries.set(entry.name, await collect(archive.read(entry)));
+  return entries;
+}
+
+/** A sound archive of these entries, in this order, stored. */
+export function pack(entries: Iterable<readonly [string, Uint8Array]>): Promise<Uint8Array> {
+  const inputs = Array.from(entries, ([name, bytes]) => ({ name, open: () => once(bytes) }));
+  return collect(writeZip(inputs, { compression: 'store' }));
+}
+
+/** The archive packed again after its entries were edited: what an attacker does, so that CRC-32 and sizes hold. */
+export async function repacked(
+  bytes: Uint8Array,
+  edit: (entries: Map<string, Uint8Array>) => void | Promise<void>,
+): Promise<Uint8Array> {
+  const entries = await unpack(bytes);
+  await edit(entries);
+  return pack(entries);
+}
+
+/** Any JSON, to be edited in place. */
+export type Json = Record<string, unknown>;
+
+/** A JSON document with an edit, in canonical form again. */
+export function edited<T = Json>(bytes: Uint8Array | undefined, edit: (value: T) => void): Uint8Array {
+  const value = JSON.parse(fromUtf8(bytes ?? toUtf8('null'))) as T;
+  edit(value);
+  return canonicalBytes(value);
+}
+
+/** The attestation of a statement, whatever it says. */
+export async function forge(
+  bytes: Uint8Array | undefined,
+  signer: Signer,
+  edit: (statement: Statement) => void = () => undefined,
+): Promise<Uint8Array> {
+  const { statement } = JSON.parse(fromUtf8(bytes ?? toUtf8('null'))) as Attestation;
+  statement.keyId = signer.keyId;
+  edit(statement);
+  return canonicalBytes(await attest(statement, { ...signer, keyId: statement.keyId }));
+}
+
+/** What an export manifest says of a part, as packed. */
+export async function listingOf(bytes: Uint8Array): Promise<Listing> {
+  const { manifest, manifestDigest, signed, digest } = await readPartFacts(memoryAccess(bytes));
+  return {
+    row: {
+      ordinal: 0,
+      evidenceBundleId: manifest.evidenceBundleId,
+      projectId: manifest.projectId,
+      path: `parts/${manifest.evidenceBundleId}.zip`,
+      digest,
+      bytes: String(bytes.length),
+      manifestDigest,
+      signed,
+    },
+    organizationId: manifest.organizationId,
+    fromAtMs: NOW - 200_000,
+    throughAtMs: NOW,
+  };
+}
+
+type Judged = { readonly findings: readonly { readonly code: string; readonly severity: string }[] };
+
+/** The codes of the errors of a report, sorted, each once. */
+export const errorsOf = ({ findings }: Judged): string[] =>
+  [...new Set(findings.filter((one) => one.severity === 'error').map((one) => one.code))].toSorted();
+
+/** The codes of everything a report says, sorted, each once. */
+export const codesOf = ({ findings }: Judged): string[] =>
+  [...new Set(findings.map((one) => one.code))].toSorted();
+
+/** How a check of a report ended. */
+export const stateOf = (report: { readonly checks: readonly Check[] }, id: CheckId): string | undefined =>
+  report.checks.find((check) => check.id === id)?.state;
+
+/** Bytes of which the n-th read fails, counted from 0; `reads` tells how many there were. */
+export function faultyAccess(bytes: Uint8Array, failing: number, code: Code = 'io.UNREADABLE') {
+  const inner = memoryAccess(bytes);
+  const access = {
+    size: bytes.length,
+    reads: 0,
+    read(offset: number, length: number) {
+      if (access.reads++ === failing) throw new DrillproofError(code, 'the disk says no');
+      return inner.read(offset, length);
+    },
+  };
+  return access;
 }
