@@ -4,11 +4,11 @@ import { ZipFile } from 'yazl';
 import { DrillproofError } from '../errors.ts';
 import { assertSafeName, distinctNames } from '../zip/names.ts';
 
-/** One file of the export. `open` is called once, when all files before it have been written. */
+/** One file of the export. `open` (a `Readable` will do) is called once, when all files before it are written. */
 export type ExportFile = {
   readonly path: string;
   readonly bytes: number;
-  open(): Readable | AsyncIterable<Uint8Array>;
+  open(): AsyncIterable<Uint8Array>;
 };
 
 // The same metadata everywhere and always: yazl turns an early date into 1980-01-01 00:00 in any time zone.
@@ -21,8 +21,8 @@ const ENTRY_OPTIONS = { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100
  * Each entry carries a data descriptor. yazl leaves it out only for `addBuffer`, which keeps every buffer until the
  * archive is finished and takes no more than 1 GiB: an export of thousands of parts would lie in memory whole. Its
  * streams are opened one after the other and hold a few chunks.
- * @throws DrillproofError `io.CHANGED` for a file of another size than announced; what a file or `out` throws passes
- * unchanged. Whatever fails, `out` is destroyed.
+ * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` for a file of another size than
+ * announced; what a file or `out` throws passes unchanged. Whatever fails, `out` is destroyed.
  */
 export async function zipExport(
   files: Iterable<ExportFile> | AsyncIterable<ExportFile>,
@@ -62,7 +62,7 @@ async function addAll(
 /** The bytes of a file, exactly as many as announced: the headers depend on it. */
 async function* announced(file: ExportFile): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
-  for await (const chunk of file.open() as AsyncIterable<Uint8Array>) {
+  for await (const chunk of file.open()) {
     bytes += chunk.length;
     if (bytes > file.bytes) break;
     yield chunk;

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../src/errors.ts';
@@ -79,9 +80,20 @@ describe('zipExport', () => {
     expect(await exported(coming(files))).toEqual(whole);
     const cut = files.map((each) => ({
       ...each,
-      open: () => Readable.from(each.open()) as AsyncIterable<Uint8Array>,
+      open: () => Readable.from(each.open()),
     }));
     expect(await exported(cut)).toEqual(whole);
+  });
+
+  it('gives the same bytes in any time zone', () => {
+    const script = fileURLToPath(new URL('export-sample.ts', import.meta.url));
+    const inZone = (TZ: string): string =>
+      execFileSync(process.execPath, ['--conditions=drillproof:source', script], {
+        env: { ...process.env, TZ, NODE_OPTIONS: '' },
+        encoding: 'utf8',
+      });
+    expect(inZone('Pacific/Kiritimati')).toBe(inZone('America/Los_Angeles'));
+    expect(inZone('UTC')).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it('reads files from disk and ends the file that it writes', async () => {
