@@ -18,7 +18,12 @@ export function commandOf(program: Command, argv: readonly string[]): Command {
 }
 
 /** What commander says of a wrong call, with the near name where there is one. */
-export function usageOf(error: CommanderError, command: Command, names: readonly string[]): DrillproofError {
+export function usageOf(
+  error: CommanderError,
+  command: Command,
+  argv: readonly string[],
+  names: readonly string[],
+): DrillproofError {
   const message = error.message.replace(/^error: /, '').split('\n')[0]!;
   const help = `See "${pathOf(command)} --help".`;
   const given = /'([^']*)'/.exec(message)?.[1] ?? '';
@@ -27,20 +32,28 @@ export function usageOf(error: CommanderError, command: Command, names: readonly
     const known = command.parent === null ? names : command.commands.map((one) => one.name());
     return usageError(`there is no command "${given}"`, join(didYouMean(given, known), help));
   }
-  return usageError(message, help);
+  // A misspelt option is often why another one is missing or an argument too many.
+  const unknown = argv.find((word) => word.startsWith('--') && word !== '--' && !isKnown(word, command));
+  return unknown === undefined ? usageError(message, help) : unknownOption(unknown, command, help);
 }
+
+const nameOf = (word: string): string => word.split('=', 1)[0]!;
+const optionNames = (command: Command): readonly string[] => [
+  ...command.options.flatMap(({ long }) => (typeof long === 'string' ? [long] : [])),
+  '--help',
+];
+const isKnown = (word: string, command: Command): boolean => optionNames(command).includes(nameOf(word));
 
 /** The value after `=` is not repeated: it may be a secret. */
 function unknownOption(given: string, command: Command, help: string): DrillproofError {
-  const name = given.split('=', 1)[0]!;
+  const name = nameOf(given);
   if (SECRET_OPTIONS.has(name)) {
     return usageError(
       'a token is never taken from the command line, where every user of the machine can see it',
       SECRET_HINT,
     );
   }
-  const known = command.options.flatMap(({ long }) => (long === undefined || long === null ? [] : [long]));
-  return usageError(`there is no option ${name}`, join(didYouMean(name, known), help));
+  return usageError(`there is no option ${name}`, join(didYouMean(name, optionNames(command)), help));
 }
 
 const join = (first: string | undefined, second: string): string =>
