@@ -81,7 +81,10 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
         .default(DEFAULT_PERMISSIONS, DEFAULT_PERMISSIONS.join(' and ')),
     )
     .option('--expires-at <time>', 'last moment of its life (default: none)', time)
-    .addHelpText('after', `\nPermissions: ${permissions.join(', ')}`)
+    .addHelpText(
+      'after',
+      `\nPermissions: ${permissions.slice(0, 3).join(', ')},\n${permissions.slice(3).join(', ')}.`,
+    )
     .action((options: TokenOptions) => createToken(cli, options));
   examples(command, [
     [

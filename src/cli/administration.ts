@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { ioError } from '../node/fs-errors.ts';
+import { DrillproofError } from '../errors.ts';
+import { errnoOf, ioError } from '../node/fs-errors.ts';
 import { createAdmin, openEmbedded, type Admin, type Store } from '../server/index.ts';
 import type { Cli } from './cli.ts';
 import { standardOptions } from './options.ts';
@@ -24,7 +25,7 @@ export async function withAdmin<T>(
   work: (open: Open) => Promise<T>,
   { create = false } = {},
 ): Promise<T> {
-  if (!create) await requireFolder(data);
+  await requireFolder(data, create);
   const { store, blobs } = await openEmbedded(data, { now: cli.now });
   try {
     return await work({ admin: createAdmin({ store, blobs, now: cli.now }), store });
@@ -33,10 +34,16 @@ export async function withAdmin<T>(
   }
 }
 
-async function requireFolder(data: string): Promise<void> {
+/**
+ * The folder must be one, and there unless it may be made.
+ * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`
+ */
+export async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> {
   try {
-    await stat(data);
+    if ((await stat(data)).isDirectory()) return;
   } catch (cause) {
+    if (mayBeAbsent && errnoOf(cause) === 'ENOENT') return;
     throw ioError(cause, data, 'read');
   }
+  throw new DrillproofError('io.KIND', `${data} is no folder`, { path: data });
 }

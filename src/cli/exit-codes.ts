@@ -1,5 +1,5 @@
 import { codeEntry, type Code, type CodeClass } from '../codes/index.ts';
-import type { AttestationReport, Verdict } from '../verify/report.ts';
+import type { Verdict } from '../verify/report.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
 const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
@@ -33,13 +33,6 @@ export function exitOfVerdict(verdict: Verdict, acceptIntact: boolean): ExitCode
   if (verdict === 'intact') return acceptIntact ? EXIT.pass : EXIT.bad;
   return verdict === 'incomplete' ? EXIT.unchecked : EXIT.bad;
 }
-
-const BY_RESULT: Readonly<Record<AttestationReport['result'], ExitCode>> = {
-  valid: EXIT.pass,
-  not_judged: EXIT.unchecked,
-  invalid: EXIT.bad,
-};
-export const exitOfAttestation = (result: AttestationReport['result']): ExitCode => BY_RESULT[result];
 
 // Of several results, the one that says most against the evidence: bad, then a wrong call, then not checked.
 const WORST_FIRST: readonly ExitCode[] = [EXIT.interrupted, EXIT.bad, EXIT.usage, EXIT.unchecked];

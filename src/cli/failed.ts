@@ -23,7 +23,7 @@ export async function failed(thrown: unknown, argv: readonly string[], cli: Cli)
 async function usage(error: CommanderError, argv: readonly string[], cli: Cli): Promise<Error> {
   const { createProgram } = await import('./program.ts');
   const command = commandOf(await createProgram(argv, cli), argv);
-  return usageOf(error, command, Object.keys(COMMANDS));
+  return usageOf(error, command, argv, Object.keys(COMMANDS));
 }
 
 function stackOf(error: unknown): string {

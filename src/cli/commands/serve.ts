@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { createServer, listen, openEmbedded, type LogEntry } from '../../server/index.ts';
 import { printable } from '../../report/index.ts';
+import { requireFolder } from '../administration.ts';
 import { say, type Cli } from '../cli.ts';
 import { examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
@@ -28,6 +29,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function serve(cli: Cli, { data, host, port }: Options): Promise<void> {
   const log = (entry: LogEntry): void => void (entry.level === 'info' ? undefined : say(cli, lineOf(entry)));
+  await requireFolder(data, true);
   const { store, blobs } = await openEmbedded(data, { now: cli.now });
   const server = createServer({ store, blobs, now: cli.now, log });
   try {

@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Cli, Output } from '../../src/cli/cli.ts';
+import { run } from '../../src/cli/run.ts';
+import { EXIT } from '../../src/cli/exit.ts';
+
+export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type How = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+};
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+/** The real program, from its sources, in a process of its own. */
+export function start(args: readonly string[], { cwd, env = {} }: How = {}) {
+  return spawn(process.execPath, ['--conditions=drillproof:source', MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+export function drillproof(args: readonly string[], how: How = {}): Promise<Ended> {
+  const child = start(args, how);
+  return new Promise((resolve, reject) => {
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? (signal === null ? -1 : -2), stdout, stderr }),
+    );
+    child.stdin.end(how.input ?? '');
+  });
+}
+
+type Recorder = Output & { readonly text: () => string };
+
+export function recorder(over: Partial<Output> = {}): Recorder {
+  const chunks: string[] = [];
+  return {
+    isTTY: false,
+    columns: 80,
+    closed: false,
+    write(chunk) {
+      chunks.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+      return Promise.resolve();
+    },
+    text: () => chunks.join(''),
+    ...over,
+  };
+}
+
+export const NOW_MS = Date.UTC(2024, 0, 1, 12);
+
+/** A world in memory: a fixed clock, no environment, streams that record. */
+export function world(
+  over: Partial<Cli> = {},
+): Cli & { readonly stdout: Recorder; readonly stderr: Recorder } {
+  return {
+    env: {},
+    stdin: (async function* () {})(),
+    signal: new AbortController().signal,
+    now: () => NOW_MS,
+    quiet: false,
+    format: 'text',
+    exitCode: EXIT.pass,
+    ...over,
+    stdout: recorder(),
+    stderr: recorder(),
+  };
+}
+
+/** The program in this process, which is faster than one of its own. */
+export async function call(args: readonly string[], over: Partial<Cli> = {}): Promise<Ended> {
+  const cli = world(over);
+  const code = await run(args, cli);
+  return { code, stdout: cli.stdout.text(), stderr: cli.stderr.text() };
+}
+
+/** A folder that is removed when it is disposed of. */
+export async function scratch(): Promise<
+  { readonly path: (name: string) => string; readonly root: string } & AsyncDisposable
+> {
+  const root = await mkdtemp(join(tmpdir(), 'drillproof-cli-'));
+  return {
+    root,
+    path: (name) => join(root, name),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+const HASH = `sha256:${'4f'.repeat(32)}`;
+
+/** A folder with objects, the description of a run and its result; gives the options of `pack` for the roles. */
+export async function writeRun(folder: string, n = 1): Promise<readonly string[]> {
+  const { mkdir } = await import('node:fs/promises');
+  await mkdir(join(folder, `run-${n}`), { recursive: true });
+  const id = String(n).padStart(12, '0');
+  const file = (name: string, text: string) => writeFile(join(folder, name), text);
+  await file(`run-${n}/journal.jsonl`, '{"seq":1}\n');
+  await file(`run-${n}/state.json`, '{"a":1}\n');
+  await file(`run-${n}/trace.json`, '[]\n');
+  await file(`run-${n}/notes.txt`, 'nothing special\n');
+  await file(
+    `run-${n}.json`,
+    JSON.stringify({
+      evidenceBundleId: `evidence_${id}`,
+      organizationId: 'org_000000000001',
+      projectId: 'prj_000000000001',
+      hostedRunId: `hrun_${id}`,
+      runId: `run_check-${n}`,
+      createdAtMs: NOW_MS + n,
+      runResult: `result-${n}.json`,
+    }),
+  );
+  await file(`result-${n}.json`, JSON.stringify(runResult(n)));
+  return ['journal.jsonl=evidence', 'state.json=state', 'trace.json=trajectory'].flatMap((role) => [
+    '--role',
+    role,
+  ]);
+}
+
+const runResult = (n: number) => ({
+  schemaVersion: 1,
+  identity: {
+    runId: `run_check-${n}`,
+    worldInstanceId: 'world-1',
+    drillId: 'check-package',
+    targetId: `package-${n}`,
+    buildHash: HASH,
+    packageLockHash: HASH,
+    seed: '1',
+    trial: 1,
+    trialCount: 1,
+    attempt: 1,
+    attemptLimit: 1,
+  },
+  startedAtVirtualUs: 0,
+  finishedAtVirtualUs: 10,
+  bindingEvidence: 'complete',
+  worldConsistency: 'consistent',
+  interactions: [],
+  checkpoints: [],
+  budgetUsage: {
+    toolCalls: { limit: 1, attempted: 0, rejected: 0 },
+    scheduledEvents: { limit: 1, processed: 0, exhausted: false },
+  },
+  status: 'completed',
+  verdict: n % 2 === 1 ? 'passed' : 'failed',
+  assertionResults: [],
+  evidenceRange: { fromSequence: 1, toSequence: 1 },
+});
+
+/** Keys, a trust store, two signed parts and an export of both, in a folder; every call must succeed. */
+export async function writeEvidence(folder: string): Promise<void> {
+  const at = (name: string): string => join(folder, name);
+  const must = async (args: readonly string[]): Promise<void> => {
+    const { code, stderr } = await call(args);
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+  };
+  const signer = ['--key', at('key.pem'), '--issuer', 'acme-ci'];
+  await must(['keys', 'generate', '--out', at('key.pem')]);
+  await must(['keys', 'add', at('key.pub.pem'), '--issuer', 'acme-ci', '--trust', at('trust.json')]);
+  for (const n of [1, 2]) {
+    const roles = await writeRun(folder, n);
+    await must([
+      'pack',
+      at(`run-${n}`),
+      '--run',
+      at(`run-${n}.json`),
+      ...signer,
+      ...roles,
+      '--out',
+      at(`part-${n}.zip`),
+    ]);
+  }
+  await must(['export', at('part-1.zip'), at('part-2.zip'), ...signer, '--out', at('export')]);
+}
