@@ -85,19 +85,25 @@ function unusual(subject: string, archive: ZipArchive): Finding[] {
 export async function checkSecondReader(
   { ledger, settings, subject, read }: Bundle,
   access: RandomAccess,
+  archive: ZipArchive,
 ): Promise<void> {
   if (settings.secondOpinion === undefined) return;
   const found: Finding[] = [];
   const unseen = new Set(read.keys());
+  // An entry that is there and was not read has a finding of its own: it is no disagreement of the readers.
+  const unread = new Set(archive.entries.map(({ name }) => name).filter((name) => !read.has(name)));
   try {
     for await (const entry of settings.secondOpinion.readZip(access)) {
+      if (unread.has(entry.name)) continue;
       const ours = read.get(entry.name);
       unseen.delete(entry.name);
       if (ours?.digest === entry.digest && ours.bytes === entry.bytes) continue;
       found.push(secondOpinion(subject, entry.name, ours?.digest ?? 'absent', entry.digest));
     }
     for (const name of unseen) found.push(secondOpinion(subject, name, read.get(name)!.digest, 'absent'));
-    ledger.ran('second.reader', found);
+    if (found.length === 0 && unread.size > 0)
+      ledger.skipped('second.reader', 'not_checked', 'not every entry could be read');
+    else ledger.ran('second.reader', found);
   } catch (error) {
     ledger.ran('second.reader', findingsOf(error, subject));
   }

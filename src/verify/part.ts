@@ -53,7 +53,7 @@ async function checkContent(bundle: Bundle, access: RandomAccess): Promise<void>
   checkRow(bundle, bundle.manifest);
   checkExpected(bundle, bundle.manifest);
   await checkAttestation(bundle, bundle.manifest, archive);
-  await checkSecondReader(bundle, access);
+  await checkSecondReader(bundle, access, archive);
 }
 
 /** A member that is left out where there is no value for it. */

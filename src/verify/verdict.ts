@@ -35,6 +35,9 @@ const AUTHENTICITY: readonly CheckId[] = [
   'attestation.binding',
 ];
 
+/** Checks that only run when the caller asks for them, and then have to end. */
+const SECOND_OPINIONS: readonly CheckId[] = ['second.reader', 'second.crypto'];
+
 /**
  * The verdict on a bundle (formats §4). A required check that did not run never counts as passed: without a reason
  * that the caller chose (no trust store, digest depth) it leaves the verdict open.
@@ -47,7 +50,6 @@ export function bundleVerdict(ledger: Ledger, { depth, signed, trusted, listed }
   const sound = INTEGRITY[depth].every((id) => passed(id) || state.get(id) === 'not_applicable');
   if (!sound || (depth === 'digest' && !listed)) return 'incomplete';
   if (depth === 'digest' || !signed || !trusted) return 'intact';
-  return AUTHENTICITY.every(passed) && state.get('second.crypto') !== 'not_checked'
-    ? 'verified'
-    : 'incomplete';
+  const opinions = SECOND_OPINIONS.every((id) => state.get(id) !== 'not_checked');
+  return AUTHENTICITY.every(passed) && opinions ? 'verified' : 'incomplete';
 }
