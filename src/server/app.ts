@@ -1,4 +1,5 @@
-import { Hono, type Context } from 'hono';
+import type { ServerResponse } from 'node:http';
+import { Hono, type Context as HonoContext } from 'hono';
 import {
   allowedMethods,
   openApiDocument,
@@ -31,6 +32,10 @@ export type AppDependencies = {
   readonly log: Log;
 };
 
+/** What @hono/node-server passes beside the request; absent when a request comes without a socket. */
+type Env = { Bindings: { readonly outgoing?: ServerResponse } };
+type Context = HonoContext<Env>;
+
 /** One request on its way: what every step needs of it. */
 type Exchange = AppDependencies & { readonly context: Context; readonly correlationId: string };
 
@@ -60,7 +65,7 @@ async function admit({ context, store, rate, now }: Exchange): Promise<Principal
 async function bodyOf(exchange: Exchange, row: Operation): Promise<unknown> {
   if (row.body === undefined) return undefined;
   const { context, limits } = exchange;
-  if (context.req.header('expect')?.toLowerCase() === '100-continue') context.env?.outgoing?.writeContinue();
+  if (context.req.header('expect')?.toLowerCase() === '100-continue') context.env.outgoing?.writeContinue();
   return validateBody(row.body, await readJsonBody(context.req.raw, limits.bodyBytes), limits.issues);
 }
 
@@ -71,18 +76,15 @@ function answerJson(exchange: Exchange, status: number, value: unknown): Respons
 
 function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Response> {
   const { context, correlationId, blobs, log } = exchange;
-  const { method, header } = {
-    method: context.req.method,
-    header: (name: string) => context.req.header(name),
-  };
   return answerDownload(download, {
-    method,
-    range: ranges ? header('range') : undefined,
-    ifRange: header('if-range'),
+    method: context.req.method,
+    ranges,
+    range: context.req.header('range'),
+    ifRange: context.req.header('if-range'),
     correlationId,
     blobs,
     log,
-    outgoing: context.env?.outgoing,
+    outgoing: context.env.outgoing,
   });
 }
 
@@ -125,17 +127,17 @@ const OPEN_DOCUMENTS: Readonly<Record<string, () => unknown>> = {
   '/healthz': () => ({ status: 'ok' }),
 };
 
-function openDocument(exchange: Exchange, make: () => unknown): Response {
+function openDocument(exchange: Exchange, document: unknown): Response {
   const { method } = exchange.context.req;
   if (method !== 'GET' && method !== 'HEAD') throw notAllowed(['GET', 'HEAD']);
-  return answerJson(exchange, 200, make());
+  return answerJson(exchange, 200, document);
 }
 
 const honoPath = (template: string): string => template.replaceAll(/\{([A-Za-z]+)\}/g, ':$1');
 
 /** The HTTP application: a route for each row of the table, and the error envelope for everything else. */
-export function createApp(dependencies: AppDependencies): Hono {
-  const app = new Hono();
+export function createApp(dependencies: AppDependencies): Hono<Env> {
+  const app = new Hono<Env>();
   const route =
     (step: (exchange: Exchange) => Response | Promise<Response>) =>
     async (context: Context): Promise<Response> => {
@@ -148,9 +150,10 @@ export function createApp(dependencies: AppDependencies): Hono {
     };
 
   for (const [path, make] of Object.entries(OPEN_DOCUMENTS)) {
+    const document = make(); // made once: nobody without a token makes the server work
     app.all(
       path,
-      route((exchange) => openDocument(exchange, make)),
+      route((exchange) => openDocument(exchange, document)),
     );
   }
   for (const name of operationNames) {

@@ -1,12 +1,4 @@
-import type {
-  Body,
-  BytesOperationName,
-  JsonOperationName,
-  OperationName,
-  Params,
-  Query,
-  Result,
-} from '../contract/index.ts';
+import type { Body, JsonOperationName, OperationName, Params, Query, Result } from '../contract/index.ts';
 import type { Download } from './http/download.ts';
 import type { Principal } from './http/tokens.ts';
 import type { BuildAttemptService } from './services/build-attempts.ts';
@@ -15,7 +7,7 @@ import type { ExportService } from './services/exports.ts';
 import type { ToolSourceService } from './services/tool-source.ts';
 
 /** A request that was authenticated, validated and permitted. */
-export type Call<N extends OperationName> = {
+type Call<N extends OperationName> = {
   readonly principal: Principal;
   readonly params: Params<N>;
   readonly query: Query<N>;
@@ -55,6 +47,3 @@ export const createHandlers = ({ exports, bundles, buildAttempts, toolSource }: 
     exports.localReports(principal, params, query),
   'evidence.exports.localReports.archive': ({ principal, params }) => exports.localReport(principal, params),
 });
-
-/** A handler of a row that answers with bytes. */
-export type BytesHandler = Exclude<Handlers[BytesOperationName], string>;

@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -17,13 +17,15 @@ export type Download = { readonly blob: BlobRef; readonly mediaType: string; rea
 /** What a download needs of the request and of the process. */
 export type DownloadContext = {
   readonly method: string;
+  /** Whether the operation takes ranges; otherwise Range and If-Range are ignored. */
+  readonly ranges: boolean;
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
   readonly correlationId: string;
   readonly blobs: Blobs;
   readonly log: Log;
   /** The response of Node to write to directly; without it the bytes go through a web stream. */
-  readonly outgoing: unknown;
+  readonly outgoing: ServerResponse | undefined;
 };
 
 type Answer = {
@@ -37,13 +39,13 @@ const ONE_SHOT_BYTES = 256 * 1024;
 
 const etagOf = (digest: Digest): string => `"${digest}"`;
 
-function headersOf(download: Download, correlationId: string): Record<string, string> {
+function headersOf(download: Download, { correlationId, ranges }: DownloadContext): Record<string, string> {
   const { blob, mediaType, filename } = download;
   const hash = Buffer.from(fromHex(blob.digest.slice('sha256:'.length)));
   return {
     ...commonHeaders(correlationId),
     'Content-Type': mediaType,
-    'Accept-Ranges': 'bytes',
+    'Accept-Ranges': ranges ? 'bytes' : 'none',
     ETag: etagOf(blob.digest),
     'Repr-Digest': `sha-256=:${hash.toString('base64')}:`,
     'Content-Disposition': `attachment; filename="${filename.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
@@ -52,8 +54,9 @@ function headersOf(download: Download, correlationId: string): Record<string, st
 
 /** Status, headers and range by the preconditions of the request. Range is for GET only (RFC 9110 §14.2). */
 function decide(download: Download, bytes: number, context: DownloadContext): Answer {
-  const headers = headersOf(download, context.correlationId);
-  const mayRange = context.method === 'GET' && ifRangeHolds(context.ifRange, etagOf(download.blob.digest));
+  const headers = headersOf(download, context);
+  const mayRange =
+    context.ranges && context.method === 'GET' && ifRangeHolds(context.ifRange, etagOf(download.blob.digest));
   const selection = selectRange(mayRange ? context.range : undefined, bytes);
   if (selection.kind === 'unsatisfiable') {
     throw new ControlError('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {
@@ -134,8 +137,7 @@ export async function answerDownload(download: Download, context: DownloadContex
     if (range.end - range.start <= ONE_SHOT_BYTES) {
       return new Response(await collect(blob, range), { status, headers });
     }
-    if (context.outgoing instanceof ServerResponse)
-      return await writeOut(blob, answer, context.outgoing, context);
+    if (context.outgoing !== undefined) return await writeOut(blob, answer, context.outgoing, context);
     handedOver = true;
     return new Response(webStream(blob, range), { status, headers });
   } finally {

@@ -6,9 +6,9 @@ import type { Principal } from '../http/tokens.ts';
 import type { ExportRow, Store } from '../store/store.ts';
 import { assertProject, showsThrough } from './access.ts';
 
-export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
-export type Page<T> = { items: T[]; nextCursor?: string };
-export type PageQuery = { readonly cursor?: string | undefined; readonly limit: number };
+type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
+type Page<T> = { items: T[]; nextCursor?: string };
+type PageQuery = { readonly cursor?: string | undefined; readonly limit: number };
 
 export type ExportService = {
   read(principal: Principal, ref: ExportRef): Promise<EvidenceExport>;

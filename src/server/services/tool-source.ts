@@ -11,7 +11,7 @@ import type { BuildRow, Store } from '../store/store.ts';
 import { readEntryWhole } from '../zip-entry.ts';
 import { assertProject } from './access.ts';
 
-export type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
+type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
 export type ToolSourceService = { read(principal: Principal, ref: ToolRef): Promise<ToolSource> };
 
 const corrupt = (what: string): ControlError =>

@@ -141,8 +141,11 @@ describe.each([
   );
 
   it('of the manifest is exactly its bytes', async () => {
-    const response = await send(`/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/manifest`);
+    const response = await send(`/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/manifest`, {
+      range: 'bytes=0-3',
+    });
     expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('accept-ranges')).toBe('none');
     const resource = await (await send(`/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`)).json();
     expect(`sha256:${sha256(await body(response)).toString('hex')}`).toBe(
       (resource as { manifestDigest: string }).manifestDigest,
