@@ -28,10 +28,13 @@ export const pendingEventIdSchema = chosenByCaller('pending');
 /** `sha256:` and 64 lowercase hex characters. */
 export const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
-/** drillId, scenarioId, packageId, faultId: each segment begins with a letter. 1 to 96 characters. */
+/**
+ * drillId, scenarioId, packageId, faultId: it begins with a letter; the segments after a hyphen or underscore may
+ * begin with a digit, as in `checkout-2`. 1 to 96 characters.
+ */
 export const slugSchema = z
   .string()
-  .regex(/^[a-z][a-z0-9]*(?:[-_][a-z][a-z0-9]*)*$/)
+  .regex(/^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/)
   .max(96);
 
 export const idempotencyKeySchema = z.string().regex(/^[A-Za-z0-9._:-]{8,128}$/);

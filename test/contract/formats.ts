@@ -72,12 +72,22 @@ export const digest: Format = {
 };
 
 export const slug: Format = {
-  accepts: ['a', 'a1', 'checkout-refund', 'a_b-c', 'x9-y8_z7', x(96), `${x(47)}-${x(48)}`],
+  accepts: [
+    'a',
+    'a1',
+    'checkout-refund',
+    'checkout-2',
+    'a_1b',
+    'a_b-c',
+    'x9-y8_z7',
+    x(96),
+    `${x(47)}-${x(48)}`,
+  ],
   rejects: [
     '',
     x(97),
     '1a',
-    'a-1b',
+    '1-a',
     'A',
     'aB',
     'a--b',

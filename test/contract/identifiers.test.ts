@@ -75,12 +75,11 @@ const digestRule = (text: string) => {
 };
 const slugRule = (text: string) =>
   between(text.length, 1, 96) &&
+  LOWER.includes(text.charAt(0)) &&
   text
     .replaceAll('_', '-')
     .split('-')
-    .every(
-      (segment) => segment !== '' && LOWER.includes(segment.charAt(0)) && madeOf(segment, LOWER + DIGITS),
-    );
+    .every((segment) => segment !== '' && madeOf(segment, LOWER + DIGITS));
 const keyRule = (text: string) =>
   between(text.length, 8, 128) && madeOf(text, `${UPPER}${LOWER}${DIGITS}._:-`);
 const decimalRule = (text: string) =>
