@@ -203,6 +203,11 @@ describe('openZip refuses', () => {
     ['an offset in ZIP64 that is not there', 'zip.ZIP64_INVALID', { offset: 0xffffffff }],
     ['a size in ZIP64 that is not there', 'zip.ZIP64_INVALID', { bytes: 0xffffffff }],
     ['bytes between directory and end', 'zip.BYTES_UNACCOUNTED', { before: () => le(0, 4) }],
+    [
+      'a digital signature in the directory',
+      'zip.BYTES_UNACCOUNTED',
+      { bytes: 2 * 47 + 6, before: () => join(le(0x05054b50, 4), le(0, 2)) },
+    ],
     ['a digital signature', 'zip.BYTES_UNACCOUNTED', { before: () => join(le(0x05054b50, 4), le(0, 2)) }],
   ];
   it.each(endCases)('%s', async (_, code, end) => {
