@@ -25,10 +25,10 @@ export type BackOff = (
   options?: { readonly signal?: AbortSignal; readonly onRetry?: (retry: Retry) => void },
 ) => Promise<void>;
 
-/** The waiting for repeatable requests by the policy of a client. */
-export function backOffBy(settings: Settings): BackOff {
+/** The waiting between attempts by the policy of a client. */
+export function backOffBy(settings: Settings, repeatable = true): BackOff {
   return async (failure, retries, { signal, onRetry } = {}) => {
-    const facts = { retries, repeatable: true, random: settings.random };
+    const facts = { retries, repeatable, random: settings.random };
     const delayMs = retryDelayMs(failure, facts, settings.retry);
     if (delayMs === undefined) throw failure;
     onRetry?.({ error: failure, retries, delayMs });
@@ -93,7 +93,7 @@ async function attempts<T>(
   read: (response: Response) => Promise<T> | T,
 ): Promise<T> {
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
-  const backOff = backOffBy(settings);
+  const backOff = backOffBy(settings, repeatable);
   for (let retries = 0; ; retries++) {
     try {
       const response = await exchange(request, settings, scope.signal);
@@ -101,7 +101,6 @@ async function attempts<T>(
       return await read(response);
     } catch (failure) {
       if (scope.signal.aborted) throw scope.signal.reason;
-      if (!repeatable) throw failure;
       await backOff(failure, retries, { ...options, signal: scope.signal });
     }
   }

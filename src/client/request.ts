@@ -9,7 +9,7 @@ import type { WireRequest } from './exchange.ts';
 import type { Settings } from './options.ts';
 
 /** A rule of the operation that the input breaks: a JSON pointer into the input, and what the rule wants. */
-export type RequestIssue = { readonly path: string; readonly message: string };
+type RequestIssue = { readonly path: string; readonly message: string };
 
 type Fields = { readonly [name: string]: unknown };
 type Divided = { readonly params: Fields; readonly query: Fields; readonly body: Fields };

@@ -26,7 +26,7 @@ const sourceSchema = z
   });
 
 /** What became of one file: fetched whole, resumed from what was there, or kept because it was proven. */
-export const fileStates = ['fetched', 'resumed', 'kept'] as const;
+const fileStates = ['fetched', 'resumed', 'kept'] as const;
 
 const fileSchema = z.strictObject({ path: pathSchema, bytes: decimalBytesSchema, state: z.enum(fileStates) });
 const failureSchema = z.strictObject({

@@ -1,5 +1,8 @@
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { callJson } from '../../src/client/call.ts';
+import { readOptions } from '../../src/client/options.ts';
+import { operationRow } from '../../src/contract/operations.ts';
 import { faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
 import {
   exportRef,
@@ -295,6 +298,15 @@ describe('a change', () => {
     expect(new Set(server.seen.map(({ body }) => body)).size).toBe(1);
     await client.sessions.extend({ ...sessionRef, ...extendBody });
     expect(effects.size).toBe(2);
+  });
+
+  it('that carries no key is never repeated, for nobody could tell whether it happened', async () => {
+    const server = await serve((_, response) => response.socket?.destroy() && undefined);
+    const row = { ...operationRow('sessions.extend'), idempotent: false };
+    const settings = readOptions({ baseUrl: server.url, token: 'a-token', sleep: () => Promise.resolve() });
+    const failure = await failureOf(callJson(row, { ...sessionRef, ...extendBody }, settings, {}));
+    expect(failure).toMatchObject({ code: 'transport.INTERRUPTED' });
+    expect(server.seen).toHaveLength(1);
   });
 
   it('carries the key of its caller', async () => {

@@ -10,15 +10,15 @@ import {
 } from '../../src/evidence/index.ts';
 import { envelope, faultServer, json, type FaultServer, type Seen } from './server.ts';
 
-export const PROJECT = 'prj_000000000001';
-export const EXPORT = 'evexp_000000000001';
-export const ORGANIZATION = 'org_000000000001';
+const PROJECT = 'prj_000000000001';
+const EXPORT = 'evexp_000000000001';
+const ORGANIZATION = 'org_000000000001';
 export const exportRef = { projectId: PROJECT, evidenceExportId: EXPORT };
 
 const digest = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}` as const;
 
 /** Bytes that follow from a seed and do not repeat early. */
-export function seededBytes(seed: number, length: number): Uint8Array {
+function seededBytes(seed: number, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = seed * 2_654_435_761 + 1;
   for (let i = 0; i < length; i++) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
 import { failureOf } from '../client/make.ts';
 import { etagOf, makeExport, sendBytes, type Fault } from '../faults/export-source.ts';
 import { envelope, faultServer } from '../faults/server.ts';
@@ -61,7 +62,9 @@ async function failureAtPart(fault: Fault): Promise<{ code: string; folder: stri
   const files = await filesOf(folder);
   expect(files.has(PART)).toBe(false);
   expect(files.has('manifest.json')).toBe(false);
-  expect(files.get(OTHER)).toEqual(Buffer.from(made.files.get(OTHER) ?? []));
+  expect(digestOf(files.get(OTHER) ?? new Uint8Array())).toBe(
+    digestOf(made.files.get(OTHER) ?? new Uint8Array()),
+  );
   return { code: failures[0]?.code ?? '', folder, requests: server.requests(PART).length };
 }
 
@@ -73,7 +76,7 @@ async function succeeds(fault: Fault, folder?: string) {
       if (event.type === 'bytes' && event.path === PART && event.received === drop?.at) drop.now();
     },
   });
-  expect(await readFile(join(target, PART))).toEqual(WHOLE);
+  expect(WHOLE.equals(await readFile(join(target, PART)))).toBe(true);
   const state = receipt.files.find(({ path }) => path === PART)?.state;
   const ranges = server.requests(PART).map(({ headers }) => headers.range);
   return { state, ranges, events, requests: server.requests(PART) };
@@ -199,7 +202,7 @@ describe('an interrupted part', () => {
         expect(requests.length).toBe(cuts.length + 1);
         await cleanUp();
       }),
-      { numRuns: 8 },
+      { numRuns: 6 },
     );
   });
 
