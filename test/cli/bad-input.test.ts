@@ -93,7 +93,6 @@ describe('bad input', () => {
     ['admin ingest bundle absent.zip --project prj_000000000001 --data empty', 'io.NOT_FOUND', 2],
     ['admin token list --organization o --data nothing', 'io.KIND', 2],
     ['serve --data nothing --port 0', 'io.KIND', 2],
-    ['demo --project empty', 'io.NOT_FOUND', 2],
   ])('%s ends with %s and %i', async (line, code, exit) => {
     const before = (await readdir(dir.root)).toSorted();
     const ended = await call(line);

@@ -76,7 +76,7 @@ export function define(command: Command, cli: Cli): void {
     ],
     [
       'without a signature',
-      'drillproof pack ./run-1 --run run-1.json --unsigned --compression store --out part-1.zip',
+      'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
     ],
   ]).addHelpText('after', RUN_HELP);
 }
