@@ -161,6 +161,8 @@ type ExportChoices = {
   readonly signedParts?: boolean;
   readonly signedList?: boolean;
   readonly reports?: number;
+  /** Of every bundle; by default each has its own. */
+  readonly createdAtMs?: number;
   readonly input?: Partial<ExportInput>;
 };
 
@@ -170,7 +172,8 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
   const files: Record<string, Uint8Array> = {};
   const facts = [];
   for (let n = 1; n <= parts; n++) {
-    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined);
+    const rest = choices.createdAtMs === undefined ? {} : { createdAtMs: choices.createdAtMs };
+    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, rest);
     files[`parts/${packed.manifest.evidenceBundleId}.zip`] = bytes;
     facts.push(await readPartFacts(memoryAccess(bytes)));
   }
