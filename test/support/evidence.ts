@@ -144,8 +144,9 @@ export async function makePart(
   n: number,
   signer?: Signer,
   rest: Partial<BundleInput> = {},
+  issuer = ISSUER,
 ): Promise<MadePart> {
-  const packed = await packBundle(makeBundleInput(n, rest), signer && makeSigning(signer));
+  const packed = await packBundle(makeBundleInput(n, rest), signer && makeSigning(signer, { issuer }));
   return { packed, bytes: await collect(packed.archive()) };
 }
 
@@ -157,6 +158,7 @@ export type MadeExport = {
 
 type ExportChoices = {
   readonly signer?: Signer;
+  readonly issuer?: string;
   readonly parts?: number;
   readonly signedParts?: boolean;
   readonly signedList?: boolean;
@@ -168,12 +170,19 @@ type ExportChoices = {
 
 /** A whole export in memory, by path: by default two signed parts, one local report, a signed list. */
 export async function makeExport(choices: ExportChoices = {}): Promise<MadeExport> {
-  const { signer = makeSigner(), parts = 2, reports = 1, signedParts = true, signedList = true } = choices;
+  const {
+    signer = makeSigner(),
+    issuer = ISSUER,
+    parts = 2,
+    reports = 1,
+    signedParts = true,
+    signedList = true,
+  } = choices;
   const files: Record<string, Uint8Array> = {};
   const facts = [];
   for (let n = 1; n <= parts; n++) {
     const rest = choices.createdAtMs === undefined ? {} : { createdAtMs: choices.createdAtMs };
-    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, rest);
+    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, rest, issuer);
     files[`parts/${packed.manifest.evidenceBundleId}.zip`] = bytes;
     facts.push(await readPartFacts(memoryAccess(bytes)));
   }
@@ -195,7 +204,7 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
       localReports: localReports.map((report) => report.facts),
       ...choices.input,
     },
-    signedList ? { signer, issuer: ISSUER, issuedAtMs: NOW - 30_000 } : undefined,
+    signedList ? { signer, issuer, issuedAtMs: NOW - 30_000 } : undefined,
   );
   for (const { path, bytes } of packed.documents) files[path] = bytes;
   return { packed, files, signer };
