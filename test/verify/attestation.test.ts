@@ -1,0 +1,131 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { platform as portable } from '../../src/bytes/platform-portable.ts';
+import type { Attestation } from '../../src/contract/index.ts';
+import type { Signer } from '../../src/trust/index.ts';
+import {
+  verifyAttestation,
+  type AttestationReport,
+  type VerifyAttestationOptions,
+} from '../../src/verify/index.ts';
+import {
+  codesOf,
+  errorsOf,
+  hashOf,
+  idOf,
+  makeExport,
+  makePart,
+  makeSigner,
+  makeTrust,
+  NOW,
+  ORGANIZATION,
+  PROJECT,
+  stateOf,
+} from '../support/evidence.ts';
+
+let signer: Signer;
+let attestation: Attestation;
+let manifestDigest: string;
+
+beforeAll(async () => {
+  signer = makeSigner();
+  const { packed } = await makePart(1, signer);
+  attestation = packed.attestation!;
+  manifestDigest = packed.manifestDigest;
+});
+
+const verify = (
+  options: Partial<VerifyAttestationOptions> = {},
+  value: unknown = attestation,
+): AttestationReport => verifyAttestation(value, { asOfMs: NOW, trust: makeTrust(signer), ...options });
+
+describe('an attestation alone', () => {
+  test('is valid at best: it is bound to no bytes', () => {
+    const report = verify();
+    expect(report).toMatchObject({
+      kind: 'attestation',
+      result: 'valid',
+      signer: { keyId: signer.keyId },
+      findings: [],
+    });
+    expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+    expect(JSON.stringify(report)).not.toContain('verified');
+  });
+
+  test('is held against the digest of a manifest', () => {
+    const bound = verify({ manifestDigest });
+    expect([bound.result, stateOf(bound, 'attestation.binding')]).toEqual(['valid', 'passed']);
+    const other = verify({ manifestDigest: hashOf('x') });
+    expect([other.result, errorsOf(other)]).toEqual(['invalid', ['attestation.SUBJECT_MISMATCH']]);
+  });
+
+  test('is not judged without a trust store', () => {
+    const report = verifyAttestation(attestation, { asOfMs: NOW });
+    expect([report.result, codesOf(report), report.signer]).toEqual([
+      'not_judged',
+      ['trust.STORE_ABSENT'],
+      undefined,
+    ]);
+  });
+
+  test('is not judged when the key is limited, until it is said where the evidence belongs', () => {
+    const trust = makeTrust(signer, {
+      projects: [PROJECT],
+      organizations: [ORGANIZATION],
+      notAfterMs: NOW - 1,
+    });
+    for (const known of [{}, { projectId: PROJECT }, { organizationId: ORGANIZATION }]) {
+      const report = verify({ trust, ...known });
+      expect([report.result, stateOf(report, 'attestation.key')]).toEqual(['not_judged', 'not_checked']);
+      expect(report.signer).toBeUndefined();
+      expect(codesOf(report)).toEqual(['attestation.TIME_CLAIMED']);
+    }
+    expect(verify({ trust, projectId: PROJECT, organizationId: ORGANIZATION }).result).toBe('valid');
+    expect(errorsOf(verify({ trust, projectId: idOf('prj', 9) }))).toEqual(['trust.PROJECT_MISMATCH']);
+    expect(errorsOf(verify({ trust, organizationId: idOf('org', 9) }))).toEqual([
+      'trust.ORGANIZATION_MISMATCH',
+    ]);
+  });
+
+  test('is invalid when the signature is, even where the key could not be judged', () => {
+    const forged = structuredClone(attestation);
+    forged.statement.issuedAtMs++;
+    const trust = makeTrust(signer, { projects: [PROJECT] });
+    expect(errorsOf(verify({ trust }, forged))).toEqual(['attestation.SIGNATURE_INVALID']);
+    expect(verify({ trust }, forged).result).toBe('invalid');
+  });
+
+  test('is invalid by an unknown key, a foreign type and a time to come', () => {
+    expect(errorsOf(verify({ trust: makeTrust(makeSigner()) }))).toEqual(['trust.KEY_UNKNOWN']);
+    expect(errorsOf(verify({ predicateTypes: { evidence: ['x'], export: [] } }))).toEqual([
+      'attestation.PREDICATE_UNSUPPORTED',
+    ]);
+    expect(errorsOf(verify({ asOfMs: attestation.statement.issuedAtMs - 1 }))).toEqual([
+      'attestation.ISSUED_IN_FUTURE',
+    ]);
+    expect(verify({ asOfMs: attestation.statement.issuedAtMs }).result).toBe('valid');
+  });
+
+  test.each([[null], ['text'], [[]], [{}]])('is invalid when it is none: %j', (value) => {
+    const report = verify({}, value);
+    expect([report.result, errorsOf(report)]).toEqual(['invalid', ['attestation.INVALID']]);
+    expect(report.checks.map(({ id, state }) => [id, state])).toEqual([
+      ['attestation.format', 'failed'],
+      ['attestation.key', 'not_checked'],
+      ['attestation.signature', 'not_checked'],
+      ['attestation.binding', 'not_checked'],
+    ]);
+  });
+
+  test('is invalid when it is one of an export', async () => {
+    const { packed } = await makeExport({ signer });
+    expect(errorsOf(verify({}, packed.attestation))).toEqual(['attestation.INVALID']);
+  });
+
+  test('may be judged twice', () => {
+    const readZip = (): never => {
+      throw new Error('there is no archive');
+    };
+    const report = verify({ secondOpinion: { p256: portable.p256, readZip } });
+    expect([report.result, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { verifyToolSource } from '../../src/verify/index.ts';
+import { errorsOf, hashOf, idOf, stateOf } from '../support/evidence.ts';
+
+const TEXT = 'export const ping = () => "pöng";\n';
+const MIB = 1024 * 1024;
+const ui = {
+  entry: 'ui/index.html',
+  assets: [{ path: 'ui/a.css', mediaType: 'text/css', artifactHash: hashOf('a'), bytes: 3 }],
+};
+
+const lockOf = (rest: object = {}, build: object = {}): Uint8Array =>
+  canonicalBytes({
+    schemaVersion: 1,
+    kind: 'build',
+    packages: [
+      {
+        packageId: 'ping-tool',
+        version: '1.2.3',
+        manifestHash: hashOf('manifest'),
+        artifactHash: hashOf(TEXT),
+        manifest: 'tools/ping/manifest.json',
+        source: 'tools/ping/index.js',
+        ui,
+        ...rest,
+      },
+    ],
+    ...build,
+  });
+
+const toolSource = (text = TEXT, rest: object = {}): object => ({
+  schemaVersion: 1,
+  organizationId: idOf('org', 1),
+  projectId: idOf('prj', 1),
+  buildHash: digestOf(lockOf()),
+  packageId: 'ping-tool',
+  version: '1.2.3',
+  manifestHash: hashOf('manifest'),
+  artifactHash: text.isWellFormed() ? hashOf(text) : hashOf(''),
+  implementation: { kind: 'javascript', source: text, bytes: new TextEncoder().encode(text).length },
+  ui,
+  ...rest,
+});
+
+describe('a tool source', () => {
+  test('is intact by itself and verified under a lock that names it', () => {
+    const alone = verifyToolSource(toolSource());
+    expect([alone.verdict, alone.findings, stateOf(alone, 'tool-source.lock')]).toEqual([
+      'intact',
+      [],
+      'not_checked',
+    ]);
+    const locked = verifyToolSource(toolSource(), { lock: lockOf() });
+    expect([locked.verdict, locked.findings, stateOf(locked, 'tool-source.lock')]).toEqual([
+      'verified',
+      [],
+      'passed',
+    ]);
+    expect(locked).toMatchObject({
+      packageId: 'ping-tool',
+      artifactHash: hashOf(TEXT),
+      buildHash: digestOf(lockOf()),
+    });
+  });
+
+  const faults: [string, object, string[]][] = [
+    [
+      'another text',
+      toolSource(TEXT, { implementation: { kind: 'javascript', source: TEXT.replace('p', 'q'), bytes: 35 } }),
+      ['tool-source.DIGEST_MISMATCH'],
+    ],
+    ['another hash', toolSource(TEXT, { artifactHash: hashOf('x') }), ['tool-source.DIGEST_MISMATCH']],
+    [
+      'characters counted as bytes',
+      toolSource(TEXT, { implementation: { kind: 'javascript', source: TEXT, bytes: TEXT.length } }),
+      ['tool-source.BYTES_MISMATCH'],
+    ],
+    ['an unknown member', toolSource(TEXT, { more: 1 }), ['tool-source.INVALID']],
+    [
+      'another kind',
+      toolSource(TEXT, { implementation: { kind: 'wasm', source: TEXT, bytes: 35 } }),
+      ['tool-source.INVALID'],
+    ],
+    [
+      'no source',
+      toolSource(TEXT, { implementation: { kind: 'javascript', bytes: 35 } }),
+      ['tool-source.INVALID'],
+    ],
+    ['half a character', toolSource('"\ud800"'), ['tool-source.TEXT_INVALID']],
+    ['1 MiB and a byte', toolSource('x'.repeat(MIB + 1)), ['tool-source.TOO_LARGE']],
+    ['1 MiB of characters in more bytes', toolSource('ö'.repeat(MIB / 2 + 1)), ['tool-source.TOO_LARGE']],
+  ];
+  test.each(faults)('fails with %s', (_, value, codes) => {
+    for (const options of [{}, { lock: lockOf() }]) {
+      const report = verifyToolSource(value, options);
+      expect(report.verdict).toBe('failed');
+      expect(errorsOf(report)).toEqual(expect.arrayContaining(codes));
+    }
+    expect(errorsOf(verifyToolSource(value))).toEqual(codes);
+  });
+
+  test('may have 1 MiB exactly', () => {
+    expect(verifyToolSource(toolSource('x'.repeat(MIB))).verdict).toBe('intact');
+    expect(verifyToolSource(toolSource('ö'.repeat(MIB / 2))).verdict).toBe('intact');
+  });
+
+  test.each([
+    [undefined],
+    [null],
+    [1],
+    ['text'],
+    [[]],
+    [{}],
+    [JSON.parse('{"__proto__":{"schemaVersion":1}}')],
+  ])('that is none fails: %j', (value) => {
+    const report = verifyToolSource(value, { lock: lockOf() });
+    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.INVALID']]);
+    expect(stateOf(report, 'tool-source.bytes')).toBe('not_checked');
+    expect(stateOf(report, 'tool-source.lock')).toBe('not_checked');
+  });
+});
+
+describe('the lock of a tool source', () => {
+  const under = (lock: Uint8Array, rest: object = {}): ReturnType<typeof verifyToolSource> =>
+    verifyToolSource(toolSource(TEXT, { buildHash: digestOf(lock), ...rest }), { lock });
+
+  test.each([
+    ['version', { version: '1.2.4' }],
+    ['manifestHash', { manifestHash: hashOf('x') }],
+    ['artifactHash', { artifactHash: hashOf('x') }],
+    ['ui', { ui: { ...ui, entry: 'ui/other.html' } }],
+    ['ui', { ui: undefined }],
+  ])('differs in %s', (field, row) => {
+    const report = under(lockOf(row));
+    expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
+      ['tool-source.LOCK_MISMATCH', `/${field}`],
+    ]);
+    expect(report.verdict).toBe('failed');
+  });
+
+  test('differs in the build', () => {
+    const report = verifyToolSource(toolSource(TEXT, { buildHash: hashOf('x') }), { lock: lockOf() });
+    expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
+      ['tool-source.LOCK_MISMATCH', '/buildHash'],
+    ]);
+  });
+
+  test('does not name the package', () => {
+    expect(errorsOf(under(lockOf({ packageId: 'other-tool' })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
+    expect(errorsOf(under(lockOf({}, { packages: [] })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
+  });
+
+  test.each([
+    ['no JSON', toUtf8('x')],
+    ['another document', canonicalBytes({ kind: 'build' })],
+    ['not canonical', toUtf8(`${new TextDecoder().decode(lockOf())}\n`)],
+    ['empty', new Uint8Array()],
+  ])('that is none fails, by a code of its own: %s', (_, lock) => {
+    const report = under(lock);
+    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.LOCK_INVALID']]);
+    expect(stateOf(report, 'tool-source.lock')).toBe('failed');
+  });
+});

@@ -1,0 +1,214 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { catalogue, type Code } from '../../src/codes/index.ts';
+import { createLedger, type CheckId, type CheckState } from '../../src/verify/check.ts';
+import { finding, findingsOf, type Finding } from '../../src/verify/finding.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { VERDICTS, type Verdict } from '../../src/verify/index.ts';
+import { bundleVerdict, verdictOfFindings, worstVerdict } from '../../src/verify/verdict.ts';
+
+const detail = { message: 'so it is' };
+const of = (code: Code): Finding => finding(code, 'export', detail);
+const rank = (verdict: Verdict | undefined): number =>
+  verdict === undefined ? -1 : VERDICTS.indexOf(verdict);
+const codes = Object.keys(catalogue) as Code[];
+const someFindings = fc.array(fc.constantFrom(...codes).map(of), { maxLength: 6 });
+
+describe('the worst verdict', () => {
+  test.each<[Verdict[], Verdict]>([
+    [['verified'], 'verified'],
+    [['verified', 'intact'], 'intact'],
+    [['incomplete', 'intact', 'verified'], 'incomplete'],
+    [['incomplete', 'failed'], 'failed'],
+  ])('of %j is %s', (verdicts, worst) => expect(worstVerdict(verdicts, 'verified')).toBe(worst));
+
+  test('of none is what the caller says', () => {
+    for (const none of VERDICTS) expect(worstVerdict([], none)).toBe(none);
+  });
+});
+
+describe('what findings make of a verdict', () => {
+  test.each<[Code[], Verdict | undefined]>([
+    [[], undefined],
+    [['bundle.UNSIGNED', 'zip.ORDER_UNUSUAL'], undefined],
+    [['io.UNREADABLE'], 'incomplete'],
+    [['io.UNREADABLE', 'zip.METADATA_UNUSUAL'], 'incomplete'],
+    [['io.CHANGED', 'part.DIGEST_MISMATCH'], 'failed'],
+    [['trust.KEY_UNKNOWN'], 'failed'],
+    [['json.TOO_LARGE'], 'failed'],
+  ])('%j: %s', (list, verdict) => expect(verdictOfFindings(list.map(of))).toBe(verdict));
+
+  test('is never better for one finding more, and does not depend on their order', () => {
+    fc.assert(
+      fc.property(someFindings, fc.constantFrom(...codes), (list, code) => {
+        const before = rank(verdictOfFindings(list));
+        expect(rank(verdictOfFindings([...list, of(code)]))).toBeGreaterThanOrEqual(before);
+        expect(rank(verdictOfFindings(list.toReversed()))).toBe(before);
+        if (catalogue[code].severity === 'error')
+          expect(verdictOfFindings([...list, of(code)])).toBeDefined();
+      }),
+    );
+  });
+});
+
+const ALL: CheckId[] = [
+  'part.bytes',
+  'part.archive',
+  'bundle.manifest',
+  'bundle.row',
+  'bundle.expected',
+  'bundle.objects',
+  'attestation.format',
+  'attestation.key',
+  'attestation.signature',
+  'attestation.binding',
+];
+const sound = { depth: 'full', signed: true, trusted: true, listed: true } as const;
+
+function ledgerOf(states: Partial<Record<CheckId, CheckState | 'absent'>>) {
+  const ledger = createLedger();
+  for (const id of [...ALL, ...(Object.keys(states) as CheckId[]).filter((one) => !ALL.includes(one))]) {
+    const state = states[id] ?? 'passed';
+    if (state === 'passed') ledger.ran(id, []);
+    else if (state === 'failed') ledger.failed(id, 'it did');
+    else if (state !== 'absent') ledger.skipped(id, state, 'so');
+  }
+  return ledger;
+}
+
+describe('the verdict on a bundle', () => {
+  test('is verified when every check passed', () => {
+    expect(bundleVerdict(ledgerOf({}), sound)).toBe('verified');
+  });
+
+  test.each(
+    ALL.flatMap((id) => (['not_checked', 'failed', 'absent'] as const).map((state) => [id, state] as const)),
+  )('is not verified, nor a pass of less, when %s is %s', (id, state) => {
+    const verdict = bundleVerdict(ledgerOf({ [id]: state }), sound);
+    expect(verdict).toBe('incomplete');
+  });
+
+  test.each(['part.bytes', 'bundle.row', 'bundle.expected'] as const)(
+    'may do without %s where it does not apply',
+    (id) => {
+      expect(bundleVerdict(ledgerOf({ [id]: 'not_applicable' }), sound)).toBe('verified');
+    },
+  );
+
+  test.each([
+    'attestation.format',
+    'attestation.key',
+    'attestation.signature',
+    'attestation.binding',
+  ] as const)('never does without %s', (id) =>
+    expect(bundleVerdict(ledgerOf({ [id]: 'not_applicable' }), sound)).toBe('incomplete'),
+  );
+
+  test('waits for a second opinion that was asked for', () => {
+    for (const id of ['second.crypto', 'second.reader'] as const)
+      expect(bundleVerdict(ledgerOf({ [id]: 'not_checked' }), sound)).toBe('incomplete');
+  });
+
+  test('is intact without a signature, without trust, and at depth digest with a row', () => {
+    expect(bundleVerdict(ledgerOf({}), { ...sound, signed: false })).toBe('intact');
+    expect(bundleVerdict(ledgerOf({}), { ...sound, trusted: false })).toBe('intact');
+    expect(bundleVerdict(ledgerOf({}), { ...sound, depth: 'digest' })).toBe('intact');
+    expect(bundleVerdict(ledgerOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
+  });
+
+  test('is never better for an error more, whatever else there is', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          depth: fc.constantFrom('full' as const, 'digest' as const),
+          signed: fc.boolean(),
+          trusted: fc.boolean(),
+          listed: fc.boolean(),
+        }),
+        fc.dictionary(
+          fc.constantFrom(...ALL),
+          fc.constantFrom('passed', 'failed', 'not_checked', 'not_applicable', 'absent'),
+        ),
+        someFindings,
+        fc.constantFrom(...codes),
+        (facts, states, list, code) => {
+          const ledger = ledgerOf(states as Partial<Record<CheckId, CheckState>>);
+          ledger.note(list);
+          const before = bundleVerdict(ledger, facts);
+          ledger.note([of(code)]);
+          const after = bundleVerdict(ledger, facts);
+          expect(rank(after)).toBeGreaterThanOrEqual(rank(before));
+          if (catalogue[code].severity === 'error') expect(['incomplete', 'failed']).toContain(after);
+          if (after === 'verified')
+            expect([facts.depth, facts.signed, facts.trusted]).toEqual(['full', true, true]);
+        },
+      ),
+    );
+  });
+});
+
+describe('the ledger', () => {
+  test('keeps checks in the order of the catalogue, whatever order they came in', () => {
+    const ledger = createLedger();
+    for (const id of ALL.toReversed()) ledger.ran(id, []);
+    expect(ledger.checks.map(({ id }) => id)).toEqual(ALL);
+  });
+
+  test('tells failed from could not run', () => {
+    const state = (...list: Code[]): CheckState | undefined => {
+      const ledger = createLedger();
+      const passed = ledger.ran('part.bytes', list.map(of));
+      expect(passed).toBe(ledger.checks[0]!.state === 'passed');
+      return ledger.checks[0]!.state;
+    };
+    expect(state()).toBe('passed');
+    expect(state('zip.ORDER_UNUSUAL')).toBe('passed');
+    expect(state('io.UNREADABLE')).toBe('not_checked');
+    expect(state('io.UNREADABLE', 'zip.ORDER_UNUSUAL')).toBe('not_checked');
+    expect(state('io.UNREADABLE', 'part.DIGEST_MISMATCH')).toBe('failed');
+    expect(state('part.DIGEST_MISMATCH')).toBe('failed');
+  });
+
+  test('lets a later error undo a pass, and a later fact undo nothing', () => {
+    const ledger = createLedger();
+    ledger.ran('export.resource', []);
+    ledger.amend('export.resource', [of('zip.ORDER_UNUSUAL')]);
+    expect(ledger.checks).toEqual([{ id: 'export.resource', state: 'passed' }]);
+    ledger.amend('export.resource', [of('export.RESOURCE_MISMATCH')]);
+    expect(ledger.checks).toEqual([{ id: 'export.resource', state: 'failed' }]);
+    expect(ledger.findings.length).toBe(2);
+  });
+});
+
+describe('a finding', () => {
+  test('has the code it was made with, even when made from another', () => {
+    const made = finding('receipt.INVALID', 'export', of('json.INVALID'));
+    expect(made).toEqual({
+      code: 'receipt.INVALID',
+      class: 'malformed',
+      severity: 'warning',
+      subject: 'export',
+      ...detail,
+    });
+  });
+
+  test('stands for each fault that a parser collected, with its path', () => {
+    const issues = [
+      { path: '/a', message: 'one' },
+      { path: '', message: 'two' },
+    ];
+    const error = new DrillproofError('bundle.MANIFEST_INVALID', 'one (and 1 more)', {
+      path: '/a',
+      details: { issues },
+    });
+    expect(findingsOf(error, 'x', 'manifest.json').map(({ path, message }) => [path, message])).toEqual([
+      ['manifest.json#/a', 'one'],
+      ['manifest.json', 'two'],
+    ]);
+    expect(findingsOf(error, 'x').map(({ path }) => path)).toEqual(['/a', '']);
+  });
+
+  test('is made of no fault of the program', () => {
+    expect(() => findingsOf(new TypeError('bug'), 'x')).toThrow(TypeError);
+  });
+});
