@@ -73,7 +73,7 @@ export function failuresSection(page: Page, findings: readonly Finding[]): Secti
   const errors = findings.filter((one) => one.severity === 'error');
   const lines = errors
     .slice(0, MAX_FAILURES)
-    .flatMap((one) => labelled(page, '  ', `${page.paint.bad(one.code)} ${place(one)}`));
+    .flatMap((one) => labelled(page, `  ${one.code} `, place(one), page.paint.bad));
   return { title: 'Failures', lines: [...lines, ...more(errors.length - MAX_FAILURES)] };
 }
 

@@ -44,7 +44,7 @@ describe('a failure', () => {
     const text = told(
       new DrillproofError('io.EXISTS', evil, { path: `${evil}x`, details: { issues, correlationId: evil } }),
     );
-    expect(text).not.toMatch(/[\p{Cf}\u0000-\u0009\u000B-\u001F\u007F-\u009F]/u);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cf}\p{Cc}]/u);
     expect(text.split('\n')).toHaveLength(5);
   });
 

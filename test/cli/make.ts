@@ -158,13 +158,14 @@ const runResult = (n: number) => ({
   evidenceRange: { fromSequence: 1, toSequence: 1 },
 });
 
+async function must(args: readonly string[]): Promise<void> {
+  const { code, stderr } = await call(args);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+}
+
 /** Keys, a trust store, two signed parts and an export of both, in a folder; every call must succeed. */
 export async function writeEvidence(folder: string): Promise<void> {
   const at = (name: string): string => join(folder, name);
-  const must = async (args: readonly string[]): Promise<void> => {
-    const { code, stderr } = await call(args);
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
-  };
   const signer = ['--key', at('key.pem'), '--issuer', 'acme-ci'];
   await must(['keys', 'generate', '--out', at('key.pem')]);
   await must(['keys', 'add', at('key.pub.pem'), '--issuer', 'acme-ci', '--trust', at('trust.json')]);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { didYouMean, editDistance, nearest } from '../../src/cli/near-miss.ts';
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digest, fileSpec, time, wholeNumber } from '../../src/cli/options.ts';
 import { keySpec } from '../../src/cli/trusting.ts';

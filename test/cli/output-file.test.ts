@@ -4,6 +4,7 @@ import { writeOutputFile, writeOutputFolder, writeSynced } from '../../src/cli/o
 import { scratch } from './make.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
+const fill = (inside: string) => writeSynced(`${inside}/a`, [bytes('a')]);
 async function* failing(): AsyncGenerator<Uint8Array> {
   yield bytes('half');
   throw new RangeError('the source broke');
@@ -83,7 +84,6 @@ describe('an output folder', () => {
 
   it('may be there when it is empty, never when it holds something', async () => {
     await using dir = await scratch();
-    const fill = (inside: string) => writeSynced(`${inside}/a`, [bytes('a')]);
     const { mkdir } = await import('node:fs/promises');
     await mkdir(dir.path('empty'));
     await writeOutputFolder(dir.path('empty'), fill);

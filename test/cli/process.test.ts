@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { readdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drillproof, scratch, start, writeEvidence } from './make.ts';
+
+let dir: Awaited<ReturnType<typeof scratch>>;
+beforeAll(async () => {
+  dir = await scratch();
+  await writeEvidence(dir.root);
+});
+afterAll(() => dir[Symbol.asyncDispose]());
+
+describe('the process', () => {
+  it('says the verdict on stdout, nothing on stderr, and ends with the exit code', async () => {
+    const { code, stdout, stderr } = await drillproof(['verify', 'export', '--trust', 'trust.json'], {
+      cwd: dir.root,
+    });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^VERIFIED /);
+  });
+
+  it('reads a key from standard input, so that it need not lie in a file', async () => {
+    const made = await drillproof(['keys', 'add', '-', '--issuer', 'i', '--trust', 'piped.json'], {
+      cwd: dir.root,
+      input: execFileSync('cat', [dir.path('key.pub.pem')]).toString(),
+    });
+    expect(made.code).toBe(0);
+  });
+
+  it('keeps quiet and its exit code when nobody reads what it writes', async () => {
+    const child = start(['explain'], { cwd: dir.root });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('an interruption', () => {
+  let server: Server;
+  let url: string;
+  let reached: Promise<unknown>;
+  beforeAll(async () => {
+    server = createServer(() => undefined); // takes the request and never answers
+    reached = once(server, 'request');
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    await writeFile(dir.path('token'), 'dp_any\n');
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('ends with 130 and one line, and leaves nothing behind', async () => {
+    const args = [
+      'mirror',
+      'evexp_000000000001',
+      '--project',
+      'prj_000000000001',
+      '--url',
+      url,
+      '--to',
+      'cut',
+      '--token-file',
+      'token',
+    ];
+    const child = start(args, { cwd: dir.root });
+    let stderr = '';
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+    await reached;
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/^drillproof: transport\.ABORTED: interrupted\n {2}\S.*\n$/);
+    expect(await readdir(dir.root)).not.toContain('cut');
+  });
+});
+
+it('verify and explain load neither the server, nor the client, nor what only they need', () => {
+  const trace = `
+    import { registerHooks } from 'node:module';
+    const seen = [];
+    registerHooks({ resolve(name, context, next) { const found = next(name, context); seen.push(found.url); return found; } });
+    process.on('exit', () => process.stderr.write(seen.join('\\n')));
+  `;
+  const hook = `data:text/javascript,${encodeURIComponent(trace)}`;
+  const loaded = (args: readonly string[]): string => {
+    const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+    const options = ['--conditions=drillproof:source', '--import', hook, main, ...args];
+    const shell = `"$@" 2>&1 >/dev/null`;
+    return execFileSync('sh', ['-c', shell, 'sh', process.execPath, ...options], {
+      cwd: dir.root,
+    }).toString();
+  };
+  for (const args of [
+    ['verify', '--help'],
+    ['verify', 'part-1.zip', '--trust', 'trust.json'],
+    ['explain', 'zip.COMMENT'],
+  ]) {
+    const urls = loaded(args);
+    expect(urls).toContain('/src/cli/run.ts');
+    expect(urls).not.toMatch(/\/src\/(?:server|client|mirror)\/|node_modules\/(?:hono|undici|yazl|yauzl)\//);
+  }
+  expect(loaded(['explain', 'zip.COMMENT'])).not.toMatch(/node_modules\/zod/);
+});

@@ -1,0 +1,58 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderers, renderJson, stableJson } from '../../src/report/index.ts';
+import { exportReport, failedPart, localReport, part } from './makers.ts';
+
+/** The same value with the members of every object in another order. */
+function shuffled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, member]) => [name, shuffled(member)]),
+  );
+}
+
+describe('the JSON report', () => {
+  const report = exportReport({ parts: [part(1), failedPart(2)], localReports: [localReport()] });
+
+  it('is the whole report, and ends with a newline', () => {
+    expect(JSON.parse(renderJson(report))).toEqual(report);
+    expect(renderJson(report).endsWith('}\n')).toBe(true);
+  });
+
+  it('begins with what a reader looks for', () => {
+    expect(Object.keys(JSON.parse(renderJson(report)) as object).slice(0, 4)).toEqual([
+      'schemaVersion',
+      'kind',
+      'verdict',
+      'completeness',
+    ]);
+  });
+
+  it('has the same bytes whatever order the report was built in', () => {
+    expect(stableJson(shuffled(report))).toBe(renderJson(report));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(stableJson(shuffled(value))).toBe(stableJson(value));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('keeps members whose names are special to JavaScript', () => {
+    const odd = JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown;
+    expect(stableJson(odd)).toBe('{\n  "__proto__": 1,\n  "constructor": 2\n}\n');
+  });
+
+  it('holds nothing that acts on a terminal', () => {
+    const text = renderJson(part(1, { runId: '\u009B31m\u202E\u007F' }));
+    expect(text).toContain(String.raw`\u009b31m\u202e\u007f`);
+  });
+});
+
+it('offers every format by its name', () => {
+  expect(Object.keys(renderers)).toEqual(['text', 'json']);
+  expect(renderers.json(part(1))).toBe(renderJson(part(1)));
+});
