@@ -1,6 +1,27 @@
-/** `drillproof/node`: evidence in folders and files, verified on all cores, and mirrors into folders. */
+/** `drillproof/node`: evidence in folders and files, verified on all cores, key files, and mirrors into folders. */
 export { directorySource } from './directory-source.ts';
 export { openFile } from './file-access.ts';
+export {
+  generateSigningKey,
+  readSigningKey,
+  readVerifyingKey,
+  writeSigningKeyPem,
+  type ReadVerifyingKey,
+  type SigningKey,
+} from './keys.ts';
+export { mirrorDirectory } from './mirror-directory.ts';
 export { openEvidence, type OpenEvidence } from './open-evidence.ts';
 export { secondOpinion } from './second-opinion.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
+export { zipExport, type ExportFile } from './yazl-export.ts';
+export {
+  mirrorExport,
+  type FileState,
+  type MirrorEvent,
+  type MirrorOptions,
+  type MirrorReceipt,
+  type MirrorSink,
+  type MirrorTarget,
+  type OnProgress,
+  type PartialFile,
+} from '../mirror/index.ts';
