@@ -1,17 +1,12 @@
 import { CommanderError } from 'commander';
 import type { Cli } from './cli.ts';
 import { COMMANDS } from './commands.ts';
-import { EXIT, type ExitCode } from './exit.ts';
+import type { ExitCode } from './exit.ts';
 import { failureJson, failureOf, failureText } from './failure.ts';
 import { commandOf, usageOf } from './usage-failure.ts';
 
-const HELP_SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
-
 /** Tells why the work ended, as a line on stderr and, where JSON is asked for, as an object on stdout. */
 export async function failed(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
-  if (thrown instanceof CommanderError && HELP_SHOWN.has(thrown.code)) {
-    return thrown.exitCode === 0 ? EXIT.pass : EXIT.usage;
-  }
   const error = thrown instanceof CommanderError ? await usage(thrown, argv, cli) : thrown;
   const failure = failureOf(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(failureJson(failure));

@@ -1,6 +1,10 @@
+import { CommanderError } from 'commander';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { createProgram } from './program.ts';
+
+// What commander throws after it has shown what was asked for.
+const HELP_SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /** Runs one command line and gives its exit code; whatever is thrown is told in one line with its code. */
 export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
@@ -13,6 +17,9 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     await program.parseAsync([...argv], { from: 'user' });
     return cli.exitCode;
   } catch (error) {
+    if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
+      return error.exitCode === 0 ? EXIT.pass : EXIT.usage;
+    }
     const { failed } = await import('./failed.ts');
     return failed(error, argv, cli);
   }

@@ -1,4 +1,3 @@
-import { InvalidArgumentError, type Command } from 'commander';
 import { DrillproofError } from '../errors.ts';
 import { readVerifyingKey } from '../node/keys.ts';
 import {
@@ -10,36 +9,13 @@ import {
 } from '../trust/index.ts';
 import type { Cli } from './cli.ts';
 import { readInput } from './input.ts';
-import { fileSpec, many, text } from './options.ts';
+import type { KeySpec, TrustOptions } from './trust-options.ts';
 
 const MAX_STORE_BYTES = 16 * 1024 * 1024;
 const MAX_KEY_BYTES = 256 * 1024;
 
 /** What a key that is named on the command line speaks for: bundles and lists of bundles. */
 export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
-
-/** `FILE,issuer=NAME[,keyId=ID]`, parsed. */
-export type KeySpec = { readonly file: string; readonly issuer: string; readonly keyId?: string };
-
-export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: readonly KeySpec[] };
-
-export function trustOptions(command: Command): Command {
-  return command
-    .option('--trust <file>', 'trust store whose keys count (may be given again)', many(text))
-    .option(
-      '--key <spec>',
-      'public key or certificate that counts: FILE,issuer=NAME[,keyId=ID] (may be given again)',
-      many(keySpec),
-    );
-}
-
-const FORM = 'FILE,issuer=NAME or FILE,issuer=NAME,keyId=ID';
-
-export function keySpec(value: string): KeySpec {
-  const { file, issuer, keyId } = fileSpec(value, ['issuer', 'keyId'], FORM);
-  if (issuer === undefined) throw new InvalidArgumentError(`It must be ${FORM}.`);
-  return { file, issuer, ...(keyId !== undefined && { keyId }) };
-}
 
 /**
  * The keys that count, from all stores and single keys together; `undefined` when none was named.

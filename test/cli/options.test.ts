@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digest, fileSpec, time, wholeNumber } from '../../src/cli/options.ts';
-import { keySpec } from '../../src/cli/trusting.ts';
+import { keySpec } from '../../src/cli/trust-options.ts';
 import { target, targetsOf } from '../../src/cli/verify-output.ts';
 
 describe('a time', () => {

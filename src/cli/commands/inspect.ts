@@ -17,7 +17,8 @@ import { examples, standardOptions } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { shellWord, writeSignatureFiles } from '../signature-files.ts';
 import { facts, table } from '../table.ts';
-import { readTrust, trustOptions, type TrustOptions } from '../trusting.ts';
+import { trustOptions, type TrustOptions } from '../trust-options.ts';
+import { readTrust } from '../trusting.ts';
 import { usageError } from '../usage.ts';
 
 type Options = TrustOptions & {
