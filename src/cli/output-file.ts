@@ -3,6 +3,7 @@ import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf, ioError } from '../node/fs-errors.ts';
+import { usageError } from './usage.ts';
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
@@ -24,12 +25,12 @@ export async function writeOutputFile(
   options: WriteOptions = {},
 ): Promise<void> {
   const { force = false, mode = 0o666 } = options;
-  const target = resolve(path);
-  if (!force) await refuseExisting(target, path);
+  const target = targetOf(path);
+  if (!force) await refuseExisting(path);
   const temporary = temporaryBeside(target);
   try {
     await writeSynced(temporary, chunks, mode);
-    if (!force) await refuseExisting(target, path);
+    if (!force) await refuseExisting(path);
     await rename(temporary, target);
   } catch (cause) {
     await rm(temporary, { force: true });
@@ -46,7 +47,7 @@ export async function writeOutputFolder(
   path: string,
   fill: (folder: string) => Promise<void>,
 ): Promise<void> {
-  const target = resolve(path);
+  const target = targetOf(path);
   await refuseExistingFolder(target, path);
   const temporary = temporaryBeside(target);
   try {
@@ -78,6 +79,12 @@ async function writeAll(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Arra
   }
 }
 
+/** Where a command cannot write to standard output, `-` is refused rather than taken for a name. */
+function targetOf(path: string): string {
+  if (path === '-') throw usageError('standard output cannot take this', 'Name a file.');
+  return resolve(path);
+}
+
 // Only what the system says of the target is an error of writing.
 const writeError = (cause: unknown, path: string): unknown =>
   errnoOf(cause)?.startsWith('E') === true && cause instanceof Error && 'syscall' in cause
@@ -87,9 +94,10 @@ const writeError = (cause: unknown, path: string): unknown =>
 const temporaryBeside = (target: string): string =>
   join(dirname(target), `.${basename(target).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
 
-async function refuseExisting(target: string, path: string): Promise<void> {
+/** @throws DrillproofError `io.EXISTS` when there is anything under the name */
+export async function refuseExisting(path: string): Promise<void> {
   try {
-    await lstat(target);
+    await lstat(targetOf(path));
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return;
     throw ioError(cause, path, 'write');

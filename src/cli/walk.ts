@@ -38,10 +38,17 @@ async function list(folder: string, root: string) {
 }
 
 /** The bytes of a file, opened when they are first read. @throws DrillproofError as `ioError` says */
-export async function* fileBytes(path: string): Bytes & AsyncGenerator<Uint8Array, void, undefined> {
+export async function* fileBytes(
+  path: string,
+  signal?: AbortSignal,
+): Bytes & AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) yield chunk as Uint8Array;
+    for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
+      signal?.throwIfAborted();
+      yield chunk as Uint8Array;
+    }
   } catch (cause) {
+    signal?.throwIfAborted();
     throw ioError(cause, path, 'read');
   }
 }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { generateSigningKey, readVerifyingKey, writeSigningKeyPem } from '../../node/keys.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -14,7 +15,7 @@ import {
 import type { Cli } from '../cli.ts';
 import { readInput } from '../input.ts';
 import { examples, many, standardOptions, text, time } from '../options.ts';
-import { writeOutputFile } from '../output-file.ts';
+import { refuseExisting, writeOutputFile } from '../output-file.ts';
 import { writeProduct } from '../product.ts';
 import { facts, table } from '../table.ts';
 import { naming, readTrustFile, SIGNER_PURPOSES } from '../trusting.ts';
@@ -63,8 +64,14 @@ async function generate(cli: Cli, options: GenerateOptions): Promise<void> {
   const { out, force = false, public: publicPath = `${out.replace(/\.pem$/, '')}.pub.pem` } = options;
   const { scalar, signer } = generateSigningKey();
   const pem = publicKeyPem(signer.point);
-  await writeOutputFile(publicPath, [Buffer.from(pem)], { force });
+  if (!force) await refuseExisting(publicPath);
   await writeOutputFile(out, [Buffer.from(writeSigningKeyPem(scalar))], { force, mode: 0o600 });
+  try {
+    await writeOutputFile(publicPath, [Buffer.from(pem)], { force });
+  } catch (cause) {
+    if (!force) await rm(out); // half a key pair is of no use
+    throw cause;
+  }
   await writeProduct(
     cli,
     { kind: 'key', keyId: signer.keyId, privateKeyPath: out, publicKeyPath: publicPath },

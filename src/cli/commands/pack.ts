@@ -45,7 +45,9 @@ left out: they are taken from the objects with those roles.
     "runResult": "result.json"
   }
 
-Every id is its prefix and 12 to 32 characters of 0-9 a-z. For a rerun add
+Every id is its prefix and 12 to 32 characters of 0-9 a-z; runId is run_ and 6
+to 96 characters of A-Z a-z 0-9 _ -. The result has the fields of "result" of a
+hosted run in the control API; what is missing is named. For a rerun add
 "rerunOfHostedRunId", and "original" with "trial", "trialCount", "attempt" and
 "attemptLimit" of the run that it reproduces. RUN.json and the result are no
 objects, even when they lie in DIR: the result becomes objects/run-result.json.
@@ -102,7 +104,7 @@ async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
   const packed = await packBundle(
     {
       ...described,
-      objects: await objectsOf(dir, options.role ?? [], run),
+      objects: await objectsOf(dir, options.role ?? [], run, cli.signal),
       ...(runResult !== undefined && { runResult }),
     },
     signing && { ...signing, ...(original !== undefined && { original }) },
@@ -110,7 +112,12 @@ async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
   await write(cli, packed, options);
 }
 
-async function objectsOf(dir: string, roles: readonly RoleOf[], run: RunFile): Promise<ObjectInput[]> {
+async function objectsOf(
+  dir: string,
+  roles: readonly RoleOf[],
+  run: RunFile,
+  signal: AbortSignal,
+): Promise<ObjectInput[]> {
   const files = (await filesBelow(dir)).filter((path) => !run.ownFiles.has(resolve(dir, path)));
   const byPath = new Map<string, ObjectRole>();
   for (const { path, role } of roles) {
@@ -125,7 +132,7 @@ async function objectsOf(dir: string, roles: readonly RoleOf[], run: RunFile): P
     return {
       path: `objects/${path}`,
       mediaType: mediaTypeOf(path),
-      open: () => fileBytes(join(dir, path)),
+      open: () => fileBytes(join(dir, path), signal),
       ...(role !== undefined && { role }),
     };
   });
