@@ -164,6 +164,11 @@ describe('openZip refuses', () => {
       streamed(join(le(crc32('abc'), 4), le(3, 4), le(4, 4))),
     ],
     [
+      'a descriptor of another compressed size',
+      'zip.HEADER_MISMATCH',
+      streamed(join(le(crc32('abc'), 4), le(4, 4), le(3, 4))),
+    ],
+    [
       'a descriptor with a wrong signature',
       'zip.RECORD_INVALID',
       streamed(join(le(7, 4), descriptorOf('abc'))),

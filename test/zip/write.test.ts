@@ -8,7 +8,7 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { openZip, storedZipBytes, writeZip, type ZipInput } from '../../src/zip/index.ts';
 import { centralHeader, endRecords, localHeader } from '../../src/zip/write-records.ts';
-import { bytesOf, join } from './raw-zip.ts';
+import { bytesOf, join, le } from './raw-zip.ts';
 import { trees } from './arbitraries.ts';
 import { codeOf, collected, contentOf, errorOf, input, zipOf, type Files } from './support.ts';
 import { yazlZip } from './yazl-oracle.ts';
@@ -187,6 +187,28 @@ describe('writeZip of a file that is too large to hold', () => {
     for await (const piece of writeZip([large(300)], { compression: 'store' })) bytes += piece.length;
     expect(bytes).toBeGreaterThan(300 * MiB);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MiB);
+  });
+
+  it('stops at its first size when it does not end the second time', async () => {
+    let opened = 0;
+    let given = 0;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (; given < 1_000; given++) yield chunk;
+    }
+    const changing: ZipInput = { name: 'large', open: () => (opened++ === 0 ? large(9).open() : endless()) };
+    expect(await codeOf(collected(writeZip([changing], { compression: 'store' })))).toBe('io.CHANGED');
+    expect(given).toBeLessThan(11);
+  });
+
+  it('finds another size behind the same CRC-32', async () => {
+    // Any bytes with their own CRC-32 appended have one and the same CRC-32.
+    const sealed = (chunks: number): ZipInput => {
+      const body = Buffer.concat(Array<Buffer>(chunks).fill(chunk));
+      return input('large', body, le(crc32(body), 4));
+    };
+    let opened = 0;
+    const changing: ZipInput = { name: 'large', open: () => sealed(opened++ === 0 ? 9 : 8).open() };
+    expect(await codeOf(collected(writeZip([changing], { compression: 'store' })))).toBe('io.CHANGED');
   });
 
   const changes: readonly (readonly [string, (second: ZipInput) => AsyncIterable<Uint8Array>])[] = [
