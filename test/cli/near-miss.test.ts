@@ -27,11 +27,21 @@ describe('editDistance', () => {
     );
   });
 
-  it('grows by at most one with one more edit', () => {
+  it('does not depend on what both texts begin or end with', () => {
     fc.assert(
-      fc.property(word, word, fc.nat(12), fc.constantFrom('a', 'x'), (a, b, at, letter) => {
-        const edited = b.slice(0, at) + letter + b.slice(at);
-        expect(editDistance(a, edited)).toBeLessThanOrEqual(editDistance(a, b) + 1);
+      fc.property(word, word, word, (a, b, shared) => {
+        expect(editDistance(shared + a, shared + b)).toBe(editDistance(a, b));
+        expect(editDistance(a + shared, b + shared)).toBe(editDistance(a, b));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of a text and the same text after one edit is at most one', () => {
+    fc.assert(
+      fc.property(word, fc.nat(12), fc.constantFrom('a', 'x', ''), fc.nat(1), (text, at, put, drop) => {
+        const edited = text.slice(0, at) + put + text.slice(at + drop);
+        expect(editDistance(text, edited)).toBeLessThanOrEqual(1);
       }),
       { numRuns: 300 },
     );
