@@ -142,11 +142,19 @@ describe('writeZip', () => {
   });
 });
 
+const megabyte = Buffer.alloc(MiB, text);
+
+const large = (chunks: number, content: Uint8Array = megabyte): ZipInput =>
+  input('large', ...Array<Uint8Array>(chunks).fill(content));
+
+// Any bytes with their own CRC-32 appended have one and the same CRC-32.
+const sealed = (chunks: number): ZipInput => {
+  const body = Buffer.concat(Array<Buffer>(chunks).fill(megabyte));
+  return input('large', body, le(crc32(body), 4));
+};
+
 describe('writeZip of a file that is too large to hold', () => {
-  const chunk = Buffer.alloc(MiB, text);
   const noise = randomBytes(MiB);
-  const large = (chunks: number, content: Uint8Array = chunk): ZipInput =>
-    input('large', ...Array<Uint8Array>(chunks).fill(content));
 
   it.each(compressions)('reads it twice and writes the same bytes (%s)', async (compression) => {
     let opened = 0;
@@ -159,7 +167,10 @@ describe('writeZip of a file that is too large to hold', () => {
     };
     const archive = await collected(writeZip([input('a', 'x'), counted], { compression }));
     expect(opened).toBe(2);
-    const whole = await yazlZip({ a: 'x', large: Buffer.concat(Array<Buffer>(9).fill(chunk)) }, compression);
+    const whole = await yazlZip(
+      { a: 'x', large: Buffer.concat(Array<Buffer>(9).fill(megabyte)) },
+      compression,
+    );
     expect(Buffer.compare(archive, whole)).toBe(0);
   });
 
@@ -193,7 +204,7 @@ describe('writeZip of a file that is too large to hold', () => {
     let opened = 0;
     let given = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
-      for (; given < 1_000; given++) yield chunk;
+      for (; given < 1_000; given++) yield megabyte;
     }
     const changing: ZipInput = { name: 'large', open: () => (opened++ === 0 ? large(9).open() : endless()) };
     expect(await codeOf(collected(writeZip([changing], { compression: 'store' })))).toBe('io.CHANGED');
@@ -201,11 +212,6 @@ describe('writeZip of a file that is too large to hold', () => {
   });
 
   it('finds another size behind the same CRC-32', async () => {
-    // Any bytes with their own CRC-32 appended have one and the same CRC-32.
-    const sealed = (chunks: number): ZipInput => {
-      const body = Buffer.concat(Array<Buffer>(chunks).fill(chunk));
-      return input('large', body, le(crc32(body), 4));
-    };
     let opened = 0;
     const changing: ZipInput = { name: 'large', open: () => sealed(opened++ === 0 ? 9 : 8).open() };
     expect(await codeOf(collected(writeZip([changing], { compression: 'store' })))).toBe('io.CHANGED');
@@ -220,8 +226,8 @@ describe('writeZip of a file that is too large to hold', () => {
       () =>
         input(
           '',
-          ...Array<Uint8Array>(8).fill(chunk),
-          Uint8Array.from(chunk, (x, i) => (i === 9 ? 0 : x)),
+          ...Array<Uint8Array>(8).fill(megabyte),
+          Uint8Array.from(megabyte, (x, i) => (i === 9 ? 0 : x)),
         ).open(),
     ],
   ];
