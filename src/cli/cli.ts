@@ -1,6 +1,6 @@
 import type { ExitCode } from './exit.ts';
 
-export type OutputFormat = 'text' | 'json';
+type OutputFormat = 'text' | 'json';
 
 /** A stream of the process, as much of it as commands use. */
 export type Output = {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
 
 /** A file in commands/: `define` gives a command its arguments, options, examples and action. */
-export type CommandFile = { define(command: Command, cli: Cli): void };
+type CommandFile = { define(command: Command, cli: Cli): void };
 
 type CommandRow = {
   readonly summary: string;

@@ -38,14 +38,6 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   };
 }
 
-/** A value that must have a form; `what` says which, for people. */
-export function formed(pattern: RegExp, what: string): (value: string) => string {
-  return (value) => {
-    if (pattern.test(value)) return value;
-    throw new InvalidArgumentError(`It must be ${what}.`);
-  };
-}
-
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const isDigest = (value: string): value is `sha256:${string}` => DIGEST.test(value);
 

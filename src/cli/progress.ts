@@ -10,7 +10,7 @@ export type Progress = {
   /** Takes the bar away. */
   readonly end: () => void;
 };
-export type ProgressState = {
+type ProgressState = {
   readonly done: number;
   readonly of: number;
   readonly bytes: number;

@@ -4,7 +4,7 @@ import { labelled, type Page } from './page.ts';
 import { printable } from './printable.ts';
 import { countChecks, type CheckCount } from './tally.ts';
 
-export const STATES: Readonly<
+const STATES: Readonly<
   Record<CheckState, { word: string; paint: 'good' | 'bad' | 'caution' | 'dim' }>
 > = {
   passed: { word: 'passed', paint: 'good' },

@@ -19,7 +19,7 @@ const MAX_FAILURES = 50;
 type Group = { readonly code: Code; readonly severity: Severity; readonly cases: readonly Finding[] };
 
 /** Findings by code, the most severe first, otherwise in the order in which verification met them. */
-export function groupFindings(findings: readonly Finding[]): readonly Group[] {
+function groupFindings(findings: readonly Finding[]): readonly Group[] {
   const groups = new Map<Code, Finding[]>();
   for (const one of findings) {
     const cases = groups.get(one.code);

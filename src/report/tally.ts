@@ -2,7 +2,7 @@ import { CHECKS, type Check, type CheckId, type CheckState } from '../verify/che
 import { VERDICTS, type BundleReport, type SignedBy, type Verdict } from '../verify/report.ts';
 
 /** How many of each value, in the order of `values`; values that do not occur are left out. */
-export function tally<T extends string>(
+function tally<T extends string>(
   values: readonly T[],
   found: readonly T[],
 ): readonly (readonly [T, number])[] {

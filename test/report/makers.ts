@@ -9,11 +9,11 @@ import type {
   ToolSourceReport,
 } from '../../src/verify/report.ts';
 
-export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
+const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
 export const DIGEST = `sha256:${'ab'.repeat(32)}` as const;
 export const SIGNER = { issuer: 'acme-ci', keyId: `sha256:${'12'.repeat(32)}`, issuedAtMs: AS_OF_MS - 1000 };
 
-export const passed = (id: Check['id']): Check => ({ id, state: 'passed' });
+const passed = (id: Check['id']): Check => ({ id, state: 'passed' });
 
 export const coverage = (over: Partial<Coverage> = {}): Coverage => ({
   totalBytes: 1_000_000,
