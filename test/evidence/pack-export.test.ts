@@ -32,10 +32,11 @@ const signing = { signer, issuer: ISSUER, issuedAtMs: NOW };
 const invalid = { code: 'pack.INPUT_INVALID' };
 let parts: PartFacts[];
 
+const factsOf = async (n: number, rest = {}): Promise<PartFacts> =>
+  readPartFacts(memoryAccess((await makePart(n, signer, rest)).bytes));
+const same = { createdAtMs: NOW - 100_000 };
+
 beforeAll(async () => {
-  const factsOf = async (n: number, rest = {}): Promise<PartFacts> =>
-    readPartFacts(memoryAccess((await makePart(n, signer, rest)).bytes));
-  const same = { createdAtMs: NOW - 100_000 };
   parts = [await factsOf(3, same), await factsOf(1, { createdAtMs: NOW - 1 }), await factsOf(2, same)];
 });
 

@@ -259,11 +259,10 @@ export async function repacked(
 /** Any JSON, to be edited in place. */
 export type Json = Record<string, unknown>;
 
-/** A JSON document with an edit, in canonical form again. */
-export function edited<T = Json>(bytes: Uint8Array | undefined, edit: (value: T) => void): Uint8Array {
+/** A JSON document with an edit in place, or the value that the edit gives, in canonical form again. */
+export function edited<T = Json>(bytes: Uint8Array | undefined, edit: (value: T) => T | void): Uint8Array {
   const value = JSON.parse(fromUtf8(bytes ?? toUtf8('null'))) as T;
-  edit(value);
-  return canonicalBytes(value);
+  return canonicalBytes(edit(value) ?? value);
 }
 
 /** The attestation of a statement, whatever it says. */

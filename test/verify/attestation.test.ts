@@ -38,6 +38,10 @@ const verify = (
   value: unknown = attestation,
 ): AttestationReport => verifyAttestation(value, { asOfMs: NOW, trust: makeTrust(signer), ...options });
 
+const readZip = (): never => {
+  throw new Error('there is no archive');
+};
+
 describe('an attestation alone', () => {
   test('is valid at best: it is bound to no bytes', () => {
     const report = verify();
@@ -122,9 +126,6 @@ describe('an attestation alone', () => {
   });
 
   test('may be judged twice', () => {
-    const readZip = (): never => {
-      throw new Error('there is no archive');
-    };
     const report = verify({ secondOpinion: { p256: portable.p256, readZip } });
     expect([report.result, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
   });

@@ -75,7 +75,7 @@ async function withAttestation(
   files = made.files,
 ): Promise<Files> {
   const { statement } = made.packed.attestation!;
-  const copy = structuredClone(statement) as ExportStatement;
+  const copy = structuredClone(statement);
   copy.keyId = signer.keyId;
   edit(copy);
   return { ...files, [ATTESTATION]: canonicalBytes(await attest(copy, { ...signer, keyId: copy.keyId })) };
@@ -264,17 +264,18 @@ describe('export.json', () => {
   });
 });
 
-describe('completeness', () => {
-  const digest = (): { manifestDigest: `sha256:${string}` } => ({
-    manifestDigest: made.packed.manifestDigest,
-  });
-  const key = (rest: Partial<TrustedKey>): Partial<VerifyExportOptions> => ({
-    trust: makeTrust(made.signer, rest),
-  });
+const withKey = (rest: Partial<TrustedKey>): Partial<VerifyExportOptions> => ({
+  trust: makeTrust(made.signer, rest),
+});
 
+const pinnedDigest = (): { manifestDigest: `sha256:${string}` } => ({
+  manifestDigest: made.packed.manifestDigest,
+});
+
+describe('completeness', () => {
   test('is attested by a trusted key, and pinned by the caller even then', async () => {
     expect((await verify(made.files)).completeness).toBe('attested');
-    const report = await verify(made.files, { expect: digest() });
+    const report = await verify(made.files, { expect: pinnedDigest() });
     expect([report.verdict, report.completeness]).toEqual(['verified', 'pinned']);
     expect(report.signer).toBeDefined();
   });
@@ -291,7 +292,7 @@ describe('completeness', () => {
   test('is claimed without a trust store, and pinned without one by the caller', async () => {
     const claimed = await verifyExport(memorySource(made.files), { asOfMs: NOW });
     expect(claimed.completeness).toBe('claimed');
-    const pinned = await verifyExport(memorySource(made.files), { asOfMs: NOW, expect: digest() });
+    const pinned = await verifyExport(memorySource(made.files), { asOfMs: NOW, expect: pinnedDigest() });
     expect([pinned.verdict, pinned.completeness]).toEqual(['intact', 'pinned']);
   });
 
@@ -305,7 +306,7 @@ describe('completeness', () => {
     ['of another issuer', { issuer: 'other' }, 'trust.KEY_UNKNOWN'],
   ];
   test.each(refused)('is claimed, and the export failed, with a key %s', async (_, rest, code) => {
-    const report = await verify(made.files, key(rest));
+    const report = await verify(made.files, withKey(rest));
     expect([report.verdict, report.completeness]).toEqual(['failed', 'claimed']);
     expect(errorsOf(report)).toEqual([code]);
     expect(report.signer).toBeUndefined();
@@ -327,6 +328,9 @@ describe('completeness', () => {
     expect((await verifyExport(memorySource(files), whole)).completeness).toBe('attested');
   });
 });
+
+const judgedAt = async (issuedAtMs: number): Promise<ExportReport> =>
+  verify(await withAttestation((s) => void (s.issuedAtMs = issuedAtMs)));
 
 describe('the export attestation', () => {
   const subjects: [string, (statement: ExportStatement) => void][] = [
@@ -365,10 +369,8 @@ describe('the export attestation', () => {
   });
 
   test('may be of this millisecond, and not of the next', async () => {
-    const at = async (issuedAtMs: number): Promise<ExportReport> =>
-      verify(await withAttestation((s) => void (s.issuedAtMs = issuedAtMs)));
-    expect((await at(NOW)).completeness).toBe('attested');
-    const report = await at(NOW + 1);
+    expect((await judgedAt(NOW)).completeness).toBe('attested');
+    const report = await judgedAt(NOW + 1);
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
   });
 

@@ -197,14 +197,14 @@ describe('a file that cannot be read', () => {
   });
 });
 
-describe('the verdict on an export', () => {
-  const judged = async (choices: Parameters<typeof makeExport>[0], change = {}): Promise<ExportReport> => {
-    const { files, signer } = await makeExport(choices);
-    return verifyExport(memorySource(changed(change, files)), { asOfMs: NOW, trust: makeTrust(signer) });
-  };
+const judgedOf = async (choices: Parameters<typeof makeExport>[0], change = {}): Promise<ExportReport> => {
+  const { files, signer } = await makeExport(choices);
+  return verifyExport(memorySource(changed(change, files)), { asOfMs: NOW, trust: makeTrust(signer) });
+};
 
+describe('the verdict on an export', () => {
   test('is intact with unsigned bundles, whoever signed the list', async () => {
-    const report = await judged({ signedParts: false });
+    const report = await judgedOf({ signedParts: false });
     expect(report.verdict).toBe('intact');
     expect(report.parts.map(({ provenance }) => provenance)).toEqual(['claimed', 'claimed']);
   });
@@ -221,12 +221,12 @@ describe('the verdict on an export', () => {
   });
 
   test('is incomplete without any bundle or report', async () => {
-    const report = await judged({ parts: 0, reports: 0 });
+    const report = await judgedOf({ parts: 0, reports: 0 });
     expect([report.verdict, codesOf(report)]).toEqual(['incomplete', ['export.EMPTY']]);
   });
 
   test('is at best intact with local reports only', async () => {
-    const report = await judged({ parts: 0 });
+    const report = await judgedOf({ parts: 0 });
     expect([report.verdict, codesOf(report)]).toEqual(['intact', ['export.EMPTY']]);
   });
 
@@ -321,6 +321,8 @@ describe('what else lies in an export', () => {
   });
 });
 
+const judgePart = (): Promise<never> => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
+
 describe('the work of a verification', () => {
   test('is told as it goes', async () => {
     const events: unknown[] = [];
@@ -376,7 +378,6 @@ describe('the work of a verification', () => {
   });
 
   test('goes on when the judge of a part could not read it', async () => {
-    const judgePart = (): Promise<never> => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
     const report = await verify(made.files, { judgePart });
     expect([report.verdict, ...partCodes(report)]).toEqual(['incomplete', ['io.CHANGED'], ['io.CHANGED']]);
   });

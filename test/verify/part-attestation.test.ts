@@ -281,11 +281,20 @@ describe('the type of a statement', () => {
   });
 });
 
+const trustedKey = ({ keyId, point: bytes }: Signer): TrustedKey => ({
+  issuer: ISSUER,
+  keyId,
+  point: bytes,
+  compromised: true,
+  purposes: ['evidence'],
+});
+
+const withKey = (rest: Partial<TrustedKey>): VerifyPartOptions => ({
+  asOfMs: NOW,
+  trust: makeTrust(signer, rest),
+});
+
 describe('the key of a statement', () => {
-  const key = (rest: Partial<TrustedKey>): VerifyPartOptions => ({
-    asOfMs: NOW,
-    trust: makeTrust(signer, rest),
-  });
   const judged: [string, Partial<TrustedKey>, string[]][] = [
     ['from this millisecond on', { notBeforeMs: ISSUED }, []],
     ['from the next millisecond on', { notBeforeMs: ISSUED + 1 }, ['trust.KEY_NOT_YET_VALID']],
@@ -303,7 +312,7 @@ describe('the key of a statement', () => {
     ['with another point', { point: makeSigner().point }, ['attestation.SIGNATURE_INVALID']],
   ];
   test.each(judged)('that speaks %s', async (_, rest, codes) => {
-    const report = await verifyPart(memoryAccess(part), key(rest));
+    const report = await verifyPart(memoryAccess(part), withKey(rest));
     expect(errorsOf(report)).toEqual(codes);
     expect(report.verdict).toBe(codes.length === 0 ? 'verified' : 'failed');
     expect(report.signer === undefined).toBe(codes.length > 0);
@@ -313,7 +322,7 @@ describe('the key of a statement', () => {
     ['retired after it signed', { notAfterMs: ISSUED }],
     ['revoked after it signed', { revokedAtMs: ISSUED + 1, compromised: false }],
   ])('%s still speaks, and only the signer says when', async (_, rest) => {
-    const report = await verifyPart(memoryAccess(part), key(rest));
+    const report = await verifyPart(memoryAccess(part), withKey(rest));
     expect([report.verdict, codesOf(report)]).toEqual(['verified', ['attestation.TIME_CLAIMED']]);
   });
 
@@ -333,25 +342,19 @@ describe('the key of a statement', () => {
 
   test('is chosen by its id among keys that overlap', async () => {
     const old = makeSigner();
-    const point = ({ keyId, point: bytes }: Signer): TrustedKey => ({
-      issuer: ISSUER,
-      keyId,
-      point: bytes,
-      compromised: true,
-      purposes: ['evidence'],
-    });
-    const both = trustStore([point(old), point(signer)]);
+    const both = trustStore([trustedKey(old), trustedKey(signer)]);
     for (const one of [old, signer])
       expect((await verify((await makePart(1, one)).bytes, { trust: both })).verdict).toBe('verified');
   });
 });
 
+const issuedAt = (issuedAtMs: number): Promise<Uint8Array> =>
+  withStatement((s) => void (s.issuedAtMs = issuedAtMs));
+
 describe('the time of a statement', () => {
   test('may be that of the verification, and not a millisecond later', async () => {
-    const at = (issuedAtMs: number): Promise<Uint8Array> =>
-      withStatement((s) => void (s.issuedAtMs = issuedAtMs));
-    expect((await verify(await at(NOW))).verdict).toBe('verified');
-    const report = await verify(await at(NOW + 1));
+    expect((await verify(await issuedAt(NOW))).verdict).toBe('verified');
+    const report = await verify(await issuedAt(NOW + 1));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.ISSUED_IN_FUTURE']]);
     expect(report.signer).toBeUndefined();
   });

@@ -122,7 +122,7 @@ describe('the manifest of a part', () => {
     ['an unknown member of an object', (m) => void (m.objects[0]!['extra'] = 1)],
     ['another kind', (m) => void (m['kind'] = 'evidence.export')],
     ['another schema version', (m) => void (m['schemaVersion'] = 2)],
-    ['objects out of order', (m) => void m.objects.reverse()],
+    ['objects out of order', (m) => void (m.objects = m.objects.toReversed())],
     ['an object twice', (m) => void m.objects.unshift(m.objects[0]!)],
     ['a path outside objects/', (m) => void (m.objects[0]!.path = 'manifest.json')],
     ['a path that climbs', (m) => void (m.objects[0]!.path = 'objects/../manifest.json')],
@@ -321,6 +321,8 @@ describe('a part that is not judged in full', () => {
   });
 });
 
+const sizeOf = (name: string): number => entries.get(name)!.length;
+
 describe('limits', () => {
   const cases: [string, Partial<typeof DEFAULT_LIMITS>, Code][] = [
     ['objects', { objects: 4 }, 'bundle.OBJECTS_EXCEEDED'],
@@ -335,13 +337,12 @@ describe('limits', () => {
   });
 
   test('that are just met change nothing', async () => {
-    const size = (name: string): number => entries.get(name)!.length;
     const limits = {
       ...DEFAULT_LIMITS,
       objects: 5,
-      manifestBytes: size('manifest.json'),
-      documentBytes: size('attestation.json'),
-      runResultBytes: size('objects/run-result.json'),
+      manifestBytes: sizeOf('manifest.json'),
+      documentBytes: sizeOf('attestation.json'),
+      runResultBytes: sizeOf('objects/run-result.json'),
     };
     expect((await verify(part, { limits })).verdict).toBe('verified');
   });

@@ -123,24 +123,24 @@ describe('a tool source', () => {
   });
 });
 
+const judgedUnder = (lock: Uint8Array, rest: object = {}): ReturnType<typeof verifyToolSource> =>
+  verifyToolSource(toolSource(TEXT, { buildHash: digestOf(lock), ...rest }), { lock });
+
+test.each([
+  ['version', { version: '1.2.4' }],
+  ['manifestHash', { manifestHash: hashOf('x') }],
+  ['artifactHash', { artifactHash: hashOf('x') }],
+  ['ui', { ui: { ...ui, entry: 'ui/other.html' } }],
+  ['ui', { ui: undefined }],
+])('differs in %s', (field, row) => {
+  const report = judgedUnder(lockOf(row));
+  expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
+    ['tool-source.LOCK_MISMATCH', `/${field}`],
+  ]);
+  expect(report.verdict).toBe('failed');
+});
+
 describe('the lock of a tool source', () => {
-  const under = (lock: Uint8Array, rest: object = {}): ReturnType<typeof verifyToolSource> =>
-    verifyToolSource(toolSource(TEXT, { buildHash: digestOf(lock), ...rest }), { lock });
-
-  test.each([
-    ['version', { version: '1.2.4' }],
-    ['manifestHash', { manifestHash: hashOf('x') }],
-    ['artifactHash', { artifactHash: hashOf('x') }],
-    ['ui', { ui: { ...ui, entry: 'ui/other.html' } }],
-    ['ui', { ui: undefined }],
-  ])('differs in %s', (field, row) => {
-    const report = under(lockOf(row));
-    expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
-      ['tool-source.LOCK_MISMATCH', `/${field}`],
-    ]);
-    expect(report.verdict).toBe('failed');
-  });
-
   test('differs in the build', () => {
     const report = verifyToolSource(toolSource(TEXT, { buildHash: hashOf('x') }), { lock: lockOf() });
     expect(report.findings.map(({ code, path }) => [code, path])).toEqual([
@@ -149,8 +149,10 @@ describe('the lock of a tool source', () => {
   });
 
   test('does not name the package', () => {
-    expect(errorsOf(under(lockOf({ packageId: 'other-tool' })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
-    expect(errorsOf(under(lockOf({}, { packages: [] })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
+    expect(errorsOf(judgedUnder(lockOf({ packageId: 'other-tool' })))).toEqual([
+      'tool-source.PACKAGE_UNLOCKED',
+    ]);
+    expect(errorsOf(judgedUnder(lockOf({}, { packages: [] })))).toEqual(['tool-source.PACKAGE_UNLOCKED']);
   });
 
   test.each([
@@ -159,7 +161,7 @@ describe('the lock of a tool source', () => {
     ['not canonical', toUtf8(`${new TextDecoder().decode(lockOf())}\n`)],
     ['empty', new Uint8Array()],
   ])('that is none fails, by a code of its own: %s', (_, lock) => {
-    const report = under(lock);
+    const report = judgedUnder(lock);
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.LOCK_INVALID']]);
     expect(stateOf(report, 'tool-source.lock')).toBe('failed');
   });

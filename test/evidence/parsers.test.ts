@@ -1,0 +1,302 @@
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { canonicalBytes, canonicalJson } from '../../src/bytes/json-canonical.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { isCode } from '../../src/codes/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import {
+  DEFAULT_LIMITS,
+  parseAttestation,
+  parseBuildLock,
+  parseBundleManifest,
+  parseExportAttestation,
+  parseExportManifest,
+  parseExportResource,
+  parseRunResult,
+} from '../../src/evidence/index.ts';
+import {
+  flipped,
+  hashOf,
+  idOf,
+  makeExport,
+  makePart,
+  makeSigner,
+  unpack,
+  type Json,
+} from '../support/evidence.ts';
+
+const PARSERS = {
+  'bundle manifest': parseBundleManifest,
+  'export manifest': parseExportManifest,
+  attestation: parseAttestation,
+  'export attestation': parseExportAttestation,
+  'run result': parseRunResult,
+  'build lock': parseBuildLock,
+  'export resource': parseExportResource,
+} as const;
+type Kind = keyof typeof PARSERS;
+const KINDS = Object.keys(PARSERS) as Kind[];
+const CANONICAL = KINDS.filter((kind) => kind !== 'export resource');
+const CODES: Record<Kind, string> = {
+  'bundle manifest': 'bundle.MANIFEST_INVALID',
+  'export manifest': 'export.MANIFEST_INVALID',
+  attestation: 'attestation.INVALID',
+  'export attestation': 'attestation.INVALID',
+  'run result': 'bundle.RUN_RESULT_INVALID',
+  'build lock': 'build.ARCHIVE_INVALID',
+  'export resource': 'export.RESOURCE_INVALID',
+};
+let valid: Record<Kind, Uint8Array>;
+
+const lock = {
+  schemaVersion: 1,
+  kind: 'build',
+  packages: ['a-tool', 'b-tool'].map((packageId) => ({
+    packageId,
+    version: '1.0.0-rc.1+7',
+    manifestHash: hashOf('m'),
+    artifactHash: hashOf('a'),
+    manifest: `tools/${packageId}/manifest.json`,
+    source: `tools/${packageId}/index.js`,
+    ui: {
+      entry: 'ui/index.html',
+      assets: [{ path: 'ui/a.css', mediaType: 'text/css', artifactHash: hashOf('c'), bytes: 0 }],
+    },
+  })),
+};
+
+const valueOf = (kind: Kind): Json => JSON.parse(text(valid[kind])) as Json;
+
+beforeAll(async () => {
+  const signer = makeSigner();
+  const entries = await unpack((await makePart(1, signer, { rerunOfHostedRunId: idOf('hrun', 2) })).bytes);
+  const { files } = await makeExport({ signer });
+  valid = {
+    'bundle manifest': entries.get('manifest.json')!,
+    attestation: entries.get('attestation.json')!,
+    'run result': entries.get('objects/run-result.json')!,
+    'export manifest': files['manifest.json']!,
+    'export attestation': files['export-attestation.json']!,
+    'export resource': files['export.json']!,
+    'build lock': canonicalBytes(lock),
+  };
+});
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** What a parser makes of bytes: the value, or the code of its error; anything else is thrown on. */
+function outcome(kind: Kind, bytes: Uint8Array): { value: unknown } | { code: string } {
+  try {
+    return { value: PARSERS[kind](bytes) };
+  } catch (error) {
+    if (error instanceof DrillproofError) return { code: error.code };
+    throw error;
+  }
+}
+
+describe.each(KINDS)('the %s', (kind) => {
+  test('is read as it stands', () => {
+    expect(outcome(kind, valid[kind])).toEqual({ value: valueOf(kind) });
+  });
+
+  test.each(['null', '1', '"text"', '[]', '{}', '{"__proto__":{"schemaVersion":1}}'])(
+    'is not %s',
+    (other) => {
+      expect(outcome(kind, toUtf8(other))).toEqual({ code: CODES[kind] });
+    },
+  );
+
+  test('is closed, __proto__ and constructor included', () => {
+    for (const name of ['extra', '__proto__', 'constructor', 'toJSON']) {
+      const value = valueOf(kind);
+      Object.defineProperty(value, name, { value: { a: 1 }, enumerable: true, configurable: true });
+      expect([name, outcome(kind, canonicalBytes(value))]).toEqual([name, { code: CODES[kind] }]);
+    }
+    expect(Object.hasOwn(Object.prototype, 'a')).toBe(false);
+  });
+
+  test('needs every member that is not optional, of the type it has', () => {
+    for (const name of Object.keys(valueOf(kind))) {
+      const { [name]: _left, ...rest } = valueOf(kind);
+      const bytes = canonicalBytes(rest);
+      if (OPTIONAL.has(name)) expect(outcome(kind, bytes)).toEqual({ value: rest });
+      else expect([name, outcome(kind, bytes)]).toEqual([name, { code: CODES[kind] }]);
+      for (const wrong of [null, [[]], { a: 1 }, true])
+        expect([name, outcome(kind, canonicalBytes({ ...rest, [name]: wrong }))]).toEqual([
+          name,
+          { code: CODES[kind] },
+        ]);
+    }
+  });
+
+  test('of another schema version is not read', () => {
+    for (const schemaVersion of [0, 2, '1', 1.5])
+      expect(outcome(kind, canonicalBytes({ ...valueOf(kind), schemaVersion }))).toEqual({
+        code: CODES[kind],
+      });
+  });
+
+  test('with one byte changed is refused by a code, or is another document that says so', () => {
+    const bytes = valid[kind];
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.nat(7), (offset, bit) => {
+        const changed = flipped(bytes, offset, bit);
+        const made = outcome(kind, changed);
+        if ('code' in made) expect(isCode(made.code)).toBe(true);
+        // What was read is what the bytes say, wholly.
+        else expect(canonicalJson(made.value)).toBe(canonicalJson(JSON.parse(text(changed))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('with one value changed is refused by its code, or read as what it says', () => {
+    const places = placesOf(valueOf(kind));
+    fc.assert(
+      fc.property(fc.constantFrom(...places), replacement, (place, to) => {
+        const value = valueOf(kind);
+        replace(value, place, to);
+        const bytes = canonicalBytes(value);
+        const made = outcome(kind, bytes);
+        if ('code' in made) expect(made.code).toBe(CODES[kind]);
+        else expect(canonicalJson(made.value)).toBe(text(bytes));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const OPTIONAL = new Set([
+  'rerunOfHostedRunId',
+  'localReportCount',
+  'completedLocalReportCount',
+  'manifestDigest',
+  'manifestBytes',
+  'completedAtMs',
+]);
+
+const replacement = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    '',
+    'x',
+    -1,
+    0,
+    1,
+    2 ** 53 - 1,
+    0.5,
+    [],
+    {},
+    hashOf('x'),
+    'objects/x',
+    '../x',
+    '0',
+    '00',
+  ),
+  fc.string({ maxLength: 5 }).filter((one) => one.isWellFormed()),
+  fc
+    .jsonValue({ maxDepth: 2 })
+    .filter((one) => JSON.stringify(one).isWellFormed() && !/\\ud[89a-f]/i.test(JSON.stringify(one))),
+);
+
+/** Paths of every value in a document. */
+function placesOf(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const inner = Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]));
+  return path.length === 0 ? inner : [path, ...inner];
+}
+
+function replace(value: Json, path: readonly string[], to: unknown): void {
+  const parent = path.slice(0, -1).reduce<unknown>((at, name) => Reflect.get(at as object, name), value);
+  Reflect.set(parent as object, path.at(-1)!, to);
+}
+
+describe.each(CANONICAL)('the %s, which is canonical,', (kind) => {
+  test('is refused in any other form', () => {
+    const own = text(valid[kind]);
+    const forms = [
+      `${own}\n`,
+      ` ${own}`,
+      JSON.stringify(JSON.parse(own), null, 1),
+      own.replace('"schemaVersion"', String.raw`"schemaVersio\u006e"`),
+    ];
+    for (const form of forms) expect(outcome(kind, toUtf8(form))).toEqual({ code: 'json.NOT_CANONICAL' });
+    const members = Object.entries(valueOf(kind)).toReversed();
+    expect(outcome(kind, toUtf8(JSON.stringify(Object.fromEntries(members))))).toEqual({
+      code: 'json.NOT_CANONICAL',
+    });
+  });
+
+  test('is refused with a member that stands twice', () => {
+    const doubled = text(valid[kind]).replace('"schemaVersion":1', '"schemaVersion":1,"schemaVersion":1');
+    expect(outcome(kind, toUtf8(doubled))).toEqual({ code: 'json.MEMBER_DUPLICATE' });
+  });
+});
+
+const issuesOf = (kind: Kind, value: unknown): { path: string; message: string }[] => {
+  try {
+    PARSERS[kind](canonicalBytes(value));
+  } catch (error) {
+    return (error as DrillproofError).details?.['issues'] as { path: string; message: string }[];
+  }
+  return [];
+};
+
+const parseWithin = (kind: Kind, bytes: number): (() => unknown) => {
+  const limits = { ...DEFAULT_LIMITS, manifestBytes: bytes, documentBytes: bytes, runResultBytes: bytes };
+  return () => PARSERS[kind](valid[kind], limits);
+};
+
+const parseWith = (limits: object, kind: 'bundle manifest' | 'export manifest') => () =>
+  PARSERS[kind](valid[kind], { ...DEFAULT_LIMITS, ...limits });
+
+describe('limits', () => {
+  test.each(KINDS)('bound the bytes of the %s', (kind) => {
+    expect(parseWithin(kind, valid[kind].length)).not.toThrow();
+    expect(parseWithin(kind, valid[kind].length - 1)).toThrow(
+      expect.objectContaining({ name: 'LimitError', code: 'json.TOO_LARGE' }),
+    );
+  });
+
+  test('bound the rows', () => {
+    expect(parseWith({ objects: 5 }, 'bundle manifest')).not.toThrow();
+    expect(parseWith({ objects: 4 }, 'bundle manifest')).toThrow(
+      expect.objectContaining({ code: 'bundle.OBJECTS_EXCEEDED' }),
+    );
+    expect(parseWith({ parts: 2 }, 'export manifest')).not.toThrow();
+    expect(parseWith({ parts: 1 }, 'export manifest')).toThrow(
+      expect.objectContaining({ code: 'export.PARTS_EXCEEDED' }),
+    );
+  });
+
+  test('let no list of wrong rows grow into as many faults, nor a name into as long a message', () => {
+    const wrong = Array.from({ length: 50_000 }, () => 1);
+    for (const [kind, member] of [
+      ['bundle manifest', 'objects'],
+      ['export manifest', 'parts'],
+      ['export manifest', 'localReports'],
+      ['build lock', 'packages'],
+    ] as const) {
+      const issues = issuesOf(kind, { ...valueOf(kind), [member]: wrong });
+      expect(issues.length).toBe(100);
+      expect(issues[99]!.path).toBe(`/${member}/99`);
+    }
+    const [issue] = issuesOf('attestation', { ...valueOf('attestation'), ['x'.repeat(10_000)]: 1 });
+    expect(issue!.message.length).toBeLessThan(600);
+  });
+
+  test('still find the one wrong row of many', () => {
+    const manifest = valueOf('bundle manifest') as { objects: Json[] };
+    const row = manifest.objects[1]!;
+    const objects = Array.from({ length: 300 }, (_, i) => ({
+      ...row,
+      path: `objects/${String(i).padStart(3, '0')}`,
+    }));
+    expect(outcome('bundle manifest', canonicalBytes({ ...manifest, objects }))).toHaveProperty('value');
+    objects[299] = { ...objects[299]!, bytes: -1 } as unknown as (typeof objects)[number];
+    expect(outcome('bundle manifest', canonicalBytes({ ...manifest, objects }))).toEqual({
+      code: 'bundle.MANIFEST_INVALID',
+    });
+  });
+});
