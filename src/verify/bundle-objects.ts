@@ -1,4 +1,4 @@
-import { digester, digestOf, type Digest } from '../bytes/hash.ts';
+import { abortable, digester, digestOf, type Digest } from '../bytes/hash.ts';
 import {
   ATTESTATION,
   BUNDLE_MANIFEST,
@@ -11,7 +11,6 @@ import {
 import type { ZipArchive, ZipEntry } from '../zip/index.ts';
 import type { Bundle } from './bundle-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
-import { abortable } from './part-archive.ts';
 
 /** `bundle.objects`: exactly the listed objects, every byte of each digested as it streams. */
 export async function checkObjects(bundle: Bundle, archive: ZipArchive): Promise<void> {

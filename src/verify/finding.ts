@@ -35,10 +35,11 @@ export function finding(code: Code, subject: string, detail: FindingDetail): Fin
 
 /**
  * The findings that an error from reading evidence stands for: one for each fault that a parser collected, one for
- * everything else. Anything that is not a `DrillproofError` is a fault of ours and is thrown on.
+ * everything else. Anything that is not a `DrillproofError`, and `internal.BUG`, is a fault of ours, which says nothing
+ * about the evidence and is thrown on.
  */
 export function findingsOf(error: unknown, subject: string, path?: string): Finding[] {
-  if (!(error instanceof DrillproofError)) throw error;
+  if (!(error instanceof DrillproofError) || error.code === 'internal.BUG') throw error;
   const issues = issuesOf(error);
   if (issues.length === 0)
     return [finding(error.code, subject, { message: error.message, ...at(path, error.path) })];

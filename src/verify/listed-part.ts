@@ -4,8 +4,8 @@ import type { VerifyOptions } from './options.ts';
 import { unreadPart, verifyPart, type Listing } from './part.ts';
 import type { BundleReport } from './report.ts';
 
-/** How a part that is there is judged: its file and the row that lists it in, its report out. */
-export type JudgePart = (path: string, listed: Listing, options: VerifyOptions) => Promise<BundleReport>;
+/** Has a part that is there judged elsewhere, such as in a thread; `undefined` leaves it to be judged here. */
+export type JudgePart = (path: string, listed: Listing) => Promise<BundleReport> | undefined;
 
 /** Verifies the part of a row: `file` is what lies at its path, if anything does. */
 export async function verifyListedPart(
@@ -21,7 +21,8 @@ export async function verifyListedPart(
   }
   if (!file.regular) return unread([irregular(evidenceBundleId, path)]);
   try {
-    if (judgePart !== undefined) return await judgePart(path, listed, options);
+    const elsewhere = judgePart?.(path, listed);
+    if (elsewhere !== undefined) return await elsewhere;
     const access = await source.open(path);
     try {
       return await verifyPart(access, { ...options, listed });

@@ -1,10 +1,8 @@
-import { digestStream } from '../bytes/hash.ts';
-import { streamAccess } from '../bytes/random-access.ts';
+import { digestAccess } from '../bytes/hash.ts';
 import type { EvidenceSource, LocalReportRow, SourceFile } from '../evidence/index.ts';
 import { createLedger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { irregular } from './listed-part.ts';
-import { abortable } from './part-archive.ts';
 import type { LocalReportReport } from './report.ts';
 import { verdictOfFindings } from './verdict.ts';
 
@@ -50,7 +48,7 @@ async function compareBytes(
   try {
     const access = await source.open(path);
     try {
-      const { digest, bytes } = await digestStream(abortable(streamAccess(access), signal));
+      const { digest, bytes } = await digestAccess(access, signal);
       return differences(row, String(bytes), digest);
     } finally {
       await access.close();

@@ -1,5 +1,5 @@
-import { digestStream } from '../bytes/hash.ts';
-import { streamAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { digestAccess } from '../bytes/hash.ts';
+import type { RandomAccess } from '../bytes/random-access.ts';
 import { openZip, type ZipArchive } from '../zip/index.ts';
 import type { Bundle } from './bundle-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
@@ -8,7 +8,7 @@ import { finding, findingsOf, type Finding } from './finding.ts';
 export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<void> {
   const { ledger, listed, subject, settings } = bundle;
   try {
-    bundle.archive = await digestStream(abortable(streamAccess(access), settings.signal));
+    bundle.archive = await digestAccess(access, settings.signal);
   } catch (error) {
     settings.signal?.throwIfAborted();
     ledger.ran('part.bytes', findingsOf(error, subject));
@@ -39,17 +39,6 @@ export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<
   compare('part.BYTES_MISMATCH', row.bytes, String(bundle.archive.bytes));
   compare('part.DIGEST_MISMATCH', row.digest, bundle.archive.digest);
   ledger.ran('part.bytes', found);
-}
-
-/** Passes items on until the signal is aborted; the reason is thrown. */
-export async function* abortable<T>(
-  items: AsyncIterable<T>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T, void, undefined> {
-  for await (const item of items) {
-    signal?.throwIfAborted();
-    yield item;
-  }
 }
 
 /** `part.archive`: the strict reader accepts one reading of the archive only. */

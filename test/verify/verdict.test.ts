@@ -211,5 +211,7 @@ describe('a finding', () => {
 
   test('is made of no fault of the program', () => {
     expect(() => findingsOf(new TypeError('bug'), 'x')).toThrow(TypeError);
+    const bug = new DrillproofError('internal.BUG', 'a thread ended');
+    expect(() => findingsOf(bug, 'x')).toThrow(bug);
   });
 });
