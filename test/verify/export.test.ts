@@ -368,9 +368,9 @@ describe('the work of a verification', () => {
     const shuffled = await verifyExport(source, {
       ...options,
       concurrency: 7,
-      judgePart: async (path, listed, how) => {
+      judgePart: async (path, listed) => {
         await new Promise((resolve) => setTimeout(resolve, waits[listed.row.ordinal]! * 3));
-        return verifyPart(await source.open(path), { ...how, listed });
+        return verifyPart(await source.open(path), { ...options, listed });
       },
     });
     expect(JSON.stringify(shuffled)).toBe(JSON.stringify(report));
