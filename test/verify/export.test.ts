@@ -119,6 +119,14 @@ describe('the set of parts is closed', () => {
     ]);
   });
 
+  test.each(['manifest.json', 'export.json', 'export-attestation.json'])(
+    'a link in the place of %s fails, though its bytes are the right ones',
+    async (path) => {
+      const report = await verifyExport(irregular(path), { asOfMs: NOW, trust: makeTrust(made.signer) });
+      expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
+    },
+  );
+
   test('a link in the place of a part fails', async () => {
     const report = await verifyExport(irregular(PART), { asOfMs: NOW, trust: makeTrust(made.signer) });
     expect([report.verdict, partCodes(report)[0]]).toEqual(['failed', ['export.FILE_IRREGULAR']]);

@@ -75,6 +75,18 @@ describe('the entries of a part', () => {
     expect(report.coverage.attestedBytes).toBe(0);
   });
 
+  test('with another run result are told by its digest, and no outcome is read from it', async () => {
+    const path = 'objects/run-result.json';
+    const bytes = entries.get(path)!;
+    for (const other of [edited(bytes, (result) => void (result['verdict'] = 'failed')), toUtf8('no json')]) {
+      const report = await verify(await repacked(part, (copy) => void copy.set(path, other)));
+      expect(report.verdict).toBe('failed');
+      expect(errorsOf(report).every((code) => code.startsWith('object.'))).toBe(true);
+      expect(report.outcome).toBeUndefined();
+      expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+    }
+  });
+
   test('under other names are missing here and extra there', async () => {
     const forged = await repacked(part, (copy) => {
       copy.set('objects/renamed.txt', copy.get(README)!).delete(README);
