@@ -1,0 +1,41 @@
+import type { Kind } from '../kind.ts';
+import { archives } from './archives.ts';
+import { attestations } from './attestations.ts';
+import { base64url } from './base64url.ts';
+import { bundleManifests } from './bundle-manifests.ts';
+import { bundles } from './bundles.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { derSignatures } from './der-signatures.ts';
+import { exportManifests } from './export-manifests.ts';
+import { exports } from './exports.ts';
+import { hex } from './hex.ts';
+import { identifiers } from './identifiers.ts';
+import { judgeKeys } from './judge-key.ts';
+import { keyFiles } from './key-files.ts';
+import { paths } from './paths.ts';
+import { signatures } from './signatures.ts';
+import { strictJson } from './strict-json.ts';
+import { toolSources } from './tool-sources.ts';
+import { trustStores } from './trust-stores.ts';
+
+/** Every kind of vector there is, from bytes to whole exports. */
+export const KINDS: readonly Kind[] = [
+  hex,
+  base64url,
+  strictJson,
+  canonicalJson,
+  identifiers,
+  paths,
+  derSignatures,
+  signatures,
+  keyFiles,
+  trustStores,
+  judgeKeys,
+  archives,
+  bundleManifests,
+  exportManifests,
+  attestations,
+  bundles,
+  exports,
+  toolSources,
+];
