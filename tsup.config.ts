@@ -23,15 +23,15 @@ export default defineConfig([
       'client/index': 'src/client/index.ts',
       'node/index': 'src/node/index.ts',
       'node/platform-node': 'src/node/platform-node.ts',
-      'node/verify-worker': 'src/node/verify-worker.ts',
       'bytes/platform-portable': 'src/bytes/platform-portable.ts',
       'server/index': 'src/server/index.ts',
     },
   },
   {
     ...common,
-    // The command: its own copy with zod inside and minified, because loading zod's many files is slow to start.
-    entry: { 'cli/main': 'src/cli/main.ts' },
+    // What has to start fast, the command and the thread that judges parts: a copy with zod inside and
+    // minified, because loading many files is slow.
+    entry: { 'cli/main': 'src/cli/main.ts', 'node/verify-worker': 'src/node/verify-worker.ts' },
     noExternal: ['zod'],
     minify: true,
     esbuildOptions(o) {

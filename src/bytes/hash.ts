@@ -1,6 +1,7 @@
 import { platform } from '#platform';
 import { toHex } from './hex.ts';
 import type { Bytes } from './platform.ts';
+import { streamAccess, type RandomAccess } from './random-access.ts';
 
 /** A digest as it is written everywhere: `sha256:` and 64 lowercase hex characters (control API, Conventions). */
 export type Digest = `sha256:${string}`;
@@ -33,4 +34,42 @@ export async function digestStream(bytes: Bytes): Promise<{ digest: Digest; byte
   const sum = digester();
   for await (const chunk of bytes) sum.update(chunk);
   return { digest: sum.digest(), bytes: sum.bytes };
+}
+
+const PIECE_BYTES = 262_144;
+/** Bytes that are digested before others get a turn and an abort is noticed. */
+const TURN_BYTES = 64 * 2 ** 20;
+let scratch: Uint8Array | undefined;
+
+/**
+ * Digest and size of everything in a random access. One buffer serves all of them: it is filled and digested without
+ * a wait in between, so nobody else can have written into it.
+ * @throws what `read` throws, and the reason of an aborted `signal`
+ */
+export async function digestAccess(
+  access: RandomAccess,
+  signal?: AbortSignal,
+): Promise<{ digest: Digest; bytes: number }> {
+  if (access.readInto === undefined) return digestStream(abortable(streamAccess(access), signal));
+  const sum = digester();
+  scratch ??= new Uint8Array(PIECE_BYTES);
+  for (let at = 0; at < access.size; at += PIECE_BYTES) {
+    if (at % TURN_BYTES === 0) await undefined;
+    signal?.throwIfAborted();
+    const piece = scratch.subarray(0, Math.min(PIECE_BYTES, access.size - at));
+    access.readInto(piece, at);
+    sum.update(piece);
+  }
+  return { digest: sum.digest(), bytes: sum.bytes };
+}
+
+/** Passes items on until the signal is aborted, and then throws its reason. */
+export async function* abortable<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  for await (const item of items) {
+    signal?.throwIfAborted();
+    yield item;
+  }
 }

@@ -1,6 +1,6 @@
 export { fromBase64url, toBase64url } from './base64url.ts';
 export { assertEcdsaDer } from './der.ts';
-export { digester, digestOf, digestStream, type Digest } from './hash.ts';
+export { digestAccess, digester, digestOf, digestStream, type Digest } from './hash.ts';
 export { fromHex, toHex } from './hex.ts';
 export { canonicalBytes, canonicalJson } from './json-canonical.ts';
 export { parseCanonicalJson } from './json-document.ts';

@@ -7,6 +7,11 @@ export type RandomAccess = {
    * @throws DrillproofError `io.UNREADABLE` when the bytes cannot be read, `io.CHANGED` when they are no longer there.
    */
   read(offset: number, length: number): Promise<Uint8Array> | Uint8Array;
+  /**
+   * Fills `target` with the bytes from `offset`, at once. Offered by sources that need not wait, for readers that
+   * are done with the bytes before they do anything else; errors are those of `read`.
+   */
+  readInto?(target: Uint8Array, offset: number): void;
 };
 
 /** Random access to bytes in memory. */

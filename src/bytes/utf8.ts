@@ -18,14 +18,19 @@ export function fromUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Order by UTF-8 bytes, which is the order of code points. */
+/**
+ * Order by UTF-8 bytes, which is the order of code points. UTF-16 code units have the same order, except that a
+ * surrogate, which stands for a code point above all others, is below U+E000 to U+FFFF.
+ */
 export function compareUtf8(a: string, b: string): number {
-  const left = encoder.encode(a);
-  const right = encoder.encode(b);
-  const shared = Math.min(left.length, right.length);
+  const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
-    const difference = left[i]! - right[i]!;
-    if (difference !== 0) return difference;
+    const left = a.charCodeAt(i);
+    const right = b.charCodeAt(i);
+    if (left !== right) return codePointRank(left) - codePointRank(right);
   }
-  return left.length - right.length;
+  return a.length - b.length;
 }
+
+const codePointRank = (unit: number): number =>
+  unit >= 0xd8_00 && unit <= 0xdf_ff ? unit + 0x1_00_00 : unit;

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { digestOf, digestStream, parseJson, streamAccess, type RandomAccess } from '../bytes/index.ts';
+import { digestAccess, digestOf, parseJson, type RandomAccess } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
   BUNDLE_MANIFEST,
@@ -60,7 +60,7 @@ export async function readReportFacts(
   }
   const access = await openFile(spec.file);
   try {
-    const { digest, bytes } = await digestStream(streamAccess(access));
+    const { digest, bytes } = await digestAccess(access);
     const claims = metadata
       ? claimsOf(metadata)
       : { ...(await ownClaims(access)), createdAtMs: await fileTime(spec.file) };
@@ -98,6 +98,6 @@ async function ownClaims(access: RandomAccess): Promise<Claims> {
     // Opaque is what a local report may be; what cannot be read is an error all the same.
     if (!(error instanceof DrillproofError) || error.code.startsWith('io.')) throw error;
   }
-  const { digest } = await digestStream(streamAccess(access));
+  const { digest } = await digestAccess(access);
   return { manifestDigest: digest, expandedBytes: String(access.size) };
 }

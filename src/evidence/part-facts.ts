@@ -1,5 +1,5 @@
-import { digestOf, digestStream, type Digest } from '../bytes/hash.ts';
-import { streamAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { digestAccess, digestOf, type Digest } from '../bytes/hash.ts';
+import type { RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError } from '../errors.ts';
 import { openZip } from '../zip/index.ts';
 import { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts';
@@ -39,6 +39,6 @@ export async function readPartFacts(
     manifestBytes: manifestBytes.length,
     totalBytes: manifestBytes.length + artifactBytes(manifest),
     signed: findEntry(archive, ATTESTATION) !== undefined,
-    ...(await digestStream(streamAccess(access))),
+    ...(await digestAccess(access)),
   };
 }

@@ -4,16 +4,21 @@ import type { OpenFile } from '../evidence/index.ts';
 import { ioError } from './fs-errors.ts';
 
 /**
- * Random access to a regular file. Reads are synchronous: from the page cache that is several times faster than
+ * Random access to a regular file, which `path` may be a link to unless `followLink` is false. Reads are synchronous: from the page cache that is several times faster than
  * asynchronous ones, and bulk work runs in threads of its own.
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE`
  */
-export async function openFile(path: string): Promise<OpenFile> {
-  const fd = openRegular(path);
+export async function openFile(path: string, { followLink = true } = {}): Promise<OpenFile> {
+  const fd = openRegular(path, followLink);
   const { size } = fstatSync(fd);
   return {
     size,
-    read: (offset, length) => readExactly(fd, path, offset, length),
+    read(offset, length) {
+      const bytes = Buffer.allocUnsafe(length);
+      fill(fd, path, bytes, offset);
+      return bytes;
+    },
+    readInto: (target, offset) => fill(fd, path, target, offset),
     close() {
       closeSync(fd);
       return Promise.resolve();
@@ -21,11 +26,14 @@ export async function openFile(path: string): Promise<OpenFile> {
   };
 }
 
-function openRegular(path: string): number {
+// Opening a FIFO would wait for a writer for ever. Windows has neither flag.
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const NO_LINK = constants.O_NOFOLLOW ?? 0;
+
+function openRegular(path: string, followLink: boolean): number {
   let fd;
   try {
-    // Opening a FIFO would wait for a writer for ever.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    fd = openSync(path, followLink ? FLAGS : FLAGS | NO_LINK);
   } catch (cause) {
     throw ioError(cause, path, 'read');
   }
@@ -34,13 +42,12 @@ function openRegular(path: string): number {
   throw new DrillproofError('io.KIND', `${path} is no regular file`, { path });
 }
 
-function readExactly(fd: number, path: string, offset: number, length: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(length);
+function fill(fd: number, path: string, target: Uint8Array, offset: number): void {
   let have = 0;
-  while (have < length) {
+  while (have < target.length) {
     let got;
     try {
-      got = readSync(fd, bytes, have, length - have, offset + have);
+      got = readSync(fd, target, have, target.length - have, offset + have);
     } catch (cause) {
       throw ioError(cause, path, 'read');
     }
@@ -48,5 +55,4 @@ function readExactly(fd: number, path: string, offset: number, length: number): 
       throw new DrillproofError('io.CHANGED', `${path} became shorter while it was read`, { path });
     have += got;
   }
-  return bytes;
 }

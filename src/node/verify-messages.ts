@@ -4,11 +4,13 @@ import type { TrustedKey } from '../trust/index.ts';
 
 /** What every job of a pool shares: the options of the verification, in a form that crosses threads. */
 export type PoolSettings = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'> & {
+  /** The folder of the export; each thread opens the parts below it itself. */
+  readonly root: string;
   readonly trustedKeys?: readonly TrustedKey[];
   readonly secondOpinion: boolean;
 };
 
-/** One part to be judged: its file and the row that lists it. */
+/** One part to be judged: its path in the export and the row that lists it. */
 export type PoolJob = { readonly path: string; readonly listed: Listing };
 
 /** What a thread answers: the report, or the coded error that kept it from judging. */

@@ -2,22 +2,35 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/index.ts';
 import { verifyPart, type VerifyOptions } from '../verify/index.ts';
-import { openFile } from './file-access.ts';
+import { directorySource } from './directory-source.ts';
 import { secondOpinion } from './second-opinion.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
 
 if (parentPort === null)
   throw new DrillproofError('internal.BUG', 'this module runs in a worker thread only');
 const port = parentPort;
-const options = optionsOf(workerData as PoolSettings);
+const settings = workerData as PoolSettings;
+const options = optionsOf(settings);
+const source = directorySource(settings.root);
 
-port.on('message', (job: PoolJob) => {
-  void answer(job).then((reply) => port.postMessage(reply));
+port.on('message', (jobs: readonly PoolJob[]) => {
+  void answerAll(jobs).then((answers) => port.postMessage(answers));
 });
 
-function optionsOf({ trustedKeys, secondOpinion: second, ...settings }: PoolSettings): VerifyOptions {
+async function answerAll(jobs: readonly PoolJob[]): Promise<PoolAnswer[]> {
+  const answers: PoolAnswer[] = [];
+  for (const job of jobs) answers.push(await answer(job));
+  return answers;
+}
+
+function optionsOf({
+  root: _root,
+  trustedKeys,
+  secondOpinion: second,
+  ...rest
+}: PoolSettings): VerifyOptions {
   return {
-    ...settings,
+    ...rest,
     ...(trustedKeys === undefined ? {} : { trust: trustStore(trustedKeys) }),
     ...(second ? { secondOpinion } : {}),
   };
@@ -25,7 +38,7 @@ function optionsOf({ trustedKeys, secondOpinion: second, ...settings }: PoolSett
 
 async function answer({ path, listed }: PoolJob): Promise<PoolAnswer> {
   try {
-    const access = await openFile(path);
+    const access = await source.open(path);
     try {
       return { report: await verifyPart(access, { ...options, listed }) };
     } finally {
