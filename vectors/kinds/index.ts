@@ -1,22 +1,22 @@
 import type { Kind } from '../kind.ts';
-import { archives } from './archives.ts';
-import { attestations } from './attestations.ts';
+import { archives } from './archives/index.ts';
+import { attestations } from './attestations/index.ts';
 import { base64url } from './base64url.ts';
 import { bundleManifests } from './bundle-manifests.ts';
-import { bundles } from './bundles.ts';
+import { bundles } from './bundles/index.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { derSignatures } from './der-signatures.ts';
-import { exportManifests } from './export-manifests.ts';
-import { exports } from './exports.ts';
+import { exportManifests } from './export-manifests/index.ts';
+import { exports } from './exports/index.ts';
 import { hex } from './hex.ts';
 import { identifiers } from './identifiers.ts';
-import { judgeKeys } from './judge-key.ts';
-import { keyFiles } from './key-files.ts';
+import { judgeKeys } from './judge-key/index.ts';
+import { keyFiles } from './key-files/index.ts';
 import { paths } from './paths.ts';
 import { signatures } from './signatures.ts';
 import { strictJson } from './strict-json.ts';
 import { toolSources } from './tool-sources.ts';
-import { trustStores } from './trust-stores.ts';
+import { trustStores } from './trust-stores/index.ts';
 
 /** Every kind of vector there is, from bytes to whole exports. */
 export const KINDS: readonly Kind[] = [

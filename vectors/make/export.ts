@@ -11,7 +11,7 @@ export const EXPORT_ID = 'evexp_000000000001';
 export type Files = Readonly<Record<string, Uint8Array>>;
 
 export type ExportChoices = {
-  /** Default: two signed bundles. */
+  /** Default: one signed bundle. */
   readonly bundles?: readonly Bundle[];
   /** How many local reports; default 1. */
   readonly reports?: number;
@@ -65,11 +65,12 @@ const objects = (value: JsonValue | undefined): JsonObject[] =>
     ? value.filter((one): one is JsonObject => typeof one === 'object' && one !== null && !Array.isArray(one))
     : [];
 
+const named = (id: string) => (row: JsonObject) => ({ [id]: row[id], manifestDigest: row['manifestDigest'] });
+
 /** The digest over what is selected, from the rows as they are (formats §1, Selection). */
 function selectionOf(parts: readonly JsonObject[], reports: readonly JsonObject[]): string {
-  const of = (id: string) => (row: JsonObject) => ({ [id]: row[id], manifestDigest: row['manifestDigest'] });
   return sha256Of(
-    canonicalBytes([...parts.map(of('evidenceBundleId')), ...reports.map(of('localReportId'))]),
+    canonicalBytes([...parts.map(named('evidenceBundleId')), ...reports.map(named('localReportId'))]),
   );
 }
 
@@ -102,6 +103,9 @@ export function exportManifest(
   );
 }
 
+const sum = (values: readonly (JsonValue | undefined)[]): string =>
+  values.reduce((total: bigint, value) => total + BigInt(text(value)), 0n).toString();
+
 /** The fields that an export resource shares with its manifest. */
 const SHARED = [
   'evidenceExportId',
@@ -114,8 +118,6 @@ const SHARED = [
 
 function resourceOf(manifest: JsonObject, manifestBytes: Uint8Array, bundles: readonly Bundle[]): JsonObject {
   const [parts, reports] = [objects(manifest['parts']), objects(manifest['localReports'])];
-  const sum = (values: readonly (JsonValue | undefined)[]): string =>
-    values.reduce((total: bigint, value) => total + BigInt(text(value)), 0n).toString();
   const source = bundles.map((one) => String(one.manifestBytes.length + one.artifactBytes));
   return {
     ...Object.fromEntries(SHARED.map((name) => [name, manifest[name] ?? null])),
@@ -154,11 +156,7 @@ const statementOf = (manifest: JsonObject, manifestBytes: Uint8Array, signer: st
 
 /** An export that is sound but for what is chosen; what is made of a changed document follows from the changed one. */
 export function makeExport(choices: ExportChoices = {}): Export {
-  const {
-    bundles = [bundle(1, { signer: 'a' }), bundle(2, { signer: 'a' })],
-    reports = 1,
-    signer = 'a',
-  } = choices;
+  const { bundles = [bundle(1, { signer: 'a' })], reports = 1, signer = 'a' } = choices;
   const manifest = exportManifest(bundles, reports, choices.rows, choices.manifest);
   const manifestBytes = canonicalBytes(manifest);
   const files: Record<string, Uint8Array> = {

@@ -1,83 +1,25 @@
-import * as z from 'zod';
-import type { Code } from '../../src/codes/index.ts';
-import { toBase64url } from '../../src/bytes/base64url.ts';
-import type { Flag } from '../flags.ts';
+import { toBase64url } from '../../../src/bytes/base64url.ts';
+import { VALID } from '../../kind.ts';
+import { concatBytes, flipped, sha256Of } from '../../make/bytes.ts';
+import { integer, sequence } from '../../make/der.ts';
+import { CERTIFIED, FOREIGN } from '../../make/foreign-keys.ts';
 import {
-  accepts,
-  base64Schema,
-  digestTextSchema,
-  hexSchema,
-  refused,
-  VALID,
-  type Kind,
-  type VectorCase,
-} from '../kind.ts';
-import { base64Of, concatBytes, flipped, hexOf, sha256Of, utf8 } from '../make/bytes.ts';
-import { integer, sequence } from '../make/der.ts';
-import { CERTIFIED, FOREIGN } from '../make/foreign-keys.ts';
-import {
-  compressed,
   EC_PARAMETERS,
   EC_PUBLIC_KEY,
-  P_256,
-  pem,
-  pkcs8,
   PRIVATE,
   PUBLIC,
+  P_256,
+  compressed,
+  pem,
+  pkcs8,
   publicPem,
   sec1,
   spki,
-} from '../make/key-files.ts';
-import { keyId, pointOf, scalarOf, storeKey } from '../make/keys.ts';
+} from '../../make/key-files.ts';
+import { storeKey } from '../../make/keys.ts';
+import { type Case, NAME, caseOf, d, jwk, point, publicFile, reads, refuses } from './case.ts';
 
-const inputSchema = z.strictObject({
-  base64: base64Schema.describe('the bytes of the file'),
-  use: z.enum(['verify', 'sign']).describe('whether a public or a private key is wanted'),
-});
-const expectedSchema = accepts(
-  z.strictObject({
-    verdict: z.literal('valid'),
-    point: hexSchema.describe('the public key, uncompressed'),
-    keyId: digestTextSchema,
-    notBeforeMs: z.int().optional(),
-    notAfterMs: z.int().optional(),
-    fromCertificate: z.literal(true).optional(),
-  }),
-);
-type Case = VectorCase<z.infer<typeof inputSchema>, z.infer<typeof expectedSchema>>;
-type Use = Case['input']['use'];
-
-const NAME = 'a';
-const caseOf = (
-  use: Use,
-  id: string,
-  file: Uint8Array | string,
-  flag: Flag,
-  comment: string,
-  expected: Case['expected'],
-): Case => ({
-  id: `${use}-${id}`,
-  comment,
-  flags: [flag],
-  input: { base64: base64Of(typeof file === 'string' ? utf8(file) : file), use },
-  expected,
-});
-const key = { ...VALID, point: hexOf(pointOf(NAME)), keyId: keyId(NAME) };
-const reads = (use: Use, id: string, file: string, comment: string): Case =>
-  caseOf(use, id, file, 'Usual', comment, key);
-const refuses =
-  (use: Use) =>
-  (id: string, file: Uint8Array | string, code: Code, flag: Flag, comment: string): Case =>
-    caseOf(use, id, file, flag, comment, refused(code));
-
-/** The key as a JWK that stands alone, with other members beside or instead. */
-const jwk = (changes: Readonly<Record<string, unknown>> = {}): string =>
-  JSON.stringify(storeKey(NAME, { issuer: undefined, ...changes }));
-const d = toBase64url(scalarOf(NAME));
-const point = pointOf(NAME);
-const publicFile = publicPem(NAME);
-
-const verifies = (): Case[] => {
+export const verifies = (): Case[] => {
   const no = refuses('verify');
   const invalid = 'trust.KEY_INVALID';
   const unsupported = 'trust.KEY_UNSUPPORTED';
@@ -265,75 +207,4 @@ const verifies = (): Case[] => {
     ),
     no('private-jwk', jwk({ d }), priv, 'PrivateKey', 'a JWK with its private member'),
   ];
-};
-
-const signs = (): Case[] => {
-  const no = refuses('sign');
-  const invalid = 'trust.KEY_INVALID';
-  const unsupported = 'trust.KEY_UNSUPPORTED';
-  return [
-    reads('sign', 'pkcs8', pem(PRIVATE, pkcs8(NAME)), 'PKCS#8'),
-    reads('sign', 'sec1', pem('EC PRIVATE KEY', sec1(NAME)), 'the form of SEC 1'),
-    reads(
-      'sign',
-      'sec1-parameters',
-      EC_PARAMETERS + pem('EC PRIVATE KEY', sec1(NAME)),
-      'with the curve before it, as openssl writes it',
-    ),
-    reads('sign', 'jwk', jwk({ d }), 'a private JWK'),
-    no('public-pem', publicFile, 'trust.KEY_PUBLIC', 'PublicKey', 'a public key'),
-    no('public-jwk', jwk(), 'trust.KEY_PUBLIC', 'PublicKey', 'a JWK without its private member'),
-    no('certificate', FOREIGN.certificate, 'trust.KEY_PUBLIC', 'PublicKey', 'a certificate'),
-    no('encrypted-pkcs8', FOREIGN.encryptedPkcs8, 'trust.KEY_ENCRYPTED', 'EncryptedKey', 'encrypted PKCS#8'),
-    no(
-      'encrypted-sec1',
-      FOREIGN.encryptedSec1,
-      'trust.KEY_ENCRYPTED',
-      'EncryptedKey',
-      'the older form, encrypted',
-    ),
-    no('rsa', FOREIGN.rsaPrivate, unsupported, 'WrongAlgorithm', 'RSA'),
-    no('p384', FOREIGN.p384Private, unsupported, 'WrongCurve', 'P-384'),
-    no('secp256k1', FOREIGN.secp256k1Private, unsupported, 'WrongCurve', 'secp256k1'),
-    no('ed25519', FOREIGN.ed25519Private, unsupported, 'WrongAlgorithm', 'Ed25519'),
-    no(
-      'other-half',
-      pem(PRIVATE, pkcs8(NAME, 'b')),
-      invalid,
-      'WrongKey',
-      'the public half of another key: it would sign in a wrong name',
-    ),
-    no(
-      'jwk-other-half',
-      JSON.stringify({ ...storeKey('b', { issuer: undefined }), d }),
-      invalid,
-      'WrongKey',
-      'the same in a JWK',
-    ),
-    no('jwk-zero', jwk({ d: toBase64url(new Uint8Array(32)) }), invalid, 'Range', 'the private number 0'),
-    no(
-      'jwk-short',
-      jwk({ d: toBase64url(scalarOf(NAME).subarray(1)) }),
-      invalid,
-      'Length',
-      'a private number of 31 bytes',
-    ),
-    no('two-keys', pem(PRIVATE, pkcs8(NAME)) + pem(PRIVATE, pkcs8('b')), invalid, 'Structure', 'two keys'),
-    no(
-      'trailing',
-      pem(PRIVATE, concatBytes(pkcs8(NAME), Uint8Array.of(0))),
-      invalid,
-      'TrailingBytes',
-      'a byte after the DER',
-    ),
-  ];
-};
-
-export const keyFiles: Kind<Case['input'], Case['expected']> = {
-  name: 'key-files',
-  about: 'a key file, and the key that is read from it',
-  clause: 'RFC 7468; RFC 7517 §4; RFC 5480 §2; RFC 5958 §2; RFC 5915 §3; docs/keys.md',
-  input: inputSchema,
-  expected: expectedSchema,
-  cases: () => [...verifies(), ...signs()],
 };

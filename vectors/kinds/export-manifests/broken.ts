@@ -1,137 +1,9 @@
-import * as z from 'zod';
-import { canonicalJson } from '../../src/bytes/json-canonical.ts';
-import type { Code } from '../../src/codes/index.ts';
-import type { Flag } from '../flags.ts';
-import { accepts, digestTextSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
-import { bundle, T } from '../make/bundle.ts';
-import { sha256Of } from '../make/bytes.ts';
-import { exportManifest, partPath, reportPath } from '../make/export.ts';
-import type { Patch } from '../make/patch.ts';
+import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
+import { T, bundle } from '../../make/bundle.ts';
+import { partPath, reportPath } from '../../make/export.ts';
+import { type Case, bad, raw, sound } from './case.ts';
 
-const inputSchema = z.strictObject({
-  manifest: z.string().describe('manifest.json as text; its bytes are the UTF-8 of it'),
-  limits: z.strictObject({ parts: z.int() }).optional(),
-});
-const expectedSchema = accepts(
-  z.strictObject({
-    verdict: z.literal('valid'),
-    digest: digestTextSchema,
-    selectionDigest: digestTextSchema.describe('what the rows give, which the manifest states too'),
-    parts: z.int(),
-    localReports: z.int(),
-  }),
-);
-type Case = VectorCase<z.infer<typeof inputSchema>, z.infer<typeof expectedSchema>>;
-
-const bundles = [bundle(1, { signer: 'a' }), bundle(2)];
-const sound = canonicalJson(exportManifest(bundles, 2));
-
-const good = (
-  id: string,
-  manifest: string,
-  counts: readonly [number, number],
-  selectionDigest: string,
-  flag: Flag,
-  comment: string,
-): Case => ({
-  id,
-  comment,
-  flags: [flag],
-  input: { manifest },
-  expected: {
-    ...VALID,
-    digest: sha256Of(manifest),
-    selectionDigest,
-    parts: counts[0],
-    localReports: counts[1],
-  },
-});
-const raw = (id: string, manifest: string, code: Code, flag: Flag, comment: string): Case => ({
-  id,
-  comment,
-  flags: [flag],
-  input: { manifest },
-  expected: refused(code),
-});
-const bad = (id: string, rows: Patch, manifest: Patch, flag: Flag, comment: string): Case =>
-  raw(
-    id,
-    canonicalJson(exportManifest(bundles, 2, rows, manifest)),
-    'export.MANIFEST_INVALID',
-    flag,
-    comment,
-  );
-
-const digestOf = (...rows: readonly (readonly [member: string, id: string, manifest: string])[]): string =>
-  sha256Of(
-    `[${rows.map(([member, id, digest]) => `{"${member}":"${id}","manifestDigest":"${digest}"}`).join(',')}]`,
-  );
-const partOf = (n: number) =>
-  ['evidenceBundleId', `evidence_00000000000${n}`, sha256Of(bundle(n).manifestBytes)] as const;
-const reportOf = (n: number) =>
-  ['localReportId', `lrep_00000000000${n}`, sha256Of(`manifest of report ${n}`)] as const;
-const SELECTION = digestOf(partOf(1), partOf(2), reportOf(1), reportOf(2));
-
-const sounds = (): Case[] => [
-  good('usual', sound, [2, 2], SELECTION, 'Usual', 'two bundles and two local reports'),
-  good(
-    'no-reports',
-    canonicalJson(exportManifest(bundles, 0)),
-    [2, 0],
-    digestOf(partOf(1), partOf(2)),
-    'Usual',
-    'no local report',
-  ),
-  good(
-    'empty',
-    canonicalJson(exportManifest([], 0)),
-    [0, 0],
-    sha256Of('[]'),
-    'EmptySet',
-    'nothing: its verdict is another matter',
-  ),
-  good(
-    'organization',
-    canonicalJson(exportManifest(bundles, 2, {}, { '/scope': { kind: 'organization' } })),
-    [2, 2],
-    SELECTION,
-    'Scope',
-    'of a whole organization',
-  ),
-  good(
-    'several-projects',
-    canonicalJson(
-      exportManifest(
-        bundles,
-        2,
-        { '/parts/1/projectId': 'prj_000000000002' },
-        { '/scope': { kind: 'organization' } },
-      ),
-    ),
-    [2, 2],
-    SELECTION,
-    'Scope',
-    'of several projects of an organization',
-  ),
-  good(
-    'window-empty',
-    canonicalJson(exportManifest(bundles, 2, {}, { '/fromAtMs': T, '/throughAtMs': T })),
-    [2, 2],
-    SELECTION,
-    'Time',
-    'a window without a millisecond: that rows lie in it is judged with the parts',
-  ),
-  {
-    ...good('at-limit', sound, [2, 2], SELECTION, 'Size', 'as many rows as the limit'),
-    input: { manifest: sound, limits: { parts: 2 } },
-  },
-  {
-    ...raw('above-limit', sound, 'export.PARTS_EXCEEDED', 'Size', 'one row more than the limit'),
-    input: { manifest: sound, limits: { parts: 1 } },
-  },
-];
-
-const members = (): Case[] => [
+export const members = (): Case[] => [
   bad('version', {}, { '/schemaVersion': 2 }, 'UnknownValue', 'another version'),
   bad('kind', {}, { '/kind': 'evidence.bundle' }, 'WrongType', 'the manifest of something else'),
   bad('extra', {}, { '/note': '' }, 'UnknownMember', 'a member that nobody knows'),
@@ -161,7 +33,7 @@ const members = (): Case[] => [
   ),
 ];
 
-const rows = (): Case[] => [
+export const rows = (): Case[] => [
   bad('ordinal-gap', { '/parts/1/ordinal': 2 }, {}, 'Ordinal', 'a gap, where a part may have been taken out'),
   bad('ordinal-one', { '/parts/0/ordinal': 1, '/parts/1/ordinal': 2 }, {}, 'Ordinal', 'counted from one'),
   bad('ordinal-twice', { '/parts/1/ordinal': 0 }, {}, 'Ordinal', 'one ordinal twice'),
@@ -275,7 +147,7 @@ const rows = (): Case[] => [
   ),
 ];
 
-const documents = (): Case[] => [
+export const documents = (): Case[] => [
   raw('line-feed', `${sound}\n`, 'json.NOT_CANONICAL', 'NotCanonical', 'a line feed at the end'),
   raw(
     'formatted',
@@ -301,12 +173,3 @@ const documents = (): Case[] => [
     'the manifest of a bundle',
   ),
 ];
-
-export const exportManifests: Kind<Case['input'], Case['expected']> = {
-  name: 'export-manifests',
-  about: 'the manifest of an export, and whether it follows its format',
-  clause: 'formats §1, Export manifest, Canonical or parsed',
-  input: inputSchema,
-  expected: expectedSchema,
-  cases: () => [...sounds(), ...members(), ...rows(), ...documents()],
-};

@@ -1,0 +1,133 @@
+import { le, rawZip } from '../../../test/zip/raw-zip.ts';
+import { utf8 } from '../../make/bytes.ts';
+import { type Case, a, b, bad, badEnd, badEntry, none } from './case.ts';
+
+export const layout = (): Case[] => {
+  const extra = 'zip.BYTES_UNACCOUNTED';
+  return [
+    badEntry('gap', [a, { ...b, before: le(0, 7) }], extra, 'HiddenBytes', 'bytes between two entries'),
+    badEntry(
+      'gap-first',
+      [{ ...a, before: le(0, 1) }],
+      extra,
+      'HiddenBytes',
+      'a byte before the first entry',
+    ),
+    badEntry('gap-last', [a, { ...b, after: le(0, 1) }], extra, 'HiddenBytes', 'a byte before the directory'),
+    badEntry(
+      'unlisted',
+      [{ ...a, after: rawZip([b]).subarray(0, 37) }],
+      extra,
+      'HiddenBytes',
+      'a whole entry that no directory lists',
+    ),
+    badEntry(
+      'same-data',
+      [a, { ...b, before: le(0, 8), central: { offset: 0 } }],
+      'zip.ENTRY_OVERLAP',
+      'Overlap',
+      'two entries on the same bytes',
+    ),
+    badEntry(
+      'into-next',
+      [{ ...a, both: { size: 40, compressed: 40 } }, b],
+      'zip.ENTRY_OVERLAP',
+      'Overlap',
+      'data that reach into the next entry',
+    ),
+    badEntry(
+      'into-directory',
+      { ...a, both: { size: 40, compressed: 40 } },
+      'zip.ENTRY_OVERLAP',
+      'Overlap',
+      'data that reach into the directory',
+    ),
+    badEntry(
+      'offset-past-file',
+      [a, { ...b, central: { offset: 0xfffffff0 } }],
+      'zip.RECORD_INVALID',
+      'DamagedRecord',
+      'an offset past the file',
+    ),
+    badEnd('prefix', { prefix: utf8('#!/bin/sh\n') }, extra, 'HiddenBytes', 'a program before the archive'),
+    badEnd('suffix', { suffix: le(0, 1) }, extra, 'HiddenBytes', 'a byte after the archive'),
+    badEnd(
+      'second-archive',
+      { suffix: rawZip([{ name: 'x' }]) },
+      extra,
+      'HiddenBytes',
+      'a second archive after the first: readers see the one or the other',
+    ),
+    badEnd('comment', { comment: utf8('hello') }, 'zip.COMMENT', 'Comment', 'a comment of the archive'),
+    badEnd(
+      'comment-end',
+      { comment: rawZip([]) },
+      extra,
+      'Comment',
+      'a comment that is an end record itself',
+    ),
+    badEnd(
+      'comment-past-file',
+      { commentLength: 5 },
+      'zip.TRUNCATED',
+      'Truncated',
+      'a comment that reaches past the file',
+    ),
+    badEnd('disk', { disk: 1 }, 'zip.MULTI_DISK', 'MultiDisk', 'another disk'),
+    badEnd(
+      'directory-disk',
+      { directoryDisk: 1 },
+      'zip.MULTI_DISK',
+      'MultiDisk',
+      'the directory on another disk',
+    ),
+    badEnd(
+      'entries-on-disk',
+      { entriesOnDisk: 1, entries: 2 },
+      'zip.MULTI_DISK',
+      'MultiDisk',
+      'an entry on another disk',
+    ),
+    badEnd(
+      'more-entries',
+      { entries: 3 },
+      'zip.RECORD_INVALID',
+      'DirectoryCount',
+      'more entries than there are',
+    ),
+    badEnd(
+      'fewer-entries',
+      { entries: 1 },
+      extra,
+      'DirectoryCount',
+      'fewer entries than there are: the second is hidden',
+    ),
+    badEnd('no-entries', { entries: 0 }, extra, 'DirectoryCount', 'no entry where there are two'),
+    badEnd('directory-short', { bytes: 10 }, extra, 'DirectoryCount', 'a directory of another size'),
+    badEnd(
+      'directory-past-end',
+      { offset: 0x1000000 },
+      'zip.ENTRY_OVERLAP',
+      'Overlap',
+      'a directory that reaches past its end',
+    ),
+    badEnd(
+      'between',
+      { before: () => le(0, 4) },
+      extra,
+      'HiddenBytes',
+      'bytes between the directory and its end',
+    ),
+    bad('no-bytes-at-all', none, 'zip.NOT_A_ZIP', 'Truncated', 'no bytes'),
+    bad('not-a-zip', utf8('This is a text and no archive.'), 'zip.NOT_A_ZIP', 'Structure', 'a text'),
+    bad('cut', rawZip([a, b]).subarray(0, -1), 'zip.NOT_A_ZIP', 'Truncated', 'the last byte missing'),
+    bad('cut-half', rawZip([a, b]).subarray(0, 80), 'zip.NOT_A_ZIP', 'Truncated', 'the second half missing'),
+    bad(
+      'beginning-cut',
+      rawZip([a, b]).subarray(1),
+      'zip.ENTRY_OVERLAP',
+      'Truncated',
+      'the first byte missing',
+    ),
+  ];
+};

@@ -1,0 +1,100 @@
+import type { Code } from '../../../src/codes/index.ts';
+import { bundle, idOf, zipOf } from '../../make/bundle.ts';
+import { sha256Of, utf8 } from '../../make/bytes.ts';
+import {
+  type Case,
+  type Input,
+  MANIFEST,
+  type Result,
+  STATE,
+  failed,
+  judge,
+  replacing,
+  signedZip,
+} from './case.ts';
+
+export const archives = (): Case[] => [
+  judge('failed', 'zip-not', utf8('no archive'), {}, ['zip.NOT_A_ZIP'], 'Structure', 'no archive at all'),
+  judge(
+    'failed',
+    'zip-cut',
+    signedZip().subarray(0, -7),
+    {},
+    ['zip.NOT_A_ZIP'],
+    'Truncated',
+    'an archive that is cut',
+  ),
+  judge(
+    'failed',
+    'zip-comment-byte',
+    Uint8Array.of(...signedZip(), 0),
+    {},
+    ['zip.BYTES_UNACCOUNTED'],
+    'HiddenBytes',
+    'a byte after the archive',
+  ),
+  judge(
+    'failed',
+    'zip-empty',
+    zipOf([]),
+    {},
+    ['bundle.MANIFEST_MISSING'],
+    'MissingFile',
+    'an archive without entries',
+  ),
+  failed(
+    'zip-manifest-twice',
+    { entries: (all) => [...all, { name: MANIFEST, bytes: bundle(2).manifestBytes }] },
+    'DuplicateEntry',
+    'two manifests',
+    'zip.ENTRY_DUPLICATE',
+  ),
+  failed(
+    'zip-link',
+    { entries: replacing(STATE, (one) => [{ ...one, central: { external: 0o120777 * 65536 } }]) },
+    'EntryKind',
+    'an object that is a symbolic link',
+    'zip.ENTRY_KIND',
+  ),
+];
+
+const expecting = (
+  result: Result,
+  id: string,
+  expect: NonNullable<Input['expect']>,
+  codes: readonly Code[],
+  comment: string,
+): Case => judge(result, `expect-${id}`, signedZip(), { expect }, codes, 'Expectation', comment);
+
+export const expectations = (): Case[] => {
+  return [
+    expecting(
+      'verified',
+      'manifest',
+      { manifestDigest: sha256Of(bundle(1).manifestBytes) },
+      [],
+      'the manifest that the caller expects',
+    ),
+    expecting(
+      'failed',
+      'other-manifest',
+      { manifestDigest: sha256Of('x') },
+      ['expect.MANIFEST_MISMATCH'],
+      'another manifest than the caller expects',
+    ),
+    expecting(
+      'failed',
+      'other-organization',
+      { organizationId: idOf('org', 2) },
+      ['expect.ORGANIZATION_MISMATCH'],
+      'another organization than the caller expects',
+    ),
+    expecting(
+      'failed',
+      'other-project',
+      { projectId: idOf('prj', 2) },
+      ['expect.PROJECT_MISMATCH'],
+      'another project than the caller expects',
+    ),
+  ];
+};

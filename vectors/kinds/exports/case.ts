@@ -1,0 +1,124 @@
+import * as z from 'zod';
+import type { Code } from '../../../src/codes/index.ts';
+import type { Flag } from '../../flags.ts';
+import { type VectorCase, base64Schema, codeSchema, digestTextSchema, sortedCodes } from '../../kind.ts';
+import { T, bundle } from '../../make/bundle.ts';
+import { base64Of, sha256Of, utf8 } from '../../make/bytes.ts';
+import { type ExportChoices, type Files, makeExport } from '../../make/export.ts';
+import { storeKey, storeText } from '../../make/keys.ts';
+import { RESULTS } from '../bundles/case.ts';
+
+const COMPLETENESS = ['pinned', 'attested', 'claimed'] as const;
+
+export const inputSchema = z.strictObject({
+  files: z.record(z.string(), base64Schema).optional().describe('the tree, by path from its root'),
+  irregular: z.array(z.string()).optional().describe('paths where a link or device lies instead of a file'),
+  zip: base64Schema.optional().describe('the tree as one ZIP, in place of files'),
+  trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
+  asOfMs: z.int(),
+  depth: z.enum(['full', 'digest']).optional().describe('full when absent'),
+  expect: z
+    .strictObject({
+      manifestDigest: digestTextSchema.optional(),
+      evidenceExportId: z.string().optional(),
+      organizationId: z.string().optional(),
+      projectId: z.string().optional(),
+      bundles: z.int().optional(),
+    })
+    .optional(),
+  limits: z.strictObject({ parts: z.int().optional(), files: z.int().optional() }).optional(),
+});
+
+export const expectedSchema = z.strictObject({
+  verdict: z.enum(['valid', 'invalid']),
+  result: z.enum(RESULTS),
+  completeness: z.enum(COMPLETENESS),
+  codes: z.array(codeSchema).describe('distinct codes of all findings, of parts and reports too, sorted'),
+});
+
+export type Input = z.infer<typeof inputSchema>;
+
+export type Expected = z.infer<typeof expectedSchema>;
+
+export type Case = VectorCase<Input, Expected>;
+
+type Result = Expected['result'];
+
+const TRUST = storeText(storeKey('a', { purposes: ['evidence', 'export'] }));
+
+export const UNATTESTED = 'local-report.UNATTESTED';
+
+export const CLAIMED = 'export.COMPLETENESS_CLAIMED';
+
+const filesOf = (files: Files): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, base64Of(bytes)]));
+
+type Expectation = {
+  readonly result: Result;
+  readonly completeness?: Expected['completeness'];
+  readonly codes: readonly Code[];
+};
+
+export const judge = (
+  id: string,
+  input: Partial<Input>,
+  { result, completeness = 'attested', codes }: Expectation,
+  flag: Flag,
+  comment: string,
+): Case => ({
+  id,
+  comment,
+  flags: [flag],
+  input: { trust: TRUST, asOfMs: T, ...input },
+  expected: {
+    verdict: result === 'verified' || result === 'intact' ? 'valid' : 'invalid',
+    result,
+    completeness,
+    codes: sortedCodes(codes),
+  },
+});
+
+export const tree = (choices: ExportChoices = {}): Pick<Input, 'files'> => ({
+  files: filesOf(makeExport(choices).files),
+});
+
+/** An export that fails with these codes, beside that of its local report; its list is signed and trusted. */
+export const failed = (
+  id: string,
+  choices: ExportChoices,
+  flag: Flag,
+  comment: string,
+  ...codes: Code[]
+): Case => judge(id, tree(choices), { result: 'failed', codes: [UNATTESTED, ...codes] }, flag, comment);
+
+/** The same where nobody vouches for the list. */
+export const unvouched = (
+  id: string,
+  choices: ExportChoices,
+  flag: Flag,
+  comment: string,
+  ...codes: Code[]
+): Case =>
+  judge(
+    id,
+    tree(choices),
+    { result: 'failed', completeness: 'claimed', codes: [CLAIMED, UNATTESTED, ...codes] },
+    flag,
+    comment,
+  );
+
+export const changing = (path: string, change: (bytes: Uint8Array) => Uint8Array): ExportChoices => ({
+  files: (files) => ({ ...files, [path]: change(files[path] ?? new Uint8Array()) }),
+});
+
+export const without = (path: string): ExportChoices => ({
+  files: (files) => Object.fromEntries(Object.entries(files).filter(([name]) => name !== path)),
+});
+
+export const adding = (path: string, bytes: Uint8Array | string): ExportChoices => ({
+  files: (files) => ({ ...files, [path]: typeof bytes === 'string' ? utf8(bytes) : bytes }),
+});
+
+export const DIGEST = sha256Of(makeExport().manifestBytes);
+
+export const TWO = [bundle(1, { signer: 'a' }), bundle(2, { signer: 'a' })];

@@ -1,0 +1,47 @@
+import type { RawEntry } from '../../../test/zip/raw-zip.ts';
+import { type NamedBytes, zipOf } from '../../make/bundle.ts';
+import { base64Of, utf8 } from '../../make/bytes.ts';
+import { DEFLATED } from '../../make/deflate.ts';
+import { makeExport, partPath, reportPath } from '../../make/export.ts';
+import { type Case, type Input, UNATTESTED, judge } from './case.ts';
+
+const ORDER = ['manifest.json', 'export.json', 'export-attestation.json', partPath(1), reportPath(1)];
+
+export const oneFile = (): Case[] => {
+  const entries: NamedBytes[] = ORDER.map((name) => ({ name, bytes: makeExport().files[name]! }));
+  const zip = (
+    change: (all: NamedBytes[]) => readonly (NamedBytes & Partial<RawEntry>)[] = (all) => all,
+  ): Pick<Input, 'zip'> => ({
+    zip: base64Of(zipOf(change(entries))),
+  });
+  const extra: NamedBytes & Partial<RawEntry> = {
+    name: 'x.txt',
+    bytes: utf8('some bytes, some bytes, some bytes'),
+    method: 8,
+    data: DEFLATED.text,
+  };
+  return [
+    judge('zip', zip(), { result: 'verified', codes: [UNATTESTED] }, 'OneFile', 'the tree as one ZIP'),
+    judge(
+      'zip-crc',
+      zip((all) => [...all, { name: 'x.txt', bytes: utf8('x'), both: { crc: 1 } }]),
+      { result: 'failed', codes: [UNATTESTED, 'export.FILE_UNCOVERED', 'zip.CRC_MISMATCH'] },
+      'OneFile',
+      'a wrong CRC of a file that nobody lists: the container is damaged',
+    ),
+    judge(
+      'zip-deflated',
+      zip((all) => [...all, extra]),
+      { result: 'verified', codes: [UNATTESTED, 'export.FILE_UNCOVERED'] },
+      'OneFile',
+      'a file that is compressed and not evidence',
+    ),
+    judge(
+      'zip-part-missing',
+      zip((all) => all.filter(({ name }) => name !== partPath(1))),
+      { result: 'failed', codes: [UNATTESTED, 'part.MISSING'] },
+      'OneFile',
+      'a part taken out',
+    ),
+  ];
+};

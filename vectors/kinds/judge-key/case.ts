@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import type { Code } from '../../../src/codes/index.ts';
+import type { Flag } from '../../flags.ts';
+import { type VectorCase, codeSchema, sortedCodes } from '../../kind.ts';
+import { ISSUER, keyId, storeKey, storeText } from '../../make/keys.ts';
+
+export const inputSchema = z.strictObject({
+  trust: z.string().describe('the trust store, as JSON text'),
+  statement: z.strictObject({
+    issuer: z.string(),
+    keyId: z.string(),
+    issuedAtMs: z.int(),
+    purpose: z.enum(['evidence', 'export', 'summary', 'receipt']),
+    projectId: z.string().optional().describe('absent when it is not known'),
+    organizationId: z.string().optional().describe('absent when it is not known'),
+    asOfMs: z.int().optional().describe('the time of the verification'),
+  }),
+});
+
+export const expectedSchema = z.strictObject({
+  verdict: z
+    .enum(['valid', 'invalid'])
+    .describe('whether a key speaks for the statement, apart from what is unchecked'),
+  codes: z.array(codeSchema).describe('every reason against it and every note, sorted'),
+  unchecked: z.array(z.enum(['project', 'organization'])),
+});
+
+export type Input = z.infer<typeof inputSchema>;
+
+export type Expected = z.infer<typeof expectedSchema>;
+
+export type Case = VectorCase<Input, Expected>;
+
+type Changes = Readonly<Record<string, unknown>>;
+
+export const T = 1_767_225_600_000;
+
+export const PROJECT = 'prj_000000000001';
+
+export const ORGANIZATION = 'org_000000000001';
+
+type Setting = {
+  readonly key?: Changes;
+  readonly statement?: Partial<Input['statement']>;
+  readonly unchecked?: Expected['unchecked'];
+};
+
+const caseOf = (
+  verdict: Expected['verdict'],
+  id: string,
+  { key, statement, unchecked = [] }: Setting,
+  codes: readonly Code[],
+  flag: Flag,
+  comment: string,
+): Case => ({
+  id,
+  comment,
+  flags: [flag],
+  input: {
+    trust: storeText(storeKey('a', key)),
+    statement: {
+      issuer: ISSUER,
+      keyId: keyId('a'),
+      issuedAtMs: T,
+      purpose: 'evidence',
+      asOfMs: T,
+      ...statement,
+    },
+  },
+  expected: { verdict, codes: sortedCodes(codes), unchecked },
+});
+
+export const speaks = (id: string, setting: Setting, flag: Flag, comment: string, ...notes: Code[]): Case =>
+  caseOf('valid', id, setting, notes, flag, comment);
+
+export const refuses = (id: string, setting: Setting, flag: Flag, comment: string, ...codes: Code[]): Case =>
+  caseOf('invalid', id, setting, codes, flag, comment);

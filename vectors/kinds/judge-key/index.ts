@@ -1,0 +1,14 @@
+import type { Kind } from '../../kind.ts';
+import { type Expected, type Input, expectedSchema, inputSchema } from './case.ts';
+import { names, purposes } from './names.ts';
+import { scopes } from './scopes.ts';
+import { certificates, revocations, windows } from './times.ts';
+
+export const judgeKeys: Kind<Input, Expected> = {
+  name: 'judge-key',
+  about: 'a trust store and what a statement says of itself, and whether a key speaks for it',
+  clause: 'formats §3',
+  input: inputSchema,
+  expected: expectedSchema,
+  cases: () => [...names(), ...purposes(), ...scopes(), ...windows(), ...revocations(), ...certificates()],
+};

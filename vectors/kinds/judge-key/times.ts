@@ -1,0 +1,144 @@
+import { type Case, T, refuses, speaks } from './case.ts';
+
+const claimed = 'attestation.TIME_CLAIMED';
+
+export const windows = (): Case[] => [
+  speaks('not-before-at', { key: { notBeforeMs: T } }, 'KeyWindow', 'issued in the first millisecond'),
+  refuses(
+    'not-before-early',
+    { key: { notBeforeMs: T + 1 } },
+    'KeyWindow',
+    'issued one millisecond before',
+    'trust.KEY_NOT_YET_VALID',
+  ),
+  speaks(
+    'not-after-at',
+    { key: { notAfterMs: T } },
+    'KeyWindow',
+    'issued in the last millisecond, verified in it',
+  ),
+  refuses(
+    'not-after-late',
+    { key: { notAfterMs: T - 1 } },
+    'KeyWindow',
+    'issued one millisecond after',
+    'trust.KEY_EXPIRED',
+  ),
+  speaks(
+    'one-millisecond',
+    { key: { notBeforeMs: T, notAfterMs: T } },
+    'KeyWindow',
+    'a window of one millisecond',
+  ),
+  speaks(
+    'retired',
+    { key: { notAfterMs: T }, statement: { asOfMs: T + 1 } },
+    'ClaimedTime',
+    'the key is past its end when it is verified: only the signer says that it was not',
+    claimed,
+  ),
+  speaks(
+    'retired-unknown-time',
+    { key: { notAfterMs: T + 1000 }, statement: { asOfMs: undefined } },
+    'ClaimedTime',
+    'without a time of verification a key with an end counts as retired',
+    claimed,
+  ),
+  refuses(
+    'expired-now',
+    { key: { notAfterMs: T - 1 }, statement: { asOfMs: T + 5 } },
+    'KeyWindow',
+    'no note where the key does not speak',
+    'trust.KEY_EXPIRED',
+  ),
+  speaks(
+    'zero',
+    { key: { notBeforeMs: 0 }, statement: { issuedAtMs: 0, asOfMs: 0 } },
+    'KeyWindow',
+    'time zero is a time',
+  ),
+  refuses(
+    'before-zero',
+    { key: { notBeforeMs: 0 }, statement: { issuedAtMs: -1 } },
+    'KeyWindow',
+    'a time before 1970',
+    'trust.KEY_NOT_YET_VALID',
+  ),
+  speaks(
+    'future',
+    { statement: { issuedAtMs: T + 1 } },
+    'KeyWindow',
+    'a statement from the future is wrong whoever signed it: the key is not to blame',
+  ),
+];
+
+export const revocations = (): Case[] => [
+  refuses(
+    'revoked',
+    { key: { revokedAtMs: T } },
+    'Revocation',
+    'revoked, and compromised unless told otherwise',
+    'trust.KEY_REVOKED',
+  ),
+  refuses(
+    'revoked-later',
+    { key: { revokedAtMs: T + 1000 }, statement: { asOfMs: T + 2000 } },
+    'Revocation',
+    'a compromised key takes older statements with it',
+    'trust.KEY_REVOKED',
+  ),
+  refuses(
+    'revoked-in-future',
+    { key: { revokedAtMs: T + 1000 }, statement: { asOfMs: T } },
+    'Revocation',
+    'also before the time of its revocation',
+    'trust.KEY_REVOKED',
+  ),
+  refuses(
+    'retracted-at',
+    { key: { revokedAtMs: T, compromised: false } },
+    'Revocation',
+    'issued in the millisecond of the revocation',
+    'trust.KEY_REVOKED',
+  ),
+  speaks(
+    'retracted-before',
+    { key: { revokedAtMs: T + 1, compromised: false } },
+    'Revocation',
+    'issued one millisecond before it',
+    claimed,
+  ),
+  refuses(
+    'retracted-after',
+    { key: { revokedAtMs: T - 1, compromised: false } },
+    'Revocation',
+    'issued one millisecond after it',
+    'trust.KEY_REVOKED',
+  ),
+  refuses(
+    'revoked-and-expired',
+    { key: { revokedAtMs: T, notAfterMs: T - 1 } },
+    'Revocation',
+    'every reason is told',
+    'trust.KEY_EXPIRED',
+    'trust.KEY_REVOKED',
+  ),
+];
+
+export const certificates = (): Case[] => [
+  speaks(
+    'certificate',
+    { key: { fromCertificate: true } },
+    'Certificate',
+    'a key from a certificate, whose chain nobody checked',
+    'trust.CHAIN_NOT_CHECKED',
+  ),
+  refuses(
+    'certificate-expired',
+    { key: { fromCertificate: true, notAfterMs: T - 1 } },
+    'Certificate',
+    'one that has ended',
+    'trust.CHAIN_NOT_CHECKED',
+    'trust.KEY_EXPIRED',
+  ),
+];

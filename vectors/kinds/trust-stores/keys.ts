@@ -1,0 +1,115 @@
+import { flipped } from '../../make/bytes.ts';
+import { pointOf, scalarOf } from '../../make/keys.ts';
+import { type Case, badKey, x } from './case.ts';
+
+export const keys = (): Case[] => {
+  const store = 'trust.STORE_INVALID';
+  const unsupported = 'trust.KEY_UNSUPPORTED';
+  const invalid = 'trust.KEY_INVALID';
+  return [
+    badKey('no-issuer', { issuer: undefined }, store, 'MissingMember', 'no issuer'),
+    badKey('empty-issuer', { issuer: '' }, store, 'Length', 'an empty issuer'),
+    badKey('long-issuer', { issuer: 'a'.repeat(1025) }, store, 'Length', 'an issuer of 1,025 characters'),
+    badKey('no-kid', { kid: undefined }, store, 'MissingMember', 'no key id'),
+    badKey('long-kid', { kid: 'a'.repeat(257) }, store, 'Length', 'a key id of 257 characters'),
+    badKey('number-kid', { kid: 1 }, store, 'WrongType', 'a key id that is a number'),
+    badKey('no-use', { use: undefined }, store, 'MissingMember', 'no use'),
+    badKey('no-alg', { alg: undefined }, store, 'MissingMember', 'no algorithm'),
+    badKey(
+      'window-reversed',
+      { notBeforeMs: 2, notAfterMs: 1 },
+      store,
+      'KeyWindow',
+      'a key that ends before it begins',
+    ),
+    badKey('window-text', { notAfterMs: '2026-01-01' }, store, 'WrongType', 'a time as text'),
+    badKey('window-fraction', { notAfterMs: 1.5 }, store, 'WrongType', 'half a millisecond'),
+    badKey('window-null', { notAfterMs: null }, store, 'WrongType', 'null, which could be read as none'),
+    badKey('compromised-only', { compromised: true }, store, 'Revocation', 'compromised, and not revoked'),
+    badKey(
+      'compromised-text',
+      { revokedAtMs: 1, compromised: 'false' },
+      store,
+      'WrongType',
+      'false as text, which is true in some languages',
+    ),
+    badKey(
+      'no-projects',
+      { projects: [] },
+      store,
+      'EmptySet',
+      'an empty list could be read as none and as any',
+    ),
+    badKey('no-organizations', { organizations: [] }, store, 'EmptySet', 'an empty list of organizations'),
+    badKey('no-purposes', { purposes: [] }, store, 'EmptySet', 'an empty list of purposes'),
+    badKey(
+      'unknown-purpose',
+      { purposes: ['evidence', 'everything'] },
+      store,
+      'UnknownValue',
+      'a purpose that there is not',
+    ),
+    badKey(
+      'projects-text',
+      { projects: 'prj_000000000001' },
+      store,
+      'WrongType',
+      'a project that is no list',
+    ),
+    badKey('certificate-false', { fromCertificate: false }, store, 'WrongType', 'only true is a value of it'),
+    badKey(
+      'unknown-member',
+      { notAfter: 1 },
+      invalid,
+      'UnknownMember',
+      'a restriction that is misspelt would go unheeded',
+    ),
+    badKey('private', { d: x(scalarOf('a')) }, 'trust.KEY_PRIVATE', 'PrivateKey', 'a private key'),
+    badKey(
+      'private-and-more',
+      { d: 'x', crv: 'P-384' },
+      'trust.KEY_PRIVATE',
+      'PrivateKey',
+      'a private member speaks before every other fault',
+    ),
+    badKey('rsa', { kty: 'RSA' }, unsupported, 'WrongAlgorithm', 'RSA'),
+    badKey('oct', { kty: 'oct', k: 'AA' }, unsupported, 'WrongAlgorithm', 'a shared secret'),
+    badKey('okp', { kty: 'OKP', crv: 'Ed25519' }, unsupported, 'WrongAlgorithm', 'Ed25519'),
+    badKey('p384', { crv: 'P-384' }, unsupported, 'WrongCurve', 'P-384'),
+    badKey('secp256k1', { crv: 'secp256k1' }, unsupported, 'WrongCurve', 'secp256k1'),
+    badKey('alg', { alg: 'ES512' }, unsupported, 'WrongAlgorithm', 'another algorithm'),
+    badKey(
+      'alg-hmac',
+      { alg: 'HS256' },
+      unsupported,
+      'WrongAlgorithm',
+      'HMAC, with the public key as its secret',
+    ),
+    badKey('use', { use: 'enc' }, unsupported, 'WrongUse', 'a key for encryption'),
+    badKey('operations', { key_ops: ['sign'] }, unsupported, 'WrongUse', 'a key that may not verify'),
+    badKey('no-kty', { kty: undefined }, invalid, 'MissingMember', 'no kty'),
+    badKey('no-x', { x: undefined }, invalid, 'MissingMember', 'no x'),
+    badKey('short-x', { x: x(pointOf('a').subarray(1, 32)) }, invalid, 'Length', 'a coordinate of 31 bytes'),
+    badKey(
+      'base64-x',
+      { x: Buffer.from(pointOf('a').subarray(1, 33)).toString('base64') },
+      invalid,
+      'Padding',
+      'a coordinate in base64 with padding',
+    ),
+    badKey(
+      'off-curve',
+      { y: x(flipped(pointOf('a').subarray(33), 31)) },
+      invalid,
+      'InvalidPoint',
+      'a point beside the curve',
+    ),
+    badKey(
+      'zero-point',
+      { x: x(new Uint8Array(32)), y: x(new Uint8Array(32)) },
+      invalid,
+      'InvalidPoint',
+      'the point 0, 0',
+    ),
+  ];
+};
