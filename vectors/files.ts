@@ -31,8 +31,8 @@ const fileSchema = (kind: Kind) =>
     })
     .meta({ title: `Conformance vectors: ${kind.name}`, description: kind.about });
 
-export const dataPath = (kind: Kind): string => `${kind.name}.json`;
-export const schemaPath = (kind: Kind): string => `schemas/${kind.name}.schema.json`;
+const dataPath = (kind: Kind): string => `${kind.name}.json`;
+const schemaPath = (kind: Kind): string => `schemas/${kind.name}.schema.json`;
 
 const text = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 

@@ -26,7 +26,7 @@ const FORMATS = [
   'seed',
   'decimalBytes',
 ] as const;
-export type IdentifierFormat = (typeof FORMATS)[number];
+type IdentifierFormat = (typeof FORMATS)[number];
 
 const inputSchema = z.strictObject({ format: z.enum(FORMATS), text: z.string() });
 const expectedSchema = z.strictObject({ verdict: z.enum(['valid', 'invalid']) });

@@ -20,9 +20,3 @@ export function flipped(bytes: Uint8Array, at: number, mask = 1): Uint8Array {
   copy[place] = copy[place]! ^ mask;
   return copy;
 }
-
-export async function collected(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return concatBytes(...chunks);
-}

@@ -34,7 +34,7 @@ export type Export = {
 
 export const partPath = (n: number): string => `parts/${idOf('evidence', n)}.zip`;
 export const reportPath = (n: number): string => `local-reports/${idOf('lrep', n)}.zip`;
-export const reportBytes = (n: number): Uint8Array => utf8(`local report ${n}`);
+const reportBytes = (n: number): Uint8Array => utf8(`local report ${n}`);
 
 const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 

@@ -2,7 +2,7 @@ import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toBase64url } from '../../src/bytes/base64url.ts';
 import type { JsonObject } from '../../src/bytes/json-parse.ts';
-import { keyIdOf, type Signer } from '../../src/trust/index.ts';
+import { keyIdOf } from '../../src/trust/index.ts';
 import { utf8 } from './bytes.ts';
 
 /** The order of the group, and the prime of the field, of P-256 (SP 800-186 §3.2.1.3). */
@@ -23,13 +23,6 @@ export const signDer = (
   { s = 'any', prehash = true }: SignOptions = {},
 ): Uint8Array =>
   p256.sign(message, scalarOf(name), { format: 'der', lowS: s === 'low', extraEntropy: false, prehash });
-
-/** A signer whose signatures are a function of key and message. */
-export const fixedSigner = (name: string): Signer => ({
-  keyId: keyIdOf(pointOf(name)),
-  point: pointOf(name),
-  sign: (message) => Promise.resolve(signDer(name, message)),
-});
 
 export const ISSUER = 'https://drills.example';
 export const keyId = (name: string): string => keyIdOf(pointOf(name));

@@ -1,7 +1,7 @@
 import { ISSUER, keyId } from '../../make/keys.ts';
 import { type Case, refuses, speaks } from './case.ts';
 
-export const unknown = 'trust.KEY_UNKNOWN';
+const unknown = 'trust.KEY_UNKNOWN';
 
 export const names = (): Case[] => [
   speaks('usual', {}, 'Usual', 'the key of the issuer by its id'),
