@@ -26,4 +26,5 @@ export {
   type ZipEntry,
   type ZipInput,
   type ZipLimits,
+  type ZipNote,
 } from './zip/index.ts';

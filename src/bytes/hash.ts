@@ -1,5 +1,6 @@
 import { platform } from '#platform';
 import { toHex } from './hex.ts';
+import { turn } from './turn.ts';
 import type { Bytes } from './platform.ts';
 import { streamAccess, type RandomAccess } from './random-access.ts';
 
@@ -54,7 +55,7 @@ export async function digestAccess(
   const sum = digester();
   scratch ??= new Uint8Array(PIECE_BYTES);
   for (let at = 0; at < access.size; at += PIECE_BYTES) {
-    if (at % TURN_BYTES === 0) await undefined;
+    if (at > 0 && at % TURN_BYTES === 0) await turn();
     signal?.throwIfAborted();
     const piece = scratch.subarray(0, Math.min(PIECE_BYTES, access.size - at));
     access.readInto(piece, at);

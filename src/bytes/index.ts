@@ -5,5 +5,5 @@ export { fromHex, toHex } from './hex.ts';
 export { canonicalBytes, canonicalJson } from './json-canonical.ts';
 export { parseCanonicalJson } from './json-document.ts';
 export { parseJson, type JsonLimits, type JsonObject, type JsonValue } from './json-parse.ts';
-export type { Bytes, P256, Platform, Sha256 } from './platform.ts';
+export type { Bytes, P256, P256Signer, Platform, Sha256 } from './platform.ts';
 export { memoryAccess, sliceAccess, streamAccess, type RandomAccess } from './random-access.ts';

@@ -37,7 +37,7 @@ export {
   type PartRow,
 } from './export-manifest.ts';
 export { parseExportResource, resourceDifferences } from './export-resource.ts';
-export { DEFAULT_LIMITS, TOOL_SOURCE_MAX_BYTES, type EvidenceLimits } from './limits.ts';
+export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
 export {
   packBundle,
   type BundleInput,

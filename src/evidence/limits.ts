@@ -22,6 +22,3 @@ export const DEFAULT_LIMITS: EvidenceLimits = {
   objects: 99_998,
   files: 50_000,
 };
-
-/** A tool source may have this many bytes of UTF-8, and is never truncated (control API, Limits). */
-export const TOOL_SOURCE_MAX_BYTES = 1024 * 1024;

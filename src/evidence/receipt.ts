@@ -39,7 +39,7 @@ const failureSchema = z.strictObject({
  * What one run of a mirror did: which bytes it fetched and kept, from where and when. The digests of the files are
  * those of the manifest, which `manifestDigest` pins. Closed; `complete` means that every file listed was proven.
  */
-export const receiptSchema = z
+const receiptSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
     kind: z.literal('mirror.receipt'),

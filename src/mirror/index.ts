@@ -1,5 +1,4 @@
 export type { FileState, MirrorEvent, OnProgress } from './events.ts';
-export type { Failure } from './fetch-all.ts';
 export { mirrorExport } from './mirror.ts';
 export type { MirrorOptions } from './run.ts';
 export type { MirrorSink, MirrorTarget, PartialFile } from './sink.ts';

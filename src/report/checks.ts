@@ -4,9 +4,7 @@ import { labelled, type Page } from './page.ts';
 import { printable } from './printable.ts';
 import { countChecks, type CheckCount } from './tally.ts';
 
-const STATES: Readonly<
-  Record<CheckState, { word: string; paint: 'good' | 'bad' | 'caution' | 'dim' }>
-> = {
+const STATES: Readonly<Record<CheckState, { word: string; paint: 'good' | 'bad' | 'caution' | 'dim' }>> = {
   passed: { word: 'passed', paint: 'good' },
   failed: { word: 'FAILED', paint: 'bad' },
   not_checked: { word: 'not checked', paint: 'caution' },

@@ -47,6 +47,7 @@ function outcomeLines(page: Page, { outcome }: BundleReport): string[] {
 
 function bundleSigner(page: Page, { signer, signed, findings }: BundleReport): string[] {
   if (signer !== undefined) return signerLines(page, [signer], '');
+  if (signed === undefined) return ['  unknown: the archive could not be read'];
   return signed ? [untrustedLine(findings)] : ['  nobody: the bundle is unsigned'];
 }
 

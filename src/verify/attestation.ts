@@ -21,6 +21,8 @@ export type SignedStatement = {
   readonly purpose: Extract<Purpose, 'evidence' | 'export'>;
   readonly projectId?: string;
   readonly organizationId?: string;
+  /** It speaks of everything in the organization, which a key for some projects does not. */
+  readonly wholeOrganization?: boolean;
 };
 
 /** The ids under which the steps of a judgement are recorded. */
@@ -126,7 +128,7 @@ function checkKey(
   ledger: Ledger,
   subject: string,
   path: string,
-  { statement, purpose, projectId, organizationId }: SignedStatement,
+  { statement, purpose, projectId, organizationId, wholeOrganization = false }: SignedStatement,
   trust: TrustStore,
   asOfMs: number,
 ): { readonly found?: TrustedKey; readonly speaks: boolean } {
@@ -142,6 +144,11 @@ function checkKey(
   });
   const problems = judged.problems.map(({ code, ...detail }) => finding(code, subject, { path, ...detail }));
   const notes = judged.notes.map(({ code, message }) => finding(code, subject, { path, message }));
+  if (wholeOrganization && judged.unchecked.includes('project')) {
+    const message =
+      'the key is trusted for some projects only, and the statement speaks of the whole organization';
+    problems.push(finding('trust.PROJECT_MISMATCH', subject, { path, message }));
+  }
   if (problems.length === 0 && judged.unchecked.length > 0) {
     const scope = judged.unchecked.join(' and ');
     ledger.note(notes);

@@ -31,7 +31,8 @@ export type Bundle = {
   manifestBytes: number;
   runResult?: RunResult;
   attestation?: Attestation;
-  signed: boolean;
+  /** Whether it carries an attestation, as far as that is known. */
+  signed: boolean | undefined;
   signer?: SignedBy;
   readonly read: ReadEntries;
 };
@@ -44,7 +45,7 @@ export function newBundle(options: VerifyPartOptions): Bundle {
     settings: settingsOf(options),
     ...(listed === undefined ? {} : { listed }),
     subject: listed?.row.evidenceBundleId ?? 'bundle',
-    signed: listed?.row.signed ?? false,
+    signed: listed?.row.signed,
     read: new Map(),
     manifestBytes: 0,
   };

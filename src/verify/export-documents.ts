@@ -164,7 +164,7 @@ function judgeExportAttestation(state: Export, bytes: Uint8Array): void {
   // The steps of the judgement are one check here: its own ledger keeps them apart from those of the bundles.
   const steps = createLedger();
   const { organizationId, scope } = manifest;
-  const project = scope.kind === 'project' ? { projectId: scope.projectId } : {};
+  const project = scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true };
   const signed = { signature, statement, purpose: 'export' as const, organizationId, ...project };
   const judged = judgeSignature(steps, EXPORT, EXPORT_ATTESTATION, signed, settings);
   const subject = { evidenceExportId: manifest.evidenceExportId, organizationId, manifestDigest };

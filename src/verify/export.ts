@@ -1,4 +1,5 @@
 import { mapConcurrently } from '../bytes/concurrently.ts';
+import { turn } from '../bytes/turn.ts';
 import type { Code } from '../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../evidence/index.ts';
 import { createLedger } from './check.ts';
@@ -97,6 +98,9 @@ async function checkContainer({ source, ledger, settings }: Export): Promise<voi
   }
 }
 
+/** Parts that are judged before others get a turn, so that an abort is noticed and progress is shown. */
+const PARTS_PER_TURN = 16;
+
 async function verifyParts(
   state: Export,
   files: Files,
@@ -114,6 +118,7 @@ async function verifyParts(
   });
   let done = 0;
   return mapConcurrently(manifest.parts, concurrency, async (row) => {
+    if (done % PARTS_PER_TURN === 0) await turn();
     state.settings.signal?.throwIfAborted();
     const listed = { row, organizationId, fromAtMs, throughAtMs };
     const report = await verifyListedPart(state.source, files.byPath.get(row.path), listed, options);

@@ -64,7 +64,7 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
   const { ledger, settings, listed, manifest, manifestDigest, archive, signed, signer, runResult } = bundle;
   const verdict = bundleVerdict(ledger, {
     depth: settings.depth,
-    signed,
+    signed: signed === true,
     trusted: signer !== undefined,
     listed: listed !== undefined,
   });
@@ -85,7 +85,7 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
     ...optional('objectCount', manifest?.objects.length),
     ...optional('createdAtMs', manifest?.createdAtMs),
     ...optional('evidenceBytes', manifest && bundle.manifestBytes + artifactBytes(manifest)),
-    signed,
+    ...optional('signed', signed),
     provenance: verdict === 'verified' ? 'attested' : 'claimed',
     ...optional('signer', signer),
     ...optional('outcome', runResult && outcomeOf(runResult)),

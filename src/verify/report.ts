@@ -69,7 +69,8 @@ export type BundleReport = {
   readonly createdAtMs?: number;
   /** Bytes of the manifest and of all objects, as the manifest lists them. */
   readonly evidenceBytes?: number;
-  readonly signed: boolean;
+  /** Whether it carries an attestation; absent when the archive could not be read and no row says it. */
+  readonly signed?: boolean;
   readonly provenance: Provenance;
   readonly signer?: SignedBy;
   readonly outcome?: Outcome;

@@ -2,13 +2,8 @@ import * as z from 'zod';
 import { digestOf } from '../bytes/hash.ts';
 import { canonicalJson } from '../bytes/json-canonical.ts';
 import { toUtf8 } from '../bytes/utf8.ts';
-import { toolSourceSchema, type ToolSource } from '../contract/index.ts';
-import {
-  parseBuildLock,
-  TOOL_SOURCE_MAX_BYTES,
-  typeDocument,
-  type LockedPackage,
-} from '../evidence/index.ts';
+import { MAX_TOOL_SOURCE_BYTES, toolSourceSchema, type ToolSource } from '../contract/index.ts';
+import { parseBuildLock, typeDocument, type LockedPackage } from '../evidence/index.ts';
 import { createLedger, type Ledger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import type { ToolSourceReport } from './report.ts';
@@ -83,11 +78,11 @@ function sizeFaults(value: unknown): Finding[] {
   const { source } = data.implementation;
   // One code unit is at least one byte: text that is longer need not be encoded.
   const bytes =
-    source.length > TOOL_SOURCE_MAX_BYTES ? source.length : new TextEncoder().encode(source).length;
-  if (bytes <= TOOL_SOURCE_MAX_BYTES) return [];
+    source.length > MAX_TOOL_SOURCE_BYTES ? source.length : new TextEncoder().encode(source).length;
+  if (bytes <= MAX_TOOL_SOURCE_BYTES) return [];
   const path = '/implementation/source';
   const message = 'the source is larger than 1 MiB';
-  const sizes = { expected: `at most ${TOOL_SOURCE_MAX_BYTES}`, actual: `at least ${bytes}` };
+  const sizes = { expected: `at most ${MAX_TOOL_SOURCE_BYTES}`, actual: `at least ${bytes}` };
   return [finding('tool-source.TOO_LARGE', SUBJECT, { path, message, ...sizes })];
 }
 

@@ -12,16 +12,19 @@ export type How = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Runs it as this user; for root only. */
+  readonly uid?: number;
 };
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** The real program, from its sources, in a process of its own. */
-export function start(args: readonly string[], { cwd, env = {} }: How = {}) {
+export function start(args: readonly string[], { cwd, env = {}, uid }: How = {}) {
   return spawn(process.execPath, ['--conditions=drillproof:source', MAIN, ...args], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
   });
 }
 

@@ -320,10 +320,8 @@ describe('completeness', () => {
       asOfMs: NOW,
       trust: makeTrust(signer, { projects: [PROJECT] }),
     });
-    expect([limited.completeness, stateOf(limited, 'export.attestation')]).toEqual([
-      'claimed',
-      'not_checked',
-    ]);
+    expect([limited.verdict, limited.completeness]).toEqual(['failed', 'claimed']);
+    expect(errorsOf(limited)).toEqual(['trust.PROJECT_MISMATCH']);
     const whole = { asOfMs: NOW, trust: makeTrust(signer, { organizations: [ORGANIZATION] }) };
     expect((await verifyExport(memorySource(files), whole)).completeness).toBe('attested');
   });

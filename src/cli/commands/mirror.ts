@@ -11,6 +11,7 @@ import { createProgress, type Progress } from '../progress.ts';
 import { openRemote, remoteOptions, type RemoteOptions } from '../remote.ts';
 import { shellWord } from '../signature-files.ts';
 import { facts } from '../table.ts';
+import { ownVersion } from '../version.ts';
 
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
@@ -67,7 +68,7 @@ async function mirror(cli: Cli, evidenceExportId: string, options: Options): Pro
         to: mirrorDirectory(options.to),
         concurrency: options.concurrency,
         withoutLocalReports: options.withoutLocalReports === true,
-        tool: 'drillproof',
+        tool: `drillproof/${await ownVersion()}`,
         signal: cli.signal,
         now: cli.now,
         onProgress: follow(progress),

@@ -4,6 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { tamper, verifyMirror } from './judge.ts';
 import { makeEvidence, makeKeys } from './make-evidence.ts';
+import { readInstalled } from './packages.ts';
 import { serveAndMirror } from './serve-and-mirror.ts';
 import type { Demo, DemoOptions, DemoSummary } from './stage.ts';
 
@@ -14,12 +15,13 @@ export async function runDemo(
   tell: (line: string) => Promise<void>,
 ): Promise<DemoSummary> {
   const startedAtMs = cli.now();
+  const installed = await readInstalled(options.project);
   await makeOutput(options.out);
   const work = await mkdtemp(join(options.out, '.work-'));
   const demo: Demo = { ...options, cli, tell, expectations: [], work };
   try {
     const keys = await makeKeys(demo);
-    const made = await makeEvidence(demo, keys.signer);
+    const made = await makeEvidence(demo, keys.signer, installed);
     await serveAndMirror(demo, made);
     const report = await verifyMirror(demo, keys.trust, made);
     await tamper(demo, keys.trust);

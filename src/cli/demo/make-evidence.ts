@@ -12,7 +12,7 @@ import { createProgress } from '../progress.ts';
 import { makeBuild, type MadeBuild } from './build.ts';
 import { makeBundle, type BundleSetting, type MadeBundle } from './bundles.ts';
 import { makeLocalReports, type MadeReport } from './local-reports.ts';
-import { installedPackages, readPackageLock } from './packages.ts';
+import type { Installed } from './packages.ts';
 import { expect, type Demo } from './stage.ts';
 
 /** The least that the demonstration must have worked on. */
@@ -43,10 +43,12 @@ export type Evidence = {
 };
 
 /** Runs the drills, packs and signs what they left, and writes the export. */
-export async function makeEvidence(demo: Demo, signer: Signer): Promise<Evidence> {
+export async function makeEvidence(
+  demo: Demo,
+  signer: Signer,
+  { lock, packages }: Installed,
+): Promise<Evidence> {
   const { cli, project, tell, work } = demo;
-  const lock = await readPackageLock(project);
-  const packages = await installedPackages(project);
   await tell(
     `2. A drill for each of ${count(packages.length)} installed packages: is it what package-lock.json locks?`,
   );

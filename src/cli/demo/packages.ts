@@ -26,7 +26,7 @@ export type PackageLock = {
  * Reads package-lock.json.
  * @throws DrillproofError `io.NOT_FOUND`, `io.UNREADABLE`, `usage.INVALID` for a file of another form
  */
-export async function readPackageLock(project: string): Promise<PackageLock> {
+async function readPackageLock(project: string): Promise<PackageLock> {
   const path = join(project, 'package-lock.json');
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw ioError(cause, path, 'read');
@@ -40,7 +40,7 @@ export async function readPackageLock(project: string): Promise<PackageLock> {
  * Every package that is installed, as a path from the project: each folder of node_modules that has a package.json,
  * those nested in other packages included.
  */
-export async function installedPackages(project: string): Promise<string[]> {
+async function installedPackages(project: string): Promise<string[]> {
   const found: string[] = [];
   const pending = ['node_modules'];
   for (let modules = pending.pop(); modules !== undefined; modules = pending.pop()) {
@@ -50,6 +50,20 @@ export async function installedPackages(project: string): Promise<string[]> {
     }
   }
   return found.toSorted(compareUtf8);
+}
+
+/** What a project has installed, and the lock that says what it should be. */
+export type Installed = { readonly lock: PackageLock; readonly packages: readonly string[] };
+
+/** @throws DrillproofError as `readPackageLock`; `io.NOT_FOUND` when nothing is installed */
+export async function readInstalled(project: string): Promise<Installed> {
+  const lock = await readPackageLock(project);
+  const packages = await installedPackages(project);
+  if (packages.length > 0) return { lock, packages };
+  const path = join(project, 'node_modules');
+  throw new DrillproofError('io.NOT_FOUND', `${path} holds no installed package; run "npm ci" first`, {
+    path,
+  });
 }
 
 async function packageFolders(project: string, modules: string): Promise<string[]> {

@@ -17,7 +17,7 @@ export type DemoSummary = {
   readonly seconds: number;
   readonly expectations: readonly Expectation[];
 };
-export type Expectation = { readonly what: string; readonly held: boolean; readonly detail: string };
+type Expectation = { readonly what: string; readonly held: boolean; readonly detail: string };
 
 /** The demonstration while it runs. */
 export type Demo = DemoOptions & {
