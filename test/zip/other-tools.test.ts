@@ -50,7 +50,8 @@ import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
     z.writestr('manifest.json', '{}')
     z.writestr('objects/gr\\u00f6\\u00dfe.txt', 'some text. ' * 1000)
-    with z.open('objects/large', 'w', force_zip64=True) as f: f.write(b'large')
+    # Before 3.11.4 Python put a ZIP64 field beside sizes that did not refer to it, which no strict reader takes.
+    with z.open('objects/large', 'w', force_zip64=sys.version_info >= (3, 11, 4)) as f: f.write(b'large')
 `;
 
 describe('unzip', () => {
