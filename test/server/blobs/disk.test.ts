@@ -47,7 +47,7 @@ describe('putting a blob', () => {
   it('is the same when done twice', async () => {
     await blobs.put(stream(BYTES));
     await blobs.put(stream(BYTES));
-    expect(await blobs.verify(digestOf(BYTES))).toBe('intact');
+    expect(await blobs.verify({ digest: digestOf(BYTES), bytes: BYTES.length })).toBe('intact');
   });
 
   it('refuses another digest than expected and keeps nothing', async () => {
@@ -181,10 +181,10 @@ describe('opening a blob', () => {
 describe('verifying a blob', () => {
   it('hashes it anew each time', async () => {
     const { digest } = await blobs.put(stream(BYTES));
-    expect(await blobs.verify(digest)).toBe('intact');
+    expect(await blobs.verify({ digest, bytes: BYTES.length })).toBe('intact');
     await writeFile(pathOf(digest), 'damaged');
-    expect(await blobs.verify(digest)).toBe('corrupt');
-    expect(await blobs.verify(digestOf(toUtf8('never put')))).toBe('missing');
+    expect(await blobs.verify({ digest, bytes: BYTES.length })).toBe('corrupt');
+    expect(await blobs.verify({ digest: digestOf(toUtf8('never put')), bytes: 9 })).toBe('missing');
   });
 });
 
