@@ -4,10 +4,10 @@ import { fromHex, toHex } from '../../bytes/hex.ts';
 import { DrillproofError } from '../../errors.ts';
 import { text } from './columns.ts';
 import { sqliteMigrations } from './migrations.ts';
-import { sqlReads } from './records.ts';
 import { guarded, sqliteError, sqliteSql } from './sqlite-driver.ts';
+import { sqliteDialect } from './sql.ts';
+import { sqlReads, sqlTransaction, transactedJobs } from './sql-store.ts';
 import type { Store } from './store.ts';
-import { sqlWrites } from './writes.ts';
 
 type Sqlite = typeof import('node:sqlite');
 
@@ -125,15 +125,15 @@ export async function openSqliteStore(
   const reader = guarded(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
   const sql = sqliteSql(writer);
-  const inTransaction = { ...sqlReads(sql), ...sqlWrites(sql) };
+  const inTransaction = sqlTransaction(sql, sqliteDialect);
   const oneAtATime = queue();
   let closed = false;
 
-  const transaction: Store['transaction'] = (work) =>
+  const begin = <T>(work: () => Promise<T>): Promise<T> =>
     oneAtATime(async () => {
       guarded(() => writer.exec('BEGIN IMMEDIATE'));
       try {
-        const result = await work(inTransaction);
+        const result = await work();
         guarded(() => writer.exec('COMMIT'));
         return result;
       } catch (error) {
@@ -159,5 +159,11 @@ export async function openSqliteStore(
       writer.close();
     });
 
-  return { ...sqlReads(sqliteSql(reader)), transaction, secret, close };
+  return {
+    ...sqlReads(sqliteSql(reader)),
+    ...transactedJobs((work) => begin(() => work(sql)), sqliteDialect),
+    transaction: (work) => begin(() => work(inTransaction)),
+    secret,
+    close,
+  };
 }

@@ -1,6 +1,7 @@
 import type { Digest } from '../../bytes/hash.ts';
 import type { BuildAttempt, EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
 import type { Permission } from '../../contract/index.ts';
+import type { Job, JobClaim, JobRenewal, WorkReads, WorkWrites } from './work.ts';
 
 /** Where bytes lie in the blob store. */
 export type BlobRef = { readonly digest: Digest; readonly bytes: number };
@@ -9,6 +10,8 @@ export type OrganizationRow = {
   readonly organizationId: string;
   readonly name: string;
   readonly createdAtMs: number;
+  /** Entitlement: the longest lifetime of its sessions, in milliseconds; the API's own limit unless it is set. */
+  readonly maxSessionTtlMs?: number;
 };
 
 export type ProjectRow = {
@@ -30,7 +33,7 @@ export type TokenRow = {
   readonly revokedAtMs?: number;
 };
 
-type InProject = { readonly organizationId: string; readonly projectId: string };
+export type InProject = { readonly organizationId: string; readonly projectId: string };
 
 export type BundleRow = InProject & {
   readonly evidenceBundleId: string;
@@ -44,6 +47,8 @@ export type BuildRow = InProject & { readonly buildHash: string; readonly archiv
 export type BuildAttemptRow = InProject & {
   readonly buildAttemptId: string;
   readonly resource: BuildAttempt;
+  /** When the address to which its archive is sent ends; absent for an attempt without one. */
+  readonly uploadExpiresAtMs?: number;
 };
 
 export type LocalReportRow = InProject & {
@@ -89,7 +94,8 @@ export type NewExport = Omit<ExportRow, 'ordinal'> & {
   readonly reports: readonly ExportReportRow[];
 };
 
-export type Reads = {
+/** Reads of tenants, evidence and builds. */
+export type EvidenceReads = {
   organization(organizationId: string): Promise<OrganizationRow | undefined>;
   organizations(): Promise<OrganizationRow[]>;
   project(projectId: string): Promise<ProjectRow | undefined>;
@@ -121,9 +127,14 @@ export type Reads = {
   ): Promise<ExportReportRow[]>;
 };
 
-/** Every insert refuses a row that is there already: look first, in the same transaction. */
-export type Writes = {
+/** All reads; those of sessions, runs and queued work are in work.ts. */
+export type Reads = EvidenceReads & WorkReads;
+
+/** Writes of tenants, evidence and builds. Every insert refuses a row that is there already: look first. */
+export type EvidenceWrites = {
   insertOrganization(row: OrganizationRow): Promise<void>;
+  /** Changes name and entitlement. */
+  updateOrganization(row: OrganizationRow): Promise<void>;
   insertProject(row: ProjectRow): Promise<void>;
   insertToken(row: TokenRow): Promise<void>;
   /** Whether there was such a token, not revoked until now. */
@@ -133,11 +144,30 @@ export type Writes = {
   /** Inserts a build, or gives one that is there its archive. */
   saveBuild(row: BuildRow): Promise<void>;
   insertBuildAttempt(row: BuildAttemptRow): Promise<void>;
+  updateBuildAttempt(row: BuildAttemptRow): Promise<void>;
   insertLocalReport(row: LocalReportRow): Promise<void>;
   insertExport(row: NewExport): Promise<void>;
   /** Changes the resource of an export, such as its deletion; what it lists never changes. */
   updateExport(row: ExportRow): Promise<void>;
 };
+
+/**
+ * Reads of one row that nobody else can change until the transaction ends. Rows that are read without a lock may
+ * change before they are written: read for update what you change.
+ */
+export type Locks = {
+  bundleForUpdate: Reads['bundle'];
+  buildAttemptForUpdate: Reads['buildAttempt'];
+  exportForUpdate: Reads['export'];
+  environmentForUpdate: Reads['environment'];
+  sessionForUpdate: Reads['session'];
+  hostedRunForUpdate: Reads['hostedRun'];
+  authoringSessionForUpdate: Reads['authoringSession'];
+  authoringTurnForUpdate: Reads['authoringTurn'];
+  operationForUpdate: Reads['operation'];
+};
+
+export type Writes = EvidenceWrites & WorkWrites & Locks;
 
 /**
  * What the control plane remembers. Each read sees what is committed; a transaction sees its own writes, all of them
@@ -148,5 +178,9 @@ export type Store = Reads & {
   transaction<T>(work: (transaction: Reads & Writes) => Promise<T>): Promise<T>;
   /** 32 random bytes of this installation under a name, made on first use. */
   secret(name: string): Promise<Uint8Array>;
+  /** The longest waiting job of these kinds, taken in a transaction of its own; one whose lease ran out waits again. */
+  claimJob(claim: JobClaim): Promise<Job | undefined>;
+  /** Moves the lease of a job on; `false` when the job is no longer its holder's. */
+  renewJob(renewal: JobRenewal): Promise<boolean>;
   close(): Promise<void>;
 };

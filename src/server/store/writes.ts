@@ -1,9 +1,7 @@
-import { DrillproofError } from '../../errors.ts';
 import { integer } from './columns.ts';
-import type { Sql, SqlValue } from './sql.ts';
-import type { BlobRef, NewExport, Writes } from './store.ts';
-
-type Columns = Readonly<Record<string, SqlValue>>;
+import { insert, updateRow, type Columns } from './statements.ts';
+import type { Sql } from './sql.ts';
+import type { BlobRef, BuildAttemptRow, EvidenceWrites, NewExport } from './store.ts';
 
 const blobColumns = (prefix: string, blob: BlobRef | undefined): Columns => ({
   [`${prefix}_digest`]: blob?.digest ?? null,
@@ -14,18 +12,6 @@ const projectColumns = (row: { organizationId: string; projectId: string }): Col
   project_id: row.projectId,
   organization_id: row.organizationId,
 });
-
-async function insert(sql: Sql, table: string, columns: Columns): Promise<void> {
-  const names = Object.keys(columns);
-  const marks = names.map(() => '?').join(', ');
-  await sql.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, ...Object.values(columns));
-}
-
-async function updateOne(sql: Sql, statement: string, ...values: SqlValue[]): Promise<void> {
-  if ((await sql.run(statement, ...values)) !== 1) {
-    throw new DrillproofError('internal.BUG', 'an update met no row');
-  }
-}
 
 async function insertExport(sql: Sql, row: NewExport): Promise<void> {
   const [last] = await sql.all(
@@ -62,15 +48,30 @@ async function insertExport(sql: Sql, row: NewExport): Promise<void> {
   }
 }
 
-/** The writes of a store over any database; they belong inside a transaction. */
-export function sqlWrites(sql: Sql): Writes {
+const attemptColumns = ({ resource, uploadExpiresAtMs }: BuildAttemptRow): Columns => ({
+  state: resource.state,
+  updated_at_ms: resource.updatedAtMs,
+  upload_expires_at_ms: uploadExpiresAtMs ?? null,
+  resource: JSON.stringify(resource),
+});
+
+/** The writes of tenants, evidence and builds; they belong inside a transaction. */
+export function evidenceWrites(sql: Sql): EvidenceWrites {
   return {
     insertOrganization: (row) =>
       insert(sql, 'organizations', {
         organization_id: row.organizationId,
         name: row.name,
         created_at_ms: row.createdAtMs,
+        max_session_ttl_ms: row.maxSessionTtlMs ?? null,
       }),
+    updateOrganization: (row) =>
+      updateRow(
+        sql,
+        'organizations',
+        { organization_id: row.organizationId },
+        { name: row.name, max_session_ttl_ms: row.maxSessionTtlMs ?? null },
+      ),
     insertProject: (row) =>
       insert(sql, 'projects', { ...projectColumns(row), name: row.name, created_at_ms: row.createdAtMs }),
     insertToken: (row) =>
@@ -98,12 +99,11 @@ export function sqlWrites(sql: Sql): Writes {
         resource: JSON.stringify(row.resource),
       }),
     updateBundle: (row) =>
-      updateOne(
+      updateRow(
         sql,
-        'UPDATE bundles SET resource = ? WHERE project_id = ? AND evidence_bundle_id = ?',
-        JSON.stringify(row.resource),
-        row.projectId,
-        row.evidenceBundleId,
+        'bundles',
+        { project_id: row.projectId, evidence_bundle_id: row.evidenceBundleId },
+        { resource: JSON.stringify(row.resource) },
       ),
     saveBuild: async (row) => {
       const { digest = null, bytes = null } = row.archive ?? {};
@@ -123,8 +123,15 @@ export function sqlWrites(sql: Sql): Writes {
       insert(sql, 'build_attempts', {
         ...projectColumns(row),
         build_attempt_id: row.buildAttemptId,
-        resource: JSON.stringify(row.resource),
+        ...attemptColumns(row),
       }),
+    updateBuildAttempt: (row) =>
+      updateRow(
+        sql,
+        'build_attempts',
+        { project_id: row.projectId, build_attempt_id: row.buildAttemptId },
+        attemptColumns(row),
+      ),
     insertLocalReport: (row) =>
       insert(sql, 'local_reports', {
         ...projectColumns(row),
@@ -134,12 +141,11 @@ export function sqlWrites(sql: Sql): Writes {
       }),
     insertExport: (row) => insertExport(sql, row),
     updateExport: (row) =>
-      updateOne(
+      updateRow(
         sql,
-        'UPDATE exports SET resource = ? WHERE organization_id = ? AND evidence_export_id = ?',
-        JSON.stringify(row.resource),
-        row.organizationId,
-        row.evidenceExportId,
+        'exports',
+        { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId },
+        { resource: JSON.stringify(row.resource) },
       ),
   };
 }
