@@ -5,7 +5,7 @@
  * Rows of a project are keyed by it, so that one tenant's id never meets another's. Resources are kept as the JSON
  * that is served; what queries need stands beside it in columns.
  */
-export const sqliteMigrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   CREATE TABLE organizations (
     organization_id TEXT PRIMARY KEY,
@@ -229,3 +229,14 @@ export const sqliteMigrations: readonly string[] = [
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
   `,
 ];
+
+// The words in which PostgreSQL's DDL differs from SQLite's. By the collation "C" text sorts by its UTF-8 bytes.
+const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
+  [/\bINTEGER\b/g, 'BIGINT'],
+  [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
+];
+
+/** A step of the schema as PostgreSQL takes it. */
+export const postgresDdl = (step: string): string =>
+  POSTGRES_WORDS.reduce((text, [words, instead]) => text.replaceAll(words, instead), step);

@@ -30,7 +30,7 @@ function sqlLocks(sql: Sql, dialect: Dialect): Locks {
 /** What a transaction can do, over the connection that it runs on. */
 export const sqlTransaction = (sql: Sql, dialect: Dialect): Reads & Writes => ({
   ...sqlReads(sql),
-  ...evidenceWrites(sql),
+  ...evidenceWrites(sql, dialect),
   ...workWrites(sql, dialect),
   ...sqlLocks(sql, dialect),
 });

@@ -18,3 +18,12 @@ export type Dialect = {
 
 /** A transaction of SQLite that writes is the only one of its file: it holds every row. */
 export const sqliteDialect: Dialect = { forUpdate: '', skipLocked: '' };
+
+/**
+ * PostgreSQL lets other transactions write beside this one. NO KEY: rows that refer to a locked one by its key may
+ * still be added.
+ */
+export const postgresDialect: Dialect = {
+  forUpdate: ' FOR NO KEY UPDATE',
+  skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
+};

@@ -1,6 +1,6 @@
 import { integer } from './columns.ts';
 import { insert, updateRow, type Columns } from './statements.ts';
-import type { Sql } from './sql.ts';
+import type { Dialect, Sql } from './sql.ts';
 import type { BlobRef, BuildAttemptRow, EvidenceWrites, NewExport } from './store.ts';
 
 const blobColumns = (prefix: string, blob: BlobRef | undefined): Columns => ({
@@ -13,7 +13,10 @@ const projectColumns = (row: { organizationId: string; projectId: string }): Col
   organization_id: row.organizationId,
 });
 
-async function insertExport(sql: Sql, row: NewExport): Promise<void> {
+async function insertExport(sql: Sql, dialect: Dialect, row: NewExport): Promise<void> {
+  // Ordinals are given and committed one after the other, or a page that was read between two would miss one.
+  const organization = 'SELECT organization_id FROM organizations WHERE organization_id = ?';
+  await sql.all(organization + dialect.forUpdate, row.organizationId);
   const [last] = await sql.all(
     'SELECT coalesce(max(ordinal), -1) AS ordinal FROM exports WHERE organization_id = ?',
     row.organizationId,
@@ -56,7 +59,7 @@ const attemptColumns = ({ resource, uploadExpiresAtMs }: BuildAttemptRow): Colum
 });
 
 /** The writes of tenants, evidence and builds; they belong inside a transaction. */
-export function evidenceWrites(sql: Sql): EvidenceWrites {
+export function evidenceWrites(sql: Sql, dialect: Dialect): EvidenceWrites {
   return {
     insertOrganization: (row) =>
       insert(sql, 'organizations', {
@@ -139,7 +142,7 @@ export function evidenceWrites(sql: Sql): EvidenceWrites {
         ...blobColumns('archive', row.archive),
         source: JSON.stringify(row.source),
       }),
-    insertExport: (row) => insertExport(sql, row),
+    insertExport: (row) => insertExport(sql, dialect, row),
     updateExport: (row) =>
       updateRow(
         sql,

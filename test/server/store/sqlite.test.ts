@@ -3,7 +3,7 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteMigrations } from '../../../src/server/store/migrations.ts';
+import { migrations } from '../../../src/server/store/migrations.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite.ts';
 import { ORG, temporaryFolder } from '../make.ts';
 import { codeOf } from '../thrown.ts';
@@ -35,7 +35,7 @@ describe('opening the embedded store', () => {
     withDatabase((database) => {
       expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
       const version = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get();
-      expect(version).toEqual({ value: String(sqliteMigrations.length) });
+      expect(version).toEqual({ value: String(migrations.length) });
       const loose =
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite_%'";
       expect(database.prepare(loose).all()).toEqual([]);
@@ -44,7 +44,7 @@ describe('opening the embedded store', () => {
 
   it('refuses a newer schema, and one that is no number', async () => {
     await (await openSqliteStore(path)).close();
-    for (const version of [String(sqliteMigrations.length + 1), 'x', '-1']) {
+    for (const version of [String(migrations.length + 1), 'x', '-1']) {
       withDatabase((database) => {
         database.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(version);
       });
@@ -53,9 +53,9 @@ describe('opening the embedded store', () => {
   });
 
   it('goes on after the last step that was finished, and undoes one that failed', async () => {
-    const broken = [...sqliteMigrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
+    const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
     await expect(openSqliteStore(path, { migrations: broken })).rejects.toThrow();
-    const mended = [...sqliteMigrations, 'CREATE TABLE more (a TEXT) STRICT;'];
+    const mended = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
     const store = await openSqliteStore(path, { migrations: mended });
     await store.close();
     withDatabase((database) => {
