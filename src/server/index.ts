@@ -9,6 +9,8 @@ export { defaultLimits, type ServerLimits } from './limits.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
 export type { Log, LogEntry } from './log.ts';
 export { createServer, type ControlServer, type ServerOptions } from './server.ts';
+export type { PostgresOptions } from './store/postgres-options.ts';
+export { openPostgresStore } from './store/postgres.ts';
 export { openSqliteStore } from './store/sqlite.ts';
 export type { Reads, Store, Writes } from './store/store.ts';
 export {
