@@ -1,4 +1,5 @@
 import { integer, text } from './columns.ts';
+import { noteWorker } from './retention.ts';
 import { insert } from './statements.ts';
 import type { Dialect, Sql, SqlRow } from './sql.ts';
 import type { Job, JobClaim, JobCount, JobRenewal, WorkReads, WorkWrites } from './work.ts';
@@ -23,6 +24,7 @@ const jobCount = (row: SqlRow): JobCount => ({
 export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Promise<Job | undefined> {
   const { kinds, worker, nowMs, leaseMs } = claim;
   if (kinds.length === 0) return undefined;
+  await noteWorker(sql, claim);
   const [next] = await sql.all(
     `SELECT operation_id FROM jobs
      WHERE kind IN (${kinds.map(() => '?').join(', ')})

@@ -228,6 +228,39 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
   `,
+  // When evidence was created, is to be deleted and was deleted; who works; which blobs may no longer be needed.
+  `
+  ALTER TABLE bundles ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE bundles ADD COLUMN delete_at_ms INTEGER;
+  ALTER TABLE bundles ADD COLUMN deleted_at_ms INTEGER;
+  ALTER TABLE local_reports ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
+  UPDATE bundles SET created_at_ms = json_extract(resource, '$.createdAtMs'),
+    delete_at_ms = json_extract(resource, '$.deleteAtMs'), deleted_at_ms = json_extract(resource, '$.deletedAtMs');
+  UPDATE local_reports SET created_at_ms = json_extract(source, '$.createdAtMs');
+  CREATE INDEX bundles_in_order ON bundles (organization_id, created_at_ms, evidence_bundle_id);
+  CREATE INDEX bundles_to_delete ON bundles (delete_at_ms) WHERE deleted_at_ms IS NULL;
+  CREATE INDEX local_reports_in_order ON local_reports (organization_id, created_at_ms, local_report_id);
+
+  CREATE INDEX bundles_by_blob ON bundles (archive_digest);
+  CREATE INDEX builds_by_blob ON builds (archive_digest);
+  CREATE INDEX local_reports_by_blob ON local_reports (archive_digest);
+  CREATE INDEX exports_by_manifest ON exports (manifest_digest);
+  CREATE INDEX exports_by_attestation ON exports (attestation_digest);
+  CREATE INDEX export_parts_by_blob ON export_parts (archive_digest);
+  CREATE INDEX export_parts_by_bundle ON export_parts (project_id, evidence_bundle_id);
+  CREATE INDEX export_reports_by_blob ON export_reports (archive_digest);
+
+  CREATE TABLE blob_removals (
+    digest TEXT PRIMARY KEY,
+    created_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE workers (
+    worker TEXT PRIMARY KEY,
+    kinds TEXT NOT NULL,
+    seen_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 // The words in which PostgreSQL's DDL differs from SQLite's. By the collation "C" text sorts by its UTF-8 bytes.
@@ -235,6 +268,7 @@ const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
+  [/json_extract\((\w+), '\$\.(\w+)'\)/g, "($1::jsonb ->> '$2')::bigint"],
 ];
 
 /** A step of the schema as PostgreSQL takes it. */

@@ -56,7 +56,7 @@ const tokenRow = (row: SqlRow): TokenRow => ({
   ...optionalInteger(row, 'revoked_at_ms', 'revokedAtMs'),
 });
 
-const bundleRow = (row: SqlRow): BundleRow => ({
+export const bundleRow = (row: SqlRow): BundleRow => ({
   ...inProject(row),
   evidenceBundleId: text(row, 'evidence_bundle_id'),
   archive: blobRef(row, 'archive'),
@@ -76,7 +76,7 @@ export const buildAttemptRow = (row: SqlRow): BuildAttemptRow => ({
   ...optionalInteger(row, 'upload_expires_at_ms', 'uploadExpiresAtMs'),
 });
 
-const localReportRow = (row: SqlRow): LocalReportRow => ({
+export const localReportRow = (row: SqlRow): LocalReportRow => ({
   ...inProject(row),
   localReportId: text(row, 'local_report_id'),
   archive: blobRef(row, 'archive'),

@@ -1,5 +1,6 @@
 import { claimJob, renewJob } from './jobs.ts';
 import { evidenceReads } from './records.ts';
+import { retentionReads, retentionWrites } from './retention.ts';
 import type { Dialect, Sql } from './sql.ts';
 import type { Locks, Reads, Store, Writes } from './store.ts';
 import { workReads } from './work-records.ts';
@@ -10,6 +11,7 @@ import { evidenceWrites } from './writes.ts';
 export const sqlReads = (sql: Sql, lock = ''): Reads => ({
   ...evidenceReads(sql, lock),
   ...workReads(sql, lock),
+  ...retentionReads(sql),
 });
 
 function sqlLocks(sql: Sql, dialect: Dialect): Locks {
@@ -32,6 +34,7 @@ export const sqlTransaction = (sql: Sql, dialect: Dialect): Reads & Writes => ({
   ...sqlReads(sql),
   ...evidenceWrites(sql, dialect),
   ...workWrites(sql, dialect),
+  ...retentionWrites(sql, dialect),
   ...sqlLocks(sql, dialect),
 });
 

@@ -1,6 +1,7 @@
 import type { Digest } from '../../bytes/hash.ts';
 import type { BuildAttempt, EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
 import type { Permission } from '../../contract/index.ts';
+import type { RetentionReads, RetentionWrites } from './retention.ts';
 import type { Job, JobClaim, JobRenewal, WorkReads, WorkWrites } from './work.ts';
 
 /** Where bytes lie in the blob store. */
@@ -127,8 +128,8 @@ export type EvidenceReads = {
   ): Promise<ExportReportRow[]>;
 };
 
-/** All reads; those of sessions, runs and queued work are in work.ts. */
-export type Reads = EvidenceReads & WorkReads;
+/** All reads; those of sessions, runs and queued work are in work.ts, those of what is to go in retention.ts. */
+export type Reads = EvidenceReads & WorkReads & RetentionReads;
 
 /** Writes of tenants, evidence and builds. Every insert refuses a row that is there already: look first. */
 export type EvidenceWrites = {
@@ -147,6 +148,8 @@ export type EvidenceWrites = {
   updateBuildAttempt(row: BuildAttemptRow): Promise<void>;
   insertLocalReport(row: LocalReportRow): Promise<void>;
   insertExport(row: NewExport): Promise<void>;
+  /** Gives an export that lists nothing yet its documents and all that it lists. */
+  fillExport(row: NewExport): Promise<void>;
   /** Changes the resource of an export, such as its deletion; what it lists never changes. */
   updateExport(row: ExportRow): Promise<void>;
 };
@@ -167,7 +170,7 @@ export type Locks = {
   operationForUpdate: Reads['operation'];
 };
 
-export type Writes = EvidenceWrites & WorkWrites & Locks;
+export type Writes = EvidenceWrites & WorkWrites & RetentionWrites & Locks;
 
 /**
  * What the control plane remembers. Each read sees what is committed; a transaction sees its own writes, all of them

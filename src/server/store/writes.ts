@@ -1,7 +1,7 @@
 import { integer } from './columns.ts';
 import { insert, updateRow, type Columns } from './statements.ts';
 import type { Dialect, Sql } from './sql.ts';
-import type { BlobRef, BuildAttemptRow, EvidenceWrites, NewExport } from './store.ts';
+import type { BlobRef, BuildAttemptRow, BundleRow, EvidenceWrites, NewExport } from './store.ts';
 
 const blobColumns = (prefix: string, blob: BlobRef | undefined): Columns => ({
   [`${prefix}_digest`]: blob?.digest ?? null,
@@ -30,6 +30,12 @@ async function insertExport(sql: Sql, dialect: Dialect, row: NewExport): Promise
     ...blobColumns('manifest', row.manifest),
     ...blobColumns('attestation', row.attestation),
   });
+  await insertExportContent(sql, row);
+}
+
+/** What an export lists, written once: when it is taken in, or when its generation ends. */
+async function insertExportContent(sql: Sql, row: NewExport): Promise<void> {
+  const key = { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId };
   for (const part of row.parts) {
     await insert(sql, 'export_parts', {
       ...key,
@@ -55,6 +61,14 @@ const attemptColumns = ({ resource, uploadExpiresAtMs }: BuildAttemptRow): Colum
   state: resource.state,
   updated_at_ms: resource.updatedAtMs,
   upload_expires_at_ms: uploadExpiresAtMs ?? null,
+  resource: JSON.stringify(resource),
+});
+
+const bundleColumns = ({ archive, resource }: BundleRow): Columns => ({
+  ...blobColumns('archive', archive),
+  created_at_ms: resource.createdAtMs,
+  delete_at_ms: resource.deleteAtMs ?? null,
+  deleted_at_ms: resource.deletedAtMs ?? null,
   resource: JSON.stringify(resource),
 });
 
@@ -98,15 +112,14 @@ export function evidenceWrites(sql: Sql, dialect: Dialect): EvidenceWrites {
       insert(sql, 'bundles', {
         ...projectColumns(row),
         evidence_bundle_id: row.evidenceBundleId,
-        ...blobColumns('archive', row.archive),
-        resource: JSON.stringify(row.resource),
+        ...bundleColumns(row),
       }),
     updateBundle: (row) =>
       updateRow(
         sql,
         'bundles',
         { project_id: row.projectId, evidence_bundle_id: row.evidenceBundleId },
-        { resource: JSON.stringify(row.resource) },
+        bundleColumns(row),
       ),
     saveBuild: async (row) => {
       const { digest = null, bytes = null } = row.archive ?? {};
@@ -140,9 +153,24 @@ export function evidenceWrites(sql: Sql, dialect: Dialect): EvidenceWrites {
         ...projectColumns(row),
         local_report_id: row.localReportId,
         ...blobColumns('archive', row.archive),
+        created_at_ms: row.source.createdAtMs,
         source: JSON.stringify(row.source),
       }),
     insertExport: (row) => insertExport(sql, dialect, row),
+    fillExport: async (row) => {
+      await updateRow(
+        sql,
+        'exports',
+        { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId },
+        {
+          projects: JSON.stringify(row.projects),
+          resource: JSON.stringify(row.resource),
+          ...blobColumns('manifest', row.manifest),
+          ...blobColumns('attestation', row.attestation),
+        },
+      );
+      await insertExportContent(sql, row);
+    },
     updateExport: (row) =>
       updateRow(
         sql,
