@@ -3,6 +3,7 @@ import { fromHex, toHex } from '../../bytes/hex.ts';
 import { DrillproofError } from '../../errors.ts';
 import { text } from './columns.ts';
 import type { Sql } from './sql.ts';
+import type { SchemaState } from './store.ts';
 
 /** What the store knows of itself: the number of the last step of its schema, and the installation's secrets. */
 export const META_TABLE =
@@ -39,6 +40,12 @@ export async function migrateNext(
   );
   return true;
 }
+
+/** The number of the last step that the schema went through, and of the last that this program knows. */
+export const schemaState = async (sql: Sql, steps: readonly string[]): Promise<SchemaState> => ({
+  version: Number((await valueOf(sql, 'schema_version')) ?? 0),
+  known: steps.length,
+});
 
 /** The secret of a name, made on first use; of two that make it at once, both get the one that is kept. */
 export async function keptSecret(sql: Sql, name: string): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 import type { Client, ClientConfig } from 'pg';
 import { DrillproofError } from '../../errors.ts';
-import { keptSecret, META_TABLE, migrateNext } from './meta.ts';
+import { keptSecret, META_TABLE, migrateNext, schemaState } from './meta.ts';
 import { migrations, postgresDdl } from './migrations.ts';
 import { guardedQuery, postgresSql } from './postgres-driver.ts';
 import type { PostgresOptions } from './postgres-options.ts';
@@ -85,6 +85,7 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
   let closed: Promise<unknown> | undefined;
   return {
     ...sqlReads(postgresSql(reads)),
+    schema: () => schemaState(postgresSql(reads), all.migrations),
     ...transactedJobs(transact, postgresDialect),
     transaction: (work) => transact((sql) => work(sqlTransaction(sql, postgresDialect))),
     secret: (name) => transact((sql) => keptSecret(sql, name)),

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DrillproofError } from '../../errors.ts';
-import { keptSecret, META_TABLE, migrateNext } from './meta.ts';
+import { keptSecret, META_TABLE, migrateNext, schemaState } from './meta.ts';
 import { migrations } from './migrations.ts';
 import { queue } from './queue.ts';
 import { guarded, sqliteError, sqliteSql } from './sqlite-driver.ts';
@@ -93,11 +93,12 @@ export async function openSqliteStore(
   options: { readonly migrations?: readonly string[] } = {},
 ): Promise<Store> {
   const sqlite = await loadSqlite();
-  const writer = await openWriter(sqlite, path, options.migrations ?? migrations);
+  const steps = options.migrations ?? migrations;
+  const writer = await openWriter(sqlite, path, steps);
   // Reads go through their own connection, or they would see what an open transaction has not committed.
   const reader = guarded(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
-  const sql = sqliteSql(writer);
+  const [sql, fromReader] = [sqliteSql(writer), sqliteSql(reader)];
   const inTransaction = sqlTransaction(sql, sqliteDialect);
   const oneAtATime = queue();
   let closed = false;
@@ -113,7 +114,8 @@ export async function openSqliteStore(
     });
 
   return {
-    ...sqlReads(sqliteSql(reader)),
+    ...sqlReads(fromReader),
+    schema: () => schemaState(fromReader, steps),
     ...transactedJobs((work) => begin(() => work(sql)), sqliteDialect),
     transaction: (work) => begin(() => work(inTransaction)),
     secret: (name) => begin(() => keptSecret(sql, name)),

@@ -172,6 +172,9 @@ export type Locks = {
 
 export type Writes = EvidenceWrites & WorkWrites & RetentionWrites & Locks;
 
+/** The schema as it is, which another process may have moved on meanwhile, and as this program knows it. */
+export type SchemaState = { readonly version: number; readonly known: number };
+
 /**
  * What the control plane remembers. Each read sees what is committed; a transaction sees its own writes, all of them
  * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the same rows.
@@ -181,6 +184,8 @@ export type Store = Reads & {
   transaction<T>(work: (transaction: Reads & Writes) => Promise<T>): Promise<T>;
   /** 32 random bytes of this installation under a name, made on first use. */
   secret(name: string): Promise<Uint8Array>;
+  /** Asks the database: that it answers, and with which schema. */
+  schema(): Promise<SchemaState>;
   /** The longest waiting job of these kinds, taken in a transaction of its own; one whose lease ran out waits again. */
   claimJob(claim: JobClaim): Promise<Job | undefined>;
   /** Moves the lease of a job on; `false` when the job is no longer its holder's. */
