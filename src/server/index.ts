@@ -4,11 +4,11 @@
  */
 export type { Blobs, ByteRange, OpenBlob } from './blobs/blobs.ts';
 export { openDiskBlobs } from './blobs/disk.ts';
-export { openEmbedded } from './embedded.ts';
 export { defaultLimits, type ServerLimits } from './limits.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
 export type { Log, LogEntry } from './log.ts';
 export { createServer, type ControlServer, type ServerOptions } from './server.ts';
+export { openEmbedded, openStores, placesOf, type Places, type Stores } from './open-stores.ts';
 export type { PostgresOptions } from './store/postgres-options.ts';
 export { openPostgresStore } from './store/postgres.ts';
 export { openSqliteStore } from './store/sqlite.ts';

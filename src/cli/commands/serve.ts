@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { createServer, listen, openEmbedded, type LogEntry } from '../../server/index.ts';
+import { createServer, listen, type LogEntry, type Stores } from '../../server/index.ts';
 import { printable } from '../../report/index.ts';
-import { requireFolder } from '../administration.ts';
+import { openData } from '../administration.ts';
 import { say, type Cli } from '../cli.ts';
 import { examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
@@ -10,6 +10,10 @@ import { writeProduct } from '../product.ts';
 type Options = { readonly data: string; readonly host: string; readonly port: number };
 
 const MORE = `
+DATABASE_URL=postgres://… keeps the rows in PostgreSQL, and
+BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes elsewhere than
+in the folder; with both, any number of instances may run.
+
 It runs until it is interrupted, lets answers that are under way end, and then
 exits with 0. It speaks plain HTTP: put a proxy with TLS before it when others
 reach it over a network. Make tokens with "drillproof admin token create".`;
@@ -29,15 +33,14 @@ export function define(command: Command, cli: Cli): void {
 
 async function serve(cli: Cli, { data, host, port }: Options): Promise<void> {
   const log = (entry: LogEntry): void => void (entry.level === 'info' ? undefined : say(cli, lineOf(entry)));
-  await requireFolder(data, true);
-  const { store, blobs } = await openEmbedded(data, { now: cli.now });
+  const { store, blobs, places } = await openData(cli, data, true);
   const server = createServer({ store, blobs, now: cli.now, log });
   try {
     const listening = await listen(server, { port, hostname: host, log });
     try {
       const { url } = listening;
-      await writeProduct(cli, { kind: 'listening', url, data }, `${url}\n`);
-      await say(cli, await welcome(store, data, host));
+      await writeProduct(cli, { kind: 'listening', url, ...places.names }, `${url}\n`);
+      await say(cli, await welcome({ store, places }, data, host));
       if (!cli.signal.aborted) await once(cli.signal, 'abort');
       await say(cli, 'stopping: answers that are under way may end');
     } finally {
@@ -48,15 +51,16 @@ async function serve(cli: Cli, { data, host, port }: Options): Promise<void> {
   }
 }
 
-type Store = Awaited<ReturnType<typeof openEmbedded>>['store'];
+type Opened = Pick<Stores, 'store' | 'places'>;
 
-async function welcome(store: Store, data: string, host: string): Promise<string> {
+async function welcome({ store, places }: Opened, data: string, host: string): Promise<string> {
   const organizations = await store.organizations();
   const empty = organizations.length === 0;
   const lines = [
-    `the control plane is up, its data in ${printable(data)}; end it with Ctrl-C`,
+    `the control plane is up; end it with Ctrl-C`,
+    printable(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
     ...(empty
-      ? [`it holds no organization yet: drillproof admin org create --name NAME --data ${printable(data)}`]
+      ? [`it holds no organization yet: drillproof admin org create --name NAME${dataOption(places, data)}`]
       : []),
     ...(['127.0.0.1', '::1', 'localhost'].includes(host)
       ? []
@@ -64,6 +68,10 @@ async function welcome(store: Store, data: string, host: string): Promise<string
   ];
   return lines.join('\n');
 }
+
+// Where nothing lies in the folder, the environment says all.
+const dataOption = ({ folders }: Stores['places'], data: string): string =>
+  folders.includes(data) ? ` --data ${printable(data)}` : '';
 
 function lineOf({ level, event, correlationId, error }: LogEntry): string {
   const why = error instanceof Error ? `: ${error.message}` : '';

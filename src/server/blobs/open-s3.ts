@@ -1,7 +1,7 @@
 import { once } from '../../bytes/once.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf } from '../../node/fs-errors.ts';
-import { assertMarker, markerBytes } from '../data-version.ts';
+import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { Blobs } from './blobs.ts';
 import { openBucket, type Bucket, type S3Sdk } from './s3-bucket.ts';
 import { whyS3 } from './s3-errors.ts';
@@ -14,8 +14,6 @@ type Options = {
   readonly load?: () => Promise<S3Sdk>;
 };
 
-const KIND = 'drillproof-blobs';
-const MARKER = `${KIND}.json`;
 const SDK_ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 async function loadSdk(): Promise<S3Sdk> {
@@ -36,9 +34,9 @@ async function assertOurs(bucket: Bucket, key: string, where: string): Promise<v
   if (facts === undefined) return; // it was removed by hand meanwhile, and is written again
   const pieces: Uint8Array[] = [];
   // One byte more than a marker may have is enough to refuse it.
-  const range = { start: 0, end: Math.min(facts.bytes, 4097) };
+  const range = { start: 0, end: Math.min(facts.bytes, MAX_MARKER_BYTES + 1) };
   for await (const piece of await bucket.read(key, facts.etag, range)) pieces.push(piece);
-  assertMarker(KIND, Buffer.concat(pieces), where);
+  assertMarker(Buffer.concat(pieces), where);
 }
 
 /**
@@ -46,8 +44,8 @@ async function assertOurs(bucket: Bucket, key: string, where: string): Promise<v
  * comes first: only its refusal says why, and without the right to list S3 answers 403 for what is missing.
  */
 async function claim(bucket: Bucket, prefix: string, where: string): Promise<void> {
-  const key = `${prefix}${MARKER}`;
-  const bytes = markerBytes(KIND);
+  const key = `${prefix}${MARKER_NAME}`;
+  const bytes = markerBytes();
   let there = false;
   for await (const object of bucket.list(key)) there ||= object.key === key;
   if (there) await assertOurs(bucket, key, where);

@@ -26,7 +26,7 @@ describe.skipIf(s3 === undefined)('S3', () => {
         const objects = await client.send(new ListObjectsV2Command({ Bucket }));
         const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket }));
         const keys = [...(objects.Contents ?? []), ...(uploads.Uploads ?? [])].map(({ Key }) => String(Key));
-        return keys.filter((key) => key !== `${PREFIX}drillproof-blobs.json`);
+        return keys.filter((key) => key !== `${PREFIX}drillproof-data.json`);
       },
       async overwrite(digest, Body) {
         await client.send(new PutObjectCommand({ Bucket, Key: keyOf(digest), Body }));

@@ -248,8 +248,8 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       it('may be closed in the middle of a stream', async () => {
         const { digest } = await blobs.put(stream(LARGE));
         const blob = await blobs.open(digest);
-        const pieces = blob.stream({ start: 0, end: blob.bytes })[Symbol.asyncIterator]();
-        expect((await pieces.next()).done).toBe(false);
+        const chunks = blob.stream({ start: 0, end: blob.bytes })[Symbol.asyncIterator]();
+        expect((await chunks.next()).done).toBe(false);
         await blob.close();
       });
     });
