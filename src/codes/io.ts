@@ -199,6 +199,27 @@ export const ioCodes = {
     action: 'See the path and the rule named; nothing was stored.',
     clause: 'docs/server.md',
   },
+  'server.BLOB_MISSING': {
+    class: 'missing',
+    severity: 'error',
+    meaning: 'A row of the store names bytes that are not there.',
+    action: 'Bring the blob back from a backup or a mirror, under the name of its digest.',
+    clause: 'docs/server.md, Checking what is kept',
+  },
+  'server.BLOB_CORRUPT': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'Stored bytes have another digest or size than the row that names them; they are not served.',
+    action: 'Bring the blob back from a backup or a mirror, and look after the storage.',
+    clause: 'docs/server.md, Checking what is kept',
+  },
+  'server.BLOB_ORPHAN': {
+    class: 'extra',
+    severity: 'info',
+    meaning: 'No row names these stored bytes: an interrupted upload, or one under way, left them.',
+    action: 'Leave it, or remove the blob while no server runs.',
+    clause: 'docs/server.md, Checking what is kept',
+  },
   'internal.BUG': {
     class: 'internal',
     severity: 'error',

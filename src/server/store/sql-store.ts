@@ -1,3 +1,4 @@
+import { blobRefReads } from './blob-refs.ts';
 import { claimJob, renewJob } from './jobs.ts';
 import { evidenceReads } from './records.ts';
 import { retentionReads, retentionWrites } from './retention.ts';
@@ -12,6 +13,7 @@ export const sqlReads = (sql: Sql, lock = ''): Reads => ({
   ...evidenceReads(sql, lock),
   ...workReads(sql, lock),
   ...retentionReads(sql),
+  ...blobRefReads(sql),
 });
 
 function sqlLocks(sql: Sql, dialect: Dialect): Locks {

@@ -1,6 +1,7 @@
 import type { Digest } from '../../bytes/hash.ts';
 import type { BuildAttempt, EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
 import type { Permission } from '../../contract/index.ts';
+import type { BlobRefReads } from './blob-refs.ts';
 import type { RetentionReads, RetentionWrites } from './retention.ts';
 import type { Job, JobClaim, JobRenewal, WorkReads, WorkWrites } from './work.ts';
 
@@ -129,7 +130,7 @@ export type EvidenceReads = {
 };
 
 /** All reads; those of sessions, runs and queued work are in work.ts, those of what is to go in retention.ts. */
-export type Reads = EvidenceReads & WorkReads & RetentionReads;
+export type Reads = EvidenceReads & WorkReads & RetentionReads & BlobRefReads;
 
 /** Writes of tenants, evidence and builds. Every insert refuses a row that is there already: look first. */
 export type EvidenceWrites = {
