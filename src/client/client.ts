@@ -1,7 +1,8 @@
 import {
-  operationNames,
+  callableNames,
   operationRow,
   type BytesOperationName,
+  type CallableName,
   type JsonOperationName,
   type Result,
 } from '../contract/operations.ts';
@@ -24,7 +25,11 @@ export type Client = Methods & {
   /** The base address, which holds no secret. */
   readonly baseUrl: string;
   /** Any operation that answers with JSON, by its name in the table. */
-  call<N extends JsonOperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Result<N>>;
+  call<N extends JsonOperationName & CallableName>(
+    name: N,
+    input: Input<N>,
+    options?: CallOptions,
+  ): Promise<Result<N>>;
   /** Any operation that answers with bytes, by its name in the table. */
   download<N extends BytesOperationName>(
     name: N,
@@ -43,12 +48,16 @@ export type Client = Methods & {
  */
 export function createClient(options: ClientOptions): Client {
   const settings = readOptions(options);
-  const call: Client['call'] = <N extends JsonOperationName>(name: N, input: Input<N>, how?: CallOptions) =>
+  const call: Client['call'] = <N extends JsonOperationName & CallableName>(
+    name: N,
+    input: Input<N>,
+    how?: CallOptions,
+  ) =>
     // The row's own schema has typed the answer.
     callJson(operationRow(name), input, settings, how ?? {}) as Promise<Result<N>>;
   const download: Client['download'] = (name, input, how = {}) =>
     callBytes(operationRow(name), input, settings, how);
-  const tree = methodTree(operationNames, (name) => (input, how = {}) => {
+  const tree = methodTree(callableNames, (name) => (input, how = {}) => {
     const row = operationRow(name);
     return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
   });

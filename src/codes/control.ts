@@ -176,4 +176,9 @@ export const controlCodes = {
     'A package of the build contradicts its lock row.',
     'Pack the build again.',
   ),
+  'build.ENVIRONMENT_VERSION_MISMATCH': row(
+    'mismatch',
+    'The environment to be advanced is gone or has another version.',
+    'Read the environment and upload again.',
+  ),
 } as const satisfies Readonly<Record<string, CodeEntry>>;

@@ -231,7 +231,8 @@ export const exportCodes = {
   'receipt.UNREADABLE': {
     class: 'inaccessible',
     severity: 'warning',
-    meaning: 'A receipt or checksum file of the mirror could not be read; the evidence does not depend on it.',
+    meaning:
+      'A receipt or checksum file of the mirror could not be read; the evidence does not depend on it.',
     action: 'Check the permissions and the health of the disk if you need the file.',
     clause: 'formats §1, Export',
   },

@@ -155,7 +155,8 @@ export const zipCodes = {
     class: 'mismatch',
     severity: 'error',
     meaning: 'A second, independent ZIP reader sees other entries or other bytes.',
-    action: 'Treat the archive as forged: two readers see two contents. Report it to the maintainers as well.',
+    action:
+      'Treat the archive as forged: two readers see two contents. Report it to the maintainers as well.',
     clause: 'formats §1, Part archive',
   },
   'zip.ORDER_UNUSUAL': {
