@@ -3,6 +3,7 @@
  * (docs/server.md).
  */
 export type { Blobs, ByteRange, OpenBlob } from './blobs/blobs.ts';
+export { checkStores, type CheckFinding, type CheckOptions, type CheckReport } from './admin/check.ts';
 export { openDiskBlobs } from './blobs/disk.ts';
 export { defaultLimits, type ServerLimits } from './limits.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
@@ -11,6 +12,7 @@ export { createServer, type ControlServer, type ServerOptions } from './server.t
 export { openEmbedded, openStores, placesOf, type Places, type Stores } from './open-stores.ts';
 export type { PostgresOptions } from './store/postgres-options.ts';
 export { openPostgresStore } from './store/postgres.ts';
+export { backupSqlite } from './store/sqlite-backup.ts';
 export { openSqliteStore } from './store/sqlite.ts';
 export type { Reads, Store, Writes } from './store/store.ts';
 export {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defineBackup, defineCheck, defineMigrate } from '../admin-data.ts';
 import { defineBuild, defineBundle, defineExport, defineLocalReport } from '../admin-ingest.ts';
 import {
   defineOrganization,
@@ -30,6 +31,9 @@ export function define(command: Command, cli: Cli): void {
   defineExport(ingest.command('export').summary('take in an export'), cli);
   defineBuild(ingest.command('build').summary('take in a build archive'), cli);
   defineLocalReport(ingest.command('local-report').summary('take in a local report'), cli);
+  defineMigrate(command.command('migrate').summary('bring the schema of the store up to date'), cli);
+  defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
+  defineCheck(command.command('check').summary('hash every stored blob'), cli);
   for (const group of [org, project, token, ingest]) groupHelp(group);
   examples(command, [
     ['from nothing to a token', 'drillproof admin org create --name Acme'],

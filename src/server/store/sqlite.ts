@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 type Sqlite = typeof import('node:sqlite');
 
 // Node 20 has no node:sqlite, and the rest of the server must load there: so only opening a store needs it.
-async function loadSqlite(): Promise<Sqlite> {
+export async function loadSqlite(): Promise<Sqlite> {
   try {
     return await import('node:sqlite');
   } catch (cause) {
