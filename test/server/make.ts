@@ -67,7 +67,9 @@ export type World = {
   readonly blobs: Blobs;
   readonly admin: Admin;
   readonly folder: string;
+  /** What was logged, but for the requests. */
   readonly log: LogEntry[];
+  readonly requests: LogEntry[];
   readonly clock: { nowMs: number };
   close(): Promise<void>;
 };
@@ -77,15 +79,17 @@ export async function world(limits: Partial<ServerLimits> = {}): Promise<World> 
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;
   const log: LogEntry[] = [];
+  const requests: LogEntry[] = [];
+  const tell = (entry: LogEntry) => void (entry.event === 'request' ? requests : log).push(entry);
   const { store, blobs } = await openEmbedded(path, { now });
   const unhurried = { requestsPerSecond: 1e6, requestBurst: 1e6, ...limits };
-  const server = createServer({ store, blobs, now, limits: unhurried, log: (entry) => log.push(entry) });
+  const server = createServer({ store, blobs, now, limits: unhurried, log: tell });
   const admin = createAdmin({ store, blobs, now });
   const close = async (): Promise<void> => {
     await server.close();
     await remove();
   };
-  return { server, store, blobs, admin, folder: path, log, clock, close };
+  return { server, store, blobs, admin, folder: path, log, requests, clock, close };
 }
 
 /** Two organizations; the first has two projects, the second one. */

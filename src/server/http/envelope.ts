@@ -16,6 +16,8 @@ export const commonHeaders = (correlationId: string): Record<string, string> => 
 
 export type ErrorAnswer = {
   readonly status: number;
+  readonly code: ControlCode;
+  readonly correlationId: string;
   readonly headers: Record<string, string>;
   readonly body: string;
 };
@@ -66,21 +68,32 @@ export function errorAnswer(error: unknown, correlationId: string, log: Log): Er
   if (status >= 500 && code !== 'control.NOT_IMPLEMENTED')
     log({ level: 'error', event: code, correlationId, error });
   const retryAfter = refusal.retryAfterMs;
+  const body = JSON.stringify(envelopeOf(refusal, code, correlationId));
   return {
     status,
+    code,
+    correlationId,
     headers: {
       'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
       ...commonHeaders(correlationId),
       ...HEADERS_OF[code],
       ...(retryAfter !== undefined && { 'Retry-After': String(Math.ceil(retryAfter / 1000)) }),
       ...refusal.headers,
     },
-    body: JSON.stringify(envelopeOf(refusal, code, correlationId)),
+    body,
   };
 }
 
+const codes = new WeakMap<Response, ControlCode>();
+
+/** The code of a response that `errorResponse` made. */
+export const codeOf = (response: Response): ControlCode | undefined => codes.get(response);
+
 /** `errorAnswer` as a Response. */
 export function errorResponse(error: unknown, correlationId: string, log: Log): Response {
-  const { status, headers, body } = errorAnswer(error, correlationId, log);
-  return new Response(body, { status, headers });
+  const { status, code, headers, body } = errorAnswer(error, correlationId, log);
+  const response = new Response(body, { status, headers });
+  codes.set(response, code);
+  return response;
 }
