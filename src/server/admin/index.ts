@@ -3,6 +3,8 @@ import type { EvidenceSource } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { defaultLimits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
+import { cancelOperation } from '../services/cancel.ts';
+import { createAuthoringSession, type AuthoringSessionInput } from './authoring.ts';
 import type { AdminContext } from './context.ts';
 import { ingestBuild } from './ingest-build.ts';
 import { ingestBundle } from './ingest-bundle.ts';
@@ -17,15 +19,26 @@ import {
   type ProjectInput,
   type TokenInput,
 } from './tenants.ts';
+import {
+  createEnvironment,
+  createRun,
+  createSession,
+  setEntitlement,
+  type EnvironmentInput,
+  type RunInput,
+  type SessionInput,
+} from './worlds.ts';
 
+export type { AuthoringSessionInput } from './authoring.ts';
+export type { EnvironmentInput, RunInput, SessionInput } from './worlds.ts';
 export type { Ingested } from './context.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
 export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
 
 /**
- * What an operator may do: create tenants and tokens, and take in evidence and builds. It works on the stores
- * directly, beside a running server or without one; there is no way to it over HTTP.
+ * What an operator may do: create tenants, tokens, worlds and conversations, and take in evidence and builds. It works
+ * on the stores directly, beside a running server or without one; there is no way to it over HTTP.
  */
 export function createAdmin(options: {
   readonly store: Store;
@@ -36,9 +49,17 @@ export function createAdmin(options: {
   const context: AdminContext = { store, blobs, now, limits: defaultLimits };
   return {
     createOrganization: (input: OrganizationInput) => createOrganization(context, input),
+    setEntitlement: (input: { organizationId: string; maxSessionTtlMs: number }) =>
+      setEntitlement(context, input),
     createProject: (input: ProjectInput) => createProject(context, input),
     createToken: (input: TokenInput) => createToken(context, input),
     revokeToken: (tokenId: string) => revokeToken(context, tokenId),
+    createEnvironment: (input: EnvironmentInput) => createEnvironment(context, input),
+    createSession: (input: SessionInput) => createSession(context, input),
+    createRun: (input: RunInput) => createRun(context, input),
+    createAuthoringSession: (input: AuthoringSessionInput) => createAuthoringSession(context, input),
+    cancelOperation: (ref: { organizationId: string; operationId: string }) =>
+      cancelOperation(store, now, ref),
     ingestBundle: (projectId: string, part: RandomAccess) => ingestBundle(context, projectId, part),
     ingestLocalReport: (projectId: string, archive: RandomAccess, metadata: unknown) =>
       ingestLocalReport(context, projectId, archive, metadata),

@@ -6,7 +6,8 @@ import { notFound } from '../control-error.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { BlobRef, BuildAttemptRow, Reads, Store, Writes } from '../store/store.ts';
 import { nextVersion } from '../services/operations.ts';
-import { attemptTransitions, isFinished, movedAttempt } from './attempt-states.ts';
+import { isEnd, mayMove } from '../states.ts';
+import { movedAttempt } from './attempt-states.ts';
 import { checkPackages, openBuild } from './check-build.ts';
 import { diagnostic, diagnosticOf, type Diagnostic } from './diagnostics.ts';
 
@@ -64,14 +65,14 @@ const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Pro
     const row = await heldAttempt(tx, ref);
     const nowMs = work.now();
     const resource = await settle(tx, row, nowMs);
-    if (!attemptTransitions[resource.state].includes(state)) return resource;
+    if (!mayMove('buildAttempt', resource.state, state)) return resource;
     return end(tx, row, movedAttempt(resource, state, nowMs));
   });
 
 const fail = (work: BuildWork, ref: AttemptRef, found: Diagnostic): Promise<BuildAttempt> =>
   work.store.transaction(async (tx) => {
     const row = await heldAttempt(tx, ref);
-    if (isFinished(row.resource)) return row.resource;
+    if (isEnd('buildAttempt', row.resource.state)) return row.resource;
     return end(tx, row, movedAttempt(row.resource, 'failed', work.now(), { diagnostics: [found] }));
   });
 
@@ -91,7 +92,7 @@ const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<Bu
   work.store.transaction(async (tx) => {
     const row = await heldAttempt(tx, ref);
     const { resource } = row;
-    if (isFinished(resource) || resource.expectedBuildHash === undefined) return resource;
+    if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
     const nowMs = work.now();
     if (!(await advance(tx, resource, nowMs))) {
       const found = diagnostic(
@@ -136,7 +137,11 @@ async function judge(
 export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<BuildAttempt> {
   const attempt = await stepTo(work, ref, 'queued');
   const { expectedArtifactDigest, expectedBytes } = attempt;
-  if (isFinished(attempt) || expectedArtifactDigest === undefined || expectedBytes === undefined)
+  if (
+    isEnd('buildAttempt', attempt.state) ||
+    expectedArtifactDigest === undefined ||
+    expectedBytes === undefined
+  )
     return attempt;
   const archive = { digest: toDigest(expectedArtifactDigest), bytes: expectedBytes };
   try {

@@ -1,7 +1,6 @@
 import {
   MAX_SESSION_TTL_MS,
   rerunSchema,
-  terminalRunStates,
   type HostedRun,
   type Result,
   type WorldSession,
@@ -9,6 +8,7 @@ import {
 import { ControlError, notFound } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
 import { newId } from '../ids.ts';
+import { isEnd } from '../states.ts';
 import type { Reads, Store, Writes } from '../store/store.ts';
 import { assertProject } from './access.ts';
 import type { Change, Outcome, RunOnce } from './idempotency.ts';
@@ -21,10 +21,6 @@ export type RunService = {
   read(principal: Principal, ref: RunRef): Promise<HostedRun>;
   rerun(change: Change, ref: RunRef): Promise<Outcome<Rerun>>;
 };
-
-/** Whether a run has ended, so that it can be rerun and its deadline no longer moves. */
-export const isTerminal = ({ state }: Pick<HostedRun, 'state'>): boolean =>
-  terminalRunStates.some((terminal) => terminal === state);
 
 /**
  * The world of a rerun: a new session made from what the original's was made from, because the original's has
@@ -81,7 +77,8 @@ function rerunOf(original: HostedRun, world: WorldSession, nowMs: number): Hoste
 async function pinnedInputs(tx: Reads & Writes, { projectId, hostedRunId }: RunRef) {
   const original = (await tx.hostedRunForUpdate(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();
-  if (!isTerminal(original)) throw new ControlError('control.RUN_NOT_TERMINAL', 'the run has not ended');
+  if (!isEnd('run', original.state))
+    throw new ControlError('control.RUN_NOT_TERMINAL', 'the run has not ended');
   const build = await tx.build(projectId, original.buildHash);
   if (build?.archive === undefined) {
     throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build of the run has no archive');
