@@ -21,17 +21,17 @@ function rendered(value: Value): string {
 }
 
 /** A template whose values are escaped unless they are HTML already. */
-export const html = (texts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
+export const markup = (texts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   html: texts.map((text, i) => text + (i < values.length ? rendered(values[i]) : '')).join(''),
 });
 
 /** Text in which `` `…` `` stands for code; blank lines part paragraphs. */
 export const prose = (text: string): Html[] =>
-  text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`);
+  text.split('\n\n').map((paragraph) => markup`<p>${inline(paragraph)}</p>`);
 
 /** One paragraph of `prose`, without its element. */
 export const inline = (text: string): Html[] =>
-  text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+  text.split('`').map((part, i) => (i % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`));
 
 /** An id for an element, and for a link to it. */
 export const anchor = (prefix: string, name: string): string =>

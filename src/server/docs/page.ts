@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from '../../contract/index.ts';
-import { anchor, html, prose, type Html } from './html.ts';
+import { anchor, markup, prose, type Html } from './html.ts';
 import { itemsOf } from './json.ts';
 import { describedOperations, nameOf, operationSection, type Described } from './operation.ts';
 import { schemaSection } from './schema.ts';
@@ -30,24 +30,26 @@ function groups(document: OpenApiDocument): Group[] {
     .filter(({ operations }) => operations.length > 0);
 }
 
+// A long name may break after a dot, and nowhere else.
+const breakable = (name: string): Html[] =>
+  name.split('.').map((part, i) => (i === 0 ? markup`${part}` : markup`.<wbr />${part}`));
+
 const links = (prefix: string, names: readonly string[]): Html =>
-  html`<ul>
-    ${names.map((name) => html`<li><a href="#${anchor(prefix, name)}">${name}</a></li>`)}
-  </ul>`;
+  markup`<ul>${names.map((name) => markup`<li><a href="#${anchor(prefix, name)}">${breakable(name)}</a></li>`)}</ul>`;
 
 const navigation = (all: readonly Group[], schemas: readonly string[]): Html =>
-  html` <nav aria-label="Contents">
+  markup` <nav aria-label="Contents">
     ${all.map(
       ({ name, operations }) =>
-        html`<h2>${name}</h2>
+        markup`<h2>${name}</h2>
           ${links('op', operations.map(nameOf))}`,
     )}
-    <h2>schemas</h2>
+    <h2 class="schemas">schemas</h2>
     ${links('schema', schemas)}
   </nav>`;
 
 const groupSection = (document: OpenApiDocument, { name, operations }: Group): Html =>
-  html` <section aria-labelledby="${anchor('area', name)}">
+  markup` <section aria-labelledby="${anchor('area', name)}">
     <h2 id="${anchor('area', name)}">${name}</h2>
     ${operations.map((one) => operationSection(document, one))}
   </section>`;
@@ -57,15 +59,13 @@ export function docsPage(document: OpenApiDocument): string {
   const { title, version, description } = document.info;
   const all = groups(document);
   const schemas = Object.entries(document.components['schemas'] ?? {});
-  return html`<!doctype html>
+  return markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${{ html: STYLE }}
-        </style>
+        <style>${{ html: STYLE }}</style>
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>

@@ -1,12 +1,12 @@
-import { anchor, html, inline, type Html } from './html.ts';
+import { anchor, markup, inline, type Html } from './html.ts';
 import { itemsOf, membersOf, nameOfRef, textOf, type Members } from './json.ts';
 
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 const join = (parts: readonly (Html | string)[], between: string): Html[] =>
-  parts.flatMap((part, i) => (i === 0 ? [html`${part}`] : [html`${between}${part}`]));
+  parts.flatMap((part, i) => (i === 0 ? [markup`${part}`] : [markup`${between}${part}`]));
 
-const code = (value: unknown): Html => html`<code>${JSON.stringify(value)}</code>`;
+const code = (value: unknown): Html => markup`<code>${JSON.stringify(value)}</code>`;
 
 /** A range for people; bounds that are only those of a safe integer say nothing. */
 function range(from: unknown, to: unknown, unit: string): string | undefined {
@@ -14,7 +14,8 @@ function range(from: unknown, to: unknown, unit: string): string | undefined {
   const most = typeof to === 'number' && to < UNLIMITED ? to : undefined;
   if (least === undefined && most === undefined) return undefined;
   if (least === most) return `${least} ${unit}`.trim();
-  if (most === undefined) return `at least ${least} ${unit}`.trim();
+  if (most === undefined)
+    return least === 1 && unit !== '' ? 'not empty' : `at least ${least} ${unit}`.trim();
   return least === undefined ? `at most ${most} ${unit}`.trim() : `${least} to ${most} ${unit}`.trim();
 }
 
@@ -29,9 +30,9 @@ function rules(schema: Members): Html[] {
   ];
   const pattern = textOf(schema['pattern']);
   return [
-    ...ranges.filter((text) => text !== undefined).map((text) => html`, ${text}`),
-    ...(pattern === undefined ? [] : [html`, <code class="pattern">${pattern}</code>`]),
-    ...('default' in schema ? [html`, default ${code(schema['default'])}`] : []),
+    ...ranges.filter((text) => text !== undefined).map((text) => markup`, ${text}`),
+    ...(pattern === undefined ? [] : [markup`, <code class="pattern">${pattern}</code>`]),
+    ...('default' in schema ? [markup`, default ${code(schema['default'])}`] : []),
   ];
 }
 
@@ -41,15 +42,15 @@ export function typeOf(value: unknown): Html {
   const reference = textOf(schema['$ref']);
   if (reference !== undefined) {
     const name = nameOfRef(reference);
-    return html`<a href="#${anchor('schema', name)}">${name}</a>`;
+    return markup`<a href="#${anchor('schema', name)}">${name}</a>`;
   }
   const choices = [...itemsOf(schema['oneOf']), ...itemsOf(schema['anyOf'])];
-  if (choices.length > 0) return html`${join(choices.map(typeOf), ' or ')}`;
+  if (choices.length > 0) return markup`${join(choices.map(typeOf), ' or ')}`;
   if ('const' in schema) return code(schema['const']);
   const values = itemsOf(schema['enum']);
-  if (values.length > 0) return html`${join(values.map(code), ' | ')}`;
-  if (schema['type'] === 'array') return html`array of ${typeOf(schema['items'])}${rules(schema)}`;
-  return html`${textOf(schema['type']) ?? 'any value'}${rules(schema)}`;
+  if (values.length > 0) return markup`${join(values.map(code), ' | ')}`;
+  if (schema['type'] === 'array') return markup`array of ${typeOf(schema['items'])}${rules(schema)}`;
+  return markup`${textOf(schema['type']) ?? 'any value'}${rules(schema)}`;
 }
 
 /** The schemas inside a value that have members to show: its own, those of its items, and those of its choices. */
@@ -62,10 +63,10 @@ function shapesOf(value: unknown): Members[] {
 
 function memberRow(name: string, schema: unknown, required: boolean): Html {
   const description = textOf(membersOf(schema)['description']);
-  return html`<li>
-    <code class="name">${name}</code>${required ? '' : html` <span class="optional">optional</span>`}
+  return markup`<li>
+    <code class="name">${name}</code>${required ? '' : markup` <span class="optional">optional</span>`}
     <span class="type">${typeOf(schema)}</span>
-    ${description === undefined ? '' : html`<span class="about">${inline(description)}</span>`}
+    ${description === undefined ? '' : markup`<span class="about">${inline(description)}</span>`}
     ${membersIn(schema)}
   </li>`;
 }
@@ -78,8 +79,8 @@ export function membersIn(value: unknown): Html[] {
       memberRow(name, member, required.has(name)),
     );
     return rows.length === 0
-      ? html``
-      : html`<ul class="members">
+      ? markup``
+      : markup`<ul class="members">
           ${rows}
         </ul>`;
   });
@@ -87,11 +88,11 @@ export function membersIn(value: unknown): Html[] {
 
 /** A named schema of the document. */
 export const schemaSection = (name: string, schema: unknown): Html =>
-  html` <section class="schema" aria-labelledby="${anchor('schema', name)}">
+  markup` <section class="schema" aria-labelledby="${anchor('schema', name)}">
     <h3 id="${anchor('schema', name)}">
       ${name} <a class="here" href="#${anchor('schema', name)}" aria-label="Link to ${name}">#</a>
     </h3>
     ${textOf(membersOf(schema)['description']) ?? ''}
-    ${'properties' in membersOf(schema) ? '' : html`<p class="type">${typeOf(schema)}</p>`}
+    ${'properties' in membersOf(schema) ? '' : markup`<p class="type">${typeOf(schema)}</p>`}
     ${membersIn(schema)}
   </section>`;

@@ -50,7 +50,6 @@ h3:hover .here, .here:focus { opacity: 1; }
 .get { color: var(--get); } .post { color: var(--post); } .put { color: var(--put); }
 .facts { color: var(--quiet); font-size: 0.9rem; }
 .facts span:not(:last-child)::after { content: " \\b7  "; white-space: pre; }
-.facts:empty { display: none; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.92rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.8rem 0.4rem 0; border-top: 1px solid var(--line); }
@@ -68,10 +67,15 @@ summary { cursor: pointer; color: var(--link); width: fit-content; font-size: 0.
 .members .members { margin-left: 0.25rem; padding-left: 0.9rem; border-left: 2px solid var(--line); }
 .members .members li:first-child { border-top: 0; }
 .name { font-weight: 600; }
+@media (max-width: 59.99rem) {
+  nav ul { columns: 11rem; }
+  nav .schemas, nav .schemas + ul { display: none; }
+}
 @media (min-width: 60rem) {
-  .frame { grid-template-columns: 17.5rem minmax(0, 1fr); }
+  .frame { grid-template-columns: 18.5rem minmax(0, 1fr); }
   nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-bottom: 0; border-right: 1px solid var(--line); }
   main { padding: 2rem 2.5rem 5rem; }
+  .wide th:nth-child(1) { width: 13rem; } .wide th:nth-child(2) { width: 5rem; }
 }
 @media print { nav { display: none; } details { display: block; } }
 `;
