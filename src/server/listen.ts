@@ -113,7 +113,7 @@ function wire(server: Server, handle: Handle, told: Told): void {
     refuseRaw(
       socket,
       new ControlError('control.METHOD_NOT_ALLOWED', 'this is no proxy', {
-        headers: { Allow: 'GET, HEAD, POST' },
+        headers: { Allow: 'GET, HEAD, POST, PUT' },
       }),
       told,
     ),

@@ -104,7 +104,7 @@ describe('malformed HTTP', () => {
       await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`),
       'control.METHOD_NOT_ALLOWED',
     );
-    expect(headers['allow']).toBe('GET, HEAD, POST');
+    expect(headers['allow']).toBe('GET, HEAD, POST, PUT');
   });
 
   it('that asks for another protocol is an ordinary request', async () => {

@@ -113,6 +113,26 @@ export async function token(
   return (await admin.createToken({ organizationId, projects, permissions })).token;
 }
 
+export const ENVIRONMENT = id('env', 1);
+
+/**
+ * An environment with a build, a session of it that is ready for an hour, a run of it that failed and one that has not
+ * begun, and two authoring sessions.
+ */
+export async function worlds({ admin }: Pick<World, 'admin'>, buildHash: string = HASH): Promise<void> {
+  const projectId = PROJECT;
+  await admin.createEnvironment({ projectId, environmentId: ENVIRONMENT, name: 'staging', buildHash });
+  const session = { projectId, sessionId: id('ses', 1), environmentId: ENVIRONMENT, drillId: 'restore' };
+  await admin.createSession(session);
+  const run = { projectId, sessionId: session.sessionId };
+  const counters = { trial: 2, trialCount: 3, attempt: 4, attemptLimit: 5 };
+  await admin.createRun({ ...run, hostedRunId: id('hrun', 1), state: 'failed', counters });
+  await admin.createRun({ ...run, hostedRunId: id('hrun', 2) });
+  const conversation = { projectId, branch: 'main', baseRevision: 'a1b2c3' };
+  await admin.createAuthoringSession({ ...conversation, authoringSessionId: id('authsess', 1) });
+  await admin.createAuthoringSession({ ...conversation, authoringSessionId: id('authsess', 2) });
+}
+
 export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
