@@ -55,7 +55,7 @@ osd pool default min size = 1
 osd pool default pg num = 4
 osd pool default pg autoscale mode = off
 [client.rgw.s3]
-rgw frontends = beast endpoint=127.0.0.1:$port
+rgw frontends = beast endpoint=127.0.0.1:$port tcp_nodelay=1
 rgw dns name = 127.0.0.1
 rgw thread pool size = 32
 CONF

@@ -16,9 +16,14 @@ type Options = {
 
 const SDK_ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
-async function loadSdk(): Promise<S3Sdk> {
+const loadSdk = async (): Promise<S3Sdk> => ({
+  ...(await import('@aws-sdk/client-s3')),
+  ...(await import('@aws-sdk/lib-storage')),
+});
+
+async function sdkBy(load: () => Promise<S3Sdk>): Promise<S3Sdk> {
   try {
-    return { ...(await import('@aws-sdk/client-s3')), ...(await import('@aws-sdk/lib-storage')) };
+    return await load();
   } catch (cause) {
     if (!SDK_ABSENT.has(errnoOf(cause) ?? '')) throw cause;
     throw new DrillproofError(
@@ -60,7 +65,7 @@ async function claim(bucket: Bucket, prefix: string, where: string): Promise<voi
  */
 export async function openS3Blobs(location: S3Location, options: Options): Promise<Blobs> {
   const { env, load = loadSdk } = options;
-  const sdk = await load();
+  const sdk = await sdkBy(load);
   const where = s3Name(location);
   try {
     const bucket = openBucket(sdk, location, env);
