@@ -17,7 +17,10 @@ export type S3Location = {
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*$/;
 const PARAMETERS: readonly string[] = ['endpoint', 'region', 'forcePathStyle'];
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
 const MAX_PREFIX = 512;
 
 // The value itself is not told: it may hold a secret that does not belong there.
@@ -60,6 +63,7 @@ function prefixOf(pathname: string): string {
  * @throws DrillproofError `server.CONFIG_INVALID`
  */
 export function parseS3Location(text: string): S3Location {
+  if (/\s/.test(text)) throw invalid('holds white space'); // which URL would drop without a word
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 's3:') throw invalid('is not of the form s3://bucket/prefix');
   if (url.username !== '' || url.password !== '') {
@@ -72,7 +76,7 @@ export function parseS3Location(text: string): S3Location {
   const region = given.get('region');
   const style = given.get('forcePathStyle');
   if (region !== undefined && !/^[a-z0-9-]{1,64}$/.test(region)) throw invalid('names no valid region');
-  const forcePathStyle = style === undefined ? endpoint !== undefined : BOOLEANS[style];
+  const forcePathStyle = style === undefined ? endpoint !== undefined : BOOLEANS.get(style);
   if (forcePathStyle === undefined) throw invalid('has a forcePathStyle other than true and false');
   return {
     bucket: url.host,
