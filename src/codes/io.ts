@@ -149,6 +149,20 @@ export const ioCodes = {
     action: 'Report it to the operator of the control plane, or raise the limit if you trust the source.',
     clause: 'control API, Limits',
   },
+  'client.OPERATION_FAILED': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'The operation that was waited for has failed.',
+    action: 'See the error of the operation in the details.',
+    clause: 'control API, Operation',
+  },
+  'client.OPERATION_CANCELLED': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'The operation that was waited for was cancelled.',
+    action: 'Start it again if it is still wanted.',
+    clause: 'control API, Operation',
+  },
   'mirror.TARGET_FOREIGN': {
     class: 'usage',
     severity: 'error',

@@ -1,44 +1,22 @@
 import type { OperationResource } from '../../contract/index.ts';
 import { notFound } from '../control-error.ts';
-import { assertMove, isEnd } from '../states.ts';
+import { endRun, endTurn } from '../jobs/endings.ts';
+import type { Tx } from '../jobs/handler.ts';
+import { isEnd } from '../states.ts';
 import type { OperationRow } from '../store/work.ts';
-import type { Reads, Store, Writes } from '../store/store.ts';
-import { nextVersion } from './operations.ts';
+import type { Store } from '../store/store.ts';
 
-type Tx = Reads & Writes;
 type ResourceRef = { readonly projectId: string; readonly resourceId: string };
 
 async function cancelTurn(tx: Tx, { projectId, resourceId }: ResourceRef, nowMs: number): Promise<void> {
   const row = await tx.authoringTurnForUpdate(projectId, resourceId);
-  if (row === undefined) return;
-  assertMove('turn', row.resource.state, 'cancelled');
-  const times = { cancelRequestedAtMs: nowMs, finishedAtMs: nowMs };
-  await tx.updateAuthoringTurn({ ...row, resource: { ...row.resource, ...times, state: 'cancelled' } });
-  await freeSession(tx, projectId, row.resource, nowMs);
-}
-
-/** Lets the next turn of a session in, when this one was its active turn. */
-export async function freeSession(
-  tx: Tx,
-  projectId: string,
-  turn: { readonly authoringSessionId: string; readonly authoringTurnId: string },
-  nowMs: number,
-): Promise<void> {
-  const row = await tx.authoringSessionForUpdate(projectId, turn.authoringSessionId);
-  if (row?.resource.activeTurnId !== turn.authoringTurnId) return;
-  const { activeTurnId: _activeTurnId, ...session } = row.resource;
-  const version = nextVersion(session.version);
-  await tx.updateAuthoringSession({ ...row, resource: { ...session, version, updatedAtMs: nowMs } });
+  if (row !== undefined) await endTurn(tx, row, { state: 'cancelled', cancelRequestedAtMs: nowMs }, nowMs);
 }
 
 async function cancelRun(tx: Tx, { projectId, resourceId }: ResourceRef, nowMs: number): Promise<void> {
   const row = await tx.hostedRunForUpdate(projectId, resourceId);
-  if (row === undefined) return;
-  assertMove('run', row.resource.state, 'cancelled');
-  const revision = nextVersion(row.resource.revision);
-  const termination = { schemaVersion: 1, outcome: 'cancelled', requestedAtMs: nowMs } as const;
-  const ends = { state: 'cancelled', termination, revision, updatedAtMs: nowMs, finishedAtMs: nowMs };
-  await tx.updateHostedRun({ ...row, resource: { ...row.resource, ...ends } });
+  const termination = { outcome: 'cancelled', requestedAtMs: nowMs };
+  if (row !== undefined) await endRun(tx, row, { state: 'cancelled', termination }, nowMs);
 }
 
 const RESOURCES: Readonly<Record<string, typeof cancelTurn>> = {

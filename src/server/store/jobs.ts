@@ -62,10 +62,10 @@ export const jobReads = (sql: Sql): Pick<WorkReads, 'jobCounts'> => ({
     ).map(jobCount),
 });
 
-type JobWrites = Pick<WorkWrites, 'enqueueJob' | 'finishJob' | 'retryJob' | 'removeWaitingJob'>;
+type JobWrites = Pick<WorkWrites, 'enqueueJob' | 'holdsJob' | 'finishJob' | 'retryJob' | 'removeWaitingJob'>;
 
 /** The writes of the queue that belong in the transaction of what they are about. */
-export const jobWrites = (sql: Sql): JobWrites => ({
+export const jobWrites = (sql: Sql, dialect: Dialect): JobWrites => ({
   enqueueJob: (job) =>
     insert(sql, 'jobs', {
       operation_id: job.operationId,
@@ -78,6 +78,11 @@ export const jobWrites = (sql: Sql): JobWrites => ({
       not_before_ms: job.notBeforeMs ?? job.createdAtMs,
       created_at_ms: job.createdAtMs,
     }),
+  holdsJob: async (operationId, fence) => {
+    const statement = `SELECT 1 AS held FROM jobs
+      WHERE operation_id = ? AND fence = ? AND lease_until_ms IS NOT NULL${dialect.forUpdate}`;
+    return (await sql.all(statement, operationId, fence)).length === 1;
+  },
   finishJob: async (operationId, fence) =>
     (await sql.run(
       'DELETE FROM jobs WHERE operation_id = ? AND fence = ? AND lease_until_ms IS NOT NULL',

@@ -92,7 +92,7 @@ export function workWrites(sql: Sql, dialect: Dialect): WorkWrites {
     (row: R) =>
       updateRow(sql, name, key(row), changing(row));
   return {
-    ...jobWrites(sql),
+    ...jobWrites(sql, dialect),
     ...idempotencyWrites(sql),
     insertEnvironment: inserts(environments),
     updateEnvironment: updates(environments),

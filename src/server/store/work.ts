@@ -124,6 +124,8 @@ export type WorkWrites = {
   updateOperation(row: OperationRow): Promise<void>;
   /** Needs the operation to be there. */
   enqueueJob(job: NewJob): Promise<void>;
+  /** Whether a claim still stands, with the job held until the transaction ends. */
+  holdsJob(operationId: string, fence: number): Promise<boolean>;
   /** Ends a job with its outcome in the same transaction; `false`: it is another's now, so commit nothing. */
   finishJob(operationId: string, fence: number): Promise<boolean>;
   /** Lets a job wait until `notBeforeMs` and gives up the claim; `false` when it is another's now. */
