@@ -143,7 +143,7 @@ export type EvidenceWrites = {
   revokeToken(tokenId: string, revokedAtMs: number): Promise<boolean>;
   insertBundle(row: BundleRow): Promise<void>;
   updateBundle(row: BundleRow): Promise<void>;
-  /** Inserts a build, or gives one that is there its archive. */
+  /** Inserts a build, or gives one that has none its archive: a build is immutable. */
   saveBuild(row: BuildRow): Promise<void>;
   insertBuildAttempt(row: BuildAttemptRow): Promise<void>;
   updateBuildAttempt(row: BuildAttemptRow): Promise<void>;
@@ -178,7 +178,8 @@ export type SchemaState = { readonly version: number; readonly known: number };
 
 /**
  * What the control plane remembers. Each read sees what is committed; a transaction sees its own writes, all of them
- * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the same rows.
+ * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the rows that they
+ * hold. One that lost a race against another is run again, so `work` has no effect outside the store.
  * @throws DrillproofError `control.UNAVAILABLE` when the store is busy, `io.DISK_FULL`, `io.UNREADABLE`
  */
 export type Store = Reads & {

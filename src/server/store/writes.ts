@@ -14,7 +14,7 @@ const projectColumns = (row: { organizationId: string; projectId: string }): Col
 });
 
 async function insertExport(sql: Sql, dialect: Dialect, row: NewExport): Promise<void> {
-  // Ordinals are given and committed one after the other, or a page that was read between two would miss one.
+  // Ordinals are given one after the other; two that chose the same would have to be undone.
   const organization = 'SELECT organization_id FROM organizations WHERE organization_id = ?';
   await sql.all(organization + dialect.forUpdate, row.organizationId);
   const [last] = await sql.all(
@@ -127,7 +127,8 @@ export function evidenceWrites(sql: Sql, dialect: Dialect): EvidenceWrites {
         `INSERT INTO builds (project_id, organization_id, build_hash, archive_digest, archive_bytes)
          VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (project_id, build_hash) DO UPDATE
-         SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes`,
+         SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes
+         WHERE builds.archive_digest IS NULL`,
         row.projectId,
         row.organizationId,
         row.buildHash,

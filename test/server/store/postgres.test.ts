@@ -7,7 +7,11 @@ import { openPostgresStore } from '../../../src/server/store/postgres.ts';
 import { testPostgres } from '../../support/postgres.ts';
 import { ORG } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { idempotencySuite } from './idempotency-suite.ts';
+import { queueSuite } from './queue-suite.ts';
 import { storeSuite } from './suite.ts';
+import type { PairFactory } from './work-rows.ts';
+import { workSuite } from './work-suite.ts';
 
 const postgres = await testPostgres();
 
@@ -27,11 +31,21 @@ function opener(url: string, options: string, more = ''): { pid: number; ended: 
   return { pid: child.pid!, ended };
 }
 
+const pair: PairFactory = async () => {
+  const url = await postgres!.schema();
+  const stores = [await openPostgresStore(url), await openPostgresStore(url)] as const;
+  return { stores, remove: async () => undefined };
+};
+
 describe.skipIf(postgres === undefined)('PostgreSQL', () => {
   storeSuite('the PostgreSQL store', async () => {
-    const url = await postgres!.database();
+    const url = await postgres!.schema();
     return { open: () => openPostgresStore(url), remove: async () => undefined };
   });
+
+  workSuite('the PostgreSQL store: work', pair);
+  queueSuite('the PostgreSQL store', pair);
+  idempotencySuite('the PostgreSQL store', pair);
 
   describe('opening the PostgreSQL store', () => {
     let url: string;

@@ -7,12 +7,25 @@ import { migrations } from '../../../src/server/store/migrations.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite.ts';
 import { ORG, temporaryFolder } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { idempotencySuite } from './idempotency-suite.ts';
+import { queueSuite } from './queue-suite.ts';
 import { storeSuite } from './suite.ts';
+import type { PairFactory } from './work-rows.ts';
+import { workSuite } from './work-suite.ts';
 
 storeSuite('the embedded store', async () => {
   const { path, remove } = await temporaryFolder();
   return { open: () => openSqliteStore(join(path, 'store.sqlite')), remove };
 });
+
+const pair: PairFactory = async () => {
+  const { path, remove } = await temporaryFolder();
+  const store = await openSqliteStore(join(path, 'store.sqlite'));
+  return { stores: [store, store], remove }; // its instances share one process
+};
+workSuite('the embedded store: work', pair);
+queueSuite('the embedded store', pair);
+idempotencySuite('the embedded store', pair);
 
 describe('opening the embedded store', () => {
   let path: string;
