@@ -7,7 +7,7 @@ import { cancelOperation } from '../services/cancel.ts';
 import { createAuthoringSession, type AuthoringSessionInput } from './authoring.ts';
 import type { AdminContext } from './context.ts';
 import { ingestBuild } from './ingest-build.ts';
-import { ingestBundle } from './ingest-bundle.ts';
+import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
 import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
 import { ingestLocalReport } from './local-report.ts';
 import {
@@ -60,7 +60,8 @@ export function createAdmin(options: {
     createAuthoringSession: (input: AuthoringSessionInput) => createAuthoringSession(context, input),
     cancelOperation: (ref: { organizationId: string; operationId: string }) =>
       cancelOperation(store, now, ref),
-    ingestBundle: (projectId: string, part: RandomAccess) => ingestBundle(context, projectId, part),
+    ingestBundle: (projectId: string, part: RandomAccess, ingest?: IngestBundleOptions) =>
+      ingestBundle(context, projectId, part, ingest),
     ingestLocalReport: (projectId: string, archive: RandomAccess, metadata: unknown) =>
       ingestLocalReport(context, projectId, archive, metadata),
     ingestExport: (source: EvidenceSource, ingest?: IngestExportOptions) =>

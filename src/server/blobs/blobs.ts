@@ -40,6 +40,8 @@ export type Blobs = {
    * @throws DrillproofError `io.UNREADABLE`, `control.UNAVAILABLE` when it could not be found out
    */
   verify(blob: BlobRef): Promise<'intact' | 'corrupt' | 'missing'>;
+  /** Whether a blob is there, by its name only. @throws as `verify` */
+  has(digest: Digest): Promise<boolean>;
   /** Every blob that is kept, by its name and size only, in no promised order. @throws as `verify` */
   list(): AsyncIterable<BlobRef>;
   /** Removes a blob; one that is not there is no failure. The rows that name it go first. @throws as `put` */

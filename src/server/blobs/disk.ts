@@ -106,6 +106,14 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return (await statIfThere(path)) !== undefined;
+  } catch (cause) {
+    throw ioError(cause, path, 'read');
+  }
+}
+
 async function* listFiles(root: string): AsyncGenerator<BlobRef> {
   const blobs = join(root, 'blobs');
   try {
@@ -149,6 +157,7 @@ export async function openDiskBlobs(root: string, now: () => number = Date.now):
     put: (source, expected = {}) => putOnDisk(root, source, expected),
     open: (digest) => proven(root, digest, proofs),
     verify: (blob) => verifyFile(root, blob),
+    has: (digest) => isThere(blobPath(root, digest)),
     list: () => listFiles(root),
     remove: (digest) => removeFromDisk(root, digest),
     ping: () => pingFolder(root),

@@ -156,6 +156,7 @@ export function s3Blobs(bucket: Bucket, prefix: string): Blobs {
     },
     open: (digest) => open(place, digest),
     verify: (blob) => verifyAnew(place, blob),
+    has: async (digest) => (await bucket.facts(keyOf(prefix, digest))) !== undefined,
     list: () => list(place),
     remove: (digest) => bucket.remove(keyOf(prefix, digest)),
     ping: () =>
