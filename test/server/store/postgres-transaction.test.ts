@@ -70,7 +70,7 @@ describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store',
   let store: Store;
   const ask = (text: string, values: unknown[] = []) => postgres!.query(url, text, values);
   beforeEach(async () => {
-    url = await postgres!.database();
+    url = await postgres!.schema();
     store = await openPostgresStore(url, {
       statementTimeoutMs: 1_000,
       lockTimeoutMs: 300,
@@ -276,6 +276,8 @@ describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store',
   });
 
   it('is durable, whatever is the default of the database', async () => {
+    url = await postgres!.database();
+    await (await openPostgresStore(url)).close();
     await ask(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
     await ask(`CREATE TABLE seen (setting text);
       CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS

@@ -128,6 +128,7 @@ export function workSuite(name: string, factory: PairFactory): void {
         on.transaction(async (tx) => {
           const row = (await tx.sessionForUpdate(PROJECT, sessionId))!;
           if (row.resource.version !== 1) return false;
+          await tx.unfinishedRunsForUpdate(PROJECT, sessionId); // time for the others to come
           await tx.updateSession({ ...row, resource: { ...row.resource, version: 2 } });
           return true;
         }),
