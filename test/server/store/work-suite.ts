@@ -124,11 +124,11 @@ export function workSuite(name: string, factory: PairFactory): void {
     });
 
     it('lets one of 50 changes of one version win', async () => {
+      await atOnce(pair, 50, (on) => on.transaction((tx) => tx.projects(ORG))); // connections are there
       const won = await atOnce(pair, 50, (on) =>
         on.transaction(async (tx) => {
           const row = (await tx.sessionForUpdate(PROJECT, sessionId))!;
           if (row.resource.version !== 1) return false;
-          await tx.unfinishedRunsForUpdate(PROJECT, sessionId); // time for the others to come
           await tx.updateSession({ ...row, resource: { ...row.resource, version: 2 } });
           return true;
         }),
