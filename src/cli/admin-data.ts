@@ -31,7 +31,7 @@ export function defineMigrate(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'migrated', store: names.store, schema }, lines);
     });
-  examples(command, [['before new servers start', 'DATABASE_URL=postgres://… drillproof admin migrate']]);
+  examples(command, [['before new servers start', 'drillproof admin migrate']]);
 }
 
 type BackupOptions = DataOptions & { readonly out: string };
@@ -96,6 +96,10 @@ async function backup(cli: Cli, { data, out }: BackupOptions): Promise<void> {
   await say(cli, `now copy the blobs, for example: ${blobs}`);
 }
 
+const CHECK_HELP = `
+It exits with 1 when a blob is missing or damaged, and with 3 when one could not
+be read.`;
+
 /** `admin check` */
 export function defineCheck(command: Command, cli: Cli): void {
   dataOptions(command)
@@ -110,10 +114,7 @@ export function defineCheck(command: Command, cli: Cli): void {
   examples(command, [
     ['after a restore, or every week', 'drillproof admin check'],
     ['for a program', 'drillproof admin check --json'],
-  ]).addHelpText(
-    'after',
-    '\nIt exits with 1 when a blob is missing or damaged, and with 3 when one could not be read.',
-  );
+  ]).addHelpText('after', CHECK_HELP);
 }
 
 async function check(cli: Cli, options: DataOptions): Promise<CheckReport> {
