@@ -24,6 +24,8 @@ export type Abandoned = {
   /** Whether it was out of time. */
   readonly timedOut: boolean;
   readonly error?: OperationError;
+  /** When it was asked for, of work that was cancelled. */
+  readonly cancelRequestedAtMs?: number;
 };
 
 /**
