@@ -14,7 +14,7 @@ import {
   type RerunSuccess,
   type Runner,
 } from './runner.ts';
-import { judgedOutcome } from './runner-failure.ts';
+import { judgedOutcome, toldProgress } from './runner-failure.ts';
 
 const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 
@@ -104,7 +104,7 @@ export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
     (await store.hostedRun(projectId, resourceId))?.resource.deadlineAtMs,
   async run(job, { signal, progress }) {
     const tell = async (told: unknown): Promise<void> => {
-      const { session, ...facts } = rerunProgressSchema.parse(told);
+      const { session, ...facts } = toldProgress(rerunProgressSchema, told);
       await progress(async (tx, nowMs) => {
         if (session !== undefined) await moveWorld(tx, job, ['warming', session], nowMs);
         await changeRun(tx, await heldRun(tx, job), facts, nowMs);

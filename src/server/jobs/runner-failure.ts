@@ -32,3 +32,11 @@ export function judgedOutcome<S extends { readonly outcome: 'succeeded' }>(
   const issues = check(typed.data);
   return issues.length > 0 ? { error: outcomeError(issues) } : { outcome: typed.data };
 }
+
+/** What a runner tells while it works. @throws TypeError for what has another form */
+export function toldProgress<T>(schema: z.ZodType<T>, told: unknown): T {
+  const typed = schema.safeParse(told);
+  if (typed.success) return typed.data;
+  const [issue] = typed.error.issues;
+  throw new TypeError(`progress: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+}

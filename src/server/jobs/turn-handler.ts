@@ -11,7 +11,7 @@ import {
   type TurnJob,
   type TurnSuccess,
 } from './runner.ts';
-import { judgedOutcome } from './runner-failure.ts';
+import { judgedOutcome, toldProgress } from './runner-failure.ts';
 
 const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
 
@@ -50,7 +50,7 @@ export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
   },
   async run(job, { signal, progress }) {
     const tell = async (told: unknown): Promise<void> => {
-      const facts = turnProgressSchema.parse(told);
+      const facts = toldProgress(turnProgressSchema, told);
       await progress(async (tx) => {
         const row = await heldTurn(tx, job);
         await tx.updateAuthoringTurn({ ...row, resource: { ...row.resource, ...facts } });
