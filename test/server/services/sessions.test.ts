@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sessionStates, type ControlCode, type WorldSession } from '../../../src/contract/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
+import { createServer, type Store } from '../../../src/server/index.ts';
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -100,14 +101,13 @@ describe('an extension', () => {
 
   it('moves neither the session nor a run when a run cannot be moved', async () => {
     const before = await stored();
-    const store = {
+    const store: Store = {
       ...here.store,
-      transaction: (work: Parameters<typeof here.store.transaction>[0]) =>
+      transaction: (work) =>
         here.store.transaction((tx) =>
           work({ ...tx, updateHostedRun: () => Promise.reject(new Error('on purpose')) }),
         ),
-    } as typeof here.store;
-    const { createServer } = await import('../../../src/server/index.ts');
+    };
     const server = createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
     await expectEnvelope(await post({ ...sender, server }, EXTEND, extension()), 'control.INTERNAL');
     expect(await stored()).toEqual(before);
