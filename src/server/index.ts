@@ -31,3 +31,20 @@ export {
   type SessionInput,
   type TokenInput,
 } from './admin/index.ts';
+export type { JobContext, JobEnd, JobHandler, Sweep } from './jobs/handler.ts';
+export { checkRunner, loadRunner } from './jobs/load-runner.ts';
+export type {
+  RerunJob,
+  RerunOutcome,
+  Runner,
+  RunnerContext,
+  RunnerJob,
+  RunnerKind,
+  RunnerOutcome,
+  RunnerProgress,
+  TurnJob,
+  TurnOutcome,
+} from './jobs/runner.ts';
+export { standardWork } from './jobs/standard.ts';
+export { createLog, type LogFormat } from './telemetry/log-lines.ts';
+export { createWorker, type Worker, type WorkerOptions } from './worker.ts';
