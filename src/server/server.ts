@@ -82,7 +82,7 @@ export function createServer(options: ServerOptions): ControlServer {
     buildAttempts: buildAttemptService(work),
     buildUploads: buildUploadService(work, addresses, runOnce),
     bundles: bundleService(store),
-    exports: exportService(store, cursors),
+    exports: exportService(store, cursors, now),
     operations: operationService(store),
     runs: runService(store, now, runOnce),
     sessions: sessionService(store, now, runOnce),

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import { cancelOperation } from '../services/cancel.ts';
 import { createAuthoringSession, type AuthoringSessionInput } from './authoring.ts';
 import type { AdminContext } from './context.ts';
+import { createExport, deleteBundle, deleteExport, type CreateExportInput } from './exports.ts';
 import { ingestBuild } from './ingest-build.ts';
 import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
 import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
@@ -32,6 +33,7 @@ import {
 export type { AuthoringSessionInput } from './authoring.ts';
 export type { EnvironmentInput, RunInput, SessionInput } from './worlds.ts';
 export type { Ingested } from './context.ts';
+export type { CreatedExport, CreateExportInput } from './exports.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
 export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
@@ -62,6 +64,9 @@ export function createAdmin(options: {
       cancelOperation(store, now, ref),
     ingestBundle: (projectId: string, part: RandomAccess, ingest?: IngestBundleOptions) =>
       ingestBundle(context, projectId, part, ingest),
+    createExport: (input: CreateExportInput) => createExport(context, input),
+    deleteBundle: (ref: { projectId: string; evidenceBundleId: string }) => deleteBundle(context, ref),
+    deleteExport: (ref: { organizationId: string; evidenceExportId: string }) => deleteExport(context, ref),
     ingestLocalReport: (projectId: string, archive: RandomAccess, metadata: unknown) =>
       ingestLocalReport(context, projectId, archive, metadata),
     ingestExport: (source: EvidenceSource, ingest?: IngestExportOptions) =>
