@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # A real S3 server for the tests: one Ceph cluster (monitor, object store in memory, radosgw) in a folder, on loopback.
-#   apt-get install -y --no-install-recommends radosgw ceph-mon ceph-osd ceph-mgr
+#   apt-get install -y --no-install-recommends radosgw ceph-mon ceph-osd
 #   s3-up.sh start FOLDER [PORT]     as root; S3 listens on PORT (7480), the monitor on the two ports after it
 #   s3-up.sh stop FOLDER             ends what was started in FOLDER
 # Two users: `drillproof-test` with the secret `drillproof-secret` may make buckets; `stranger` with
 # `stranger-secret` owns nothing.
-set -euo pipefail
+set -Eeuo pipefail
 
 usage() { sed -n '2,7s/^# //p' "$0" >&2; exit 2; }
 
@@ -28,6 +28,8 @@ until_true() {
     sleep 0.5
   done
 }
+
+answers() { (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 
 configure() {
   cat >"$home/ceph.conf" <<CONF
@@ -65,7 +67,7 @@ credential() { ceph-authtool "$home/keyring" --gen-key -n "$@" >/dev/null; }
 
 credentials() {
   ceph-authtool "$home/keyring" --create-keyring --gen-key -n mon. --cap mon 'allow *' >/dev/null
-  credential client.admin --cap mon 'allow *' --cap osd 'allow *' --cap mgr 'allow *'
+  credential client.admin --cap mon 'allow *' --cap osd 'allow *'
   credential osd.0 --cap mon 'allow profile osd' --cap osd 'allow *'
   credential client.rgw.s3 --cap mon 'allow rwx' --cap osd 'allow rwx'
 }
@@ -91,6 +93,14 @@ start_object_store() {
 user() { timeout 60 radosgw-admin user create --uid="$1" --display-name="$1" --access-key="$1" --secret="$2" >/dev/null 2>&1; }
 
 start() {
+  if [[ -n $(ls -A "$home" 2>/dev/null) && ! -f $home/ceph.conf ]]; then
+    echo "s3-up: $home holds something else" >&2
+    exit 2
+  fi
+  if answers; then
+    echo "s3-up: something else listens on port $port" >&2
+    exit 1
+  fi
   rm -rf "$home"
   mkdir -p "$home"/{mon,osd,rgw,run,log}
   cluster=$(cat /proc/sys/kernel/random/uuid)
@@ -102,7 +112,7 @@ start() {
   start_monitor
   start_object_store
   radosgw -n client.rgw.s3
-  until_true 60 bash -c ": </dev/tcp/127.0.0.1/$port"
+  until_true 60 answers
   user drillproof-test drillproof-secret
   user stranger stranger-secret
   echo "http://127.0.0.1:$port"
