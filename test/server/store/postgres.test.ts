@@ -9,6 +9,7 @@ import { ORG } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { queueSuite } from './queue-suite.ts';
+import { retentionSuite } from './retention-suite.ts';
 import { storeSuite } from './suite.ts';
 import type { PairFactory } from './work-rows.ts';
 import { workSuite } from './work-suite.ts';
@@ -46,6 +47,7 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
   workSuite('the PostgreSQL store: work', pair);
   queueSuite('the PostgreSQL store', pair);
   idempotencySuite('the PostgreSQL store', pair);
+  retentionSuite('the PostgreSQL store: retention', pair);
 
   describe('opening the PostgreSQL store', () => {
     let url: string;

@@ -120,6 +120,10 @@ export function queueSuite(name: string, factory: PairFactory): void {
         { kind: 'authoring.turn', count: 1, oldestAtMs: NOW_MS + 3 },
         { kind: 'run.rerun', count: 2, oldestAtMs: NOW_MS + 1 },
       ]);
+      expect(await store.queue(claim.nowMs)).toEqual([
+        { kind: 'authoring.turn', waiting: 1, running: 0 },
+        { kind: 'run.rerun', waiting: 1, running: 1 },
+      ]);
     });
   });
 }

@@ -9,6 +9,7 @@ import { ORG, temporaryFolder } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { queueSuite } from './queue-suite.ts';
+import { retentionSuite } from './retention-suite.ts';
 import { storeSuite } from './suite.ts';
 import type { PairFactory } from './work-rows.ts';
 import { workSuite } from './work-suite.ts';
@@ -26,6 +27,7 @@ const pair: PairFactory = async () => {
 workSuite('the embedded store: work', pair);
 queueSuite('the embedded store', pair);
 idempotencySuite('the embedded store', pair);
+retentionSuite('the embedded store: retention', pair);
 
 describe('opening the embedded store', () => {
   let path: string;
