@@ -61,17 +61,17 @@ export const transitions = {
 
 export type Machine = keyof typeof transitions;
 
-const following = (machine: Machine, from: string): readonly string[] => {
+function following(machine: Machine, from: string): readonly string[] | undefined {
   const table: Readonly<Record<string, readonly string[]>> = transitions[machine];
-  return Object.hasOwn(table, from) ? (table[from] ?? []) : [];
-};
+  return Object.hasOwn(table, from) ? table[from] : undefined;
+}
 
 /** Whether a resource may go from one state to another. */
 export const mayMove = (machine: Machine, from: string, to: string): boolean =>
-  following(machine, from).includes(to);
+  following(machine, from)?.includes(to) ?? false;
 
-/** Whether nothing follows a state. */
-export const isEnd = (machine: Machine, state: string): boolean => following(machine, state).length === 0;
+/** Whether nothing follows a state. A state that the table does not have is no end: nobody knows what follows it. */
+export const isEnd = (machine: Machine, state: string): boolean => following(machine, state)?.length === 0;
 
 /** @throws DrillproofError `internal.BUG` for a move that the table does not have */
 export function assertMove(machine: Machine, from: string, to: string): void {

@@ -3,6 +3,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { MAX_BUILD_BYTES, type BuildAttempt } from '../../contract/index.ts';
 import { readWhole } from '../../evidence/index.ts';
+import { holdBlobs } from '../blobs/hold.ts';
 import { checkPackages, openBuild } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
 import { derivedId, requireProject, type AdminContext, type Ingested } from './context.ts';
@@ -63,6 +64,7 @@ export async function ingestBuild(
   const { buildAttemptId } = attempt;
   const inProject = { organizationId: project.organizationId, projectId };
   const created = await store.transaction(async (tx) => {
+    await holdBlobs(tx, blobs, [archive.digest], now());
     if ((await tx.build(projectId, buildHash))?.archive !== undefined) return false;
     await tx.saveBuild({ ...inProject, buildHash, archive });
     await tx.insertBuildAttempt({ ...inProject, buildAttemptId, resource: attempt });

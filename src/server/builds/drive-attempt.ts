@@ -1,6 +1,7 @@
 import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { toDigest } from '../blobs/digest.ts';
+import { holdBlobs } from '../blobs/hold.ts';
 import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../control-error.ts';
 import type { ServerLimits } from '../limits.ts';
@@ -31,6 +32,18 @@ const end = async (tx: Writes, row: BuildAttemptRow, resource: BuildAttempt): Pr
   return resource;
 };
 
+/** Ends an attempt without a build; the bytes that came for it are removed when nothing else needs them. */
+async function endFailed(
+  tx: Writes,
+  row: BuildAttemptRow,
+  found: Diagnostic,
+  nowMs: number,
+): Promise<BuildAttempt> {
+  const { expectedArtifactDigest } = row.resource;
+  if (expectedArtifactDigest !== undefined) await tx.holdBlob(toDigest(expectedArtifactDigest), nowMs);
+  return end(tx, row, movedAttempt(row.resource, 'failed', nowMs, { diagnostics: [found] }));
+}
+
 const EXPIRED = diagnostic('control.UPLOAD_EXPIRED', 'the upload address expired unused');
 
 /** Whether an attempt failed because its archive did not come in time. */
@@ -54,7 +67,7 @@ export async function settledAttempt(
 
 async function settle(tx: Writes, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
   if (!isOver(row, nowMs)) return row.resource;
-  return end(tx, row, movedAttempt(row.resource, 'failed', nowMs, { diagnostics: [EXPIRED] }));
+  return endFailed(tx, row, EXPIRED, nowMs);
 }
 
 /**
@@ -73,7 +86,7 @@ const fail = (work: BuildWork, ref: AttemptRef, found: Diagnostic): Promise<Buil
   work.store.transaction(async (tx) => {
     const row = await heldAttempt(tx, ref);
     if (isEnd('buildAttempt', row.resource.state)) return row.resource;
-    return end(tx, row, movedAttempt(row.resource, 'failed', work.now(), { diagnostics: [found] }));
+    return endFailed(tx, row, found, work.now());
   });
 
 /** Gives the named environment the build; `false` when it is gone or has another version than expected. */
@@ -99,12 +112,11 @@ const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<Bu
         'build.ENVIRONMENT_VERSION_MISMATCH',
         'the environment has another version than expected, or is gone',
       );
-      return end(tx, row, movedAttempt(resource, 'failed', nowMs, { diagnostics: [found] }));
+      return endFailed(tx, row, found, nowMs);
     }
+    await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
-    // A build is immutable: the archive that it was first taken in with stays.
-    if ((await tx.build(projectId, buildHash))?.archive === undefined)
-      await tx.saveBuild({ organizationId, projectId, buildHash, archive });
+    await tx.saveBuild({ organizationId, projectId, buildHash, archive });
     return end(tx, row, movedAttempt(resource, 'succeeded', nowMs, { buildHash }));
   });
 
