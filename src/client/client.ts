@@ -10,6 +10,7 @@ import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from '
 import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
 import { readOptions, type ClientOptions } from './options.ts';
+import { waitBy, type Wait } from './wait.ts';
 import { allLocalReports, type LocalReportItem, type PageOptions } from './pages.ts';
 
 /** An export as one project sees it. */
@@ -22,6 +23,10 @@ export type ExportRef = { readonly projectId: string; readonly evidenceExportId:
  * `json.TOO_LARGE` for an answer beyond the limit.
  */
 export type Client = Methods & {
+  readonly operations: {
+    /** Follows an operation to its end, and gives it when it has succeeded. */
+    readonly wait: Wait;
+  };
   /** The base address, which holds no secret. */
   readonly baseUrl: string;
   /** Any operation that answers with JSON, by its name in the table. */
@@ -61,8 +66,11 @@ export function createClient(options: ClientOptions): Client {
     const row = operationRow(name);
     return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
   });
+  const methods = tree as Methods; // the same names, split the same way
+  const wait = waitBy((input, how) => call('operations.read', input, how), settings.sleep);
   return Object.freeze({
-    ...(tree as Methods), // the same names, split the same way
+    ...methods,
+    operations: { ...methods.operations, wait },
     baseUrl: settings.baseUrl,
     call,
     download,

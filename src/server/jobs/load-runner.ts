@@ -21,9 +21,9 @@ export function checkRunner(value: unknown, name: string): Runner {
   const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
   if (!Array.isArray(kinds) || kinds.length === 0)
     throw invalid(`the runner of ${name} has no list of "kinds"`);
-  const unknown: unknown = kinds.find((kind) => !isKind(kind));
-  if (unknown !== undefined) {
-    const what = JSON.stringify(unknown) ?? typeof unknown;
+  const stranger = kinds.findIndex((kind) => !isKind(kind));
+  if (stranger >= 0) {
+    const what = JSON.stringify(kinds[stranger]) ?? 'undefined';
     throw invalid(`the runner of ${name} names the kind ${what}; known are ${runnerKinds.join(', ')}`);
   }
   return {

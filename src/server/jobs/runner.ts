@@ -100,5 +100,5 @@ export type RunnerContext = {
  */
 export type Runner = {
   readonly kinds: readonly RunnerKind[];
-  run(job: RunnerJob, context: RunnerContext): Promise<RunnerOutcome>;
+  readonly run: (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
 };
