@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
 import { COMMANDS } from './commands.ts';
+import { ownVersion } from './version.ts';
 
 const MAX_HELP_WIDTH = 100;
 
@@ -52,10 +52,4 @@ function readStandardOptions(action: Command, cli: Cli): void {
   const { quiet, json, format }: { quiet?: boolean; json?: boolean; format?: unknown } = action.opts();
   cli.quiet = quiet === true;
   if (json === true || format === 'json') cli.format = 'json';
-}
-
-async function ownVersion(): Promise<string> {
-  const file = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version } = JSON.parse(file) as { version: string };
-  return version;
 }

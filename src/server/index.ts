@@ -7,7 +7,7 @@ export { checkStores, type CheckFinding, type CheckOptions, type CheckReport } f
 export { openDiskBlobs } from './blobs/disk.ts';
 export { defaultLimits, type ServerLimits } from './limits.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
-export type { Log, LogEntry } from './log.ts';
+export { logLevels, type Log, type LogEntry, type LogLevel } from './log.ts';
 export { createServer, type ControlServer, type ServerOptions } from './server.ts';
 export { openEmbedded, openStores, placesOf, type Places, type Stores } from './open-stores.ts';
 export type { PostgresOptions } from './store/postgres-options.ts';
@@ -20,6 +20,8 @@ export {
   localReportMetadataSchema,
   type Admin,
   type AuthoringSessionInput,
+  type CreatedExport,
+  type CreateExportInput,
   type EnvironmentInput,
   type Ingested,
   type IngestExportOptions,
@@ -30,6 +32,7 @@ export {
   type RunInput,
   type SessionInput,
   type TokenInput,
+  type WorkedOff,
 } from './admin/index.ts';
 export type { JobContext, JobEnd, JobHandler, Sweep } from './jobs/handler.ts';
 export { checkRunner, loadRunner } from './jobs/load-runner.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { defineBackup, defineCheck, defineMigrate } from '../admin-data.ts';
+import { defineDeleteBundle, defineDeleteExport, defineExportCreate, defineSweep } from '../admin-exports.ts';
 import { defineBuild, defineBundle, defineExport, defineLocalReport } from '../admin-ingest.ts';
 import {
   defineOrganization,
@@ -44,16 +45,28 @@ export function define(command: Command, cli: Cli): void {
   defineExport(ingest.command('export').summary('take in an export'), cli);
   defineBuild(ingest.command('build').summary('take in a build archive'), cli);
   defineLocalReport(ingest.command('local-report').summary('take in a local report'), cli);
+  const evidence = defineEvidence(command, cli);
   defineMigrate(command.command('migrate').summary('bring the schema of the store up to date'), cli);
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
-  for (const group of [org, project, token, ...worlds, ingest]) groupHelp(group);
+  for (const group of [org, project, token, ...worlds, ingest, ...evidence]) groupHelp(group);
   examples(command, [
     ['from nothing to a token', 'drillproof admin org create --name Acme'],
     ['then', 'drillproof admin project create --organization org_0123456789ab --name web'],
     ['then', 'drillproof admin token create --organization org_0123456789ab --all-projects'],
     ['and evidence to serve', 'drillproof admin ingest export ./export'],
   ]);
+}
+
+/** What becomes of evidence that was taken in. */
+function defineEvidence(command: Command, cli: Cli): Command[] {
+  const exported = command.command('export').summary('exports').description('Generate exports.');
+  defineExportCreate(exported.command('create').summary('ask for an export of what is stored'), cli);
+  const deletion = command.command('delete').summary('deletion').description('Delete bundles and exports.');
+  defineDeleteBundle(deletion.command('bundle').summary('delete a bundle'), cli);
+  defineDeleteExport(deletion.command('export').summary('delete an export'), cli);
+  defineSweep(command.command('sweep').summary('do what is due, where no worker runs'), cli);
+  return [exported, deletion];
 }
 
 /** The groups of what the control plane otherwise gets from the systems around it: worlds and conversations. */

@@ -1,30 +1,26 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import {
-  createLog,
-  createWorker,
-  defaultLimits,
-  loadRunner,
-  standardWork,
-  type Log,
-  type Runner,
-} from '../../server/index.ts';
+import { createWorker, defaultLimits, loadRunner, standardWork, type Runner } from '../../server/index.ts';
 import { printable } from '../../report/index.ts';
 import { openData } from '../administration.ts';
-import { say, type Cli } from '../cli.ts';
+import type { Cli } from '../cli.ts';
+import { logging, logOptions, type LogOptions } from '../logging.ts';
 import { examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
+import { readExportSigning } from '../signing.ts';
 
-type Options = {
+type Options = LogOptions & {
   readonly data: string;
   readonly runner?: string;
   readonly concurrency: number;
+  readonly signingKey?: string;
+  readonly issuer?: string;
 };
 
 const MORE = `
 The runner is an ECMAScript module that exports "runner", an object with the
-kinds of work that it does and a function that does one piece of it; docs/server.md
-describes it. Without a runner authoring turns and reruns stay queued, and only
+kinds of work that it does and a function that does one piece of it;
+docs/server.md describes it. Without a runner authoring turns and reruns stay queued, and only
 what needs none is done: exports are generated and what is due is deleted.
 
 DATABASE_URL and BLOBS_URL say where the data are when they are not in the
@@ -37,19 +33,31 @@ export function define(command: Command, cli: Cli): void {
     .option('--runner <file>', 'module that does authoring turns and reruns')
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
     .option('--concurrency <n>', 'pieces of work at once', wholeNumber(1, 1_000), 1)
-    .action((options: Options) => work(cli, options));
+    .option('--signing-key <file>', 'private key that signs the exports it generates: P-256 as PEM or JWK')
+    .option('--issuer <name>', 'name under which the key signs');
+  logOptions(command).action((options: Options) => work(cli, options));
   examples(command, [
     ['beside the server on this machine', 'drillproof worker --runner ./my-runner.js'],
+    ['with signed exports', 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme'],
     ['four at once', 'drillproof worker --runner ./my-runner.js --concurrency 4'],
   ]).addHelpText('after', MORE);
 }
 
-async function work(cli: Cli, { data, runner: path, concurrency }: Options): Promise<void> {
+async function work(cli: Cli, options: Options): Promise<void> {
+  const { data, runner: path, concurrency } = options;
+  const signing = await readExportSigning(cli, options);
   const runner = path === undefined ? undefined : await loadRunner(path);
   const { store, blobs, places } = await openData(cli, data, true);
-  const log = logOf(cli);
+  const { log, announce } = logging(cli, options);
   try {
-    const { handlers, sweeps } = standardWork({ store, blobs, now: cli.now, limits: defaultLimits, log });
+    const { handlers, sweeps } = standardWork({
+      store,
+      blobs,
+      now: cli.now,
+      limits: defaultLimits,
+      log,
+      signing,
+    });
     const worker = createWorker({
       store,
       handlers,
@@ -62,22 +70,15 @@ async function work(cli: Cli, { data, runner: path, concurrency }: Options): Pro
     const kinds = [...handlers.map(({ kind }) => kind), ...(runner?.kinds ?? [])];
     worker.start();
     await writeProduct(cli, { kind: 'working', kinds, concurrency, ...places.names }, '');
-    await say(cli, welcome(kinds, places.names.store, runner));
+    await announce(welcome(kinds, places.names.store, runner), 'worker.started', { kinds: kinds.join(' ') });
     if (!cli.signal.aborted) await once(cli.signal, 'abort');
-    await say(cli, 'stopping: work that is under way may end');
+    await announce('stopping: work that is under way may end', 'worker.stopping');
     await worker.stop();
+    await announce('stopped', 'worker.stopped');
   } finally {
     await store.close();
   }
 }
-
-const logOf = (cli: Cli): Log =>
-  createLog({
-    level: 'info',
-    format: 'text',
-    now: cli.now,
-    write: (line) => void say(cli, line.trimEnd()),
-  });
 
 function welcome(kinds: readonly string[], store: string, runner: Runner | undefined): string {
   const lines = [

@@ -11,6 +11,7 @@ import { ingestBuild } from './ingest-build.ts';
 import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
 import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
 import { ingestLocalReport } from './local-report.ts';
+import { workOff, type WorkOffOptions } from './work-off.ts';
 import {
   createOrganization,
   createProject,
@@ -33,6 +34,7 @@ import {
 export type { AuthoringSessionInput } from './authoring.ts';
 export type { EnvironmentInput, RunInput, SessionInput } from './worlds.ts';
 export type { Ingested } from './context.ts';
+export type { WorkedOff } from './work-off.ts';
 export type { CreatedExport, CreateExportInput } from './exports.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
 export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';
@@ -64,6 +66,7 @@ export function createAdmin(options: {
       cancelOperation(store, now, ref),
     ingestBundle: (projectId: string, part: RandomAccess, ingest?: IngestBundleOptions) =>
       ingestBundle(context, projectId, part, ingest),
+    workOff: (work?: WorkOffOptions) => workOff(context, work),
     createExport: (input: CreateExportInput) => createExport(context, input),
     deleteBundle: (ref: { projectId: string; evidenceBundleId: string }) => deleteBundle(context, ref),
     deleteExport: (ref: { organizationId: string; evidenceExportId: string }) => deleteExport(context, ref),

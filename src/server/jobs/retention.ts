@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 const BATCH = 100;
 
 /** Deletes the bundles whose time has come (`deleteAtMs`); how many. */
-async function deleteDue({ store, now }: RetentionContext, signal: AbortSignal): Promise<number> {
+export async function deleteDue({ store, now }: RetentionContext, signal: AbortSignal): Promise<number> {
   let deleted = 0;
   for (let due = await store.bundlesDue(now(), BATCH); due.length > 0;) {
     for (const { projectId, evidenceBundleId } of due) {
@@ -47,7 +47,7 @@ const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Pro
   });
 
 /** Looks at every blob that was let go; how many were removed. One that cannot be removed is left for the next time. */
-async function removeReleased(context: RetentionContext, signal: AbortSignal): Promise<number> {
+export async function removeReleased(context: RetentionContext, signal: AbortSignal): Promise<number> {
   const { store, log } = context;
   let removed = 0;
   for (let digests = await store.blobRemovals('', BATCH); digests.length > 0;) {
