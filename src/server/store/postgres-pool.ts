@@ -6,11 +6,12 @@ import type { PostgresOptions } from './postgres-options.ts';
 
 export type Pg = typeof import('pg');
 
-// A connection whose other end is gone says nothing: this long after the database should have given up, so do we.
-const SILENCE_MS = 5_000;
-
 const invalid = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, { cause });
+
+// A connection whose other end is gone says nothing: some time after the database should have given up, so do we.
+const patience = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
+  statementMs + connectTimeoutMs;
 
 /**
  * How to connect. The address may hold a password, so nothing of it goes into an error.
@@ -24,7 +25,7 @@ export function clientConfig(pg: Pg, url: string, options: PostgresOptions): Cli
     statement_timeout: options.statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs,
-    query_timeout: options.statementTimeoutMs + SILENCE_MS,
+    query_timeout: patience(options.statementTimeoutMs, options),
     keepAlive: true,
     types: integerTypes(pg.types),
   };
@@ -38,11 +39,11 @@ export function clientConfig(pg: Pg, url: string, options: PostgresOptions): Cli
 }
 
 /** The same for the steps of the schema, which take their time. */
-export const migrationConfig = (config: ClientConfig, timeoutMs: number): ClientConfig => ({
+export const migrationConfig = (config: ClientConfig, options: PostgresOptions): ClientConfig => ({
   ...config,
-  statement_timeout: timeoutMs,
-  lock_timeout: timeoutMs,
-  query_timeout: timeoutMs + SILENCE_MS,
+  statement_timeout: options.migrationTimeoutMs,
+  lock_timeout: options.migrationTimeoutMs,
+  query_timeout: patience(options.migrationTimeoutMs, options),
 });
 
 /** A pool whose connections may break at any time without ending the process: who uses one is told by its query. */

@@ -75,7 +75,7 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
   const pg = await import('pg');
   const config = clientConfig(pg, url, all);
   try {
-    await prepare(pg, migrationConfig(config, all.migrationTimeoutMs), all.migrations);
+    await prepare(pg, migrationConfig(config, all), all.migrations);
   } catch (error) {
     throw openingError(error);
   }

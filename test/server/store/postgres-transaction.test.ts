@@ -26,17 +26,26 @@ function meeting(count: number): () => Promise<void> {
     });
 }
 
-/** Stands before PostgreSQL and, once armed, cuts a connection instead of passing on the answer to a COMMIT. */
-async function commitCutter(target: number): Promise<{ readonly port: number; arm(): void; close(): void }> {
+type Trap = { readonly url: string; arm(): void; close(): void };
+
+/**
+ * Stands before PostgreSQL and, once armed, does not pass on the answer to a COMMIT: it cuts the connection, or stays
+ * silent for ever.
+ */
+async function commitTrap(url: string, then: 'cut' | 'silent'): Promise<Trap> {
   let armed = false;
+  const target = Number(new URL(url).port);
   const server = createServer((near) => {
     const far = connect(target, '127.0.0.1');
-    let cut = false;
+    let sprung = false;
     near.on('data', (chunk) => {
-      cut ||= armed && chunk.includes('COMMIT\0');
+      sprung ||= armed && chunk.includes('COMMIT\0');
       far.write(chunk);
     });
-    far.on('data', (chunk) => (cut ? near.destroy() : near.write(chunk)));
+    far.on('data', (chunk) => {
+      if (!sprung) near.write(chunk);
+      else if (then === 'cut') near.destroy();
+    });
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -48,7 +57,8 @@ async function commitCutter(target: number): Promise<{ readonly port: number; ar
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  return { port, arm: () => (armed = true), close: () => server.close() };
+  const through = Object.assign(new URL(url), { port: String(port) }).href;
+  return { url: through, arm: () => (armed = true), close: () => server.close() };
 }
 
 describe('statements for PostgreSQL', () => {
@@ -71,12 +81,7 @@ describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store',
   const ask = (text: string, values: unknown[] = []) => postgres!.query(url, text, values);
   beforeEach(async () => {
     url = await postgres!.schema();
-    store = await openPostgresStore(url, {
-      statementTimeoutMs: 1_000,
-      lockTimeoutMs: 300,
-      idleInTransactionMs: 300,
-      connectTimeoutMs: 1_000,
-    });
+    store = await openPostgresStore(url);
   });
   afterEach(() => store.close());
 
@@ -204,30 +209,34 @@ describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store',
     await ask(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_sleep(30); RETURN NEW; END $$;
       CREATE TRIGGER slow BEFORE INSERT ON organizations FOR EACH ROW EXECUTE FUNCTION slow();`);
-    expect(await codeOf(store.transaction((tx) => insert(tx)))).toBe('control.UNAVAILABLE');
-    expect(await store.organizations()).toEqual([]);
+    const hasty = await openPostgresStore(url, { statementTimeoutMs: 500 });
+    expect(await codeOf(hasty.transaction((tx) => insert(tx)))).toBe('control.UNAVAILABLE');
+    expect(await hasty.organizations()).toEqual([]);
+    await hasty.close();
   });
 
   it('ends as unavailable when somebody holds a row for too long', async () => {
     await store.transaction((tx) => insert(tx));
-    const patient = await openPostgresStore(url);
-    await patient.transaction(async (tx) => {
+    const hasty = await openPostgresStore(url, { lockTimeoutMs: 300 });
+    await store.transaction(async (tx) => {
       await tx.updateOrganization(organization(ORG, 'first'));
-      const waiting = store.transaction((other) => other.updateOrganization(organization(ORG, 'second')));
+      const waiting = hasty.transaction((other) => other.updateOrganization(organization(ORG, 'second')));
       expect(await codeOf(waiting)).toBe('control.UNAVAILABLE');
     });
     expect(await store.organization(ORG)).toMatchObject({ name: 'first' });
-    await patient.close();
+    await hasty.close();
   });
 
   it('is ended by the database when it stands still, so that a stopped process holds no lock', async () => {
-    const work = store.transaction(async (tx) => {
+    const hasty = await openPostgresStore(url, { idleInTransactionMs: 300 });
+    const work = hasty.transaction(async (tx) => {
       await insert(tx);
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await new Promise((resolve) => setTimeout(resolve, 900));
       await insert(tx, OTHER_ORG);
     });
     expect(await codeOf(work)).toBe('control.UNAVAILABLE');
-    expect(await store.organizations()).toEqual([]);
+    expect(await hasty.organizations()).toEqual([]);
+    await hasty.close();
   });
 
   it('ends as unavailable when its connection is lost, and the store goes on with another', async () => {
@@ -243,25 +252,42 @@ describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store',
     expect((await store.organizations()).map(({ organizationId }) => organizationId)).toEqual([OTHER_ORG]);
   });
 
-  it('is not run again when the answer to its commit is lost: it may have happened', async () => {
-    const cutter = await commitCutter(postgres!.port);
-    const through = Object.assign(new URL(url), { port: String(cutter.port) }).href;
-    const behind = await openPostgresStore(through);
-    cutter.arm();
-    let runs = 0;
-    const work = behind.transaction(async (tx) => {
-      runs++;
-      await insert(tx);
-    });
-    expect(await codeOf(work)).toBe('control.UNAVAILABLE');
-    expect(runs).toBe(1);
+  it.each(['cut', 'silent'] as const)(
+    'is not run again when the answer to its commit is lost, for it may have happened: %s',
+    async (then) => {
+      const trap = await commitTrap(url, then);
+      const behind = await openPostgresStore(trap.url, { statementTimeoutMs: 800, connectTimeoutMs: 800 });
+      trap.arm();
+      let runs = 0;
+      const work = behind.transaction(async (tx) => {
+        runs++;
+        await insert(tx);
+      });
+      expect(await codeOf(work)).toBe('control.UNAVAILABLE');
+      expect(runs).toBe(1);
+      expect(await store.organizations()).toHaveLength(1);
+      await behind.close();
+      trap.close();
+    },
+  );
+
+  it.each([
+    ['53100', 'io.DISK_FULL'],
+    ['58030', 'io.UNREADABLE'],
+    ['XX001', 'io.UNREADABLE'],
+    ['25006', 'control.UNAVAILABLE'],
+    ['53300', 'control.UNAVAILABLE'],
+    ['57P01', 'control.UNAVAILABLE'],
+    ['08006', 'control.UNAVAILABLE'],
+  ])('says what the trouble of the database means: %s is %s', async (state, code) => {
+    await failNext(1, state);
+    expect(await codeOf(store.transaction((tx) => insert(tx)))).toBe(code);
+    await store.transaction((tx) => insert(tx));
     expect(await store.organizations()).toHaveLength(1);
-    await behind.close();
-    cutter.close();
   });
 
   it('never waits for a connection longer than it should', async () => {
-    const narrow = await openPostgresStore(url, { connections: 2, connectTimeoutMs: 100 });
+    const narrow = await openPostgresStore(url, { connections: 2, connectTimeoutMs: 800 });
     const bothThere = meeting(2);
     const first = narrow.transaction(async (tx) => {
       await insert(tx);
