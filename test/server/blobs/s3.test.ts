@@ -1,6 +1,7 @@
 import {
   DeleteBucketCommand,
   DeleteObjectCommand,
+  HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutBucketPolicyCommand,
@@ -8,6 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
+import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import { openS3Blobs } from '../../../src/server/blobs/open-s3.ts';
 import { parseS3Location } from '../../../src/server/blobs/s3-location.ts';
@@ -27,6 +29,8 @@ const MIB = 1024 * 1024;
 const LARGE = new Uint8Array(20 * MIB).map((_, at) => at % 249);
 const keyOf = (digest: Digest): string => `${PREFIX}blobs/${digest.slice(7, 9)}/${digest.slice(9)}`;
 const refOf = (bytes: Uint8Array) => ({ digest: digestOf(bytes), bytes: bytes.length });
+
+const codeFrom = (error: unknown): string => (error instanceof DrillproofError ? error.code : String(error));
 
 async function messageOf(work: Promise<unknown>): Promise<string> {
   return work.then(
@@ -104,6 +108,26 @@ describe.skipIf(s3 === undefined)('S3', () => {
       expect(await codeOf(blobs.put(stream(BYTES), refOf(BYTES)))).toBe('io.WRITE_FAILED');
       expect(await codeOf(blobs.open(digestOf(BYTES)))).toBe('control.STORED_BYTES_CORRUPT');
       expect(await blobs.verify(refOf(BYTES))).toBe('corrupt');
+    });
+
+    it('never writes over a blob that came meanwhile', async () => {
+      const { digest } = refOf(BYTES);
+      const object = { Bucket: bucket, Key: keyOf(digest) };
+      for (const [Body, outcome] of [
+        [BYTES, 'kept'],
+        [LARGE.subarray(0, BYTES.length), 'io.WRITE_FAILED'],
+      ] as const) {
+        proxy.fate = (method) => (method === 'PUT' ? 'hold' : 'pass');
+        proxy.seen.splice(0);
+        const put = blobs.put(stream(BYTES), refOf(BYTES)).then(() => 'kept', codeFrom);
+        await vi.waitUntil(() => proxy.seen.some((request) => request.startsWith('PUT')));
+        await client.send(new PutObjectCommand({ ...object, Body, Metadata: { who: 'another' } }));
+        proxy.release();
+        expect(await put).toBe(outcome);
+        const { Metadata } = await client.send(new HeadObjectCommand(object));
+        expect(Metadata).toEqual({ who: 'another' });
+        await blobs.remove(digest);
+      }
     });
 
     it('could not read, and does not call wrong, what was cut on its way', async () => {
