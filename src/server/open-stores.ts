@@ -12,11 +12,11 @@ import type { Store } from './store/store.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the rows are: an address, which may hold a password, or the file of the embedded store. */
-export type StorePlace =
+type StorePlace =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'sqlite'; readonly path: string };
 
-export type BlobPlace =
+type BlobPlace =
   | { readonly kind: 's3'; readonly location: S3Location }
   | { readonly kind: 'disk'; readonly folder: string };
 

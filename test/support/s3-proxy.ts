@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 
 /** What becomes of one request on its way to S3. */
-export type Fate =
+type Fate =
   | 'pass'
   /** The connection breaks before an answer. */
   | 'cut'

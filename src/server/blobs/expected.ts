@@ -4,7 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { BlobRef } from '../store/store.ts';
 
 /** @throws DrillproofError `control.UPLOAD_MISMATCH` when what came is not what was announced */
-export function assertExpected(found: BlobRef, expected: Partial<BlobRef>): void {
+function assertExpected(found: BlobRef, expected: Partial<BlobRef>): void {
   for (const fact of ['bytes', 'digest'] as const) {
     const wanted = expected[fact];
     if (wanted === undefined || wanted === found[fact]) continue;
