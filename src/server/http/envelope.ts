@@ -60,13 +60,18 @@ function envelopeOf(error: ControlError, code: ControlCode, correlationId: strin
   };
 }
 
+// What this server says of itself, such as that it is not ready: the line of the request has it, and nothing broke.
+const isOurWord = (error: unknown): boolean =>
+  error instanceof ControlError &&
+  error.cause === undefined &&
+  (error.code === 'control.NOT_IMPLEMENTED' || error.code === 'control.UNAVAILABLE');
+
 /** The canonical error envelope of any failure (control API, Errors); what the caller cannot mend is logged. */
 export function errorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
   const refusal = told(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
   const { status } = controlErrors[code];
-  if (status >= 500 && code !== 'control.NOT_IMPLEMENTED')
-    log({ level: 'error', event: code, correlationId, error });
+  if (status >= 500 && !isOurWord(error)) log({ level: 'error', event: code, correlationId, error });
   const retryAfter = refusal.retryAfterMs;
   const body = JSON.stringify(envelopeOf(refusal, code, correlationId));
   return {

@@ -20,9 +20,12 @@ const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/((?:password|secret|token|signature|credential)["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi, '$1[redacted]'],
 ];
 
-/** A text without what looks like a secret. */
+/** A text, cut short, without what looks like a secret; one that the cut would leave a part of is gone before. */
 export const redacted = (text: string): string =>
-  SECRETS.reduce((clean, [pattern, instead]) => clean.replace(pattern, instead), text.slice(0, MAX_TEXT));
+  SECRETS.reduce(
+    (clean, [pattern, instead]) => clean.replace(pattern, instead),
+    text.slice(0, 4 * MAX_TEXT),
+  ).slice(0, MAX_TEXT);
 
 type ToldError = {
   readonly code?: string;
