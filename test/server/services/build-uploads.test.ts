@@ -305,6 +305,29 @@ describe('sending the archive', () => {
 const flip = (bytes: Uint8Array, at: number): Uint8Array =>
   Uint8Array.from(bytes, (byte, i) => (i === at ? byte ^ 1 : byte));
 
+describe('bytes that are removed before the build names them', () => {
+  it('leave no build behind, and the archive can be sent again', async () => {
+    const { uploadUrl, attempt } = await create();
+    const store: Store = {
+      ...here.store,
+      transaction: (work) =>
+        here.store.transaction((tx) =>
+          work({
+            ...tx,
+            updateBuildAttempt: async (row) => {
+              await tx.updateBuildAttempt(row);
+              if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
+            },
+          }),
+        ),
+    };
+    await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
+    expect(await here.store.build(PROJECT, build.buildHash)).toBeUndefined();
+    expect((await read(attempt)).state).toBe('verifying');
+    expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
+  });
+});
+
 describe('an upload address', () => {
   it('is missing when anything of it is changed, and says nothing of what exists', async () => {
     const { uploadUrl, attempt } = await create();
