@@ -5,7 +5,7 @@ import { defaultLimits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import { cancelOperation } from '../services/cancel.ts';
 import { createAuthoringSession, type AuthoringSessionInput } from './authoring.ts';
-import type { AdminContext } from './context.ts';
+import { refused, type AdminContext } from './context.ts';
 import { createExport, deleteBundle, deleteExport, type CreateExportInput } from './exports.ts';
 import { ingestBuild } from './ingest-build.ts';
 import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
@@ -62,8 +62,11 @@ export function createAdmin(options: {
     createSession: (input: SessionInput) => createSession(context, input),
     createRun: (input: RunInput) => createRun(context, input),
     createAuthoringSession: (input: AuthoringSessionInput) => createAuthoringSession(context, input),
-    cancelOperation: (ref: { organizationId: string; operationId: string }) =>
-      cancelOperation(store, now, ref),
+    cancelOperation: async (ref: { organizationId: string; operationId: string }) => {
+      if ((await store.operation(ref.organizationId, ref.operationId)) === undefined)
+        throw refused(`the organization has no operation ${ref.operationId}`);
+      return cancelOperation(store, now, ref);
+    },
     ingestBundle: (projectId: string, part: RandomAccess, ingest?: IngestBundleOptions) =>
       ingestBundle(context, projectId, part, ingest),
     workOff: (work?: WorkOffOptions) => workOff(context, work),

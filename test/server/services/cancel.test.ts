@@ -77,7 +77,7 @@ describe('cancelling', () => {
   it('knows no operation of another organization', async () => {
     const { operation } = await turn();
     const foreign = { organizationId: OTHER_ORG, operationId: operation.operationId };
-    expect(await codeOf(here.admin.cancelOperation(foreign))).toBe('control.NOT_FOUND');
-    expect(await codeOf(cancel('op_000000000000'))).toBe('control.NOT_FOUND');
+    expect(await codeOf(here.admin.cancelOperation(foreign))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(cancel('op_000000000000'))).toBe('server.ADMIN_REFUSED');
   });
 });
