@@ -4,7 +4,7 @@ import { openEvidence } from '../node/open-evidence.ts';
 import type { OpenFile } from '../evidence/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from './administration.ts';
 import type { Cli } from './cli.ts';
-import { examples, many, text } from './options.ts';
+import { examples, many, text, time } from './options.ts';
 import { writeProduct } from './product.ts';
 import { readReportMetadata } from './report-input.ts';
 import { facts } from './table.ts';
@@ -33,9 +33,13 @@ export function defineBundle(command: Command, cli: Cli): void {
       'Take in the part archive of a bundle. It must be intact; whom to trust is for those who verify.',
     )
     .argument('<part>', 'part archive')
-    .action(async (path: string, options: InProject) => {
+    .option('--delete-at <time>', 'when its bytes are to be deleted (default: never)', time)
+    .action(async (path: string, options: InProject & { readonly deleteAt?: number }) => {
+      const { deleteAt, project } = options;
       const { bundle, created } = await withFile(path, (file) =>
-        withAdmin(cli, options, ({ admin }) => admin.ingestBundle(options.project, file)),
+        withAdmin(cli, options, ({ admin }) =>
+          admin.ingestBundle(project, file, { ...(deleteAt !== undefined && { deleteAtMs: deleteAt }) }),
+        ),
       );
       const lines = facts([
         ['bundle', bundle.evidenceBundleId],

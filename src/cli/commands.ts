@@ -71,6 +71,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: RUN,
     load: () => import('./commands/serve.ts'),
   },
+  worker: {
+    summary: 'do the queued work of a control plane',
+    group: RUN,
+    load: () => import('./commands/worker.ts'),
+  },
   admin: {
     summary: 'organizations, projects, tokens and evidence of a control plane',
     group: RUN,

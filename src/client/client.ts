@@ -1,7 +1,8 @@
 import {
-  operationNames,
+  callableNames,
   operationRow,
   type BytesOperationName,
+  type CallableName,
   type JsonOperationName,
   type Result,
 } from '../contract/operations.ts';
@@ -9,6 +10,7 @@ import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from '
 import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
 import { readOptions, type ClientOptions } from './options.ts';
+import { waitBy, type Wait } from './wait.ts';
 import { allLocalReports, type LocalReportItem, type PageOptions } from './pages.ts';
 
 /** An export as one project sees it. */
@@ -21,10 +23,18 @@ export type ExportRef = { readonly projectId: string; readonly evidenceExportId:
  * `json.TOO_LARGE` for an answer beyond the limit.
  */
 export type Client = Methods & {
+  readonly operations: {
+    /** Follows an operation to its end, and gives it when it has succeeded. */
+    readonly wait: Wait;
+  };
   /** The base address, which holds no secret. */
   readonly baseUrl: string;
   /** Any operation that answers with JSON, by its name in the table. */
-  call<N extends JsonOperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Result<N>>;
+  call<N extends JsonOperationName & CallableName>(
+    name: N,
+    input: Input<N>,
+    options?: CallOptions,
+  ): Promise<Result<N>>;
   /** Any operation that answers with bytes, by its name in the table. */
   download<N extends BytesOperationName>(
     name: N,
@@ -43,17 +53,24 @@ export type Client = Methods & {
  */
 export function createClient(options: ClientOptions): Client {
   const settings = readOptions(options);
-  const call: Client['call'] = <N extends JsonOperationName>(name: N, input: Input<N>, how?: CallOptions) =>
+  const call: Client['call'] = <N extends JsonOperationName & CallableName>(
+    name: N,
+    input: Input<N>,
+    how?: CallOptions,
+  ) =>
     // The row's own schema has typed the answer.
     callJson(operationRow(name), input, settings, how ?? {}) as Promise<Result<N>>;
   const download: Client['download'] = (name, input, how = {}) =>
     callBytes(operationRow(name), input, settings, how);
-  const tree = methodTree(operationNames, (name) => (input, how = {}) => {
+  const tree = methodTree(callableNames, (name) => (input, how = {}) => {
     const row = operationRow(name);
     return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
   });
+  const methods = tree as Methods; // the same names, split the same way
+  const wait = waitBy((input, how) => call('operations.read', input, how), settings.sleep);
   return Object.freeze({
-    ...(tree as Methods), // the same names, split the same way
+    ...methods,
+    operations: { ...methods.operations, wait },
     baseUrl: settings.baseUrl,
     call,
     download,

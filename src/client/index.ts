@@ -7,3 +7,4 @@ export type { Input, Methods } from './methods.ts';
 export type { ClientOptions, LimitOptions, ParameterNames, RetryOptions, TimeoutOptions } from './options.ts';
 export type { LocalReportItem, PageOptions } from './pages.ts';
 export type { ByteRange, ContentRange } from './ranges.ts';
+export type { Wait, WaitOptions } from './wait.ts';

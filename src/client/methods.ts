@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type {
   BytesOperationName,
+  CallableName,
   JsonOperationName,
   OperationName,
   operations,
@@ -37,15 +38,15 @@ type Method<N extends string> = N extends JsonOperationName
     : unknown;
 
 type Head<T extends string> = T extends `${infer H}.${string}` ? H : T;
-type Below<Prefix extends string> = OperationName extends infer N
+type Below<Prefix extends string> = CallableName extends infer N
   ? N extends `${Prefix}.${infer Rest}`
     ? Head<Rest>
     : never
   : never;
 type Tree<Prefix extends string> = Method<Prefix> & { readonly [S in Below<Prefix>]: Tree<`${Prefix}.${S}`> };
 
-/** One method for each row of the table, under its name split on dots: `client.evidence.exports.read(…)`. */
-export type Methods = { readonly [H in Head<OperationName>]: Tree<H> };
+/** One method for each callable row of the table, under its name split on dots: `client.evidence.exports.read(…)`. */
+export type Methods = { readonly [H in Head<CallableName>]: Tree<H> };
 
 type AnyMethod = (input: object, options?: object) => Promise<unknown>;
 type Branch = { [segment: string]: Branch } | (AnyMethod & { [segment: string]: Branch });
@@ -55,8 +56,8 @@ type Branch = { [segment: string]: Branch } | (AnyMethod & { [segment: string]: 
  * method that has methods.
  */
 export function methodTree(
-  names: readonly OperationName[],
-  method: (name: OperationName) => AnyMethod,
+  names: readonly CallableName[],
+  method: (name: CallableName) => AnyMethod,
 ): object {
   const root: Branch = {};
   for (const name of names.toSorted()) {

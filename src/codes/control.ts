@@ -161,6 +161,21 @@ export const controlCodes = {
     'The selection is larger than an export may be.',
     'Choose a smaller window.',
   ),
+  'control.RUNNER_FAILED': row(
+    'inaccessible',
+    'The runner of the work failed.',
+    'Start the work again; give the operation id to the operator.',
+  ),
+  'control.RUNNER_LOST': row(
+    'inaccessible',
+    'Worker after worker ended in the middle of the work.',
+    'Give the operation id to the operator, whose workers the work seems to bring down.',
+  ),
+  'control.DEADLINE_EXCEEDED': row(
+    'refused',
+    'The work was not done within its time.',
+    'Start it again with more time.',
+  ),
   'build.ARCHIVE_INVALID': row(
     'malformed',
     'The build archive breaks a rule of its format.',
@@ -175,5 +190,10 @@ export const controlCodes = {
     'malformed',
     'A package of the build contradicts its lock row.',
     'Pack the build again.',
+  ),
+  'build.ENVIRONMENT_VERSION_MISMATCH': row(
+    'mismatch',
+    'The environment to be advanced is gone or has another version.',
+    'Read the environment and upload again.',
   ),
 } as const satisfies Readonly<Record<string, CodeEntry>>;

@@ -149,6 +149,20 @@ export const ioCodes = {
     action: 'Report it to the operator of the control plane, or raise the limit if you trust the source.',
     clause: 'control API, Limits',
   },
+  'client.OPERATION_FAILED': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'The operation that was waited for has failed.',
+    action: 'See the error of the operation in the details.',
+    clause: 'control API, Operation',
+  },
+  'client.OPERATION_CANCELLED': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'The operation that was waited for was cancelled.',
+    action: 'Start it again if it is still wanted.',
+    clause: 'control API, Operation',
+  },
   'mirror.TARGET_FOREIGN': {
     class: 'usage',
     severity: 'error',
@@ -198,6 +212,27 @@ export const ioCodes = {
     meaning: 'The control plane does not take in what was given.',
     action: 'See the path and the rule named; nothing was stored.',
     clause: 'docs/server.md',
+  },
+  'server.BLOB_MISSING': {
+    class: 'missing',
+    severity: 'error',
+    meaning: 'A row of the store names bytes that are not there.',
+    action: 'Bring the blob back from a backup or a mirror, under the name of its digest.',
+    clause: 'docs/server.md, Checking what is kept',
+  },
+  'server.BLOB_CORRUPT': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'Stored bytes have another digest or size than the row that names them; they are not served.',
+    action: 'Bring the blob back from a backup or a mirror, and look after the storage.',
+    clause: 'docs/server.md, Checking what is kept',
+  },
+  'server.BLOB_ORPHAN': {
+    class: 'extra',
+    severity: 'info',
+    meaning: 'No row names these stored bytes: an interrupted upload, or one under way, left them.',
+    action: 'Leave it, or remove the blob while no server runs.',
+    clause: 'docs/server.md, Checking what is kept',
   },
   'internal.BUG': {
     class: 'internal',

@@ -94,6 +94,20 @@ export const buildUploadSchema = z.strictObject({
   expiresAtMs: msSchema,
 });
 
+const wholeNumberText = z
+  .string()
+  .regex(/^[0-9]{1,16}$/)
+  .transform(Number);
+
+/** What an upload address says in its query; the signature covers all of it and the attempt. */
+export const uploadAddressQuerySchema = z.strictObject({
+  artifactDigest: digestSchema,
+  bytes: wholeNumberText.pipe(buildBytesSchema),
+  expiresAtMs: wholeNumberText.pipe(msSchema),
+  signature: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+});
+
+export type UploadAddressQuery = z.infer<typeof uploadAddressQuerySchema>;
 export type BuildAttempt = z.infer<typeof buildAttemptSchema>;
 export type BuildUploadRequest = z.infer<typeof buildUploadRequestSchema>;
 export type BuildUpload = z.infer<typeof buildUploadSchema>;

@@ -114,13 +114,19 @@ function operationObject(name: OperationName, row: Operation): OperationObject {
     ...(row.permission === undefined ? {} : { 'x-drillproof-permission': row.permission }),
     ...(row.extension ? { 'x-drillproof-extension': true } : {}),
     parameters: parametersOf(row),
-    ...(row.body === undefined
-      ? {}
-      : {
-          requestBody: { required: true, content: { 'application/json': { schema: referenceTo(row.body) } } },
-        }),
+    ...requestBody(row),
     responses: responsesOf(row),
   };
+}
+
+function requestBody({ body, content }: Operation): object {
+  if (body !== undefined)
+    return {
+      requestBody: { required: true, content: { 'application/json': { schema: referenceTo(body) } } },
+    };
+  if (content !== undefined)
+    return { requestBody: { required: true, content: { [content.mediaType]: { schema: {} } } } };
+  return {};
 }
 
 function parametersOf(row: Operation): (Parameter | Reference)[] {

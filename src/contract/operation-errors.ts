@@ -9,7 +9,6 @@ const always: readonly ControlCode[] = [
   'control.HEADERS_TOO_LARGE',
   'control.RATE_LIMITED',
   'control.INTERNAL',
-  'control.NOT_IMPLEMENTED',
   'control.UNAVAILABLE',
 ];
 const withBearer: readonly ControlCode[] = [

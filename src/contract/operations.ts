@@ -1,9 +1,16 @@
 import * as z from 'zod';
-import { turnRequestSchema } from './authoring.ts';
-import { buildAttemptSchema, buildUploadRequestSchema, buildUploadSchema } from './build.ts';
+import { authoringTurnSchema, turnRequestSchema } from './authoring.ts';
+import {
+  buildAttemptSchema,
+  buildUploadRequestSchema,
+  buildUploadSchema,
+  MAX_BUILD_BYTES,
+  uploadAddressQuerySchema,
+} from './build.ts';
 import type { ControlCode } from './errors.ts';
 import { evidenceBundleSchema } from './evidence-bundle.ts';
 import { evidenceExportSchema } from './evidence-export.ts';
+import { hostedRunSchema } from './hosted-run.ts';
 import {
   authoringSessionIdSchema,
   buildAttemptIdSchema,
@@ -12,10 +19,13 @@ import {
   evidenceExportIdSchema,
   hostedRunIdSchema,
   localReportIdSchema,
+  opaqueIdSchema,
+  operationIdSchema,
   projectIdSchema,
   sessionIdSchema,
   slugSchema,
 } from './identifiers.ts';
+import { operationResourceSchema } from './operation-resource.ts';
 import { evidenceExportPageSchema, localReportPageSchema, pageQuerySchema } from './paging.ts';
 import {
   authoringTurnCreationSchema,
@@ -23,7 +33,7 @@ import {
   rerunSchema,
   sessionExtensionSchema,
 } from './responses.ts';
-import { sessionExtendRequestSchema } from './session.ts';
+import { sessionExtendRequestSchema, worldSessionSchema } from './session.ts';
 import { toolSourceSchema } from './tool-source.ts';
 
 /** What a token may be allowed to do (control API, Authentication). */
@@ -57,6 +67,8 @@ export type Operation = {
   /** Query parameters; they arrive as text, and the schema turns them into values. */
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** A body that is bytes, sent as they are, in place of JSON. */
+  readonly content?: { readonly mediaType: string; readonly maxBytes: number };
   readonly success: JsonSuccess | BytesSuccess;
   /** Codes that it may answer with, beyond those that `errorsOf` adds for every operation of its kind. */
   readonly errors: readonly ControlCode[];
@@ -253,6 +265,74 @@ export const operations = {
     success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
     errors: bytesErrors,
   },
+  'operations.read': {
+    ...read,
+    path: `${project}/operations/{operationId}`,
+    summary: 'Read one operation: how far long-running work is and what became of it.',
+    area: 'runs and evidence',
+    extension: true,
+    permission: 'evidence.read',
+    params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
+    success: { status: 200, kind: 'json', schema: operationResourceSchema },
+    errors: [],
+  },
+  'runs.read': {
+    ...readEvidence,
+    path: `${project}/runs/{hostedRunId}`,
+    summary: 'Read one drill run.',
+    extension: true,
+    params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
+    success: { status: 200, kind: 'json', schema: hostedRunSchema },
+    errors: [],
+  },
+  'sessions.read': {
+    ...read,
+    path: `${project}/sessions/{sessionId}`,
+    summary: 'Read one world session.',
+    area: 'environments and sessions',
+    extension: true,
+    permission: 'evidence.read',
+    params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
+    success: { status: 200, kind: 'json', schema: worldSessionSchema },
+    errors: [],
+  },
+  'authoring.turns.read': {
+    ...read,
+    path: `${project}/authoring-sessions/{authoringSessionId}/turns/{authoringTurnId}`,
+    summary: 'Read one turn of a repository authoring conversation.',
+    area: 'source drafts',
+    extension: true,
+    permission: 'evidence.read',
+    params: z.strictObject({
+      ...inProject,
+      authoringSessionId: authoringSessionIdSchema,
+      authoringTurnId: opaqueIdSchema,
+    }),
+    success: { status: 200, kind: 'json', schema: authoringTurnSchema },
+    errors: [],
+  },
+  'builds.uploads.put': {
+    method: 'PUT',
+    path: `${project}/build-uploads/{buildAttemptId}`,
+    summary: 'Send the archive of a build to the address that its upload gave.',
+    description:
+      'The signed address is the credential, so that no token is sent. The digest makes it idempotent: the same ' +
+      'bytes again are answered with the attempt as it stands.',
+    area: 'builds and source',
+    extension: true,
+    security: 'none',
+    idempotent: false,
+    params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
+    query: uploadAddressQuerySchema,
+    content: { mediaType: 'application/zip', maxBytes: MAX_BUILD_BYTES },
+    success: { status: 200, kind: 'json', schema: buildAttemptSchema },
+    errors: [
+      'control.NOT_FOUND',
+      'control.UPLOAD_EXPIRED',
+      'control.UPLOAD_MISMATCH',
+      'control.UNSUPPORTED_MEDIA_TYPE',
+    ],
+  },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type Rows = typeof operations;
@@ -263,6 +343,16 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 
 /** The row of a name, at its widest type. */
 export const operationRow = (name: OperationName): Operation => operations[name];
+
+/** Names of the rows whose body is bytes: who has the signed address sends them, without a token. */
+export type UploadOperationName = {
+  [N in OperationName]: Rows[N] extends { content: object } ? N : never;
+}[OperationName];
+/** Names of the rows that a client calls with its token. */
+export type CallableName = Exclude<OperationName, UploadOperationName>;
+export const callableNames = operationNames.filter(
+  (name): name is CallableName => operationRow(name).content === undefined,
+);
 
 /** Names of the rows that answer with a JSON document. */
 export type JsonOperationName = {

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Hono, type Context as HonoContext } from 'hono';
+import type { JsonValue } from '../bytes/json-parse.ts';
 import {
   allowedMethods,
-  openApiDocument,
   operationNames,
   operationRow,
   type Operation,
@@ -16,11 +16,17 @@ import { answerDownload, type Download } from './http/download.ts';
 import { commonHeaders, errorResponse, newCorrelationId } from './http/envelope.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
+import { contentOf } from './http/upload.ts';
 import { validateBody, validateHead } from './http/validate.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
+import { clientAddress } from './http/proxy.ts';
+import type { OpenAnswer, OpenEndpoint } from './open-endpoints.ts';
 import { assertPermission } from './services/access.ts';
+import { requestHashOf, type Outcome } from './services/idempotency.ts';
 import type { Store } from './store/store.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+import type { Observation, Observer } from './telemetry/observer.ts';
 
 export type AppDependencies = {
   readonly store: Store;
@@ -30,52 +36,75 @@ export type AppDependencies = {
   readonly limits: ServerLimits;
   readonly now: () => number;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly observer: Observer;
+  /** What needs no token, by path. */
+  readonly open: Readonly<Record<string, OpenEndpoint>>;
+  /** Whether a proxy before this server says who the client is. */
+  readonly trustProxy: boolean;
 };
 
 /** What @hono/node-server passes beside the request; absent when a request comes without a socket. */
-type Env = { Bindings: { readonly outgoing?: ServerResponse } };
+type Env = { Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } };
 type Context = HonoContext<Env>;
 
 /** One request on its way: what every step needs of it. */
-type Exchange = AppDependencies & { readonly context: Context; readonly correlationId: string };
-
-// A row and its handler belong together by the type of `Handlers`; past this line only by the name that joins them.
-type AnyHandler = (call: {
-  principal: Principal;
-  params: unknown;
-  query: unknown;
-  body: unknown;
-}) => Promise<unknown>;
-const handlerOf = (handlers: Handlers, name: OperationName): AnyHandler | undefined => {
-  const handler = handlers[name];
-  return handler === 'not-implemented' ? undefined : (handler as AnyHandler);
+type Exchange = AppDependencies & {
+  readonly context: Context;
+  readonly correlationId: string;
+  readonly observation: Observation;
 };
 
+// A row and its handler belong together by the type of `Handlers`; past this line only by the name that joins them.
+type AnyHandler = (call: object) => Promise<unknown>;
+const handlerOf = (handlers: Handlers, name: OperationName): AnyHandler => handlers[name] as AnyHandler;
+
 /** Authenticates, then counts the request against the rate of its token. */
-async function admit({ context, store, rate, now }: Exchange): Promise<Principal> {
+async function admit({ context, store, rate, now, observation, metrics }: Exchange): Promise<Principal> {
   const principal = await authenticate(store, context.req.header('authorization'), now());
+  observation.tokenId = principal.tokenId;
   const wait = rate.take(principal.tokenId);
   if (wait !== undefined) {
+    metrics.rateLimited();
     throw new ControlError('control.RATE_LIMITED', 'the token sends too many requests', wait);
   }
   return principal;
 }
 
-/** The body of a row that has one. A client that waits for leave to send it gets it now, and not before. */
-async function bodyOf(exchange: Exchange, row: Operation): Promise<unknown> {
-  if (row.body === undefined) return undefined;
-  const { context, limits } = exchange;
+/** A client that waits for leave to send its body gets it now, and not before. */
+function letSend({ context }: Exchange): void {
   if (context.req.header('expect')?.toLowerCase() === '100-continue') context.env.outgoing?.writeContinue();
-  return validateBody(row.body, await readJsonBody(context.req.raw, limits.bodyBytes), limits.issues);
 }
 
-function answerJson(exchange: Exchange, status: number, value: unknown): Response {
-  const headers = { 'Content-Type': 'application/json', ...commonHeaders(exchange.correlationId) };
-  return new Response(JSON.stringify(value), { status, headers });
+type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
+
+/** The body of a row that has one, as it was sent and as its schema gives it. */
+async function bodyOf(exchange: Exchange, row: Operation): Promise<TypedBody | undefined> {
+  if (row.body === undefined) return undefined;
+  const { context, limits } = exchange;
+  letSend(exchange);
+  const sent = await readJsonBody(context.req.raw, limits.bodyBytes);
+  return { sent, body: validateBody(row.body, sent, limits.issues) };
+}
+
+function answerText({ correlationId }: Exchange, status: number, { body, headers }: OpenAnswer): Response {
+  const length = String(Buffer.byteLength(body));
+  const all = { ...commonHeaders(correlationId), 'Content-Length': length, ...headers };
+  return new Response(body, { status, headers: all });
+}
+
+function answerJson(
+  exchange: Exchange,
+  status: number,
+  value: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = { 'Content-Type': 'application/json', ...more };
+  return answerText(exchange, status, { body: JSON.stringify(value), headers });
 }
 
 function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Response> {
-  const { context, correlationId, blobs, log } = exchange;
+  const { context, correlationId, blobs, log, observation } = exchange;
   return answerDownload(download, {
     method: context.req.method,
     ranges,
@@ -85,25 +114,55 @@ function answerBytes(exchange: Exchange, download: Download, ranges: boolean): P
     blobs,
     log,
     outgoing: context.env.outgoing,
+    streamed: (bytes) => {
+      observation.streamed += bytes;
+    },
   });
+}
+
+type Call = { readonly name: OperationName; readonly params: Readonly<Record<string, string>> };
+
+/** What a read answers: a document, or bytes. */
+async function read(exchange: Exchange, { name }: Call, call: object): Promise<Response> {
+  const { success } = operationRow(name);
+  const answer = await handlerOf(exchange.handlers, name)(call);
+  if (success.kind === 'json') return answerJson(exchange, success.status, answer);
+  return answerBytes(exchange, answer as Download, success.ranges);
+}
+
+/** What a change answers: the first time with the status of its row, then with 200 and the same document. */
+async function change(
+  exchange: Exchange,
+  { name, params }: Call,
+  principal: Principal,
+  { sent, body, ...head }: TypedBody & { readonly params: unknown; readonly query: unknown },
+): Promise<Response> {
+  const { context, handlers } = exchange;
+  const key = context.req.header('idempotency-key') ?? '';
+  const { projectId = '' } = params;
+  const requestHash = requestHashOf(name, params, sent);
+  const made = { principal, projectId, operation: name, key, requestHash };
+  const answer = await handlerOf(handlers, name)({ ...head, body, change: made });
+  const { value, replayed } = answer as Outcome<unknown>;
+  if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
+  return answerJson(exchange, operationRow(name).success.status, value);
 }
 
 /** Authenticate, validate, permit, act, answer: each operation of the table takes this one way. */
 async function operate(exchange: Exchange, name: OperationName): Promise<Response> {
-  const { context, handlers, limits } = exchange;
+  const { context, limits } = exchange;
   const row = operationRow(name);
-  const principal = await admit(exchange);
+  const principal = row.security === 'none' ? undefined : await admit(exchange);
   const { searchParams } = new URL(context.req.url);
-  const raw = { params: context.req.param(), query: searchParams, headers: context.req.raw.headers };
-  const { params, query } = validateHead(row, raw, limits.issues);
+  const call = { name, params: context.req.param() };
+  const raw = { params: call.params, query: searchParams, headers: context.req.raw.headers };
+  const head = validateHead(row, raw, limits.issues);
+  if (principal === undefined)
+    return read(exchange, call, { ...head, content: contentOf(context.req.raw, () => letSend(exchange)) });
   const body = await bodyOf(exchange, row);
   if (row.permission !== undefined) assertPermission(principal, row.permission);
-  const handler = handlerOf(handlers, name);
-  if (handler === undefined)
-    throw new ControlError('control.NOT_IMPLEMENTED', 'the operation is not implemented yet');
-  const answer = await handler({ principal, params, query, body });
-  if (row.success.kind === 'json') return answerJson(exchange, row.success.status, answer);
-  return answerBytes(exchange, answer as Download, row.success.ranges);
+  if (body === undefined) return read(exchange, call, { ...head, principal });
+  return change(exchange, call, principal, { ...head, ...body });
 }
 
 const notAllowed = (allow: readonly string[]): ControlError =>
@@ -121,16 +180,11 @@ async function unrouted(exchange: Exchange): Promise<Response> {
   throw allow.length > 0 ? notAllowed(allow) : notFound();
 }
 
-// The documents that need no token: they say nothing about what is stored.
-const OPEN_DOCUMENTS: Readonly<Record<string, () => unknown>> = {
-  '/openapi.json': openApiDocument,
-  '/healthz': () => ({ status: 'ok' }),
-};
-
-function openDocument(exchange: Exchange, document: unknown): Response {
+/** An endpoint that needs no token. */
+async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Response> {
   const { method } = exchange.context.req;
   if (method !== 'GET' && method !== 'HEAD') throw notAllowed(['GET', 'HEAD']);
-  return answerJson(exchange, 200, document);
+  return answerText(exchange, 200, await endpoint.answer());
 }
 
 const honoPath = (template: string): string => template.replaceAll(/\{([A-Za-z]+)\}/g, ':$1');
@@ -138,22 +192,32 @@ const honoPath = (template: string): string => template.replaceAll(/\{([A-Za-z]+
 /** The HTTP application: a route for each row of the table, and the error envelope for everything else. */
 export function createApp(dependencies: AppDependencies): Hono<Env> {
   const app = new Hono<Env>();
+  const { observer, trustProxy } = dependencies;
+  const observe = (context: Context, operation: string, correlationId: string): Observation => {
+    const { incoming, outgoing } = context.env;
+    const header = (name: string) => context.req.header(name);
+    const client = clientAddress({ header, incoming }, trustProxy);
+    return observer.begin({ correlationId, operation, method: context.req.method, client }, outgoing);
+  };
   const route =
-    (step: (exchange: Exchange) => Response | Promise<Response>) =>
+    (operation: string, step: (exchange: Exchange) => Response | Promise<Response>) =>
     async (context: Context): Promise<Response> => {
       const correlationId = newCorrelationId();
+      const observation = observe(context, operation, correlationId);
+      let response: Response;
       try {
-        return await step({ ...dependencies, context, correlationId });
+        response = await step({ ...dependencies, context, correlationId, observation });
       } catch (error) {
-        return errorResponse(error, correlationId, dependencies.log);
+        response = errorResponse(error, correlationId, dependencies.log);
       }
+      observation.answered(response);
+      return response;
     };
 
-  for (const [path, make] of Object.entries(OPEN_DOCUMENTS)) {
-    const document = make(); // made once: nobody without a token makes the server work
+  for (const [path, endpoint] of Object.entries(dependencies.open)) {
     app.all(
       path,
-      route((exchange) => openDocument(exchange, document)),
+      route(endpoint.operation, (exchange) => answerOpen(exchange, endpoint)),
     );
   }
   for (const name of operationNames) {
@@ -161,10 +225,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     app.on(
       method,
       honoPath(path),
-      route((exchange) => operate(exchange, name)),
+      route(name, (exchange) => operate(exchange, name)),
     );
   }
-  app.notFound(route(unrouted));
+  app.notFound(route('unrouted', unrouted));
   app.onError((error) => errorResponse(error, newCorrelationId(), dependencies.log));
   return app;
 }

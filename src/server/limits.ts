@@ -15,6 +15,11 @@ export type ServerLimits = {
   readonly toolSourceBytes: number;
   /** build.json, manifests and other documents that are read whole. */
   readonly documentBytes: number;
+  /** How long an answer is replayed to its Idempotency-Key, and how long a request may hold one without an answer. */
+  readonly idempotencyMs: number;
+  readonly idempotencyLeaseMs: number;
+  /** How long an upload address lasts. */
+  readonly uploadTtlMs: number;
   /** Time for all headers, for the whole request, and between requests of a connection. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -34,6 +39,9 @@ export const defaultLimits: ServerLimits = {
   rateBuckets: 10_000,
   toolSourceBytes: 1024 * 1024,
   documentBytes: 64 * 1024 * 1024,
+  idempotencyMs: 24 * 60 * 60 * 1000,
+  idempotencyLeaseMs: 60_000,
+  uploadTtlMs: 60 * 60 * 1000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 5_000,

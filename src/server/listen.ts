@@ -10,9 +10,10 @@ import { getRequestListener } from '@hono/node-server';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/fs-errors.ts';
 import { ControlError } from './control-error.ts';
-import { errorAnswer, errorResponse, newCorrelationId, type ErrorAnswer } from './http/envelope.ts';
+import { errorAnswer, newCorrelationId, type ErrorAnswer } from './http/envelope.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
+import type { Observer } from './telemetry/observer.ts';
 
 export type ListenOptions = {
   /** Port; 0, the default, takes a free one. */
@@ -57,20 +58,28 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 function rawAnswer({ status, headers, body }: ErrorAnswer): string {
-  const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close' };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n');
 }
 
+/** Who is told of what never reached the application. */
+type Told = { readonly log: Log; readonly observer?: Observer | undefined };
+
+function refusal(error: ControlError, { log, observer }: Told): ErrorAnswer {
+  const answer = errorAnswer(error, newCorrelationId(), log);
+  observer?.refused(answer);
+  return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
+}
+
 /** Answers on a bare connection, where Node made no response object. */
-function refuseRaw(socket: Duplex, error: ControlError, log: Log): void {
-  if (socket.writable) socket.end(rawAnswer(errorAnswer(error, newCorrelationId(), log)));
+function refuseRaw(socket: Duplex, error: ControlError, told: Told): void {
+  if (socket.writable) socket.end(rawAnswer(refusal(error, told)));
   socket.once('finish', () => socket.destroy());
 }
 
-function refuse(response: ServerResponse, error: ControlError, log: Log): void {
-  const { status, headers, body } = errorAnswer(error, newCorrelationId(), log);
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' });
+function refuse(response: ServerResponse, error: ControlError, told: Told): void {
+  const { status, headers, body } = refusal(error, told);
+  response.writeHead(status, headers);
   response.end(body);
 }
 
@@ -88,7 +97,7 @@ function inFlight(server: Server): (socket: Duplex) => boolean {
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Every way in which Node hands over a request or a failure, so that each ends in the error envelope. */
-function wire(server: Server, handle: Handle, log: Log): void {
+function wire(server: Server, handle: Handle, told: Told): void {
   const answering = inFlight(server);
   server.on('request', handle);
   // The 100 goes out when the body is about to be read, not before the token was looked at.
@@ -97,21 +106,21 @@ function wire(server: Server, handle: Handle, log: Log): void {
     refuse(
       response,
       new ControlError('control.EXPECTATION_FAILED', 'the only expectation known is 100-continue'),
-      log,
+      told,
     ),
   );
   server.on('connect', (_request, socket) =>
     refuseRaw(
       socket,
       new ControlError('control.METHOD_NOT_ALLOWED', 'this is no proxy', {
-        headers: { Allow: 'GET, HEAD, POST' },
+        headers: { Allow: 'GET, HEAD, POST, PUT' },
       }),
-      log,
+      told,
     ),
   );
   server.on('clientError', (error, socket) => {
     if (errnoOf(error) === 'ECONNRESET' || !socket.writable || answering(socket)) socket.destroy();
-    else refuseRaw(socket, (CLIENT_ERRORS[errnoOf(error) ?? ''] ?? malformed)(), log);
+    else refuseRaw(socket, (CLIENT_ERRORS[errnoOf(error) ?? ''] ?? malformed)(), told);
   });
 }
 
@@ -128,14 +137,22 @@ function httpServer(limits: ServerLimits): Server {
   return server;
 }
 
-function handler(fetch: Fetch, log: Log): Handle {
+function handler(fetch: Fetch, told: Told): Handle {
+  const { log } = told;
   const listener = getRequestListener(fetch, {
     // Only a request that cannot be made into a URL ends here; the application answers all others itself.
-    errorHandler: (cause) => errorResponse(badTarget(cause), newCorrelationId(), log),
+    errorHandler(cause) {
+      const { status, headers, body } = refusal(badTarget(cause), told);
+      return new Response(body, { status, headers });
+    },
   });
   return (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      return refuse(response, new ControlError('control.REQUEST_INVALID', 'the Host header is missing'), log);
+      return refuse(
+        response,
+        new ControlError('control.REQUEST_INVALID', 'the Host header is missing'),
+        told,
+      );
     }
     listener(request, response).catch((error: unknown) => {
       log({ level: 'error', event: 'request.failed', error });
@@ -178,13 +195,14 @@ async function drain(server: Server, drainMs: number): Promise<void> {
  * @throws DrillproofError `server.CONFIG_INVALID` when the address cannot be taken
  */
 export async function listen(
-  server: { readonly fetch: Fetch },
+  server: { readonly fetch: Fetch; readonly observer?: Observer },
   options: ListenOptions = {},
 ): Promise<Listening> {
   const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const http = httpServer(limits);
-  wire(http, handler(server.fetch, log), log);
+  const told = { log, observer: server.observer };
+  wire(http, handler(server.fetch, told), told);
   const address = await bind(http, port, hostname);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {

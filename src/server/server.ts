@@ -5,11 +5,22 @@ import { createCursors, type Cursors } from './http/cursor.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
+import { openEndpoints } from './open-endpoints.ts';
+import { createUploadAddresses } from './builds/upload-address.ts';
+import { authoringService } from './services/authoring.ts';
 import { buildAttemptService } from './services/build-attempts.ts';
+import { buildUploadService } from './services/build-uploads.ts';
 import { bundleService } from './services/bundles.ts';
 import { exportService } from './services/exports.ts';
+import { createRunOnce } from './services/idempotency.ts';
+import { operationService } from './services/operations.ts';
+import { runService } from './services/runs.ts';
+import { sessionService } from './services/sessions.ts';
 import { toolSourceService } from './services/tool-source.ts';
 import type { Store } from './store/store.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createObserver, type Observer } from './telemetry/observer.ts';
+import { createReadiness } from './telemetry/readiness.ts';
 
 export type ServerOptions = {
   readonly store: Store;
@@ -17,14 +28,30 @@ export type ServerOptions = {
   /** The clock, in milliseconds since 1970: tokens expire by it, and rates count with it. */
   readonly now?: () => number;
   readonly limits?: Partial<ServerLimits>;
-  /** Told of failures and of cut downloads; by default nobody is. */
+  /**
+   * Where clients reach it, without a slash at the end: upload addresses begin with it. Without one they are relative
+   * to the address that was asked; what a request says of its host is never believed.
+   */
+  readonly publicUrl?: string | (() => string);
+  /** Told of each request when it has ended, of failures and of cut downloads; by default nobody is. */
   readonly log?: Log;
+  /** What runs here, for `drillproof_build_info`. */
+  readonly version?: string;
+  /**
+   * Whether one proxy stands before this server that adds to X-Forwarded-For whom it serves, for the log. Default: no,
+   * and what the header says is not believed.
+   */
+  readonly trustProxy?: boolean;
 };
 
 /** A control plane as a function from Request to Response. */
 export type ControlServer = {
   /** `env` is what @hono/node-server passes; with it downloads are written to the connection directly. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
+  /** For what listens: it tells here of requests that it refused itself. */
+  readonly observer: Observer;
+  /** From now on `/readyz` answers 503, while everything else is still answered. */
+  stopping(): void;
   /** Closes the store. Close what listens first. */
   close(): Promise<void>;
 };
@@ -42,13 +69,23 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 
 /** A control plane over a store and a blob store, both made by the caller (docs/server.md). */
 export function createServer(options: ServerOptions): ControlServer {
-  const { store, blobs, now = Date.now, log = () => undefined } = options;
+  const { store, blobs, now = Date.now, log = () => undefined, trustProxy = false } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const cursors = once<Cursors>(async () => createCursors(await store.secret('cursor')));
+  const { publicUrl = '' } = options;
+  const baseUrl = typeof publicUrl === 'function' ? publicUrl : () => publicUrl;
+  const addresses = once(async () => createUploadAddresses(await store.secret('upload'), baseUrl));
+  const runOnce = createRunOnce(store, now, limits);
+  const work = { store, blobs, now, limits };
   const handlers = createHandlers({
-    exports: exportService(store, cursors),
+    authoring: authoringService(store, now, runOnce),
+    buildAttempts: buildAttemptService(work),
+    buildUploads: buildUploadService(work, addresses, runOnce),
     bundles: bundleService(store),
-    buildAttempts: buildAttemptService(store),
+    exports: exportService(store, cursors, now),
+    operations: operationService(store),
+    runs: runService(store, now, runOnce),
+    sessions: sessionService(store, now, runOnce),
     toolSource: toolSourceService(store, blobs, limits),
   });
   const rate = createRateLimiter({
@@ -57,8 +94,26 @@ export function createServer(options: ServerOptions): ControlServer {
     maxKeys: limits.rateBuckets,
     now,
   });
-  const app = createApp({ store, blobs, handlers, rate, limits, now, log });
+  const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
+  const observer = createObserver(metrics, log);
+  const readiness = createReadiness({ store, blobs, now, log });
+  const open = openEndpoints({ metrics, readiness });
+  const app = createApp({
+    store,
+    blobs,
+    handlers,
+    rate,
+    limits,
+    now,
+    log,
+    metrics,
+    observer,
+    open,
+    trustProxy,
+  });
   return {
+    observer,
+    stopping: () => readiness.stop(),
     fetch: (request, env) => app.fetch(request, { ...(typeof env === 'object' ? env : {}) }),
     close: () => store.close(),
   };

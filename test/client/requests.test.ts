@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { operationNames, operationRow } from '../../src/contract/operations.ts';
+import { callableNames, operationRow } from '../../src/contract/operations.ts';
 import { envelope, faultServer, json, type FaultServer } from '../faults/server.ts';
 import {
   BUNDLE,
@@ -69,9 +69,9 @@ describe('a request', () => {
     );
   });
 
-  it('has a method for every row of the table', () => {
+  it('has a method for every row of the table that is called with a token', () => {
     const { client } = testClient('http://127.0.0.1:9');
-    for (const name of operationNames) {
+    for (const name of callableNames) {
       const method = name
         .split('.')
         .reduce<unknown>((at, segment) => Reflect.get(Object(at), segment), client);

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   type Body,
   type BytesOperationName,
+  callableNames,
   controlErrors,
   errorsOf,
   operationNames,
@@ -56,6 +57,10 @@ const extensions: readonly [OperationName, string][] = [
     'evidence.exports.localReports.archive',
     `${P}/evidence-exports/{evidenceExportId}/local-reports/{localReportId}/archive`,
   ],
+  ['operations.read', `${P}/operations/{operationId}`],
+  ['runs.read', `${P}/runs/{hostedRunId}`],
+  ['sessions.read', `${P}/sessions/{sessionId}`],
+  ['authoring.turns.read', `${P}/authoring-sessions/{authoringSessionId}/turns/{authoringTurnId}`],
 ];
 
 describe('the table of operations', () => {
@@ -96,8 +101,8 @@ describe('the table of operations', () => {
     'requires an Idempotency-Key and a body of %s exactly when it changes something',
     (name) => {
       const row = operationRow(name);
-      expect(row.idempotent).toBe(row.method !== 'GET');
-      expect(row.body !== undefined).toBe(row.method !== 'GET');
+      expect(row.idempotent).toBe(row.method === 'POST');
+      expect(row.body !== undefined).toBe(row.method === 'POST');
     },
   );
 
@@ -126,6 +131,43 @@ describe('the table of operations', () => {
       errorsOf(operationRow(name)).includes('control.RANGE_NOT_SATISFIABLE'),
     );
     expect(ranged).toEqual(['evidence.exports.parts.download', 'evidence.exports.localReports.archive']);
+  });
+
+  it('takes bytes at a signed address, without a token or a key', () => {
+    const row = operationRow('builds.uploads.put');
+    expect(row).toMatchObject({
+      method: 'PUT',
+      path: `${P}/build-uploads/{buildAttemptId}`,
+      extension: true,
+      security: 'none',
+      idempotent: false,
+      content: { mediaType: 'application/zip', maxBytes: 67_108_864 },
+    });
+    expect(row.permission).toBeUndefined();
+    expect(callableNames).toEqual(operationNames.filter((name) => name !== 'builds.uploads.put'));
+  });
+
+  it.each([
+    ['artifactDigest', 'sha256:x'],
+    ['bytes', '0'],
+    ['bytes', '67108865'],
+    ['bytes', '1e3'],
+    ['bytes', '-1'],
+    ['expiresAtMs', ''],
+    ['expiresAtMs', '9007199254740993'],
+    ['expiresAtMs', '1.5'],
+    ['signature', 'A'.repeat(42)],
+    ['signature', `${'A'.repeat(42)}=`],
+  ])('refuses an upload address whose %s is %j', (name, value) => {
+    const { query } = operations['builds.uploads.put'];
+    const good = {
+      artifactDigest: `sha256:${'0'.repeat(64)}`,
+      bytes: '67108864',
+      expiresAtMs: '9007199254740991',
+      signature: 'A'.repeat(43),
+    };
+    expect(query.parse(good)).toMatchObject({ bytes: 67_108_864, expiresAtMs: Number.MAX_SAFE_INTEGER });
+    expect(query.safeParse({ ...good, [name]: value }).success).toBe(false);
   });
 
   it('names a token only where one is needed', () => {

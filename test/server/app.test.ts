@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  callableNames,
   fillPath,
   operationNames,
   operationRow,
@@ -10,7 +11,7 @@ import {
   permissions,
   type OperationName,
 } from '../../src/contract/index.ts';
-import { createServer } from '../../src/server/index.ts';
+import { createServer, type LogEntry } from '../../src/server/index.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import {
   ask,
@@ -29,6 +30,7 @@ import {
   tenants,
   token,
   world,
+  worlds,
   type World,
 } from './make.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
@@ -58,11 +60,19 @@ beforeAll(async () => {
     authoringSessionId: id('authsess', 1),
     hostedRunId: id('hrun', 1),
   };
+  await worlds(here, buildHash);
+  const turn = await send('authoring.turns.create', all, { authoringSessionId: id('authsess', 2) });
+  const { turn: queued } = operations['authoring.turns.create'].success.schema.parse(await turn.json());
+  params = { ...params, authoringTurnId: queued.authoringTurnId, operationId: queued.operationId };
 });
 afterAll(() => here.close());
 
+/** Of the path of an operation, where it differs from that of the others. */
+const PARAMS: Partial<Record<OperationName, Record<string, string>>> = {
+  'authoring.turns.read': { authoringSessionId: id('authsess', 2) },
+};
 const BODIES: Partial<Record<OperationName, unknown>> = {
-  'sessions.extend': { expectedLeaseGeneration: 1, expectedVersion: 1, ttlMs: 1000 },
+  'sessions.extend': { expectedLeaseGeneration: 1, expectedVersion: 1, ttlMs: 7_200_000 },
   'authoring.turns.create': { prompt: 'go on' },
   'builds.uploads.create': { buildHash: HASH, artifactDigest: HASH, bytes: 1 },
   'runs.reruns.create': {},
@@ -72,7 +82,7 @@ const QUERIES: Partial<Record<OperationName, string>> = { 'builds.tools.source':
 /** A good request for an operation; each test spoils one thing of it. */
 function request(name: OperationName, over: Record<string, string> = {}) {
   const row = operationRow(name);
-  const path = fillPath(row, { ...params, ...over }) + (QUERIES[name] ?? '');
+  const path = fillPath(row, { ...params, ...PARAMS[name], ...over }) + (QUERIES[name] ?? '');
   const body = BODIES[name];
   return {
     path,
@@ -98,17 +108,12 @@ const withoutCorrelation = async (response: Response) => {
   return { status: response.status, headers, body: (await response.text()).replaceAll(correlation, '') };
 };
 
-describe.each(operationNames)('%s', (name) => {
+describe.each(callableNames)('%s', (name) => {
   const row = operationRow(name);
-  const implemented = !row.idempotent;
 
   it('answers a token with its permission as the table says', async () => {
     const bearer = await token(here, { permissions: [row.permission ?? 'evidence.read'] });
     const response = await send(name, bearer);
-    if (!implemented) {
-      await expectEnvelope(response, 'control.NOT_IMPLEMENTED');
-      return;
-    }
     expectCommonHeaders(response);
     expect(response.status).toBe(row.success.status);
     if (row.success.kind === 'json') row.success.schema.parse(await response.json());
@@ -185,7 +190,6 @@ describe.each(operationNames)('%s', (name) => {
   });
 
   it('answers for a foreign project or organization exactly as for a missing one', async () => {
-    if (!implemented) return;
     const missing = await withoutCorrelation(await send(name, all, { projectId: id('prj', 99) }));
     expect(missing.status).toBe(404);
     const foreign = await token(here, { organizationId: OTHER_ORG });
@@ -194,11 +198,12 @@ describe.each(operationNames)('%s', (name) => {
     expect(await withoutCorrelation(await send(name, foreign))).toEqual(missing);
     expect(await withoutCorrelation(await send(name, narrow))).toEqual(missing);
     const inside = await withoutCorrelation(await send(name, foreign, { projectId: FOREIGN_PROJECT }));
-    if (name !== 'evidence.exports.list') expect(inside).toEqual(missing);
+    const needsNothing = name === 'evidence.exports.list' || name === 'builds.uploads.create';
+    if (!needsNothing) expect(inside).toEqual(missing);
   });
 
   it('lists every parameter that is wrong', async () => {
-    const spoilt = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, '!']));
+    const spoilt = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, '!'.repeat(129)]));
     const envelope = await expectEnvelope(await send(name, all, spoilt), 'control.REQUEST_INVALID');
     expect(envelope.issues?.map(({ path }) => path).toSorted()).toEqual(
       Object.keys(spoilt)
@@ -243,7 +248,7 @@ describe.each(operationNames)('%s', (name) => {
   });
 });
 
-describe.each(operationNames.filter((name) => operations[name].idempotent))(
+describe.each(callableNames.filter((name) => operations[name].idempotent))(
   '%s, which changes something',
   (name) => {
     const post = (headers: Record<string, string>, body: BodyInit = JSON.stringify(BODIES[name])) =>
@@ -269,7 +274,7 @@ describe.each(operationNames.filter((name) => operations[name].idempotent))(
     );
 
     it.each(['a'.repeat(8), 'a'.repeat(128), 'A.z_0:9-'])('takes the Idempotency-Key %j', async (key) => {
-      await expectEnvelope(await post({ ...good, 'idempotency-key': key }), 'control.NOT_IMPLEMENTED');
+      expect([400, 415]).not.toContain((await post({ ...good, 'idempotency-key': key })).status);
     });
 
     it.each(['text/plain', 'application/json; charset=latin1', 'application/jsonx', ''])(
@@ -281,7 +286,7 @@ describe.each(operationNames.filter((name) => operations[name].idempotent))(
 
     it('takes a charset of UTF-8', async () => {
       const type = 'application/json; charset=utf-8';
-      await expectEnvelope(await post({ ...good, 'content-type': type }), 'control.NOT_IMPLEMENTED');
+      expect([400, 415]).not.toContain((await post({ ...good, 'content-type': type })).status);
     });
 
     it('refuses a compressed body', async () => {
@@ -343,7 +348,7 @@ describe('what no row answers', () => {
     '/',
     '/v1',
     '/v1/nothing',
-    '/docs',
+    '/docs/',
     '/v1/projects/x/',
     '//',
     '/v1/%zz',
@@ -378,7 +383,7 @@ describe('every answer', () => {
   });
 
   it('says nothing of an unexpected failure, which the log has with the same id', async () => {
-    const log: { correlationId?: string; error?: unknown }[] = [];
+    const log: LogEntry[] = [];
     const secret = new Error('secret at /home/operator/key.pem');
     const store = { ...here.store, tokenByHash: () => Promise.reject(secret) };
     const server = createServer({ store, blobs: here.blobs, log: (entry) => log.push(entry) });
@@ -386,7 +391,9 @@ describe('every answer', () => {
     const text = await response.clone().text();
     const { correlationId } = await expectEnvelope(response, 'control.INTERNAL');
     expect(text).not.toContain('operator');
-    expect(log).toEqual([expect.objectContaining({ level: 'error', correlationId, error: secret })]);
+    expect(log.filter(({ level }) => level === 'error')).toEqual([
+      expect.objectContaining({ correlationId, error: secret }),
+    ]);
   });
 
   it('is the envelope when the rate of the token is used up', async () => {
@@ -421,7 +428,7 @@ describe('every answer', () => {
     );
     const path = fc.oneof(
       fc.array(segment, { maxLength: 8 }).map((segments) => `/${segments.join('/')}`),
-      fc.constantFrom(...operationNames).map((name) => request(name).path),
+      fc.constantFrom(...callableNames).map((name) => request(name).path),
     );
     const query = fc.option(fc.webQueryParameters(), { nil: '' });
     const headers = fc.dictionary(

@@ -67,7 +67,9 @@ export type World = {
   readonly blobs: Blobs;
   readonly admin: Admin;
   readonly folder: string;
+  /** What was logged, but for the requests. */
   readonly log: LogEntry[];
+  readonly requests: LogEntry[];
   readonly clock: { nowMs: number };
   close(): Promise<void>;
 };
@@ -77,15 +79,17 @@ export async function world(limits: Partial<ServerLimits> = {}): Promise<World> 
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;
   const log: LogEntry[] = [];
+  const requests: LogEntry[] = [];
+  const tell = (entry: LogEntry) => void (entry.event === 'request' ? requests : log).push(entry);
   const { store, blobs } = await openEmbedded(path, { now });
   const unhurried = { requestsPerSecond: 1e6, requestBurst: 1e6, ...limits };
-  const server = createServer({ store, blobs, now, limits: unhurried, log: (entry) => log.push(entry) });
+  const server = createServer({ store, blobs, now, limits: unhurried, log: tell });
   const admin = createAdmin({ store, blobs, now });
   const close = async (): Promise<void> => {
     await server.close();
     await remove();
   };
-  return { server, store, blobs, admin, folder: path, log, clock, close };
+  return { server, store, blobs, admin, folder: path, log, requests, clock, close };
 }
 
 /** Two organizations; the first has two projects, the second one. */
@@ -107,6 +111,26 @@ export async function token(
 ): Promise<string> {
   const { organizationId = ORG, projects = 'all', permissions = EVERY_PERMISSION } = over;
   return (await admin.createToken({ organizationId, projects, permissions })).token;
+}
+
+export const ENVIRONMENT = id('env', 1);
+
+/**
+ * An environment with a build, a session of it that is ready for an hour, a run of it that failed and one that has not
+ * begun, and two authoring sessions.
+ */
+export async function worlds({ admin }: Pick<World, 'admin'>, buildHash: string = HASH): Promise<void> {
+  const projectId = PROJECT;
+  await admin.createEnvironment({ projectId, environmentId: ENVIRONMENT, name: 'staging', buildHash });
+  const session = { projectId, sessionId: id('ses', 1), environmentId: ENVIRONMENT, drillId: 'restore' };
+  await admin.createSession(session);
+  const run = { projectId, sessionId: session.sessionId };
+  const counters = { trial: 2, trialCount: 3, attempt: 4, attemptLimit: 5 };
+  await admin.createRun({ ...run, hostedRunId: id('hrun', 1), state: 'failed', counters });
+  await admin.createRun({ ...run, hostedRunId: id('hrun', 2) });
+  const conversation = { projectId, branch: 'main', baseRevision: 'a1b2c3' };
+  await admin.createAuthoringSession({ ...conversation, authoringSessionId: id('authsess', 1) });
+  await admin.createAuthoringSession({ ...conversation, authoringSessionId: id('authsess', 2) });
 }
 
 export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

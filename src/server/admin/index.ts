@@ -3,11 +3,15 @@ import type { EvidenceSource } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { defaultLimits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
-import type { AdminContext } from './context.ts';
+import { cancelOperation } from '../services/cancel.ts';
+import { createAuthoringSession, type AuthoringSessionInput } from './authoring.ts';
+import { refused, type AdminContext } from './context.ts';
+import { createExport, deleteBundle, deleteExport, type CreateExportInput } from './exports.ts';
 import { ingestBuild } from './ingest-build.ts';
-import { ingestBundle } from './ingest-bundle.ts';
+import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
 import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
 import { ingestLocalReport } from './local-report.ts';
+import { workOff, type WorkOffOptions } from './work-off.ts';
 import {
   createOrganization,
   createProject,
@@ -17,15 +21,28 @@ import {
   type ProjectInput,
   type TokenInput,
 } from './tenants.ts';
+import {
+  createEnvironment,
+  createRun,
+  createSession,
+  setEntitlement,
+  type EnvironmentInput,
+  type RunInput,
+  type SessionInput,
+} from './worlds.ts';
 
+export type { AuthoringSessionInput } from './authoring.ts';
+export type { EnvironmentInput, RunInput, SessionInput } from './worlds.ts';
 export type { Ingested } from './context.ts';
+export type { WorkedOff } from './work-off.ts';
+export type { CreatedExport, CreateExportInput } from './exports.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
 export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
 
 /**
- * What an operator may do: create tenants and tokens, and take in evidence and builds. It works on the stores
- * directly, beside a running server or without one; there is no way to it over HTTP.
+ * What an operator may do: create tenants, tokens, worlds and conversations, and take in evidence and builds. It works
+ * on the stores directly, beside a running server or without one; there is no way to it over HTTP.
  */
 export function createAdmin(options: {
   readonly store: Store;
@@ -36,10 +53,26 @@ export function createAdmin(options: {
   const context: AdminContext = { store, blobs, now, limits: defaultLimits };
   return {
     createOrganization: (input: OrganizationInput) => createOrganization(context, input),
+    setEntitlement: (input: { organizationId: string; maxSessionTtlMs: number }) =>
+      setEntitlement(context, input),
     createProject: (input: ProjectInput) => createProject(context, input),
     createToken: (input: TokenInput) => createToken(context, input),
     revokeToken: (tokenId: string) => revokeToken(context, tokenId),
-    ingestBundle: (projectId: string, part: RandomAccess) => ingestBundle(context, projectId, part),
+    createEnvironment: (input: EnvironmentInput) => createEnvironment(context, input),
+    createSession: (input: SessionInput) => createSession(context, input),
+    createRun: (input: RunInput) => createRun(context, input),
+    createAuthoringSession: (input: AuthoringSessionInput) => createAuthoringSession(context, input),
+    cancelOperation: async (ref: { organizationId: string; operationId: string }) => {
+      if ((await store.operation(ref.organizationId, ref.operationId)) === undefined)
+        throw refused(`the organization has no operation ${ref.operationId}`);
+      return cancelOperation(store, now, ref);
+    },
+    ingestBundle: (projectId: string, part: RandomAccess, ingest?: IngestBundleOptions) =>
+      ingestBundle(context, projectId, part, ingest),
+    workOff: (work?: WorkOffOptions) => workOff(context, work),
+    createExport: (input: CreateExportInput) => createExport(context, input),
+    deleteBundle: (ref: { projectId: string; evidenceBundleId: string }) => deleteBundle(context, ref),
+    deleteExport: (ref: { organizationId: string; evidenceExportId: string }) => deleteExport(context, ref),
     ingestLocalReport: (projectId: string, archive: RandomAccess, metadata: unknown) =>
       ingestLocalReport(context, projectId, archive, metadata),
     ingestExport: (source: EvidenceSource, ingest?: IngestExportOptions) =>

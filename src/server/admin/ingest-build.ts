@@ -1,73 +1,18 @@
 import { once } from '../../bytes/once.ts';
-import { digestOf, digestStream, type Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
-import { fromUtf8 } from '../../bytes/utf8.ts';
 import { MAX_BUILD_BYTES, type BuildAttempt } from '../../contract/index.ts';
-import { DEFAULT_LIMITS, parseBuildLock, readWhole, type LockedPackage } from '../../evidence/index.ts';
-import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
+import { readWhole } from '../../evidence/index.ts';
+import { holdBlobs } from '../blobs/hold.ts';
+import { checkPackages, openBuild } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
-import { readEntryWhole } from '../zip-entry.ts';
-import { derivedId, refused, requireProject, type AdminContext, type Ingested } from './context.ts';
-
-const BUILD_LOCK = 'build.json';
-const MAX_EXPANDED_BYTES = 1024 * 1024 * 1024;
-
-/** Every file that a package names, with what the lock says of it. */
-const filesOf = (locked: LockedPackage): readonly { path: string; digest: string; bytes?: number }[] => [
-  { path: locked.manifest, digest: locked.manifestHash },
-  { path: locked.source, digest: locked.artifactHash },
-  ...(locked.ui?.assets ?? []).map(({ path, artifactHash, bytes }) => ({
-    path,
-    digest: artifactHash,
-    bytes,
-  })),
-];
-
-const invalid = (message: string, path: string) => refused(message, { path }, 'build.PACKAGE_INVALID');
-
-async function checkFile(
-  archive: ZipArchive,
-  entry: ZipEntry | undefined,
-  file: { path: string; digest: string; bytes?: number },
-): Promise<void> {
-  if (entry === undefined) throw invalid(`the archive lacks ${file.path}`, file.path);
-  const found = await digestStream(archive.read(entry));
-  if (found.digest !== file.digest)
-    throw invalid(`${file.path} has another SHA-256 than the lock says`, file.path);
-  if (file.bytes !== undefined && found.bytes !== file.bytes) {
-    throw invalid(`${file.path} has another size than the lock says`, file.path);
-  }
-}
-
-/** A source that may be served must be text; a larger one is never served (control API, tools/source). */
-async function checkText(archive: ZipArchive, entry: ZipEntry | undefined, maxBytes: number): Promise<void> {
-  if (entry === undefined || entry.bytes > maxBytes) return;
-  const bytes = await readEntryWhole(archive, entry.name, maxBytes);
-  try {
-    fromUtf8(bytes ?? new Uint8Array());
-  } catch {
-    throw invalid(`${entry.name} is not well-formed UTF-8`, entry.name);
-  }
-}
+import { derivedId, requireProject, type AdminContext, type Ingested } from './context.ts';
 
 /** Checks a build archive against its own lock (formats §7) and gives the build hash. */
 async function checkBuild(bytes: Uint8Array, sourceBytes: number): Promise<Digest> {
-  const archive = await openZip(memoryAccess(bytes), { totalBytes: MAX_EXPANDED_BYTES });
-  const lockBytes = await readEntryWhole(archive, BUILD_LOCK, DEFAULT_LIMITS.documentBytes);
-  if (lockBytes === undefined) throw refused('the archive holds no build.json', {}, 'build.ARCHIVE_INVALID');
-  const lock = parseBuildLock(lockBytes);
-  const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
-  const named = new Set([BUILD_LOCK]);
-  for (const locked of lock.packages) {
-    for (const file of filesOf(locked)) {
-      await checkFile(archive, entries.get(file.path), file);
-      named.add(file.path);
-    }
-    await checkText(archive, entries.get(locked.source), sourceBytes);
-  }
-  const stray = archive.entries.find(({ name }) => !named.has(name));
-  if (stray === undefined) return digestOf(lockBytes);
-  throw refused('the lock names no such file', { path: stray.name }, 'build.ARCHIVE_INVALID');
+  const build = await openBuild(memoryAccess(bytes));
+  await checkPackages(build, sourceBytes);
+  return build.buildHash;
 }
 
 /** The attempt under which an administrator's build stands; its id follows from the build, so it comes out once. */
@@ -119,6 +64,7 @@ export async function ingestBuild(
   const { buildAttemptId } = attempt;
   const inProject = { organizationId: project.organizationId, projectId };
   const created = await store.transaction(async (tx) => {
+    await holdBlobs(tx, blobs, [archive.digest], now());
     if ((await tx.build(projectId, buildHash))?.archive !== undefined) return false;
     await tx.saveBuild({ ...inProject, buildHash, archive });
     await tx.insertBuildAttempt({ ...inProject, buildAttemptId, resource: attempt });

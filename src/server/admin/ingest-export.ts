@@ -20,6 +20,7 @@ import {
 } from '../../evidence/index.ts';
 import * as z from 'zod';
 import { toDigest } from '../blobs/digest.ts';
+import { holdBlobs } from '../blobs/hold.ts';
 import type {
   BlobRef,
   BundleRow,
@@ -227,8 +228,11 @@ async function keep(one: Export, given: readonly LocalReportMetadata[]): Promise
     manifest: await blobs.put(once(manifestBytes)),
     ...(attestationBytes !== undefined && { attestation: await blobs.put(once(attestationBytes)) }),
   };
+  const stored = [...bundles, ...reports.map(({ row }) => row)].map(({ archive }) => archive);
+  const digests = [...stored, ...Object.values(documents)].map(({ digest }) => digest);
   return store.transaction(async (tx) => {
     if (await isKnown(tx, one)) return false;
+    await holdBlobs(tx, blobs, digests, one.now());
     for (const bundle of bundles) await keepBundle(tx, bundle);
     for (const { row } of reports) await keepLocalReport(tx, row);
     await tx.insertExport({

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../bytes/json-canonical.ts';
 import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
+import { holdBlobs } from '../blobs/hold.ts';
 import type { BlobRef, LocalReportRow, ProjectRow, Reads, Writes } from '../store/store.ts';
 import { derivedId, refused, requireProject, type AdminContext, type Ingested } from './context.ts';
 
@@ -81,6 +82,9 @@ export async function ingestLocalReport(
   const project = await requireProject(context.store, projectId);
   const archive = await context.blobs.put(streamAccess(access), { bytes: access.size });
   const row = localReportRow(project, archive, claims, context.now());
-  const created = await context.store.transaction((tx) => keepLocalReport(tx, row));
+  const created = await context.store.transaction(async (tx) => {
+    await holdBlobs(tx, context.blobs, [archive.digest], context.now());
+    return keepLocalReport(tx, row);
+  });
   return { localReportId: row.localReportId, created };
 }

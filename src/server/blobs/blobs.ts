@@ -11,7 +11,7 @@ export type OpenBlob = {
   readonly bytes: number;
   /**
    * The bytes of a range, in order, in pieces.
-   * @throws DrillproofError `io.CHANGED` when the file ends early, `io.UNREADABLE`
+   * @throws DrillproofError `io.CHANGED` when it is no longer what was opened, `io.UNREADABLE`, `control.UNAVAILABLE`
    */
   stream(range: ByteRange): Bytes;
   access(): RandomAccess;
@@ -25,14 +25,27 @@ export type OpenBlob = {
 export type Blobs = {
   /**
    * Takes in a stream, hashing and counting as it passes; with `expected`, other bytes are refused and not kept.
-   * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.READ_ONLY`, `io.WRITE_FAILED`
+   * @throws DrillproofError `control.UPLOAD_MISMATCH`, `control.UNAVAILABLE`, `io.DISK_FULL`, `io.READ_ONLY`,
+   *   `io.WRITE_FAILED`
    */
   put(source: Bytes, expected?: Partial<BlobRef>): Promise<BlobRef>;
   /**
-   * Opens a blob after proving its bytes; a proof holds until the file is seen to have changed.
-   * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are gone or have another digest, `io.UNREADABLE`
+   * Opens a blob after proving its bytes; a proof holds until what is stored is seen to have changed.
+   * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are gone or have another digest, `io.UNREADABLE`,
+   *   `control.UNAVAILABLE`
    */
   open(digest: Digest): Promise<OpenBlob>;
-  /** Hashes the bytes again, whatever was proven before. `missing`, `corrupt` or `intact`. @throws `io.UNREADABLE` */
-  verify(digest: Digest): Promise<'intact' | 'corrupt' | 'missing'>;
+  /**
+   * Hashes the bytes again, whatever was proven before; bytes of another count are `corrupt` too.
+   * @throws DrillproofError `io.UNREADABLE`, `control.UNAVAILABLE` when it could not be found out
+   */
+  verify(blob: BlobRef): Promise<'intact' | 'corrupt' | 'missing'>;
+  /** Whether a blob is there, by its name only. @throws as `verify` */
+  has(digest: Digest): Promise<boolean>;
+  /** Every blob that is kept, by its name and size only, in no promised order. @throws as `verify` */
+  list(): AsyncIterable<BlobRef>;
+  /** Removes a blob; one that is not there is no failure. The rows that name it go first. @throws as `put` */
+  remove(digest: Digest): Promise<void>;
+  /** Whether the storage answers now. @throws DrillproofError `control.UNAVAILABLE`, `io.*` when it does not */
+  ping(): Promise<void>;
 };

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, rm, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { digester, type Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import type { BlobRef } from '../store/store.ts';
+import { taking } from './expected.ts';
 
 /** Where the blob of a digest lies: two characters of folder, so that no folder grows without bound. */
 export function blobPath(root: string, digest: Digest): string {
@@ -22,30 +23,11 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function assertExpected(found: BlobRef, expected: Partial<BlobRef>): void {
-  for (const fact of ['bytes', 'digest'] as const) {
-    const wanted = expected[fact];
-    if (wanted !== undefined && wanted !== found[fact]) {
-      throw new DrillproofError(
-        'control.UPLOAD_MISMATCH',
-        `${fact}: expected ${wanted}, got ${found[fact]}`,
-        {
-          details: { expected: wanted, actual: found[fact] },
-        },
-      );
-    }
-  }
-}
-
-async function writeAll(file: FileHandle, source: Bytes, maxBytes: number): Promise<BlobRef> {
-  const sum = digester();
-  for await (const chunk of source) {
-    sum.update(chunk);
-    if (sum.bytes > maxBytes) break; // the count already differs from the expected one
+async function writeAll(file: FileHandle, bytes: Bytes): Promise<void> {
+  for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
   }
   await file.sync();
-  return { bytes: sum.bytes, digest: sum.digest() };
 }
 
 /** Moves a finished file to its final name so that the name survives a power cut, not only the bytes. */
@@ -62,18 +44,30 @@ async function publish(root: string, temporary: string, digest: Digest): Promise
 export async function putOnDisk(root: string, source: Bytes, expected: Partial<BlobRef>): Promise<BlobRef> {
   const temporary = join(root, 'tmp', randomUUID());
   try {
+    const { bytes, found } = taking(source, expected);
     const file = await open(temporary, 'wx', 0o600);
-    let found: BlobRef;
     try {
-      found = await writeAll(file, source, expected.bytes ?? Number.POSITIVE_INFINITY);
+      await writeAll(file, bytes);
     } finally {
       await file.close();
     }
-    assertExpected(found, expected);
-    await publish(root, temporary, found.digest);
-    return found;
+    const blob = found();
+    if (blob === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its proof');
+    await publish(root, temporary, blob.digest);
+    return blob;
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell
     throw ioError(cause, root, 'write');
+  }
+}
+
+/** Removes a blob so that it stays removed after a power cut; one that is not there is no failure. */
+export async function removeFromDisk(root: string, digest: Digest): Promise<void> {
+  const path = blobPath(root, digest);
+  try {
+    await unlink(path);
+    await syncFolder(dirname(path));
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw ioError(cause, path, 'write');
   }
 }

@@ -1,12 +1,14 @@
-import type { BigIntStats } from 'node:fs';
-import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import type { BigIntStats, Stats } from 'node:fs';
+import { access, constants, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestStream, type Digest } from '../../bytes/hash.ts';
 import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import type { BlobRef } from '../store/store.ts';
 import type { Blobs, OpenBlob } from './blobs.ts';
-import { blobPath, putOnDisk } from './disk-put.ts';
+import { isDigest } from './digest.ts';
+import { blobPath, putOnDisk, removeFromDisk } from './disk-put.ts';
 import { proofCache, type ProofCache } from './proof-cache.ts';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -52,18 +54,18 @@ async function proven(root: string, digest: Digest, proofs: ProofCache): Promise
   if (file === undefined) throw corrupt(digest, 'are gone');
   try {
     const stats = await file.stat({ bigint: true });
-    const access = fileAccess(file, Number(stats.size), path);
-    const stream = (start: number, end: number) => streamAccess(access, start, end - start, PIECE_BYTES);
+    const bytes = fileAccess(file, Number(stats.size), path);
+    const stream = (start: number, end: number) => streamAccess(bytes, start, end - start, PIECE_BYTES);
     const matches = await proofs.check(
       digest,
       identityOf(stats),
-      async () => (await digestStream(stream(0, access.size))).digest === digest,
+      async () => (await digestStream(stream(0, bytes.size))).digest === digest,
     );
     if (!matches) throw corrupt(digest, 'no longer match their digest');
     return {
-      bytes: access.size,
+      bytes: bytes.size,
       stream: ({ start, end }) => stream(start, end),
-      access: () => access,
+      access: () => bytes,
       close: () => file.close(),
     };
   } catch (error) {
@@ -78,6 +80,61 @@ async function sweep(folder: string, nowMs: number): Promise<void> {
     const path = join(folder, name);
     const stats = await stat(path).catch(() => undefined); // its owner may finish meanwhile
     if (stats !== undefined && nowMs - stats.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
+  }
+}
+
+async function verifyFile(root: string, { digest, bytes }: BlobRef): ReturnType<Blobs['verify']> {
+  const path = blobPath(root, digest);
+  const file = await openFile(path);
+  if (file === undefined) return 'missing';
+  try {
+    const { size } = await file.stat();
+    if (size !== bytes) return 'corrupt';
+    const found = await digestStream(streamAccess(fileAccess(file, size, path), 0, size, PIECE_BYTES));
+    return found.digest === digest ? 'intact' : 'corrupt';
+  } finally {
+    await file.close();
+  }
+}
+
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined; // it was removed since the folder was read
+    throw cause;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return (await statIfThere(path)) !== undefined;
+  } catch (cause) {
+    throw ioError(cause, path, 'read');
+  }
+}
+
+async function* listFiles(root: string): AsyncGenerator<BlobRef> {
+  const blobs = join(root, 'blobs');
+  try {
+    for (const folder of await readdir(blobs)) {
+      for (const name of await readdir(join(blobs, folder))) {
+        const digest = `sha256:${folder}${name}`;
+        if (!isDigest(digest)) continue;
+        const stats = await statIfThere(blobPath(root, digest));
+        if (stats !== undefined) yield { digest, bytes: stats.size };
+      }
+    }
+  } catch (cause) {
+    throw ioError(cause, blobs, 'read');
+  }
+}
+
+async function pingFolder(root: string): Promise<void> {
+  try {
+    await access(join(root, 'tmp'), constants.R_OK | constants.W_OK);
+  } catch (cause) {
+    throw ioError(cause, root, 'write');
   }
 }
 
@@ -99,17 +156,10 @@ export async function openDiskBlobs(root: string, now: () => number = Date.now):
   return {
     put: (source, expected = {}) => putOnDisk(root, source, expected),
     open: (digest) => proven(root, digest, proofs),
-    async verify(digest) {
-      const file = await openFile(blobPath(root, digest));
-      if (file === undefined) return 'missing';
-      try {
-        const { size } = await file.stat();
-        const access = fileAccess(file, size, blobPath(root, digest));
-        const found = await digestStream(streamAccess(access, 0, size, PIECE_BYTES));
-        return found.digest === digest ? 'intact' : 'corrupt';
-      } finally {
-        await file.close();
-      }
-    },
+    verify: (blob) => verifyFile(root, blob),
+    has: (digest) => isThere(blobPath(root, digest)),
+    list: () => listFiles(root),
+    remove: (digest) => removeFromDisk(root, digest),
+    ping: () => pingFolder(root),
   };
 }

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { fromHex } from '../../bytes/hex.ts';
 import type { Digest } from '../../bytes/hash.ts';
+import type { Bytes } from '../../bytes/platform.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { ControlError } from '../control-error.ts';
 import type { Log } from '../log.ts';
@@ -26,6 +27,8 @@ export type DownloadContext = {
   readonly log: Log;
   /** The response of Node to write to directly; without it the bytes go through a web stream. */
   readonly outgoing: ServerResponse | undefined;
+  /** Told of the bytes that go to it past the Response. */
+  readonly streamed: (bytes: number) => void;
 };
 
 type Answer = {
@@ -85,6 +88,13 @@ async function collect(blob: OpenBlob, range: ByteRange) {
   return Buffer.concat(chunks);
 }
 
+async function* counted(pieces: Bytes, streamed: (bytes: number) => void): Bytes {
+  for await (const piece of pieces) {
+    streamed(piece.length);
+    yield piece;
+  }
+}
+
 /**
  * Streams to the response of Node. Once the headers are out a failure can only cut the connection, which `pipeline`
  * does: the length that was announced is then not reached, and no client takes the part for the whole.
@@ -92,7 +102,8 @@ async function collect(blob: OpenBlob, range: ByteRange) {
 async function writeOut(blob: OpenBlob, answer: Answer, outgoing: ServerResponse, context: DownloadContext) {
   outgoing.writeHead(answer.status, answer.headers);
   try {
-    await pipeline(Readable.from(blob.stream(answer.range), { objectMode: true }), outgoing);
+    const pieces = counted(blob.stream(answer.range), context.streamed);
+    await pipeline(Readable.from(pieces, { objectMode: true }), outgoing);
   } catch (error) {
     context.log({
       level: 'warn',

@@ -16,6 +16,8 @@ export const commonHeaders = (correlationId: string): Record<string, string> => 
 
 export type ErrorAnswer = {
   readonly status: number;
+  readonly code: ControlCode;
+  readonly correlationId: string;
   readonly headers: Record<string, string>;
   readonly body: string;
 };
@@ -58,29 +60,45 @@ function envelopeOf(error: ControlError, code: ControlCode, correlationId: strin
   };
 }
 
+// What this server says of itself, such as that it is not ready: the line of the request has it, and nothing broke.
+const isOurWord = (error: unknown): boolean =>
+  error instanceof ControlError &&
+  error.cause === undefined &&
+  (error.code === 'control.NOT_IMPLEMENTED' || error.code === 'control.UNAVAILABLE');
+
 /** The canonical error envelope of any failure (control API, Errors); what the caller cannot mend is logged. */
 export function errorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
   const refusal = told(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
   const { status } = controlErrors[code];
-  if (status >= 500 && code !== 'control.NOT_IMPLEMENTED')
-    log({ level: 'error', event: code, correlationId, error });
+  if (status >= 500 && !isOurWord(error)) log({ level: 'error', event: code, correlationId, error });
   const retryAfter = refusal.retryAfterMs;
+  const body = JSON.stringify(envelopeOf(refusal, code, correlationId));
   return {
     status,
+    code,
+    correlationId,
     headers: {
       'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
       ...commonHeaders(correlationId),
       ...HEADERS_OF[code],
       ...(retryAfter !== undefined && { 'Retry-After': String(Math.ceil(retryAfter / 1000)) }),
       ...refusal.headers,
     },
-    body: JSON.stringify(envelopeOf(refusal, code, correlationId)),
+    body,
   };
 }
 
+const codes = new WeakMap<Response, ControlCode>();
+
+/** The code of a response that `errorResponse` made. */
+export const codeOf = (response: Response): ControlCode | undefined => codes.get(response);
+
 /** `errorAnswer` as a Response. */
 export function errorResponse(error: unknown, correlationId: string, log: Log): Response {
-  const { status, headers, body } = errorAnswer(error, correlationId, log);
-  return new Response(body, { status, headers });
+  const { status, code, headers, body } = errorAnswer(error, correlationId, log);
+  const response = new Response(body, { status, headers });
+  codes.set(response, code);
+  return response;
 }

@@ -1,7 +1,7 @@
 import type { BuildAttempt } from '../../contract/index.ts';
+import { settledAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import { notFound } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
-import type { Store } from '../store/store.ts';
 import { assertProject } from './access.ts';
 
 export type BuildAttemptService = {
@@ -9,13 +9,13 @@ export type BuildAttemptService = {
 };
 
 /** Build attempts with their source provenance. */
-export function buildAttemptService(store: Store): BuildAttemptService {
+export function buildAttemptService(work: BuildWork): BuildAttemptService {
   return {
     async read(principal, { projectId, buildAttemptId }) {
-      await assertProject(store, principal, projectId);
-      const row = await store.buildAttempt(projectId, buildAttemptId);
+      await assertProject(work.store, principal, projectId);
+      const row = await work.store.buildAttempt(projectId, buildAttemptId);
       if (row === undefined) throw notFound();
-      return row.resource;
+      return settledAttempt(work, row);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { EvidenceExport, LocalReportItem } from '../../contract/index.ts';
+import type { EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import type { Cursors, CursorScope } from '../http/cursor.ts';
 import type { Download } from '../http/download.ts';
@@ -41,8 +41,16 @@ function assertReadable({ resource }: ExportRow): void {
   if (resource.state !== 'available') throw WHY_NOT[resource.state]();
 }
 
+/** Whether a bundle's bytes may be served no more: from `deleteAtMs` on, whenever somebody comes to remove them. */
+const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
+  state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
+
 /** Exports: their resource, the lists and the bytes that they hold. */
-export function exportService(store: Store, cursors: () => Promise<Cursors>): ExportService {
+export function exportService(
+  store: Store,
+  cursors: () => Promise<Cursors>,
+  now: () => number,
+): ExportService {
   const visible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     await assertProject(store, principal, ref.projectId);
     const row = await store.export(principal.organizationId, ref.evidenceExportId);
@@ -95,7 +103,7 @@ export function exportService(store: Store, cursors: () => Promise<Cursors>): Ex
       const part = await store.exportPart(organizationId, evidenceExportId, ref.evidenceBundleId);
       if (part === undefined) throw notFound();
       const bundle = await store.bundle(part.projectId, part.evidenceBundleId);
-      if (bundle?.resource.state === 'deleted') throw deleted('the bundle');
+      if (bundle === undefined || isDeleted(bundle.resource, now())) throw deleted('the bundle');
       return { blob: part.archive, mediaType: 'application/zip', filename: `${part.evidenceBundleId}.zip` };
     },
 

@@ -27,6 +27,11 @@ export function optionalInteger<N extends string>(
   return row[column] === null ? {} : ({ [name]: integer(row, column) } as { [K in N]: number });
 }
 
+export const inProject = (row: SqlRow): { organizationId: string; projectId: string } => ({
+  organizationId: text(row, 'organization_id'),
+  projectId: text(row, 'project_id'),
+});
+
 /** A column of JSON, checked against its schema. */
 export function json<S extends z.ZodType>(row: SqlRow, column: string, schema: S): z.output<S> {
   const parsed = schema.safeParse(JSON.parse(text(row, column)));

@@ -5,7 +5,7 @@
  * Rows of a project are keyed by it, so that one tenant's id never meets another's. Resources are kept as the JSON
  * that is served; what queries need stands beside it in columns.
  */
-export const sqliteMigrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   CREATE TABLE organizations (
     organization_id TEXT PRIMARY KEY,
@@ -116,4 +116,161 @@ export const sqliteMigrations: readonly string[] = [
     FOREIGN KEY (project_id, local_report_id) REFERENCES local_reports
   ) STRICT, WITHOUT ROWID;
   `,
+  // Every attempt until here was an administrator's, taken in as succeeded.
+  `
+  ALTER TABLE organizations ADD COLUMN max_session_ttl_ms INTEGER;
+  ALTER TABLE build_attempts ADD COLUMN state TEXT NOT NULL DEFAULT 'succeeded';
+  ALTER TABLE build_attempts ADD COLUMN updated_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE build_attempts ADD COLUMN upload_expires_at_ms INTEGER;
+  CREATE INDEX build_attempts_unfinished ON build_attempts (state, updated_at_ms)
+    WHERE state NOT IN ('succeeded', 'failed', 'cancelled');
+
+  CREATE TABLE environments (
+    project_id TEXT NOT NULL,
+    environment_id TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    build_hash TEXT,
+    version INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (project_id, environment_id),
+    FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE sessions (
+    project_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    environment_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    resource TEXT NOT NULL,
+    PRIMARY KEY (project_id, session_id),
+    FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id),
+    FOREIGN KEY (project_id, environment_id) REFERENCES environments (project_id, environment_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE hosted_runs (
+    project_id TEXT NOT NULL,
+    hosted_run_id TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    PRIMARY KEY (project_id, hosted_run_id),
+    FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id),
+    FOREIGN KEY (project_id, session_id) REFERENCES sessions (project_id, session_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX hosted_runs_of_session ON hosted_runs (project_id, session_id);
+
+  CREATE TABLE authoring_sessions (
+    project_id TEXT NOT NULL,
+    authoring_session_id TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    PRIMARY KEY (project_id, authoring_session_id),
+    FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE authoring_turns (
+    project_id TEXT NOT NULL,
+    authoring_turn_id TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    authoring_session_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    resource TEXT NOT NULL,
+    PRIMARY KEY (project_id, authoring_turn_id),
+    UNIQUE (project_id, authoring_session_id, sequence),
+    FOREIGN KEY (project_id, authoring_session_id)
+      REFERENCES authoring_sessions (project_id, authoring_session_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE operations (
+    operation_id TEXT PRIMARY KEY,
+    organization_id TEXT NOT NULL REFERENCES organizations,
+    project_id TEXT,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE jobs (
+    operation_id TEXT PRIMARY KEY REFERENCES operations,
+    organization_id TEXT NOT NULL,
+    project_id TEXT,
+    kind TEXT NOT NULL,
+    resource_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    not_before_ms INTEGER NOT NULL,
+    lease_until_ms INTEGER,
+    worker TEXT,
+    created_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX jobs_in_order ON jobs (not_before_ms, operation_id);
+
+  CREATE TABLE idempotency (
+    organization_id TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    principal_id TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    status TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    lease_until_ms INTEGER NOT NULL,
+    response TEXT,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (organization_id, project_id, principal_id, operation, idempotency_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
+  `,
+  // When evidence was created, is to be deleted and was deleted; who works; which blobs may no longer be needed.
+  `
+  ALTER TABLE bundles ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE bundles ADD COLUMN delete_at_ms INTEGER;
+  ALTER TABLE bundles ADD COLUMN deleted_at_ms INTEGER;
+  ALTER TABLE local_reports ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
+  UPDATE bundles SET created_at_ms = json_extract(resource, '$.createdAtMs'),
+    delete_at_ms = json_extract(resource, '$.deleteAtMs'), deleted_at_ms = json_extract(resource, '$.deletedAtMs');
+  UPDATE local_reports SET created_at_ms = json_extract(source, '$.createdAtMs');
+  CREATE INDEX bundles_in_order ON bundles (organization_id, created_at_ms, evidence_bundle_id);
+  CREATE INDEX bundles_to_delete ON bundles (delete_at_ms) WHERE deleted_at_ms IS NULL;
+  CREATE INDEX local_reports_in_order ON local_reports (organization_id, created_at_ms, local_report_id);
+
+  CREATE INDEX bundles_by_blob ON bundles (archive_digest);
+  CREATE INDEX builds_by_blob ON builds (archive_digest);
+  CREATE INDEX local_reports_by_blob ON local_reports (archive_digest);
+  CREATE INDEX exports_by_manifest ON exports (manifest_digest);
+  CREATE INDEX exports_by_attestation ON exports (attestation_digest);
+  CREATE INDEX export_parts_by_blob ON export_parts (archive_digest);
+  CREATE INDEX export_parts_by_bundle ON export_parts (project_id, evidence_bundle_id);
+  CREATE INDEX export_reports_by_blob ON export_reports (archive_digest);
+
+  CREATE TABLE blob_removals (
+    digest TEXT PRIMARY KEY,
+    created_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE workers (
+    worker TEXT PRIMARY KEY,
+    kinds TEXT NOT NULL,
+    seen_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
+
+// The words in which PostgreSQL's DDL differs from SQLite's. By the collation "C" text sorts by its UTF-8 bytes.
+const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
+  [/\bINTEGER\b/g, 'BIGINT'],
+  [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
+  [/json_extract\((\w+), '\$\.(\w+)'\)/g, "($1::jsonb ->> '$2')::bigint"],
+];
+
+/** A step of the schema as PostgreSQL takes it. */
+export const postgresDdl = (step: string): string =>
+  POSTGRES_WORDS.reduce((text, [words, instead]) => text.replaceAll(words, instead), step);

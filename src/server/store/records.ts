@@ -6,6 +6,7 @@ import {
 } from '../../contract/index.ts';
 import {
   blobRef,
+  inProject,
   integer,
   json,
   optionalBlobRef,
@@ -19,27 +20,23 @@ import type {
   BuildAttemptRow,
   BuildRow,
   BundleRow,
+  EvidenceReads,
   ExportPartRow,
   ExportReportRow,
   ExportRow,
   LocalReportRow,
   OrganizationRow,
   ProjectRow,
-  Reads,
   TokenRow,
 } from './store.ts';
 
 const localReportSourceSchema = localReportItemSchema.shape.source.omit({ ordinal: true });
 
-const inProject = (row: SqlRow): { organizationId: string; projectId: string } => ({
-  organizationId: text(row, 'organization_id'),
-  projectId: text(row, 'project_id'),
-});
-
 const organizationRow = (row: SqlRow): OrganizationRow => ({
   organizationId: text(row, 'organization_id'),
   name: text(row, 'name'),
   createdAtMs: integer(row, 'created_at_ms'),
+  ...optionalInteger(row, 'max_session_ttl_ms', 'maxSessionTtlMs'),
 });
 
 const projectRow = (row: SqlRow): ProjectRow => ({
@@ -59,7 +56,7 @@ const tokenRow = (row: SqlRow): TokenRow => ({
   ...optionalInteger(row, 'revoked_at_ms', 'revokedAtMs'),
 });
 
-const bundleRow = (row: SqlRow): BundleRow => ({
+export const bundleRow = (row: SqlRow): BundleRow => ({
   ...inProject(row),
   evidenceBundleId: text(row, 'evidence_bundle_id'),
   archive: blobRef(row, 'archive'),
@@ -72,13 +69,14 @@ const buildRow = (row: SqlRow): BuildRow => ({
   ...optionalBlobRef(row, 'archive'),
 });
 
-const buildAttemptRow = (row: SqlRow): BuildAttemptRow => ({
+export const buildAttemptRow = (row: SqlRow): BuildAttemptRow => ({
   ...inProject(row),
   buildAttemptId: text(row, 'build_attempt_id'),
   resource: json(row, 'resource', buildAttemptSchema),
+  ...optionalInteger(row, 'upload_expires_at_ms', 'uploadExpiresAtMs'),
 });
 
-const localReportRow = (row: SqlRow): LocalReportRow => ({
+export const localReportRow = (row: SqlRow): LocalReportRow => ({
   ...inProject(row),
   localReportId: text(row, 'local_report_id'),
   archive: blobRef(row, 'archive'),
@@ -110,12 +108,12 @@ const exportReportRow = (row: SqlRow): ExportReportRow => ({
   item: json(row, 'item', localReportItemSchema),
 });
 
-/** The reads of a store over any database that answers these few statements. */
-export function sqlReads(sql: Sql): Reads {
+/** Reads of tenants, evidence and builds; `lock` is put behind those of one row. */
+export function evidenceReads(sql: Sql, lock = ''): EvidenceReads {
   const all = async <T>(toRow: (row: SqlRow) => T, statement: string, ...values: SqlValue[]): Promise<T[]> =>
     (await sql.all(statement, ...values)).map(toRow);
   const one = async <T>(toRow: (row: SqlRow) => T, statement: string, ...values: SqlValue[]) =>
-    (await all(toRow, statement, ...values))[0];
+    (await all(toRow, statement + lock, ...values))[0];
 
   return {
     organization: (id) => one(organizationRow, 'SELECT * FROM organizations WHERE organization_id = ?', id),

@@ -1,18 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { fromHex, toHex } from '../../bytes/hex.ts';
 import { DrillproofError } from '../../errors.ts';
-import { text } from './columns.ts';
-import { sqliteMigrations } from './migrations.ts';
-import { sqlReads } from './records.ts';
+import { keptSecret, META_TABLE, migrateNext, schemaState } from './meta.ts';
+import { migrations } from './migrations.ts';
+import { queue } from './queue.ts';
 import { guarded, sqliteError, sqliteSql } from './sqlite-driver.ts';
+import { sqliteDialect } from './sql.ts';
+import { sqlReads, sqlTransaction, transactedJobs } from './sql-store.ts';
 import type { Store } from './store.ts';
-import { sqlWrites } from './writes.ts';
 
 type Sqlite = typeof import('node:sqlite');
 
 // Node 20 has no node:sqlite, and the rest of the server must load there: so only opening a store needs it.
-async function loadSqlite(): Promise<Sqlite> {
+export async function loadSqlite(): Promise<Sqlite> {
   try {
     return await import('node:sqlite');
   } catch (cause) {
@@ -34,7 +33,7 @@ const PRAGMAS = `
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA trusted_schema = OFF;
-  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  ${META_TABLE}
 `;
 
 function checkIntegrity(database: DatabaseSync): void {
@@ -44,11 +43,6 @@ function checkIntegrity(database: DatabaseSync): void {
       details: { quickCheck: first?.['quick_check'] },
     });
   }
-}
-
-function schemaVersion(database: DatabaseSync): number {
-  const row = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get();
-  return row === undefined ? 0 : Number(text(row, 'value'));
 }
 
 // A failed statement may have ended the transaction by itself; then there is nothing to roll back.
@@ -61,52 +55,31 @@ function rollback(database: DatabaseSync): void {
   }
 }
 
-/** One step and its number are committed together, so a run that dies goes on where it stopped. */
-function migrateOnce(database: DatabaseSync, steps: readonly string[]): boolean {
-  database.exec('BEGIN IMMEDIATE');
+async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  guarded(() => database.exec('BEGIN IMMEDIATE'));
   try {
-    const version = schemaVersion(database);
-    if (!(version >= 0 && version <= steps.length)) {
-      throw new DrillproofError(
-        'server.CONFIG_INVALID',
-        `the store has schema ${version}, this program knows up to ${steps.length}`,
-      );
-    }
-    const step = steps[version];
-    if (step !== undefined) {
-      database.exec(step);
-      const record = "INSERT OR REPLACE INTO meta (name, value) VALUES ('schema_version', ?)";
-      database.prepare(record).run(String(version + 1));
-    }
-    database.exec('COMMIT');
-    return step !== undefined;
+    const result = await work();
+    guarded(() => database.exec('COMMIT'));
+    return result;
   } catch (error) {
     rollback(database);
     throw error;
   }
 }
 
-function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]): DatabaseSync {
-  const database = new sqlite.DatabaseSync(path);
+async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]): Promise<DatabaseSync> {
+  const database = guarded(() => new sqlite.DatabaseSync(path));
   try {
-    database.exec(PRAGMAS);
-    checkIntegrity(database);
-    while (migrateOnce(database, steps));
+    guarded(() => database.exec(PRAGMAS));
+    guarded(() => checkIntegrity(database));
+    const script = async (text: string): Promise<void> => guarded(() => database.exec(text));
+    const next = () => migrateNext(sqliteSql(database), script, steps);
+    while (await transact(database, next));
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
-}
-
-/** Runs one after the other; a failure does not hold up the next. */
-function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
-  };
 }
 
 /**
@@ -120,36 +93,17 @@ export async function openSqliteStore(
   options: { readonly migrations?: readonly string[] } = {},
 ): Promise<Store> {
   const sqlite = await loadSqlite();
-  const writer = guarded(() => openWriter(sqlite, path, options.migrations ?? sqliteMigrations));
+  const steps = options.migrations ?? migrations;
+  const writer = await openWriter(sqlite, path, steps);
   // Reads go through their own connection, or they would see what an open transaction has not committed.
   const reader = guarded(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
-  const sql = sqliteSql(writer);
-  const inTransaction = { ...sqlReads(sql), ...sqlWrites(sql) };
+  const [sql, fromReader] = [sqliteSql(writer), sqliteSql(reader)];
+  const inTransaction = sqlTransaction(sql, sqliteDialect);
   const oneAtATime = queue();
   let closed = false;
 
-  const transaction: Store['transaction'] = (work) =>
-    oneAtATime(async () => {
-      guarded(() => writer.exec('BEGIN IMMEDIATE'));
-      try {
-        const result = await work(inTransaction);
-        guarded(() => writer.exec('COMMIT'));
-        return result;
-      } catch (error) {
-        rollback(writer);
-        throw error;
-      }
-    });
-
-  const secret: Store['secret'] = (name) =>
-    oneAtATime(async () => {
-      const key = `secret.${name}`;
-      await sql.run('INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)', key, toHex(randomBytes(32)));
-      const [row] = await sql.all('SELECT value FROM meta WHERE name = ?', key);
-      if (row === undefined) throw new DrillproofError('internal.BUG', 'a secret of the store was not kept');
-      return fromHex(text(row, 'value'));
-    });
+  const begin = <T>(work: () => Promise<T>): Promise<T> => oneAtATime(() => transact(writer, work));
 
   const close: Store['close'] = () =>
     oneAtATime(async () => {
@@ -159,5 +113,12 @@ export async function openSqliteStore(
       writer.close();
     });
 
-  return { ...sqlReads(sqliteSql(reader)), transaction, secret, close };
+  return {
+    ...sqlReads(fromReader),
+    schema: () => schemaState(fromReader, steps),
+    ...transactedJobs((work) => begin(() => work(sql)), sqliteDialect),
+    transaction: (work) => begin(() => work(inTransaction)),
+    secret: (name) => begin(() => keptSecret(sql, name)),
+    close,
+  };
 }

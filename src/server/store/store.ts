@@ -1,6 +1,9 @@
 import type { Digest } from '../../bytes/hash.ts';
 import type { BuildAttempt, EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
 import type { Permission } from '../../contract/index.ts';
+import type { BlobRefReads } from './blob-refs.ts';
+import type { RetentionReads, RetentionWrites } from './retention.ts';
+import type { Job, JobClaim, JobRenewal, WorkReads, WorkWrites } from './work.ts';
 
 /** Where bytes lie in the blob store. */
 export type BlobRef = { readonly digest: Digest; readonly bytes: number };
@@ -9,6 +12,8 @@ export type OrganizationRow = {
   readonly organizationId: string;
   readonly name: string;
   readonly createdAtMs: number;
+  /** Entitlement: the longest lifetime of its sessions, in milliseconds; the API's own limit unless it is set. */
+  readonly maxSessionTtlMs?: number;
 };
 
 export type ProjectRow = {
@@ -30,7 +35,7 @@ export type TokenRow = {
   readonly revokedAtMs?: number;
 };
 
-type InProject = { readonly organizationId: string; readonly projectId: string };
+export type InProject = { readonly organizationId: string; readonly projectId: string };
 
 export type BundleRow = InProject & {
   readonly evidenceBundleId: string;
@@ -44,6 +49,8 @@ export type BuildRow = InProject & { readonly buildHash: string; readonly archiv
 export type BuildAttemptRow = InProject & {
   readonly buildAttemptId: string;
   readonly resource: BuildAttempt;
+  /** When the address to which its archive is sent ends; absent for an attempt without one. */
+  readonly uploadExpiresAtMs?: number;
 };
 
 export type LocalReportRow = InProject & {
@@ -89,7 +96,8 @@ export type NewExport = Omit<ExportRow, 'ordinal'> & {
   readonly reports: readonly ExportReportRow[];
 };
 
-export type Reads = {
+/** Reads of tenants, evidence and builds. */
+export type EvidenceReads = {
   organization(organizationId: string): Promise<OrganizationRow | undefined>;
   organizations(): Promise<OrganizationRow[]>;
   project(projectId: string): Promise<ProjectRow | undefined>;
@@ -121,32 +129,68 @@ export type Reads = {
   ): Promise<ExportReportRow[]>;
 };
 
-/** Every insert refuses a row that is there already: look first, in the same transaction. */
-export type Writes = {
+/** All reads; those of sessions, runs and queued work are in work.ts, those of what is to go in retention.ts. */
+export type Reads = EvidenceReads & WorkReads & RetentionReads & BlobRefReads;
+
+/** Writes of tenants, evidence and builds. Every insert refuses a row that is there already: look first. */
+export type EvidenceWrites = {
   insertOrganization(row: OrganizationRow): Promise<void>;
+  /** Changes name and entitlement. */
+  updateOrganization(row: OrganizationRow): Promise<void>;
   insertProject(row: ProjectRow): Promise<void>;
   insertToken(row: TokenRow): Promise<void>;
   /** Whether there was such a token, not revoked until now. */
   revokeToken(tokenId: string, revokedAtMs: number): Promise<boolean>;
   insertBundle(row: BundleRow): Promise<void>;
   updateBundle(row: BundleRow): Promise<void>;
-  /** Inserts a build, or gives one that is there its archive. */
+  /** Inserts a build, or gives one that has none its archive: a build is immutable. */
   saveBuild(row: BuildRow): Promise<void>;
   insertBuildAttempt(row: BuildAttemptRow): Promise<void>;
+  updateBuildAttempt(row: BuildAttemptRow): Promise<void>;
   insertLocalReport(row: LocalReportRow): Promise<void>;
   insertExport(row: NewExport): Promise<void>;
+  /** Gives an export that lists nothing yet its documents and all that it lists. */
+  fillExport(row: NewExport): Promise<void>;
   /** Changes the resource of an export, such as its deletion; what it lists never changes. */
   updateExport(row: ExportRow): Promise<void>;
 };
 
 /**
+ * Reads of one row that nobody else can change until the transaction ends. Rows that are read without a lock may
+ * change before they are written: read for update what you change.
+ */
+export type Locks = {
+  bundleForUpdate: Reads['bundle'];
+  buildAttemptForUpdate: Reads['buildAttempt'];
+  exportForUpdate: Reads['export'];
+  environmentForUpdate: Reads['environment'];
+  sessionForUpdate: Reads['session'];
+  hostedRunForUpdate: Reads['hostedRun'];
+  authoringSessionForUpdate: Reads['authoringSession'];
+  authoringTurnForUpdate: Reads['authoringTurn'];
+  operationForUpdate: Reads['operation'];
+};
+
+export type Writes = EvidenceWrites & WorkWrites & RetentionWrites & Locks;
+
+/** The schema as it is, which another process may have moved on meanwhile, and as this program knows it. */
+export type SchemaState = { readonly version: number; readonly known: number };
+
+/**
  * What the control plane remembers. Each read sees what is committed; a transaction sees its own writes, all of them
- * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the same rows.
+ * are kept when `work` resolves and none when it rejects. Two transactions never interleave on the rows that they
+ * hold. One that lost a race against another is run again, so `work` has no effect outside the store.
  * @throws DrillproofError `control.UNAVAILABLE` when the store is busy, `io.DISK_FULL`, `io.UNREADABLE`
  */
 export type Store = Reads & {
   transaction<T>(work: (transaction: Reads & Writes) => Promise<T>): Promise<T>;
   /** 32 random bytes of this installation under a name, made on first use. */
   secret(name: string): Promise<Uint8Array>;
+  /** Asks the database: that it answers, and with which schema. */
+  schema(): Promise<SchemaState>;
+  /** The longest waiting job of these kinds, taken in a transaction of its own; one whose lease ran out waits again. */
+  claimJob(claim: JobClaim): Promise<Job | undefined>;
+  /** Moves the lease of a job on; `false` when the job is no longer its holder's. */
+  renewJob(renewal: JobRenewal): Promise<boolean>;
   close(): Promise<void>;
 };

@@ -1,9 +1,7 @@
-import { DrillproofError } from '../../errors.ts';
 import { integer } from './columns.ts';
-import type { Sql, SqlValue } from './sql.ts';
-import type { BlobRef, NewExport, Writes } from './store.ts';
-
-type Columns = Readonly<Record<string, SqlValue>>;
+import { insert, updateRow, type Columns } from './statements.ts';
+import type { Dialect, Sql } from './sql.ts';
+import type { BlobRef, BuildAttemptRow, BundleRow, EvidenceWrites, NewExport } from './store.ts';
 
 const blobColumns = (prefix: string, blob: BlobRef | undefined): Columns => ({
   [`${prefix}_digest`]: blob?.digest ?? null,
@@ -15,19 +13,10 @@ const projectColumns = (row: { organizationId: string; projectId: string }): Col
   organization_id: row.organizationId,
 });
 
-async function insert(sql: Sql, table: string, columns: Columns): Promise<void> {
-  const names = Object.keys(columns);
-  const marks = names.map(() => '?').join(', ');
-  await sql.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, ...Object.values(columns));
-}
-
-async function updateOne(sql: Sql, statement: string, ...values: SqlValue[]): Promise<void> {
-  if ((await sql.run(statement, ...values)) !== 1) {
-    throw new DrillproofError('internal.BUG', 'an update met no row');
-  }
-}
-
-async function insertExport(sql: Sql, row: NewExport): Promise<void> {
+async function insertExport(sql: Sql, dialect: Dialect, row: NewExport): Promise<void> {
+  // Ordinals are given one after the other; two that chose the same would have to be undone.
+  const organization = 'SELECT organization_id FROM organizations WHERE organization_id = ?';
+  await sql.all(organization + dialect.forUpdate, row.organizationId);
   const [last] = await sql.all(
     'SELECT coalesce(max(ordinal), -1) AS ordinal FROM exports WHERE organization_id = ?',
     row.organizationId,
@@ -41,6 +30,12 @@ async function insertExport(sql: Sql, row: NewExport): Promise<void> {
     ...blobColumns('manifest', row.manifest),
     ...blobColumns('attestation', row.attestation),
   });
+  await insertExportContent(sql, row);
+}
+
+/** What an export lists, written once: when it is taken in, or when its generation ends. */
+async function insertExportContent(sql: Sql, row: NewExport): Promise<void> {
+  const key = { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId };
   for (const part of row.parts) {
     await insert(sql, 'export_parts', {
       ...key,
@@ -62,15 +57,38 @@ async function insertExport(sql: Sql, row: NewExport): Promise<void> {
   }
 }
 
-/** The writes of a store over any database; they belong inside a transaction. */
-export function sqlWrites(sql: Sql): Writes {
+const attemptColumns = ({ resource, uploadExpiresAtMs }: BuildAttemptRow): Columns => ({
+  state: resource.state,
+  updated_at_ms: resource.updatedAtMs,
+  upload_expires_at_ms: uploadExpiresAtMs ?? null,
+  resource: JSON.stringify(resource),
+});
+
+const bundleColumns = ({ archive, resource }: BundleRow): Columns => ({
+  ...blobColumns('archive', archive),
+  created_at_ms: resource.createdAtMs,
+  delete_at_ms: resource.deleteAtMs ?? null,
+  deleted_at_ms: resource.deletedAtMs ?? null,
+  resource: JSON.stringify(resource),
+});
+
+/** The writes of tenants, evidence and builds; they belong inside a transaction. */
+export function evidenceWrites(sql: Sql, dialect: Dialect): EvidenceWrites {
   return {
     insertOrganization: (row) =>
       insert(sql, 'organizations', {
         organization_id: row.organizationId,
         name: row.name,
         created_at_ms: row.createdAtMs,
+        max_session_ttl_ms: row.maxSessionTtlMs ?? null,
       }),
+    updateOrganization: (row) =>
+      updateRow(
+        sql,
+        'organizations',
+        { organization_id: row.organizationId },
+        { name: row.name, max_session_ttl_ms: row.maxSessionTtlMs ?? null },
+      ),
     insertProject: (row) =>
       insert(sql, 'projects', { ...projectColumns(row), name: row.name, created_at_ms: row.createdAtMs }),
     insertToken: (row) =>
@@ -94,16 +112,14 @@ export function sqlWrites(sql: Sql): Writes {
       insert(sql, 'bundles', {
         ...projectColumns(row),
         evidence_bundle_id: row.evidenceBundleId,
-        ...blobColumns('archive', row.archive),
-        resource: JSON.stringify(row.resource),
+        ...bundleColumns(row),
       }),
     updateBundle: (row) =>
-      updateOne(
+      updateRow(
         sql,
-        'UPDATE bundles SET resource = ? WHERE project_id = ? AND evidence_bundle_id = ?',
-        JSON.stringify(row.resource),
-        row.projectId,
-        row.evidenceBundleId,
+        'bundles',
+        { project_id: row.projectId, evidence_bundle_id: row.evidenceBundleId },
+        bundleColumns(row),
       ),
     saveBuild: async (row) => {
       const { digest = null, bytes = null } = row.archive ?? {};
@@ -111,7 +127,8 @@ export function sqlWrites(sql: Sql): Writes {
         `INSERT INTO builds (project_id, organization_id, build_hash, archive_digest, archive_bytes)
          VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (project_id, build_hash) DO UPDATE
-         SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes`,
+         SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes
+         WHERE builds.archive_digest IS NULL`,
         row.projectId,
         row.organizationId,
         row.buildHash,
@@ -123,23 +140,44 @@ export function sqlWrites(sql: Sql): Writes {
       insert(sql, 'build_attempts', {
         ...projectColumns(row),
         build_attempt_id: row.buildAttemptId,
-        resource: JSON.stringify(row.resource),
+        ...attemptColumns(row),
       }),
+    updateBuildAttempt: (row) =>
+      updateRow(
+        sql,
+        'build_attempts',
+        { project_id: row.projectId, build_attempt_id: row.buildAttemptId },
+        attemptColumns(row),
+      ),
     insertLocalReport: (row) =>
       insert(sql, 'local_reports', {
         ...projectColumns(row),
         local_report_id: row.localReportId,
         ...blobColumns('archive', row.archive),
+        created_at_ms: row.source.createdAtMs,
         source: JSON.stringify(row.source),
       }),
-    insertExport: (row) => insertExport(sql, row),
-    updateExport: (row) =>
-      updateOne(
+    insertExport: (row) => insertExport(sql, dialect, row),
+    fillExport: async (row) => {
+      await updateRow(
         sql,
-        'UPDATE exports SET resource = ? WHERE organization_id = ? AND evidence_export_id = ?',
-        JSON.stringify(row.resource),
-        row.organizationId,
-        row.evidenceExportId,
+        'exports',
+        { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId },
+        {
+          projects: JSON.stringify(row.projects),
+          resource: JSON.stringify(row.resource),
+          ...blobColumns('manifest', row.manifest),
+          ...blobColumns('attestation', row.attestation),
+        },
+      );
+      await insertExportContent(sql, row);
+    },
+    updateExport: (row) =>
+      updateRow(
+        sql,
+        'exports',
+        { organization_id: row.organizationId, evidence_export_id: row.evidenceExportId },
+        { resource: JSON.stringify(row.resource) },
       ),
   };
 }

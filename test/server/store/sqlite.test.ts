@@ -3,16 +3,31 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteMigrations } from '../../../src/server/store/migrations.ts';
+import { migrations } from '../../../src/server/store/migrations.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite.ts';
 import { ORG, temporaryFolder } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { idempotencySuite } from './idempotency-suite.ts';
+import { queueSuite } from './queue-suite.ts';
+import { retentionSuite } from './retention-suite.ts';
 import { storeSuite } from './suite.ts';
+import type { PairFactory } from './work-rows.ts';
+import { workSuite } from './work-suite.ts';
 
 storeSuite('the embedded store', async () => {
   const { path, remove } = await temporaryFolder();
   return { open: () => openSqliteStore(join(path, 'store.sqlite')), remove };
 });
+
+const pair: PairFactory = async () => {
+  const { path, remove } = await temporaryFolder();
+  const store = await openSqliteStore(join(path, 'store.sqlite'));
+  return { stores: [store, store], remove }; // its instances share one process
+};
+workSuite('the embedded store: work', pair);
+queueSuite('the embedded store', pair);
+idempotencySuite('the embedded store', pair);
+retentionSuite('the embedded store: retention', pair);
 
 describe('opening the embedded store', () => {
   let path: string;
@@ -35,7 +50,7 @@ describe('opening the embedded store', () => {
     withDatabase((database) => {
       expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
       const version = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get();
-      expect(version).toEqual({ value: String(sqliteMigrations.length) });
+      expect(version).toEqual({ value: String(migrations.length) });
       const loose =
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite_%'";
       expect(database.prepare(loose).all()).toEqual([]);
@@ -44,7 +59,7 @@ describe('opening the embedded store', () => {
 
   it('refuses a newer schema, and one that is no number', async () => {
     await (await openSqliteStore(path)).close();
-    for (const version of [String(sqliteMigrations.length + 1), 'x', '-1']) {
+    for (const version of [String(migrations.length + 1), 'x', '-1']) {
       withDatabase((database) => {
         database.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(version);
       });
@@ -53,9 +68,9 @@ describe('opening the embedded store', () => {
   });
 
   it('goes on after the last step that was finished, and undoes one that failed', async () => {
-    const broken = [...sqliteMigrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
+    const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
     await expect(openSqliteStore(path, { migrations: broken })).rejects.toThrow();
-    const mended = [...sqliteMigrations, 'CREATE TABLE more (a TEXT) STRICT;'];
+    const mended = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
     const store = await openSqliteStore(path, { migrations: mended });
     await store.close();
     withDatabase((database) => {

@@ -1,0 +1,80 @@
+import type { Result } from '../contract/operations.ts';
+import { DrillproofError } from '../errors.ts';
+import { openScope, type Sleep } from './deadline.ts';
+import { ControlError } from './http-errors.ts';
+import type { Input } from './methods.ts';
+
+type Operation = Result<'operations.read'>;
+
+export type WaitOptions = {
+  /** Pause between two looks, in milliseconds; default 1,000. */
+  readonly pollMs?: number;
+  /** How long to wait in all; default: as long as it takes. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+/** Waits for the end of an operation. */
+export type Wait = (input: Input<'operations.read'>, options?: WaitOptions) => Promise<Operation>;
+
+type Read = (
+  input: Input<'operations.read'>,
+  options: { readonly signal: AbortSignal },
+) => Promise<Operation>;
+
+const FIRST_POLL_MS = 100;
+const POLL_MS = 1_000;
+
+/** The operation when it has succeeded; `undefined` while it goes on. */
+function ended(operation: Operation): Operation | undefined {
+  const { state, operationId, error } = operation;
+  if (state === 'succeeded') return operation;
+  if (state === 'cancelled')
+    throw new DrillproofError('client.OPERATION_CANCELLED', `${operationId} was cancelled`, {
+      details: { operation },
+    });
+  if (state !== 'failed') return undefined;
+  const why = error === undefined ? 'without saying why' : `${error.code}: ${error.message}`;
+  throw new DrillproofError('client.OPERATION_FAILED', `${operationId} failed: ${why}`, {
+    details: { operation, ...(error !== undefined && { error }) },
+  });
+}
+
+/** How long the answer asks to be left alone, when it is one that may pass; everything else is thrown. */
+function askedMs(failure: unknown): number {
+  if (failure instanceof ControlError && failure.retryable && failure.retryAfterMs !== undefined)
+    return failure.retryAfterMs;
+  throw failure;
+}
+
+/**
+ * Follows an operation until it has ended. The first looks come soon after each other, later ones after `pollMs`; a
+ * control plane that asks for a longer pause gets it.
+ * @throws DrillproofError `client.OPERATION_FAILED` with the error of the operation in `details.error`,
+ *   `client.OPERATION_CANCELLED`; TransportError `transport.TIMEOUT` when `timeoutMs` is over, `transport.ABORTED`;
+ *   what reading throws
+ */
+export function waitBy(read: Read, sleep: Sleep): Wait {
+  return async (input, { pollMs = POLL_MS, timeoutMs, signal } = {}) => {
+    const scope = openScope(signal, timeoutMs);
+    try {
+      for (let delayMs = Math.min(FIRST_POLL_MS, pollMs); ; delayMs = Math.min(delayMs * 2, pollMs)) {
+        let pauseMs = delayMs;
+        try {
+          scope.signal.throwIfAborted();
+          const operation = ended(await read(input, { signal: scope.signal }));
+          if (operation !== undefined) return operation;
+        } catch (failure) {
+          pauseMs = Math.max(delayMs, askedMs(failure));
+        }
+        await sleep(pauseMs, scope.signal);
+      }
+    } catch (failure) {
+      // A call that its signal ended says only that; why it ended is what matters here.
+      if (scope.signal.aborted) throw scope.signal.reason;
+      throw failure;
+    } finally {
+      scope.close();
+    }
+  };
+}

@@ -1,0 +1,128 @@
+import type { Digest } from '../../bytes/hash.ts';
+import type { Code } from '../../codes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { BlobRef, Store } from '../store/store.ts';
+
+/** Something about one blob: missing, corrupt, an orphan, or why it could not be read. */
+export type CheckFinding = { readonly code: Code; readonly digest: Digest; readonly bytes: number };
+
+export type CheckReport = {
+  /** The blobs that rows name, and the bytes of them. */
+  readonly blobs: number;
+  readonly bytes: number;
+  readonly intact: number;
+  /** Blobs that no row names any more and that are going to be removed. */
+  readonly awaitingRemoval: number;
+  /** In order of digest; orphans come last. */
+  readonly findings: readonly CheckFinding[];
+};
+
+export type CheckOptions = {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (state: {
+    readonly done: number;
+    readonly of: number;
+    readonly bytes: number;
+    readonly totalBytes: number;
+  }) => void;
+};
+
+const PAGE = 500;
+const CODES: Readonly<Record<'corrupt' | 'missing', Code>> = {
+  corrupt: 'server.BLOB_CORRUPT',
+  missing: 'server.BLOB_MISSING',
+};
+
+async function* referenced(store: Store, signal: AbortSignal | undefined): AsyncGenerator<BlobRef> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: readonly BlobRef[] = await store.referencedBlobs(after, PAGE);
+    for (const blob of page) {
+      signal?.throwIfAborted();
+      yield blob;
+    }
+    after = page.at(-1)?.digest;
+  }
+}
+
+async function sumOf(
+  store: Store,
+  signal: AbortSignal | undefined,
+): Promise<{ of: number; totalBytes: number }> {
+  let of = 0;
+  let totalBytes = 0;
+  for await (const { bytes } of referenced(store, signal)) {
+    of++;
+    totalBytes += bytes;
+  }
+  return { of, totalBytes };
+}
+
+/** What is wrong with a blob that a row names. One that could not be read is told so, and the check goes on. */
+async function judged(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code | undefined> {
+  try {
+    const state = await blobs.verify(blob);
+    if (state === 'intact') return undefined;
+    // It may have been deleted since its row was read.
+    return (await store.isReferenced(blob.digest)) ? CODES[state] : undefined;
+  } catch (error) {
+    if (error instanceof DrillproofError && error.code.startsWith('io.')) return error.code;
+    throw error;
+  }
+}
+
+/** Digests that are going to be looked at and removed, so nothing that was left behind. */
+async function removals(store: Store): Promise<ReadonlySet<Digest>> {
+  const all = new Set<Digest>();
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: readonly Digest[] = await store.blobRemovals(after, PAGE);
+    for (const digest of page) all.add(digest);
+    after = page.at(-1);
+  }
+  return all;
+}
+
+async function orphans(store: Store, blobs: Blobs, signal: AbortSignal | undefined) {
+  const going = await removals(store);
+  const findings: CheckFinding[] = [];
+  let awaitingRemoval = 0;
+  for await (const { digest, bytes } of blobs.list()) {
+    signal?.throwIfAborted();
+    if (await store.isReferenced(digest)) continue;
+    if (going.has(digest)) awaitingRemoval++;
+    else findings.push({ code: 'server.BLOB_ORPHAN', digest, bytes });
+  }
+  const inOrder = findings.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+  return { findings: inOrder, awaitingRemoval };
+}
+
+/**
+ * Reads every blob that a row names and compares its SHA-256 and size, then looks for blobs that no row names. It
+ * changes nothing and may run beside a server.
+ * @throws DrillproofError `control.UNAVAILABLE` when store or blobs do not answer; what `signal` was aborted with
+ */
+export async function checkStores(
+  { store, blobs }: { readonly store: Store; readonly blobs: Blobs },
+  options: CheckOptions = {},
+): Promise<CheckReport> {
+  const { signal, onProgress } = options;
+  const { of, totalBytes } = await sumOf(store, signal);
+  const findings: CheckFinding[] = [];
+  let done = 0;
+  let checkedBytes = 0;
+  for await (const blob of referenced(store, signal)) {
+    const code = await judged(store, blobs, blob);
+    if (code !== undefined) findings.push({ code, ...blob });
+    done++;
+    checkedBytes += blob.bytes;
+    onProgress?.({ done, of, bytes: checkedBytes, totalBytes });
+  }
+  const left = await orphans(store, blobs, signal);
+  return {
+    blobs: done,
+    bytes: checkedBytes,
+    intact: done - findings.length,
+    awaitingRemoval: left.awaitingRemoval,
+    findings: [...findings, ...left.findings],
+  };
+}

@@ -1,0 +1,137 @@
+import * as z from 'zod';
+import {
+  evidenceExportIdSchema,
+  exportScopeSchema,
+  MAX_EXPORT_ITEMS,
+  msSchema,
+  principalSchema,
+  type EvidenceExport,
+  type ExportScope,
+  type OperationResource,
+} from '../../contract/index.ts';
+import { typeDocument } from '../../evidence/index.ts';
+import { EXPORT_KIND } from '../jobs/export.ts';
+import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export-selection.ts';
+import type { Tx } from '../jobs/handler.ts';
+import { queueWork } from '../jobs/queue-work.ts';
+import {
+  requestBundleDeletion,
+  requestExportDeletion,
+  type RequestedDeletion,
+} from '../jobs/request-deletion.ts';
+import { newOperationId } from '../services/operations.ts';
+import { newId, refused, requireProject, type AdminContext } from './context.ts';
+
+export type CreateExportInput = {
+  readonly organizationId: string;
+  readonly scope: ExportScope;
+  /** The window: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` for everything in it. */
+  readonly fromAtMs: number;
+  readonly throughAtMs: number;
+  readonly evidenceExportId?: string;
+  readonly requestedBy?: string;
+};
+
+export type CreatedExport = { readonly resource: EvidenceExport; readonly operation: OperationResource };
+
+const inputSchema = z
+  .strictObject({
+    organizationId: z.string(),
+    scope: exportScopeSchema,
+    fromAtMs: msSchema,
+    throughAtMs: msSchema,
+    evidenceExportId: evidenceExportIdSchema,
+    requestedBy: principalSchema,
+  })
+  .refine(({ fromAtMs, throughAtMs }) => fromAtMs < throughAtMs, 'the window ends before it begins');
+type Request = z.infer<typeof inputSchema>;
+
+async function assertFree(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {
+  if ((await tx.organization(organizationId)) === undefined)
+    throw refused(`there is no organization ${organizationId}`);
+  if (scope.kind === 'project') {
+    const project = await requireProject(tx, scope.projectId);
+    if (project.organizationId !== organizationId)
+      throw refused(`${scope.projectId} belongs to another organization`);
+  }
+  if ((await tx.export(organizationId, evidenceExportId)) !== undefined)
+    throw refused(`${evidenceExportId} exists already`);
+}
+
+/** The export as it waits: what would be selected now, which is selected anew when it is generated. */
+async function pending(
+  tx: Tx,
+  request: Request,
+  operationId: string,
+  nowMs: number,
+): Promise<EvidenceExport> {
+  const selected = await selectEvidence(tx, selectionOf(request), { nowMs, maxItems: MAX_EXPORT_ITEMS });
+  if (selected === undefined) {
+    const message = `more than ${MAX_EXPORT_ITEMS} bundles or local reports: narrow the window`;
+    throw refused(message, {}, 'control.EXPORT_TOO_LARGE');
+  }
+  return {
+    schemaVersion: 1,
+    ...request,
+    operationId,
+    state: 'pending',
+    completedBundleCount: 0,
+    ...selectionFacts(selected),
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/**
+ * Asks for an export, which queued work then generates.
+ * @throws DrillproofError `server.ADMIN_REFUSED`, `control.EXPORT_TOO_LARGE` when more is in the window than one holds
+ */
+export async function createExport(
+  { store, now }: AdminContext,
+  { evidenceExportId = newId('evexp'), requestedBy = 'admin', ...input }: CreateExportInput,
+): Promise<CreatedExport> {
+  const request = typeDocument(
+    { evidenceExportId, requestedBy, ...input },
+    { schema: inputSchema, code: 'server.ADMIN_REFUSED' },
+  );
+  const { organizationId, scope } = request;
+  const project = scope.kind === 'project' ? { projectId: scope.projectId } : {};
+  return store.transaction(async (tx) => {
+    await assertFree(tx, request);
+    const [operationId, nowMs] = [newOperationId(), now()];
+    const resource = await pending(tx, request, operationId, nowMs);
+    const projects = scope.kind === 'project' ? [scope.projectId] : [];
+    await tx.insertExport({ organizationId, evidenceExportId, projects, resource, parts: [], reports: [] });
+    const about = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
+    const operation = await queueWork(
+      tx,
+      { operationId, organizationId, ...project, ...about, request },
+      nowMs,
+    );
+    return { resource, operation };
+  });
+}
+
+function found<T>(requested: RequestedDeletion<T> | undefined, id: string): RequestedDeletion<T> {
+  if (requested === undefined) throw refused(`there is no ${id}`);
+  return requested;
+}
+
+/**
+ * Deletes a bundle: its bytes are served no more, and queued work lets them go. Its metadata stays.
+ * @throws DrillproofError `server.ADMIN_REFUSED` when there is none
+ */
+export const deleteBundle = async (
+  { store, now }: AdminContext,
+  ref: { readonly projectId: string; readonly evidenceBundleId: string },
+) => found(await store.transaction((tx) => requestBundleDeletion(tx, ref, now())), ref.evidenceBundleId);
+
+/**
+ * Asks for the deletion of an export: its bytes and lists are served no more, and queued work lets them go. Its
+ * resource stays.
+ * @throws DrillproofError `server.ADMIN_REFUSED` when there is none
+ */
+export const deleteExport = async (
+  { store, now }: AdminContext,
+  ref: { readonly organizationId: string; readonly evidenceExportId: string },
+) => found(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);

@@ -1,0 +1,85 @@
+import { digestOf, digestStream, type Digest } from '../../bytes/hash.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import { fromUtf8 } from '../../bytes/utf8.ts';
+import { DrillproofError } from '../../errors.ts';
+import { DEFAULT_LIMITS, parseBuildLock, type BuildLock, type LockedPackage } from '../../evidence/index.ts';
+import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
+import { readEntryWhole } from '../zip-entry.ts';
+
+const BUILD_LOCK = 'build.json';
+const MAX_EXPANDED_BYTES = 1024 * 1024 * 1024;
+
+/** An open build archive with its own lock, whose SHA-256 is the build hash. */
+export type OpenBuild = {
+  readonly archive: ZipArchive;
+  readonly lock: BuildLock;
+  readonly buildHash: Digest;
+};
+
+type LockedFile = { readonly path: string; readonly digest: string; readonly bytes?: number };
+
+/** Every file that a package names, with what the lock says of it. */
+const filesOf = (locked: LockedPackage): readonly LockedFile[] => [
+  { path: locked.manifest, digest: locked.manifestHash },
+  { path: locked.source, digest: locked.artifactHash },
+  ...(locked.ui?.assets ?? []).map(({ path, artifactHash, bytes }) => ({
+    path,
+    digest: artifactHash,
+    bytes,
+  })),
+];
+
+const invalid = (message: string, path: string): DrillproofError =>
+  new DrillproofError('build.PACKAGE_INVALID', message, { path });
+
+async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file: LockedFile): Promise<void> {
+  if (entry === undefined) throw invalid(`the archive lacks ${file.path}`, file.path);
+  const found = await digestStream(archive.read(entry));
+  if (found.digest !== file.digest)
+    throw invalid(`${file.path} has another SHA-256 than the lock says`, file.path);
+  if (file.bytes !== undefined && found.bytes !== file.bytes) {
+    throw invalid(`${file.path} has another size than the lock says`, file.path);
+  }
+}
+
+/** A source that may be served must be text; a larger one is never served (control API, tools/source). */
+async function checkText(archive: ZipArchive, entry: ZipEntry | undefined, maxBytes: number): Promise<void> {
+  if (entry === undefined || entry.bytes > maxBytes) return;
+  const bytes = await readEntryWhole(archive, entry.name, maxBytes);
+  try {
+    fromUtf8(bytes ?? new Uint8Array());
+  } catch {
+    throw invalid(`${entry.name} is not well-formed UTF-8`, entry.name);
+  }
+}
+
+/**
+ * Opens a build archive and reads its lock; nothing of it is imported, executed or extracted.
+ * @throws DrillproofError `build.ARCHIVE_INVALID`, the codes of the ZIP reader, and what parsing throws
+ */
+export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
+  const archive = await openZip(access, { totalBytes: MAX_EXPANDED_BYTES });
+  const bytes = await readEntryWhole(archive, BUILD_LOCK, DEFAULT_LIMITS.documentBytes);
+  if (bytes === undefined)
+    throw new DrillproofError('build.ARCHIVE_INVALID', 'the archive holds no build.json');
+  return { archive, lock: parseBuildLock(bytes), buildHash: digestOf(bytes) };
+}
+
+/**
+ * Checks the files of a build against its lock (formats §7): each that it names is there with its hash, and no other.
+ * @throws DrillproofError `build.ARCHIVE_INVALID`, `build.PACKAGE_INVALID`, the codes of the ZIP reader
+ */
+export async function checkPackages({ archive, lock }: OpenBuild, sourceBytes: number): Promise<void> {
+  const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
+  const named = new Set([BUILD_LOCK]);
+  for (const locked of lock.packages) {
+    for (const file of filesOf(locked)) {
+      await checkFile(archive, entries.get(file.path), file);
+      named.add(file.path);
+    }
+    await checkText(archive, entries.get(locked.source), sourceBytes);
+  }
+  const stray = archive.entries.find(({ name }) => !named.has(name));
+  if (stray === undefined) return;
+  throw new DrillproofError('build.ARCHIVE_INVALID', 'the lock names no such file', { path: stray.name });
+}

@@ -1,0 +1,167 @@
+import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { toDigest } from '../blobs/digest.ts';
+import { holdBlobs } from '../blobs/hold.ts';
+import { DrillproofError } from '../../errors.ts';
+import { notFound } from '../control-error.ts';
+import type { ServerLimits } from '../limits.ts';
+import type { BlobRef, BuildAttemptRow, Reads, Store, Writes } from '../store/store.ts';
+import { nextVersion } from '../services/operations.ts';
+import { isEnd, mayMove } from '../states.ts';
+import { movedAttempt } from './attempt-states.ts';
+import { checkPackages, openBuild } from './check-build.ts';
+import { diagnostic, diagnosticOf, type Diagnostic } from './diagnostics.ts';
+
+export type BuildWork = {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly now: () => number;
+  readonly limits: ServerLimits;
+};
+
+type AttemptRef = { readonly projectId: string; readonly buildAttemptId: string };
+
+async function heldAttempt(tx: Writes, ref: AttemptRef): Promise<BuildAttemptRow> {
+  const row = await tx.buildAttemptForUpdate(ref.projectId, ref.buildAttemptId);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+const end = async (tx: Writes, row: BuildAttemptRow, resource: BuildAttempt): Promise<BuildAttempt> => {
+  await tx.updateBuildAttempt({ ...row, resource });
+  return resource;
+};
+
+/** Ends an attempt without a build; the bytes that came for it are removed when nothing else needs them. */
+async function endFailed(
+  tx: Writes,
+  row: BuildAttemptRow,
+  found: Diagnostic,
+  nowMs: number,
+): Promise<BuildAttempt> {
+  const { expectedArtifactDigest } = row.resource;
+  if (expectedArtifactDigest !== undefined) await tx.holdBlob(toDigest(expectedArtifactDigest), nowMs);
+  return end(tx, row, movedAttempt(row.resource, 'failed', nowMs, { diagnostics: [found] }));
+}
+
+const EXPIRED = diagnostic('control.UPLOAD_EXPIRED', 'the upload address expired unused');
+
+/** Whether an attempt failed because its archive did not come in time. */
+export const hasExpired = ({ diagnostics }: BuildAttempt): boolean =>
+  diagnostics.some(({ code }) => code === EXPIRED.code);
+
+const isOver = ({ resource, uploadExpiresAtMs }: BuildAttemptRow, nowMs: number): boolean =>
+  resource.state === 'awaiting_upload' && uploadExpiresAtMs !== undefined && uploadExpiresAtMs <= nowMs;
+
+/**
+ * The attempt as it is now: one whose address has ended before its archive came is failed first (control API, Build
+ * attempt).
+ */
+export async function settledAttempt(
+  { store, now }: Pick<BuildWork, 'store' | 'now'>,
+  row: BuildAttemptRow,
+): Promise<BuildAttempt> {
+  if (!isOver(row, now())) return row.resource;
+  return store.transaction(async (tx) => settle(tx, await heldAttempt(tx, row), now()));
+}
+
+async function settle(tx: Writes, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
+  if (!isOver(row, nowMs)) return row.resource;
+  return endFailed(tx, row, EXPIRED, nowMs);
+}
+
+/**
+ * Moves an attempt to its next state, unless it is there already, past it or out of time; gives it as it then is.
+ */
+const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Promise<BuildAttempt> =>
+  work.store.transaction(async (tx) => {
+    const row = await heldAttempt(tx, ref);
+    const nowMs = work.now();
+    const resource = await settle(tx, row, nowMs);
+    if (!mayMove('buildAttempt', resource.state, state)) return resource;
+    return end(tx, row, movedAttempt(resource, state, nowMs));
+  });
+
+const fail = (work: BuildWork, ref: AttemptRef, found: Diagnostic): Promise<BuildAttempt> =>
+  work.store.transaction(async (tx) => {
+    const row = await heldAttempt(tx, ref);
+    if (isEnd('buildAttempt', row.resource.state)) return row.resource;
+    return endFailed(tx, row, found, work.now());
+  });
+
+/** Gives the named environment the build; `false` when it is gone or has another version than expected. */
+async function advance(tx: Reads & Writes, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
+  const { projectId, advanceEnvironmentId, expectedEnvironmentVersion, expectedBuildHash } = attempt;
+  if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return true;
+  const row = await tx.environmentForUpdate(projectId, advanceEnvironmentId);
+  if (row === undefined || row.version !== expectedEnvironmentVersion) return false;
+  const version = nextVersion(row.version);
+  await tx.updateEnvironment({ ...row, buildHash: expectedBuildHash, version, updatedAtMs: nowMs });
+  return true;
+}
+
+/** The build, its environment and the end of its attempt: all in one transaction, or the attempt fails. */
+const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<BuildAttempt> =>
+  work.store.transaction(async (tx) => {
+    const row = await heldAttempt(tx, ref);
+    const { resource } = row;
+    if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
+    const nowMs = work.now();
+    if (!(await advance(tx, resource, nowMs))) {
+      const found = diagnostic(
+        'build.ENVIRONMENT_VERSION_MISMATCH',
+        'the environment has another version than expected, or is gone',
+      );
+      return endFailed(tx, row, found, nowMs);
+    }
+    await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
+    const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
+    await tx.saveBuild({ organizationId, projectId, buildHash, archive });
+    return end(tx, row, movedAttempt(resource, 'succeeded', nowMs, { buildHash }));
+  });
+
+async function judge(
+  work: BuildWork,
+  ref: AttemptRef,
+  attempt: BuildAttempt,
+  archive: BlobRef,
+): Promise<void> {
+  await stepTo(work, ref, 'fetching');
+  const blob = await work.blobs.open(archive.digest);
+  try {
+    await stepTo(work, ref, 'compiling');
+    const build = await openBuild(blob.access());
+    if (build.buildHash !== attempt.expectedBuildHash) {
+      throw new DrillproofError('build.HASH_MISMATCH', 'build.json has another SHA-256 than announced');
+    }
+    await stepTo(work, ref, 'verifying');
+    await checkPackages(build, work.limits.toolSourceBytes);
+  } finally {
+    await blob.close();
+  }
+}
+
+/**
+ * Takes an attempt whose archive is in the blob store to its end. It may be driven twice, at once or after a crash:
+ * the archive is immutable, so each comes to the same end, and only the first is written.
+ * @throws what storing and reading throw; the attempt then stays unfinished, to be driven again
+ */
+export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<BuildAttempt> {
+  const attempt = await stepTo(work, ref, 'queued');
+  const { expectedArtifactDigest, expectedBytes } = attempt;
+  if (
+    isEnd('buildAttempt', attempt.state) ||
+    expectedArtifactDigest === undefined ||
+    expectedBytes === undefined
+  )
+    return attempt;
+  const archive = { digest: toDigest(expectedArtifactDigest), bytes: expectedBytes };
+  try {
+    await judge(work, ref, attempt, archive);
+  } catch (error) {
+    const found = diagnosticOf(error);
+    if (found === undefined) throw error;
+    return fail(work, ref, found);
+  }
+  return succeed(work, ref, archive);
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { parseJson } from '../bytes/json-parse.ts';
+import { toUtf8 } from '../bytes/utf8.ts';
+import { DrillproofError } from '../errors.ts';
+import { errnoOf, ioError } from '../node/fs-errors.ts';
+
+// What a data folder and a place of blobs say of themselves, so that another version of the program refuses them.
+const KIND = 'drillproof-data';
+const VERSION = 1;
+const markerSchema = z.object({ kind: z.literal(KIND), schemaVersion: z.int() });
+
+export const MARKER_NAME = `${KIND}.json`;
+export const MAX_MARKER_BYTES = 4096;
+
+export const markerBytes = (): Uint8Array =>
+  toUtf8(`${JSON.stringify({ kind: KIND, schemaVersion: VERSION })}\n`);
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes, { maxBytes: MAX_MARKER_BYTES });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Refuses what is marked as something else than this program's data.
+ * @throws DrillproofError `server.CONFIG_INVALID` for another version, and for what is no marker
+ */
+export function assertMarker(bytes: Uint8Array, where: string): void {
+  const { data } = markerSchema.safeParse(parsed(bytes));
+  if (data?.schemaVersion === VERSION) return;
+  const why =
+    data === undefined
+      ? `holds a ${MARKER_NAME} that is none`
+      : `has data of version ${data.schemaVersion}, this program knows version ${VERSION}`;
+  throw new DrillproofError('server.CONFIG_INVALID', `${where} ${why}`);
+}
+
+async function writeMarker(folder: string): Promise<void> {
+  const temporary = join(folder, `.${randomUUID()}`);
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(markerBytes());
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, join(folder, MARKER_NAME));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder for data when it is absent, for its owner only, and marks it; one that is there must be of this
+ * version.
+ * @throws DrillproofError `server.CONFIG_INVALID`, `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE`
+ */
+export async function claimFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    assertMarker(await readFile(join(folder, MARKER_NAME)), folder);
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw folderError(cause, folder);
+    await writeMarker(folder).catch((error: unknown) => {
+      throw folderError(error, folder);
+    });
+  }
+}
+
+// `mkdir` says EEXIST for a file of that name.
+const folderError = (cause: unknown, folder: string): DrillproofError =>
+  errnoOf(cause) === 'EEXIST'
+    ? new DrillproofError('io.KIND', `${folder} is no folder`, { path: folder, cause })
+    : ioError(cause, folder, 'write');

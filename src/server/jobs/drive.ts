@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OperationError } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import type { Job } from '../store/work.ts';
+import type { DriveOptions } from './drive-options.ts';
+import type { Abandoned, JobEnd, JobHandler, Tx } from './handler.ts';
+import { endOperation, holdOperation, startOperation, type OperationEnd } from './operation-moves.ts';
+import { startPulse, type Pulse, type StopReason } from './pulse.ts';
+
+/** What became of a job: its end, another attempt later, or somebody else has it. */
+export type Driven = OperationEnd['state'] | 'retried' | 'lost';
+
+/** One job on its way. */
+type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; readonly job: Job };
+
+const errorOf = (code: string, message: string, retryable: boolean): OperationError => ({
+  schemaVersion: 1,
+  code,
+  source: 'control',
+  message,
+  retryable,
+  issues: [],
+});
+
+const LOST: OperationError = errorOf('control.RUNNER_LOST', 'every worker ended in the middle of it', false);
+const FAILED: OperationError = errorOf('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
+const LATE: OperationError = errorOf('control.DEADLINE_EXCEEDED', 'it was not done within its time', true);
+
+async function abandonIn(tx: Tx, { handler, job }: Drive, row: Row, why: Abandoned, nowMs: number) {
+  const { cancelRequestedAtMs } = row.resource;
+  await endOperation(tx, job, row, why, nowMs);
+  const asked = why.state === 'cancelled' && cancelRequestedAtMs !== undefined && { cancelRequestedAtMs };
+  await handler.abandon(tx, job, { ...why, ...asked }, nowMs);
+}
+type Row = Parameters<typeof startOperation>[1];
+
+/** Begins the work, unless it is cancelled, was tried too often, or is no longer ours. */
+function begin(drive: Drive): Promise<Driven | 'running'> {
+  const { options, handler, job } = drive;
+  return options.store.transaction(async (tx) => {
+    const { row, held } = await holdOperation(tx, job);
+    if (!held) return 'lost';
+    const nowMs = options.now();
+    if (row.resource.cancelRequestedAtMs !== undefined) {
+      await abandonIn(tx, drive, row, { state: 'cancelled', timedOut: false }, nowMs);
+      return 'cancelled';
+    }
+    const running = await startOperation(tx, row, nowMs);
+    await handler.begin(tx, job, nowMs);
+    if (job.attempt <= options.maxAttempts) return 'running';
+    await abandonIn(tx, drive, running, { state: 'failed', timedOut: false, error: LOST }, nowMs);
+    return 'failed';
+  });
+}
+
+type Settled = { readonly end: JobEnd } | { readonly thrown: unknown };
+
+/** Runs the work until it ends by itself, or was told to stop and did, or did not within its grace. */
+async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Settled | undefined> {
+  const progress = async (write: (tx: Tx, nowMs: number) => Promise<void>): Promise<void> => {
+    await options.store.transaction(async (tx) => {
+      const { held } = await holdOperation(tx, job);
+      if (!held || pulse.signal.aborted) throw new DrillproofError('transport.ABORTED', 'the work has ended');
+      await write(tx, options.now());
+    });
+  };
+  const settled = (async (): Promise<Settled> => {
+    try {
+      return { end: await handler.run(job, { signal: pulse.signal, progress }) };
+    } catch (thrown) {
+      return { thrown };
+    }
+  })();
+  const aborted = new Promise<undefined>((resolve) => {
+    const whenTold = (): void => resolve(undefined);
+    if (pulse.signal.aborted) whenTold();
+    else pulse.signal.addEventListener('abort', whenTold, { once: true });
+  });
+  const first = await Promise.race([settled, aborted]);
+  if (first !== undefined) return first;
+  const grace = new AbortController();
+  await Promise.race([settled, sleep(options.graceMs, undefined, { signal: grace.signal }).catch(() => {})]);
+  grace.abort();
+  return undefined;
+}
+
+/** Ends a job in one transaction, if it is still ours. */
+function conclude(
+  drive: Drive,
+  write: (tx: Tx, row: Row, nowMs: number) => Promise<Driven>,
+): Promise<Driven> {
+  const { options, job } = drive;
+  return options.store.transaction(async (tx) => {
+    const { row, held } = await holdOperation(tx, job);
+    return held ? write(tx, row, options.now()) : 'lost';
+  });
+}
+
+const finish = (drive: Drive, { error, write }: JobEnd): Promise<Driven> =>
+  conclude(drive, async (tx, row, nowMs) => {
+    const state = error === undefined ? 'succeeded' : 'failed';
+    await endOperation(tx, drive.job, row, { state, ...(error !== undefined && { error }) }, nowMs);
+    await write?.(tx, nowMs);
+    return state;
+  });
+
+const abandon = (drive: Drive, why: Abandoned): Promise<Driven> =>
+  conclude(drive, async (tx, row, nowMs) => {
+    await abandonIn(tx, drive, row, why, nowMs);
+    return why.state;
+  });
+
+const giveBack = (drive: Drive, delayMs: number): Promise<Driven> =>
+  conclude(drive, async (tx, _row, nowMs) => {
+    const { operationId, fence } = drive.job;
+    return (await tx.retryJob(operationId, fence, nowMs + delayMs)) ? 'retried' : 'lost';
+  });
+
+/** The pause before the next attempt: it doubles with each, and half of it is random. */
+export function retryDelayMs(
+  attempt: number,
+  { retryMs, maxRetryMs, random }: Pick<DriveOptions, 'retryMs' | 'maxRetryMs' | 'random'>,
+): number {
+  const boundMs = Math.min(maxRetryMs, retryMs * 2 ** (attempt - 1));
+  return Math.floor(boundMs / 2 + (random() * boundMs) / 2);
+}
+
+const STOPS: Readonly<Record<StopReason, (drive: Drive) => Promise<Driven>>> = {
+  cancelled: (drive) => abandon(drive, { state: 'cancelled', timedOut: false }),
+  timed_out: (drive) => abandon(drive, { state: 'failed', timedOut: true, error: LATE }),
+  stopping: (drive) => giveBack(drive, 0),
+  lost: () => Promise.resolve('lost'),
+};
+
+function afterThrow(drive: Drive, thrown: unknown): () => Promise<Driven> {
+  const { options, job } = drive;
+  const { operationId, kind, attempt } = job;
+  const last = attempt >= options.maxAttempts;
+  const facts = { operationId, kind, attempt };
+  options.log({ level: last ? 'error' : 'warn', event: 'worker.attempt.failed', facts, error: thrown });
+  if (last) return () => abandon(drive, { state: 'failed', timedOut: false, error: FAILED });
+  return () => giveBack(drive, retryDelayMs(attempt, options));
+}
+
+const END_ATTEMPTS = 5;
+
+/** Writes the end; a store that is away for a moment does not cost the work that was done. */
+async function persist(
+  write: () => Promise<Driven>,
+  { store: _store, ...options }: DriveOptions,
+): Promise<Driven> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      const passing = error instanceof DrillproofError && error.code === 'control.UNAVAILABLE';
+      if (!passing || attempt >= END_ATTEMPTS) throw error;
+      await sleep(retryDelayMs(attempt, { ...options, retryMs: Math.min(options.retryMs, 500) }));
+    }
+  }
+}
+
+/**
+ * Takes a claimed job to its end, or as far as it comes. Whatever is written is written while the job is held, so that
+ * a worker whose lease ran out changes nothing any more.
+ * @param stopping aborted when the worker must end: the job is given back
+ */
+export async function driveJob(
+  options: DriveOptions,
+  handler: JobHandler,
+  job: Job,
+  stopping: AbortSignal,
+): Promise<Driven> {
+  const drive = { options, handler, job };
+  const begun = await begin(drive);
+  if (begun !== 'running') return begun;
+  const pulse = startPulse(options, handler, job, stopping);
+  try {
+    const settled = await work(drive, pulse);
+    const why = pulse.why();
+    if (why !== undefined) return await persist(() => STOPS[why](drive), options);
+    if (settled === undefined) throw new DrillproofError('internal.BUG', 'work stopped for no reason');
+    const write = 'thrown' in settled ? afterThrow(drive, settled.thrown) : () => finish(drive, settled.end);
+    return await persist(write, options);
+  } finally {
+    pulse.end();
+  }
+}

@@ -1,0 +1,57 @@
+import type { AuthoringSession, AuthoringTurn, HostedRun } from '../../contract/index.ts';
+import { nextVersion } from '../services/operations.ts';
+import { assertMove } from '../states.ts';
+import type { AuthoringTurnRow, HostedRunRow } from '../store/work.ts';
+import type { Tx } from './handler.ts';
+
+type SessionGain = Pick<AuthoringSession, 'currentProposalId'>;
+
+/** Lets the next turn of a session in, when this one was its active turn. */
+async function freeSession(tx: Tx, turn: AuthoringTurn, gain: SessionGain, nowMs: number): Promise<void> {
+  const row = await tx.authoringSessionForUpdate(turn.projectId, turn.authoringSessionId);
+  if (row?.resource.activeTurnId !== turn.authoringTurnId) return;
+  const { activeTurnId: _activeTurnId, ...session } = row.resource;
+  const version = nextVersion(session.version);
+  await tx.updateAuthoringSession({ ...row, resource: { ...session, ...gain, version, updatedAtMs: nowMs } });
+}
+
+export type TurnEnd = Partial<AuthoringTurn> & { readonly state: 'succeeded' | 'failed' | 'cancelled' };
+
+/** Ends a turn, and with it the time in which its session takes no other. */
+export async function endTurn(tx: Tx, row: AuthoringTurnRow, end: TurnEnd, nowMs: number): Promise<void> {
+  const turn = row.resource;
+  assertMove('turn', turn.state, end.state);
+  const { startedAtMs } = turn;
+  const ended: AuthoringTurn = {
+    ...turn,
+    ...end,
+    finishedAtMs: nowMs,
+    ...(startedAtMs !== undefined && { durationMs: Math.max(0, nowMs - startedAtMs) }),
+  };
+  await tx.updateAuthoringTurn({ ...row, resource: ended });
+  const { proposalId } = end;
+  await freeSession(tx, turn, proposalId === undefined ? {} : { currentProposalId: proposalId }, nowMs);
+}
+
+type Termination = NonNullable<HostedRun['termination']>;
+export type RunEnd = Partial<Pick<HostedRun, 'identity' | 'result' | 'failure'>> & {
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'expired';
+  readonly termination: Omit<Termination, 'schemaVersion'>;
+};
+
+/** Ends a run; what it was waiting for, it waits for no longer. */
+export async function endRun(tx: Tx, row: HostedRunRow, end: RunEnd, nowMs: number): Promise<void> {
+  const { pendingInteraction: _pendingInteraction, ...run } = row.resource;
+  assertMove('run', run.state, end.state);
+  const revision = nextVersion(run.revision);
+  const termination: Termination = { schemaVersion: 1, ...end.termination };
+  const ended: HostedRun = {
+    ...run,
+    ...end,
+    termination,
+    revision,
+    updatedAtMs: nowMs,
+    finishedAtMs: nowMs,
+  };
+  await tx.updateHostedRun({ ...row, resource: ended });
+}

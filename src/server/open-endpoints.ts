@@ -1,0 +1,44 @@
+import { openApiDocument } from '../contract/index.ts';
+import { docsAnswer } from './docs/page.ts';
+import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+import type { ReadinessProbe } from './telemetry/readiness.ts';
+
+/** A document and the headers of its own. */
+export type OpenAnswer = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+
+/** What needs no token: it says nothing about what is stored. `operation` is its name in log and metrics. */
+export type OpenEndpoint = {
+  readonly operation: string;
+  readonly answer: () => OpenAnswer | Promise<OpenAnswer>;
+};
+
+const json = (value: unknown): OpenAnswer => ({
+  body: JSON.stringify(value),
+  headers: { 'Content-Type': 'application/json' },
+});
+
+/** The endpoints beside the table, by path. Documents are made once: nobody without a token makes the server work. */
+export function openEndpoints(of: {
+  readonly metrics: Metrics;
+  readonly readiness: ReadinessProbe;
+}): Readonly<Record<string, OpenEndpoint>> {
+  const document = openApiDocument();
+  const [openApi, docs, alive] = [json(document), docsAnswer(document), json({ status: 'ok' })];
+  return {
+    '/openapi.json': { operation: 'openapi', answer: () => openApi },
+    '/docs': { operation: 'docs', answer: () => docs },
+    '/healthz': { operation: 'healthz', answer: () => alive },
+    '/readyz': {
+      operation: 'readyz',
+      answer: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
+    },
+    '/metrics': {
+      operation: 'metrics',
+      answer: async () => ({
+        body: of.metrics.text(await of.readiness.queueDepths()),
+        headers: { 'Content-Type': EXPOSITION_TYPE },
+      }),
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { DrillproofError } from '../errors.ts';
+import type { Blobs } from './blobs/blobs.ts';
+import { openDiskBlobs } from './blobs/disk.ts';
+import { openS3Blobs } from './blobs/open-s3.ts';
+import { parseS3Location, s3Name, type S3Location } from './blobs/s3-location.ts';
+import { claimFolder } from './data-version.ts';
+import { openPostgresStore } from './store/postgres.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+import type { Store } from './store/store.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the rows are: an address, which may hold a password, or the file of the embedded store. */
+type StorePlace =
+  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'sqlite'; readonly path: string };
+
+type BlobPlace =
+  | { readonly kind: 's3'; readonly location: S3Location }
+  | { readonly kind: 'disk'; readonly folder: string };
+
+/** Where a control plane keeps what. */
+export type Places = {
+  readonly store: StorePlace;
+  readonly blobs: BlobPlace;
+  /** The folders of this machine that are needed; the data folder is none of them when everything lies elsewhere. */
+  readonly folders: readonly string[];
+  /** Both places in a few words, without a secret. */
+  readonly names: { readonly store: string; readonly blobs: string };
+};
+
+const SQLITE_FILE = 'store.sqlite';
+// A letter and a colon are a drive.
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
+
+const invalid = (message: string): DrillproofError => new DrillproofError('server.CONFIG_INVALID', message);
+
+/** A variable; one that is set to nothing is a secret that was forgotten, not a wish for the default. */
+function variable(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  if (value === '') throw invalid(`${name} is set but empty`);
+  return value;
+}
+
+function storePlace(env: Environment, dataDir: string): StorePlace {
+  const url = variable(env, 'DATABASE_URL');
+  if (url === undefined) return { kind: 'sqlite', path: join(dataDir, SQLITE_FILE) };
+  if (!/^postgres(ql)?:\/\//.test(url)) throw invalid('DATABASE_URL is not of the form postgres://…');
+  return { kind: 'postgres', url };
+}
+
+function blobPlace(env: Environment, dataDir: string): BlobPlace {
+  const url = variable(env, 'BLOBS_URL');
+  if (url === undefined) return { kind: 'disk', folder: dataDir };
+  if (url.startsWith('s3:')) return { kind: 's3', location: parseS3Location(url) };
+  if (SCHEME.test(url)) throw invalid('BLOBS_URL is neither s3://… nor the path of a folder');
+  return { kind: 'disk', folder: url };
+}
+
+/**
+ * Where the rows and the bytes are, by `DATABASE_URL` and `BLOBS_URL`; in the data folder without them.
+ * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not known
+ */
+export function placesOf(env: Environment, dataDir: string): Places {
+  const store = storePlace(env, dataDir);
+  const blobs = blobPlace(env, dataDir);
+  const folders = new Set<string>();
+  if (store.kind === 'sqlite') folders.add(dataDir);
+  if (blobs.kind === 'disk') folders.add(blobs.folder);
+  return {
+    store,
+    blobs,
+    folders: [...folders],
+    names: {
+      store: store.kind === 'sqlite' ? store.path : 'PostgreSQL',
+      blobs: blobs.kind === 'disk' ? join(blobs.folder, 'blobs') : s3Name(blobs.location),
+    },
+  };
+}
+
+/** The rows and the bytes of a control plane, opened, and where they are. */
+export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly places: Places };
+
+/**
+ * Opens the store and the blobs that the environment names, or the embedded pair in the data folder. Folders are made
+ * when absent, for their owner only, and the schema is brought up to date.
+ * @throws DrillproofError `server.CONFIG_INVALID` in one line for what is unknown, unreachable, without rights or of
+ *   another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
+ */
+export async function openStores(
+  env: Environment,
+  dataDir: string,
+  options: { readonly now?: () => number } = {},
+): Promise<Stores> {
+  const places = placesOf(env, dataDir);
+  for (const folder of places.folders) await claimFolder(folder);
+  const blobs =
+    places.blobs.kind === 's3'
+      ? await openS3Blobs(places.blobs.location, { env })
+      : await openDiskBlobs(places.blobs.folder, options.now);
+  const store =
+    places.store.kind === 'postgres'
+      ? await openPostgresStore(places.store.url)
+      : await openSqliteStore(places.store.path);
+  return { store, blobs, places };
+}
+
+/** Opens the embedded pair in a folder, whatever the environment says: SQLite and blobs on disk. As `openStores`. */
+export const openEmbedded = (
+  dataDir: string,
+  options: { readonly now?: () => number } = {},
+): Promise<Stores> => openStores({}, dataDir, options);

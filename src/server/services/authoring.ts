@@ -1,0 +1,110 @@
+import {
+  authoringTurnCreationSchema,
+  turnDefaults,
+  type AuthoringSession,
+  type AuthoringTurn,
+  type Result,
+  type TurnRequest,
+} from '../../contract/index.ts';
+import { ControlError, notFound } from '../control-error.ts';
+import type { Principal } from '../http/tokens.ts';
+import { newId } from '../ids.ts';
+import type { Reads, Store, Writes } from '../store/store.ts';
+import { assertProject } from './access.ts';
+import type { Change, Outcome, RunOnce } from './idempotency.ts';
+import { newOperationId, nextVersion, queueOperation } from './operations.ts';
+
+type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
+type TurnCreation = Result<'authoring.turns.create'>;
+
+export type AuthoringService = {
+  readTurn(
+    principal: Principal,
+    ref: SessionRef & { readonly authoringTurnId: string },
+  ): Promise<AuthoringTurn>;
+  createTurn(change: Change, ref: SessionRef, request: TurnRequest): Promise<Outcome<TurnCreation>>;
+};
+
+const RETRY_AFTER_MS = 5_000;
+
+/** A turn is taken by a session that is active and has no unfinished one. */
+function assertFree(session: AuthoringSession): void {
+  if (session.state !== 'active') {
+    throw new ControlError('control.AUTHORING_SESSION_NOT_ACTIVE', 'the authoring session is closed');
+  }
+  if (session.activeTurnId !== undefined) {
+    throw new ControlError('control.AUTHORING_TURN_ACTIVE', 'another turn of the session is unfinished', {
+      retryAfterMs: RETRY_AFTER_MS,
+    });
+  }
+}
+
+/** A turn as its request says, and as the defaults say where it says nothing. */
+function turnOf(
+  session: AuthoringSession,
+  request: TurnRequest,
+  given: Pick<AuthoringTurn, 'operationId' | 'sequence' | 'createdAtMs'>,
+): AuthoringTurn {
+  const { authoringSessionId, organizationId, projectId } = session;
+  return {
+    schemaVersion: 1,
+    authoringTurnId: newId('authturn'),
+    authoringSessionId,
+    organizationId,
+    projectId,
+    prompt: request.prompt,
+    model: request.model ?? turnDefaults.model,
+    effort: request.effort ?? turnDefaults.effort,
+    maxTurns: request.maxTurns ?? turnDefaults.maxTurns,
+    maxBudgetUsd: request.maxBudgetUsd ?? turnDefaults.maxBudgetUsd,
+    timeoutMs: request.timeoutMs ?? turnDefaults.timeoutMs,
+    state: 'queued',
+    ...given,
+  };
+}
+
+async function createTurn(
+  tx: Reads & Writes,
+  change: Change,
+  { projectId, authoringSessionId }: SessionRef,
+  request: TurnRequest,
+  now: () => number,
+): Promise<TurnCreation> {
+  const row = await tx.authoringSessionForUpdate(projectId, authoringSessionId);
+  if (row === undefined) throw notFound();
+  assertFree(row.resource);
+  const nowMs = now();
+  const operationId = newOperationId();
+  const sequence = (await tx.lastTurnSequence(projectId, authoringSessionId)) + 1;
+  const turn = turnOf(row.resource, request, { operationId, sequence, createdAtMs: nowMs });
+  const { authoringTurnId } = turn;
+  const version = nextVersion(row.resource.version);
+  const session = { ...row.resource, activeTurnId: authoringTurnId, version, updatedAtMs: nowMs };
+  const about = {
+    operationId,
+    kind: 'authoring.turn',
+    resourceType: 'authoring_turn',
+    resourceId: authoringTurnId,
+  };
+  const operation = await queueOperation(tx, change, about, nowMs);
+  const { organizationId } = row;
+  await tx.insertAuthoringTurn({ organizationId, projectId, authoringTurnId, resource: turn });
+  await tx.updateAuthoringSession({ ...row, resource: session });
+  return { session, turn, operation };
+}
+
+/** Conversations in which a repository is authored: a turn is queued, and a worker takes it. */
+export function authoringService(store: Store, now: () => number, runOnce: RunOnce): AuthoringService {
+  return {
+    async readTurn(principal, { projectId, authoringSessionId, authoringTurnId }) {
+      await assertProject(store, principal, projectId);
+      const row = await store.authoringTurn(projectId, authoringTurnId);
+      if (row?.resource.authoringSessionId !== authoringSessionId) throw notFound();
+      return row.resource;
+    },
+    async createTurn(change, ref, request) {
+      await assertProject(store, change.principal, ref.projectId);
+      return runOnce(change, authoringTurnCreationSchema, (tx) => createTurn(tx, change, ref, request, now));
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import {
+  MAX_SESSION_TTL_MS,
+  sessionExtensionSchema,
+  type ControlCode,
+  type Result,
+  type SessionExtendRequest,
+  type WorldSession,
+} from '../../contract/index.ts';
+import { ControlError, notFound } from '../control-error.ts';
+import type { Principal } from '../http/tokens.ts';
+import type { Reads, Store, Writes } from '../store/store.ts';
+import { assertProject } from './access.ts';
+import type { Change, Outcome, RunOnce } from './idempotency.ts';
+import { newOperationId, nextVersion, recordOperation } from './operations.ts';
+
+type SessionRef = { readonly projectId: string; readonly sessionId: string };
+type Extension = Result<'sessions.extend'>;
+
+export type SessionService = {
+  read(principal: Principal, ref: SessionRef): Promise<WorldSession>;
+  extend(change: Change, ref: SessionRef, request: SessionExtendRequest): Promise<Outcome<Extension>>;
+};
+
+/** What an extension is judged by, besides that the session exists. */
+export type ExtendFacts = {
+  readonly session: WorldSession;
+  readonly request: SessionExtendRequest;
+  /** The clock when the request was admitted, read while the session was held. */
+  readonly admittedAtMs: number;
+  /** Entitlement of the organization. */
+  readonly maxTtlMs: number;
+};
+
+type Rule = {
+  readonly code: ControlCode;
+  readonly message: string;
+  readonly breaks: (facts: ExtendFacts) => boolean;
+};
+
+/** The rules of sessions.extend in the order in which they are judged (control API, sessions.extend). */
+const RULES: readonly Rule[] = [
+  {
+    code: 'control.SESSION_EXPIRED',
+    message: 'the session has expired',
+    breaks: ({ session, admittedAtMs }) => session.state === 'expired' || session.expiresAtMs <= admittedAtMs,
+  },
+  {
+    code: 'control.SESSION_NOT_READY',
+    message: 'the session is not ready',
+    breaks: ({ session }) => session.state !== 'ready',
+  },
+  {
+    code: 'control.LEASE_GENERATION_MISMATCH',
+    message: 'the session has another lease generation',
+    breaks: ({ session, request }) => session.leaseGeneration !== request.expectedLeaseGeneration,
+  },
+  {
+    code: 'control.VERSION_MISMATCH',
+    message: 'the session has another version',
+    breaks: ({ session, request }) => session.version !== request.expectedVersion,
+  },
+  {
+    code: 'control.LIFETIME_NOT_LATER',
+    message: 'the new deadline is not later than the present one',
+    breaks: ({ session, request, admittedAtMs }) => admittedAtMs + request.ttlMs <= session.expiresAtMs,
+  },
+  {
+    code: 'control.ENTITLEMENT_EXCEEDED',
+    message: 'the lifetime is longer than the organization is entitled to',
+    breaks: ({ request, maxTtlMs }) => request.ttlMs > maxTtlMs,
+  },
+];
+
+/** @throws ControlError of the first rule that is broken */
+export function assertExtendable(facts: ExtendFacts): void {
+  const broken = RULES.find(({ breaks }) => breaks(facts));
+  if (broken !== undefined) throw new ControlError(broken.code, broken.message);
+}
+
+/** Moves the deadlines of the runs of a session that have not ended to its own. */
+async function moveDeadlines(
+  tx: Reads & Writes,
+  { projectId, sessionId, expiresAtMs }: WorldSession,
+  nowMs: number,
+) {
+  for (const row of await tx.unfinishedRunsForUpdate(projectId, sessionId)) {
+    const { revision } = row.resource;
+    const moved = { deadlineAtMs: expiresAtMs, revision: nextVersion(revision), updatedAtMs: nowMs };
+    await tx.updateHostedRun({ ...row, resource: { ...row.resource, ...moved } });
+  }
+}
+
+/** World sessions: what they are, and their one change of lifetime. */
+export function sessionService(store: Store, now: () => number, runOnce: RunOnce): SessionService {
+  const extend = async (
+    tx: Reads & Writes,
+    change: Change,
+    { projectId, sessionId }: SessionRef,
+    request: SessionExtendRequest,
+  ): Promise<Extension> => {
+    const row = await tx.sessionForUpdate(projectId, sessionId);
+    if (row === undefined) throw notFound();
+    const admittedAtMs = now();
+    const organization = await tx.organization(row.organizationId);
+    const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
+    assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
+    const session: WorldSession = {
+      ...row.resource,
+      expiresAtMs: admittedAtMs + request.ttlMs,
+      version: nextVersion(row.resource.version),
+      updatedAtMs: admittedAtMs,
+    };
+    await tx.updateSession({ ...row, resource: session });
+    await moveDeadlines(tx, session, admittedAtMs);
+    const about = {
+      operationId: newOperationId(),
+      kind: 'session.extend',
+      resourceType: 'session',
+      resourceId: sessionId,
+    };
+    return { session, operation: await recordOperation(tx, change, about, admittedAtMs) };
+  };
+
+  return {
+    async read(principal, { projectId, sessionId }) {
+      await assertProject(store, principal, projectId);
+      const row = await store.session(projectId, sessionId);
+      if (row === undefined) throw notFound();
+      return row.resource;
+    },
+    async extend(change, ref, request) {
+      await assertProject(store, change.principal, ref.projectId);
+      return runOnce(change, sessionExtensionSchema, (tx) => extend(tx, change, ref, request));
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import {
+  authoringTurnStates,
+  buildAttemptStates,
+  hostedRunStates,
+  operationStates,
+  sessionStates,
+} from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
+
+/** From each state, the states that may follow. A state that nothing follows is an end. */
+export type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>;
+
+const gone = ['expired', 'destroying'] as const;
+const broken = ['failed', 'cancelled'] as const;
+
+/** The life of each resource (control API, States and transitions). */
+export const transitions = {
+  session: {
+    creating: ['warming', ...gone],
+    warming: ['ready', ...gone],
+    ready: ['resetting', 'degraded', ...gone],
+    resetting: ['ready', ...gone],
+    degraded: [...gone],
+    expired: [],
+    destroying: ['destroyed'],
+    destroyed: [],
+  } satisfies Transitions<(typeof sessionStates)[number]>,
+  operation: {
+    pending: ['running', 'cancelled'],
+    running: ['succeeded', ...broken],
+    succeeded: [],
+    failed: [],
+    cancelled: [],
+  } satisfies Transitions<(typeof operationStates)[number]>,
+  turn: {
+    queued: ['running', 'cancelled'],
+    running: ['succeeded', ...broken],
+    succeeded: [],
+    failed: [],
+    cancelled: [],
+  } satisfies Transitions<(typeof authoringTurnStates)[number]>,
+  run: {
+    created: ['running', 'cancelled', 'expired'],
+    running: ['succeeded', 'expired', ...broken],
+    succeeded: [],
+    failed: [],
+    cancelled: [],
+    expired: [],
+  } satisfies Transitions<(typeof hostedRunStates)[number]>,
+  buildAttempt: {
+    awaiting_upload: ['queued', ...broken],
+    queued: ['fetching', ...broken],
+    fetching: ['compiling', ...broken],
+    compiling: ['verifying', ...broken],
+    verifying: ['succeeded', ...broken],
+    succeeded: [],
+    failed: [],
+    cancelled: [],
+  } satisfies Transitions<(typeof buildAttemptStates)[number]>,
+} as const;
+
+export type Machine = keyof typeof transitions;
+
+function following(machine: Machine, from: string): readonly string[] | undefined {
+  const table: Readonly<Record<string, readonly string[]>> = transitions[machine];
+  return Object.hasOwn(table, from) ? table[from] : undefined;
+}
+
+/** Whether a resource may go from one state to another. */
+export const mayMove = (machine: Machine, from: string, to: string): boolean =>
+  following(machine, from)?.includes(to) ?? false;
+
+/** Whether nothing follows a state. A state that the table does not have is no end: nobody knows what follows it. */
+export const isEnd = (machine: Machine, state: string): boolean => following(machine, state)?.length === 0;
+
+/** @throws DrillproofError `internal.BUG` for a move that the table does not have */
+export function assertMove(machine: Machine, from: string, to: string): void {
+  if (mayMove(machine, from, to)) return;
+  throw new DrillproofError('internal.BUG', `a ${machine} cannot go from ${from} to ${to}`);
+}

@@ -1,0 +1,107 @@
+/** Names and values that tell the samples of one family apart; few and fixed, never an id. */
+export type Labels = Readonly<Record<string, string>>;
+
+type Sample = { readonly suffix?: string; readonly labels: Labels; readonly value: number };
+
+/** One metric with all its samples, as the text format groups them. */
+export type Family = {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  samples(): readonly Sample[];
+};
+
+export type Counter = Family & { add(labels: Labels, by?: number): void };
+export type Gauge = Family & { set(labels: Labels, value: number): void; clear(): void };
+export type Histogram = Family & { observe(labels: Labels, value: number): void };
+
+/** The media type of the text format, whose version is part of it. */
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+// Each metric has its labels in one order, so their values tell its samples apart.
+const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels));
+
+/** A number that only rises, such as requests answered. */
+export function counter(name: string, help: string): Counter {
+  const samples = new Map<string, Sample>();
+  return {
+    name,
+    help,
+    type: 'counter',
+    samples: () => [...samples.values()],
+    add(labels, by = 1) {
+      const key = keyOf(labels);
+      samples.set(key, { labels, value: (samples.get(key)?.value ?? 0) + by });
+    },
+  };
+}
+
+/** A number that rises and falls, such as requests under way. */
+export function gauge(name: string, help: string): Gauge {
+  const samples = new Map<string, Sample>();
+  return {
+    name,
+    help,
+    type: 'gauge',
+    samples: () => [...samples.values()],
+    set: (labels, value) => void samples.set(keyOf(labels), { labels, value }),
+    clear: () => samples.clear(),
+  };
+}
+
+type Series = { readonly labels: Labels; readonly counts: number[]; sum: number; count: number };
+
+/** How values are spread: for each bound of `buckets`, in rising order, how many were not above it. */
+export function histogram(name: string, help: string, buckets: readonly number[]): Histogram {
+  const bySeries = new Map<string, Series>();
+  const seriesOf = (labels: Labels): Series => {
+    const key = keyOf(labels);
+    const series = bySeries.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 };
+    bySeries.set(key, series);
+    return series;
+  };
+  return {
+    name,
+    help,
+    type: 'histogram',
+    samples: () => [...bySeries.values()].flatMap((series) => histogramSamples(series, buckets)),
+    observe(labels, value) {
+      const series = seriesOf(labels);
+      for (const [i, bound] of buckets.entries()) if (value <= bound) series.counts[i]! += 1;
+      series.sum += value;
+      series.count += 1;
+    },
+  };
+}
+
+function histogramSamples({ labels, counts, sum, count }: Series, buckets: readonly number[]): Sample[] {
+  const bucket = (le: string, value: number): Sample => ({
+    suffix: '_bucket',
+    labels: { ...labels, le },
+    value,
+  });
+  return [
+    ...buckets.map((bound, i) => bucket(String(bound), counts[i] ?? 0)),
+    bucket('+Inf', count),
+    { suffix: '_sum', labels, value: sum },
+    { suffix: '_count', labels, value: count },
+  ];
+}
+
+const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+const escapeValue = (text: string): string => escapeHelp(text).replaceAll('"', '\\"');
+
+function sampleLine(name: string, { suffix = '', labels, value }: Sample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeValue(text)}"`);
+  return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+}
+
+/** The families in the Prometheus text format 0.0.4: each with its HELP and TYPE, then its samples, each line ended. */
+export function exposition(families: readonly Family[]): string {
+  const lines = families.flatMap((family) => [
+    `# HELP ${family.name} ${escapeHelp(family.help)}`,
+    `# TYPE ${family.name} ${family.type}`,
+    ...family.samples().map((sample) => sampleLine(family.name, sample)),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
+}

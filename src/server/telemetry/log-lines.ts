@@ -1,0 +1,90 @@
+import { DrillproofError } from '../../errors.ts';
+import { isoTime } from '../../report/figures.ts';
+import { printable } from '../../report/printable.ts';
+import { logLevels, type Log, type LogEntry, type LogLevel } from '../log.ts';
+
+export type LogFormat = 'json' | 'text';
+
+const MAX_TEXT = 4_000;
+const MAX_CAUSES = 5;
+
+/**
+ * What a message of another room or of a library may hold and no log may: tokens, user and password of an address,
+ * the query of an address (an upload address is a credential by it), and the value of a header or member named like one.
+ */
+const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/dp_[A-Za-z0-9_-]{20,}/g, 'dp_[redacted]'],
+  [/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]'],
+  [/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, '$1[redacted]@'],
+  [/(https?:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/gi, '$1?[redacted]'],
+  [/((?:password|secret|token|signature|credential)["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi, '$1[redacted]'],
+];
+
+/** A text, cut short, without what looks like a secret; one that the cut would leave a part of is gone before. */
+export const redacted = (text: string): string =>
+  SECRETS.reduce(
+    (clean, [pattern, instead]) => clean.replace(pattern, instead),
+    text.slice(0, 4 * MAX_TEXT),
+  ).slice(0, MAX_TEXT);
+
+type ToldError = {
+  readonly code?: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly causes?: readonly string[];
+};
+
+/** An error as it is logged: code and message; when debugging, also where it came from. */
+function toldError(error: unknown, debugging: boolean): ToldError {
+  const told = {
+    ...(error instanceof DrillproofError && { code: error.code }),
+    message: redacted(error instanceof Error ? error.message : String(error)),
+  };
+  if (!debugging || !(error instanceof Error)) return told;
+  return { ...told, stack: redacted(error.stack ?? ''), causes: causesOf(error) };
+}
+
+function causesOf(error: Error): string[] {
+  const causes: string[] = [];
+  for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause)
+    causes.push(redacted(cause.stack ?? cause.message));
+  return causes;
+}
+
+function jsonLine(
+  { level, event, error, facts, ...rest }: LogEntry,
+  atMs: number,
+  debugging: boolean,
+): string {
+  const told = error === undefined ? {} : { error: toldError(error, debugging) };
+  return JSON.stringify({ time: isoTime(atMs), level, event, ...rest, ...facts, ...told });
+}
+
+function textLine(entry: LogEntry, atMs: number, debugging: boolean): string {
+  const { level, event, correlationId, operation, method, status, code, durationMs, tokenId } = entry;
+  const words = [isoTime(atMs), level, event, method, operation, status, code];
+  if (durationMs !== undefined) words.push(`${durationMs} ms`);
+  if (entry.aborted === true) words.push('aborted');
+  words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
+  if (entry.error !== undefined) words.push(errorWords(toldError(entry.error, debugging)));
+  words.push(tokenId, correlationId);
+  return printable(words.filter((word) => word !== undefined).join(' '));
+}
+
+const errorWords = ({ code, message, stack }: ToldError): string =>
+  [code, stack ?? message].filter((word) => word !== undefined).join(': ');
+
+/** A log that writes each entry from a level on as one line. At level `debug` errors carry their stack and causes. */
+export function createLog(options: {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  readonly write: (line: string) => void;
+  readonly now: () => number;
+}): Log {
+  const { level, format, write, now } = options;
+  const least = logLevels.indexOf(level);
+  const toLine = format === 'json' ? jsonLine : textLine;
+  return (entry) => {
+    if (logLevels.indexOf(entry.level) >= least) write(`${toLine(entry, now(), level === 'debug')}\n`);
+  };
+}

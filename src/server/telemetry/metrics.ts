@@ -1,0 +1,63 @@
+import { counter, exposition, gauge, histogram } from './exposition.ts';
+
+/** What is known of a request when its answer has ended. */
+export type EndedRequest = {
+  readonly operation: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** Bytes of the body that were handed to the connection. */
+  readonly bytes: number;
+};
+
+/** How much work of a kind lies in the queue. */
+export type QueueDepth = { readonly kind: string; readonly state: string; readonly count: number };
+
+export type Metrics = {
+  began(): void;
+  ended(request: EndedRequest): void;
+  rateLimited(): void;
+  /** All of it in the Prometheus text format; the queue is as it is now, `undefined` when it could not be read. */
+  text(queue: readonly QueueDepth[] | undefined): string;
+};
+
+// From a cached answer to a large download.
+const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
+
+/** The numbers of one process. No label holds an id, an address or a secret: each is one of a few fixed words. */
+export function createMetrics(build: { readonly version: string; readonly node: string }): Metrics {
+  const requests = counter('drillproof_http_requests_total', 'Requests answered, by operation and status.');
+  const durations = histogram(
+    'drillproof_http_request_duration_seconds',
+    'Time from the request to the end of its answer, downloads included.',
+    DURATION_BOUNDS,
+  );
+  const inFlight = gauge('drillproof_http_requests_in_flight', 'Requests whose answer has not ended.');
+  const bytes = counter('drillproof_http_response_bytes_total', 'Bytes of the bodies of answers.');
+  const limited = counter('drillproof_http_rate_limited_total', 'Requests refused for the rate of a token.');
+  const queue = gauge('drillproof_queue_operations', 'Queued work, by kind and state of its operation.');
+  const readable = gauge('drillproof_queue_readable', 'Whether the queue could be read, 1 or 0.');
+  const info = gauge('drillproof_build_info', 'What runs here; always 1.');
+  let open = 0;
+  info.set({ version: build.version, node: build.node }, 1);
+  inFlight.set({}, 0);
+  limited.add({}, 0);
+
+  return {
+    began: () => inFlight.set({}, ++open),
+    ended({ operation, status, seconds, bytes: sent }) {
+      inFlight.set({}, --open);
+      requests.add({ operation, status: classOf(status) });
+      durations.observe({ operation }, seconds);
+      bytes.add({ operation }, sent);
+    },
+    rateLimited: () => limited.add({}),
+    text(depths) {
+      queue.clear();
+      for (const { kind, state, count } of depths ?? []) queue.set({ kind, state }, count);
+      readable.set({}, depths === undefined ? 0 : 1);
+      return exposition([requests, durations, inFlight, bytes, limited, queue, readable, info]);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import { codeOf, type ErrorAnswer } from '../http/envelope.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What is known of a request when it arrives. */
+type Arrival = {
+  readonly correlationId: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly client: string | undefined;
+};
+
+/** A request under way, to which the steps that answer it add what they learn. */
+export type Observation = {
+  /** Who asks, once that is known. */
+  tokenId?: string;
+  /** Bytes that went to the connection past the Response. */
+  streamed: number;
+  /** The answer was decided; it may still be on its way. */
+  answered(response: Response): void;
+};
+
+/** Watches requests for the log and the metrics. */
+export type Observer = {
+  /** With the response of Node the request lasts until that has closed, without it until it is answered. */
+  begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation;
+  /** A request that was refused before it was one, such as malformed HTTP. */
+  refused(answer: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void;
+};
+
+/** How a request ended. */
+type End = { readonly status: number; readonly seconds: number; readonly aborted: boolean };
+
+// Said of a request whose client went away before the status was decided; nobody is ever answered with it.
+const CLIENT_CLOSED = 499;
+
+const bodyBytes = (response: Response | undefined, method: string): number =>
+  method === 'HEAD' ? 0 : Number(response?.headers.get('content-length') ?? 0);
+
+/** @param tick a clock for durations, in milliseconds, that is never set back */
+export function createObserver(
+  metrics: Metrics,
+  log: Log,
+  tick: () => number = () => performance.now(),
+): Observer {
+  const ended = (
+    { client, ...arrival }: Arrival,
+    { tokenId, streamed }: Observation,
+    response: Response | undefined,
+    { status, seconds, aborted }: End,
+  ): void => {
+    const bytes = streamed + (aborted ? 0 : bodyBytes(response, arrival.method));
+    const code = response && codeOf(response);
+    metrics.ended({ operation: arrival.operation, status, seconds, bytes });
+    log({
+      level: 'info',
+      event: 'request',
+      ...arrival,
+      status,
+      ...(code !== undefined && { code }),
+      durationMs: Math.round(seconds * 10_000) / 10,
+      bytes,
+      ...(aborted && { aborted }),
+      ...(tokenId !== undefined && { tokenId }),
+      ...(client !== undefined && { client }),
+    });
+  };
+
+  return {
+    begin(arrival, outgoing) {
+      metrics.began();
+      const startedMs = tick();
+      let decided: Response | undefined;
+      const end = (status: number, aborted: boolean): void =>
+        ended(arrival, observation, decided, { status, seconds: (tick() - startedMs) / 1000, aborted });
+      const observation: Observation = {
+        streamed: 0,
+        answered(response) {
+          decided = response;
+          if (outgoing === undefined) end(response.status, false);
+        },
+      };
+      outgoing?.once('close', () =>
+        end(outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED, !outgoing.writableFinished),
+      );
+      return observation;
+    },
+    refused({ status, correlationId, code }) {
+      metrics.began();
+      metrics.ended({ operation: 'malformed', status, seconds: 0, bytes: 0 });
+      log({ level: 'info', event: 'request', operation: 'malformed', correlationId, status, code });
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { DrillproofError } from '../../errors.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { ControlError } from '../control-error.ts';
+import type { Log } from '../log.ts';
+import type { QueueRow } from '../store/retention.ts';
+import type { Store } from '../store/store.ts';
+import type { QueueDepth } from './metrics.ts';
+
+/** Why this process may not be sent work; `ok` for no reason. */
+type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
+
+/** Queued work of a kind, and whether anybody who does such work was seen lately. */
+export type QueuedKind = QueueRow & { readonly worker: 'seen' | 'not_seen' };
+
+export type Readiness = {
+  readonly checks: Readonly<Record<'store' | 'schema' | 'blobs' | 'process', Check>>;
+  readonly queue: readonly QueuedKind[];
+};
+
+export type ReadinessProbe = {
+  /** What is there now, or was at most `cacheMs` ago. Never rejects. */
+  look(): Promise<Readiness>;
+  /** What is there now, when work may be sent here. @throws ControlError `control.UNAVAILABLE` with the checks */
+  assertReady(): Promise<Readiness>;
+  queueDepths(): Promise<readonly QueueDepth[] | undefined>;
+  /** From now on not ready: the process is about to end. */
+  stop(): void;
+};
+
+type Options = {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly now: () => number;
+  readonly log: Log;
+  /** Answers within this time share one look, so that nobody without a token can make the storage work. */
+  readonly cacheMs?: number;
+  /** How long the store and the blobs have to answer. */
+  readonly timeoutMs?: number;
+};
+
+const WORKER_SEEN_WITHIN_MS = 60_000;
+const RETRY_AFTER_MS = 1_000;
+
+/** `work`, unless it takes longer than its time. @throws DrillproofError `control.UNAVAILABLE` */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DrillproofError('control.UNAVAILABLE', LATE)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+const LATE = 'no answer in time';
+
+const whyNot = (error: unknown): Check =>
+  error instanceof DrillproofError && error.message === LATE ? 'timeout' : 'unreachable';
+
+function schemaCheck({ version, known }: { version: number; known: number }): Check {
+  if (version === known) return 'ok';
+  return version > known ? 'newer' : 'older';
+}
+
+/** Looks whether the store and the blobs answer, whether the schema is this program's, and what is queued. */
+export function createReadiness(options: Options): ReadinessProbe {
+  const { store, blobs, now, log, cacheMs = 1_000, timeoutMs = 3_000 } = options;
+  let stopping = false;
+  let last: { readonly atMs: number; readonly found: Promise<Readiness> } | undefined;
+
+  const queued = async (): Promise<QueuedKind[]> => {
+    const nowMs = now();
+    const [rows, workers] = await Promise.all([
+      store.queue(nowMs),
+      store.workers(nowMs - WORKER_SEEN_WITHIN_MS),
+    ]);
+    const kinds = new Set(workers.flatMap((worker) => worker.kinds));
+    return rows.map((row) => ({
+      ...row,
+      worker: row.running > 0 || kinds.has(row.kind) ? 'seen' : 'not_seen',
+    }));
+  };
+  const failed =
+    (what: string) =>
+    (error: unknown): Check => {
+      log({ level: 'warn', event: 'readiness.failed', facts: { check: what }, error });
+      return whyNot(error);
+    };
+  const found = async (): Promise<Readiness> => {
+    const [database, blobStore] = await Promise.all([
+      within(timeoutMs, Promise.all([store.schema(), queued()])).catch(failed('store')),
+      within(timeoutMs, blobs.ping()).then((): Check => 'ok', failed('blobs')),
+    ]);
+    const [state, queue] = typeof database === 'string' ? [undefined, []] : database;
+    return {
+      checks: {
+        store: typeof database === 'string' ? database : 'ok',
+        schema: state === undefined ? 'unreachable' : schemaCheck(state),
+        blobs: blobStore,
+        process: 'ok',
+      },
+      queue,
+    };
+  };
+
+  const look: ReadinessProbe['look'] = async () => {
+    const nowMs = now();
+    if (last === undefined || Math.abs(nowMs - last.atMs) >= cacheMs) last = { atMs: nowMs, found: found() };
+    const readiness = await last.found;
+    return stopping ? { ...readiness, checks: { ...readiness.checks, process: 'stopping' } } : readiness;
+  };
+
+  return {
+    look,
+    async assertReady() {
+      const readiness = await look();
+      if (Object.values(readiness.checks).every((check) => check === 'ok')) return readiness;
+      throw new ControlError('control.UNAVAILABLE', 'this process is not ready to serve', {
+        retryAfterMs: RETRY_AFTER_MS,
+        details: { checks: readiness.checks },
+      });
+    },
+    async queueDepths() {
+      const { checks, queue } = await look();
+      if (checks.store !== 'ok') return undefined;
+      return queue.flatMap(({ kind, waiting, running }) => [
+        { kind, state: 'waiting', count: waiting },
+        { kind, state: 'running', count: running },
+      ]);
+    },
+    stop: () => {
+      stopping = true;
+    },
+  };
+}

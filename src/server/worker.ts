@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { driveJob, type Driven } from './jobs/drive.ts';
+import { driveDefaults, type DriveOptions } from './jobs/drive-options.ts';
+import type { JobHandler, Sweep } from './jobs/handler.ts';
+import { pause } from './jobs/pause.ts';
+import { rerunHandler } from './jobs/rerun-handler.ts';
+import type { Runner, RunnerKind } from './jobs/runner.ts';
+import { runSweeps } from './jobs/sweeper.ts';
+import { turnHandler } from './jobs/turn-handler.ts';
+import type { Log } from './log.ts';
+import type { Store } from './store/store.ts';
+import type { Job } from './store/work.ts';
+
+export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
+  readonly store: Store;
+  /** What does the authoring turns and reruns; without one they stay queued. */
+  readonly runner?: Runner;
+  /** Further kinds of work, such as generating exports. */
+  readonly handlers?: readonly JobHandler[];
+  readonly sweeps?: readonly Sweep[];
+  /** Jobs at once; default 1. */
+  readonly concurrency?: number;
+  /** How often an empty queue is asked again, in milliseconds; default 1,000. */
+  readonly pollMs?: number;
+  /** Time that `stop` lets jobs under way end; then they are given back to the queue. Default 30,000. */
+  readonly drainMs?: number;
+};
+
+export type Worker = {
+  /** Begins to claim jobs. */
+  start(): void;
+  /** Claims one job and takes it to its end; `undefined` when none waits. For who has a loop of their own. */
+  workOnce(): Promise<Driven | undefined>;
+  /** Claims nothing more, lets jobs under way end within `drainMs`, and gives the others back. */
+  stop(): Promise<void>;
+};
+
+const RUNNER_HANDLERS: Readonly<Record<RunnerKind, (store: Store, runner: Runner) => JobHandler>> = {
+  'authoring.turn': turnHandler,
+  'run.rerun': rerunHandler,
+};
+
+const newName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+
+function handlersOf({ store, runner, handlers = [] }: WorkerOptions): ReadonlyMap<string, JobHandler> {
+  const hosted = runner?.kinds.map((kind) => RUNNER_HANDLERS[kind](store, runner)) ?? [];
+  return new Map([...handlers, ...hosted].map((handler) => [handler.kind, handler]));
+}
+
+function driveOptionsOf(options: WorkerOptions): DriveOptions {
+  const { store, now = Date.now, log = () => undefined, worker = newName(), random = Math.random } = options;
+  return { ...driveDefaults, ...options, store, now, log, worker, random };
+}
+
+/** Tells how a job ended. */
+function tellEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
+  const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
+  log({ level, event: `worker.job.${driven}`, facts: { operationId, kind, attempt } });
+}
+
+/**
+ * A worker over a store: claims queued operations and takes them to their end, any number of workers beside each
+ * other. A job whose worker dies is taken over when its lease runs out.
+ */
+export function createWorker(options: WorkerOptions): Worker {
+  const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
+  const drive = driveOptionsOf(options);
+  const { store, now, log, worker, leaseMs } = drive;
+  const handlers = handlersOf(options);
+  const claiming = new AbortController(); // aborted: nothing new is begun
+  const working = new AbortController(); // aborted: what is under way is given back
+  const active = new Set<Promise<void>>();
+  let loops: Promise<unknown> = Promise.resolve();
+
+  const claim = (): Promise<Job | undefined> =>
+    store.claimJob({ kinds: [...handlers.keys()], worker, nowMs: now(), leaseMs });
+  const take = async (job: Job): Promise<Driven> => {
+    const handler = handlers.get(job.kind);
+    if (handler === undefined) throw new TypeError('a job of another kind was claimed');
+    const driven = await driveJob(drive, handler, job, working.signal);
+    tellEnd(log, job, driven);
+    return driven;
+  };
+  const takeAside = (job: Job): void => {
+    const { operationId, kind } = job;
+    const done: Promise<void> = take(job).then(
+      () => void active.delete(done),
+      (error: unknown) => {
+        active.delete(done);
+        log({ level: 'error', event: 'worker.job.broken', facts: { operationId, kind }, error });
+      },
+    );
+    active.add(done);
+  };
+  const claimOrWait = async (): Promise<void> => {
+    try {
+      const job = await claim();
+      if (job !== undefined) return takeAside(job);
+    } catch (error) {
+      log({ level: 'warn', event: 'worker.claim.failed', error });
+    }
+    await pause(pollMs, claiming.signal);
+  };
+  const loop = async (): Promise<void> => {
+    while (!claiming.signal.aborted) {
+      if (active.size < concurrency) await claimOrWait();
+      else await Promise.race(active);
+    }
+  };
+
+  return {
+    start() {
+      loops = Promise.all([loop(), runSweeps(sweeps, claiming.signal, log)]);
+    },
+    async workOnce() {
+      const job = await claim();
+      return job === undefined ? undefined : take(job);
+    },
+    async stop() {
+      claiming.abort();
+      const late = setTimeout(() => working.abort(), drainMs);
+      await loops;
+      await Promise.all(active);
+      clearTimeout(late);
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/utf8.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { checkStores, createAdmin, openStores, type Blobs, type Stores } from '../../../src/server/index.ts';
+import type { BlobRef } from '../../../src/server/store/store.ts';
+import { testPostgres } from '../../support/postgres.ts';
+import { testS3 } from '../../support/s3.ts';
+import {
+  buildArchive,
+  ingestedExport,
+  NOW_MS,
+  part,
+  PROJECT,
+  signer,
+  stream,
+  temporaryFolder,
+  tenants,
+} from '../make.ts';
+import { codeOf } from '../thrown.ts';
+
+const postgres = await testPostgres();
+const s3 = await testS3();
+afterAll(() => s3?.stop());
+
+const STRAY = toUtf8('nobody names these bytes');
+
+/** A control plane with an export of two signed parts and one report, and a build. */
+async function filled(stores: Stores): Promise<void> {
+  const admin = createAdmin({ ...stores, now: () => NOW_MS });
+  await tenants({ admin });
+  const key = signer();
+  const parts = [await part(1, { key }), await part(2, { key })];
+  await ingestedExport({ admin }, { parts, reports: [1], key });
+  await admin.ingestBuild(PROJECT, memoryAccess((await buildArchive()).bytes));
+}
+
+const BLOBS_OF_IT = 6; // two parts, a report, a manifest, an attestation, a build
+
+async function walk(stores: Stores, limit: number): Promise<BlobRef[]> {
+  const found: BlobRef[] = [];
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: readonly BlobRef[] = await stores.store.referencedBlobs(after, limit);
+    found.push(...page);
+    after = page.at(-1)?.digest;
+  }
+  return found;
+}
+
+const environments: readonly (readonly [string, boolean, () => Promise<Record<string, string>>])[] = [
+  ['the embedded pair', true, async () => ({})],
+  [
+    'PostgreSQL and S3',
+    postgres !== undefined && s3 !== undefined,
+    async () => ({
+      ...s3!.env,
+      DATABASE_URL: await postgres!.database(),
+      BLOBS_URL: s3!.url(await s3!.bucket()),
+    }),
+  ],
+];
+
+let folder: string;
+let remove: () => Promise<void>;
+let stores: Stores;
+beforeEach(async () => ({ path: folder, remove } = await temporaryFolder()));
+afterEach(async () => {
+  await stores.store.close();
+  await remove();
+});
+
+const fileOf = (digest: Digest): string => join(folder, 'blobs', digest.slice(7, 9), digest.slice(9));
+const first = async (): Promise<BlobRef> => (await walk(stores, 1))[0]!;
+
+/** The blobs that answer otherwise when they are verified. */
+const verifying = (verify: Blobs['verify']): Blobs => ({ ...stores.blobs, verify });
+
+describe.each(environments)('checking %s', (_, there, environment) => {
+  describe.skipIf(!there)('that is filled', () => {
+    beforeEach(async () => {
+      stores = await openStores(await environment(), folder);
+      await filled(stores);
+    });
+
+    it('finds nothing where nothing is wrong, and counts each blob once', async () => {
+      const steps: number[] = [];
+      const report = await checkStores(stores, { onProgress: ({ done, of }) => steps.push(done / of) });
+      expect(report).toMatchObject({ blobs: BLOBS_OF_IT, intact: BLOBS_OF_IT, findings: [] });
+      expect(steps).toHaveLength(BLOBS_OF_IT);
+      expect(steps.at(-1)).toBe(1);
+      const listed: BlobRef[] = [];
+      for await (const blob of stores.blobs.list()) listed.push(blob);
+      expect(report.bytes).toBe(listed.reduce((sum, { bytes }) => sum + bytes, 0));
+    });
+
+    it('finds each blob that is gone', async () => {
+      for (const { digest, bytes } of await walk(stores, 100)) {
+        await stores.blobs.remove(digest);
+        const { findings } = await checkStores(stores);
+        expect(findings).toContainEqual({ code: 'server.BLOB_MISSING', digest, bytes });
+      }
+      expect((await checkStores(stores)).intact).toBe(0);
+    });
+
+    it('lists what no row names, but not what is going to be removed', async () => {
+      const { digest, bytes } = await stores.blobs.put(stream(STRAY));
+      const finding = { code: 'server.BLOB_ORPHAN', digest, bytes };
+      expect(await checkStores(stores)).toMatchObject({ findings: [finding], awaitingRemoval: 0 });
+      await stores.store.transaction((tx) => tx.holdBlob(digest, NOW_MS));
+      expect(await checkStores(stores)).toMatchObject({ findings: [], awaitingRemoval: 1 });
+    });
+
+    it('walks over every blob that a row names, whatever the size of a page', async () => {
+      const whole = await walk(stores, 1_000);
+      expect(whole.map(({ digest }) => digest)).toEqual(whole.map(({ digest }) => digest).toSorted());
+      for (const limit of [1, 2, 3, 4, 5]) expect(await walk(stores, limit)).toEqual(whole);
+      for (const { digest } of whole) expect(await stores.store.isReferenced(digest)).toBe(true);
+    });
+  });
+});
+
+describe('checking', () => {
+  beforeEach(async () => {
+    stores = await openStores({}, folder);
+    await filled(stores);
+  });
+
+  it('finds a blob of which one byte is another', async () => {
+    const { digest, bytes } = await first();
+    await writeFile(fileOf(digest), new Uint8Array(bytes));
+    expect((await checkStores(stores)).findings).toEqual([{ code: 'server.BLOB_CORRUPT', digest, bytes }]);
+  });
+
+  it('finds a row that gives a blob another size', async () => {
+    const database = new DatabaseSync(join(folder, 'store.sqlite'));
+    database.exec('UPDATE builds SET archive_bytes = archive_bytes + 1');
+    database.close();
+    const { findings } = await checkStores(stores);
+    expect(findings.map(({ code }) => code)).toEqual(['server.BLOB_CORRUPT']);
+  });
+
+  it('tells two rows that contradict each other apart', async () => {
+    const database = new DatabaseSync(join(folder, 'store.sqlite'));
+    const { changes } = database.prepare('UPDATE export_parts SET archive_bytes = 1 WHERE ordinal = 0').run();
+    database.close();
+    expect(changes).toBe(1);
+    const { blobs, findings } = await checkStores(stores);
+    expect([blobs, findings.map(({ code, bytes }) => [code, bytes])]).toEqual([
+      BLOBS_OF_IT + 1,
+      [['server.BLOB_CORRUPT', 1]],
+    ]);
+  });
+
+  it('says which blob could not be read, and goes on', async () => {
+    const { digest, bytes } = await first();
+    const failing = verifying(async (blob) => {
+      if (blob.digest === digest) throw new DrillproofError('io.UNREADABLE', 'the disk is ill');
+      return stores.blobs.verify(blob);
+    });
+    const report = await checkStores({ ...stores, blobs: failing });
+    expect(report).toMatchObject({
+      intact: BLOBS_OF_IT - 1,
+      findings: [{ code: 'io.UNREADABLE', digest, bytes }],
+    });
+  });
+
+  it('ends when the storage does not answer: that is no finding about a blob', async () => {
+    const silent = verifying(() => Promise.reject(new DrillproofError('control.UNAVAILABLE', 'no answer')));
+    const checking = checkStores({ ...stores, blobs: silent });
+    expect(await codeOf(checking)).toBe('control.UNAVAILABLE');
+  });
+
+  it('calls nothing missing that was deleted while it looked', async () => {
+    const store = { ...stores.store, isReferenced: async () => false };
+    const { findings } = await checkStores({ store, blobs: verifying(async () => 'missing') });
+    expect(findings.filter(({ code }) => code === 'server.BLOB_MISSING')).toEqual([]);
+  });
+
+  it('ends when it is told to', async () => {
+    const reason = new Error('enough');
+    await expect(checkStores(stores, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it('does not ask for the blob of a bundle that was deleted', async () => {
+    const bundle = await stores.store.bundle(PROJECT, 'evidence_000000000001');
+    const { archive, resource } = bundle!;
+    const deleted = { ...resource, state: 'deleted' as const, deletedAtMs: NOW_MS };
+    await stores.store.transaction((tx) => tx.updateBundle({ ...bundle!, resource: deleted }));
+    await stores.blobs.remove(archive.digest);
+    expect(await checkStores(stores)).toMatchObject({ blobs: BLOBS_OF_IT - 1, findings: [] });
+  });
+
+  it('finds the one that is wrong among very many', async () => {
+    const many = Array.from({ length: 1_200 }, (_, n) => toUtf8(`build ${n}`));
+    for (const bytes of many) await stores.blobs.put(stream(bytes));
+    await stores.store.transaction(async (tx) => {
+      for (const bytes of many) {
+        const archive = { digest: digestOf(bytes), bytes: bytes.length };
+        const { organizationId } = (await tx.project(PROJECT))!;
+        await tx.saveBuild({ organizationId, projectId: PROJECT, buildHash: archive.digest, archive });
+      }
+    });
+    await stores.blobs.remove(digestOf(many[700]!));
+    const { blobs, findings } = await checkStores(stores);
+    expect([blobs, findings.map(({ digest }) => digest)]).toEqual([
+      BLOBS_OF_IT + many.length,
+      [digestOf(many[700]!)],
+    ]);
+  });
+});

@@ -1,0 +1,125 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DrillproofError } from '../../../src/errors.ts';
+import { parseS3Location, s3Name } from '../../../src/server/blobs/s3-location.ts';
+
+function codeOf(text: string): string {
+  try {
+    parseS3Location(text);
+  } catch (error) {
+    if (error instanceof DrillproofError) return error.code;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('the location of blobs in S3', () => {
+  it.each([
+    ['s3://bucket', { bucket: 'bucket', prefix: '', forcePathStyle: false }],
+    ['s3://bucket/', { bucket: 'bucket', prefix: '', forcePathStyle: false }],
+    ['s3://bucket/a/b', { bucket: 'bucket', prefix: 'a/b/', forcePathStyle: false }],
+    ['s3://bucket/a/b/', { bucket: 'bucket', prefix: 'a/b/', forcePathStyle: false }],
+    [
+      's3://my.bucket-1?region=eu-central-1',
+      { bucket: 'my.bucket-1', prefix: '', region: 'eu-central-1', forcePathStyle: false },
+    ],
+    [
+      's3://bucket?endpoint=http://127.0.0.1:9000',
+      { bucket: 'bucket', prefix: '', endpoint: 'http://127.0.0.1:9000', forcePathStyle: true },
+    ],
+    [
+      's3://bucket?endpoint=https%3A%2F%2Fs3.test/&forcePathStyle=false',
+      { bucket: 'bucket', prefix: '', endpoint: 'https://s3.test', forcePathStyle: false },
+    ],
+    ['s3://bucket?forcePathStyle=true', { bucket: 'bucket', prefix: '', forcePathStyle: true }],
+  ])('is read from %s', (text, location) => {
+    expect(parseS3Location(text)).toEqual(location);
+  });
+
+  it.each([
+    's3:',
+    's3://',
+    's3:///prefix',
+    's3:bucket/prefix',
+    'S3X://bucket',
+    'https://bucket.s3.amazonaws.com/',
+    's3://ab',
+    's3://Bucket',
+    's3://bucket-',
+    `s3://${'b'.repeat(64)}`,
+    's3://bucket:9000',
+    's3://key:secret@bucket',
+    's3://key@bucket',
+    's3://bucket/a//b',
+    's3://bucket//a',
+    's3://bucket/a b',
+    's3://buc\nket',
+    's3://bucket/a%2Fb',
+    `s3://bucket/${'a'.repeat(600)}`,
+    's3://bucket#part',
+    's3://bucket?Endpoint=http://a',
+    's3://bucket?endpont=http://a',
+    's3://bucket?endpoint=',
+    's3://bucket?endpoint=a',
+    's3://bucket?endpoint=ftp://a',
+    's3://bucket?endpoint=http://a/path',
+    's3://bucket?endpoint=http://user:password@a',
+    's3://bucket?endpoint=http://a&endpoint=http://b',
+    's3://bucket?region=',
+    's3://bucket?region=EU central',
+    's3://bucket?forcePathStyle=yes',
+    's3://bucket?forcePathStyle=constructor',
+  ])('is not read from %s', (text) => {
+    expect(codeOf(text)).toBe('server.CONFIG_INVALID');
+  });
+
+  it('never says what stood there: it may be a secret', () => {
+    const message = ((): string => {
+      try {
+        parseS3Location('s3://key:hunter2@bucket?endpoint=http://a');
+      } catch (error) {
+        return String(error);
+      }
+      return '';
+    })();
+    expect(message).toContain('AWS_SECRET_ACCESS_KEY');
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('is refused with the one code, or read so that its name leads to it again', () => {
+    const parts = fc.constantFrom(
+      's3://',
+      'bucket',
+      '/',
+      'a',
+      '.',
+      '..',
+      '?',
+      'endpoint=',
+      'http://h',
+      '&',
+      'region=',
+      'x',
+      '@',
+      '%2e',
+      '#',
+      ' ',
+      '\n',
+      ':',
+    );
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 12 }), (words) => {
+        const text = `s3://${words.join('')}`;
+        const code = codeOf(text);
+        expect(['none', 'server.CONFIG_INVALID']).toContain(code);
+        if (code !== 'none') return;
+        const { bucket, prefix } = parseS3Location(text);
+        const again = parseS3Location(s3Name(parseS3Location(text)));
+        expect([again.bucket, again.prefix]).toEqual([bucket, prefix]);
+        expect(prefix === '' || /^[^/]/.test(prefix)).toBe(true);
+        expect(prefix.split('/')).not.toContain('..');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,300 @@
+import {
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import type { Blobs } from '../../../src/server/blobs/blobs.ts';
+import { openS3Blobs } from '../../../src/server/blobs/open-s3.ts';
+import { parseS3Location } from '../../../src/server/blobs/s3-location.ts';
+import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
+import { testS3 } from '../../support/s3.ts';
+import { stream, whole } from '../make.ts';
+import { codeOf } from '../thrown.ts';
+import { all, blobSuite, BYTES, type BlobPlace } from './suite.ts';
+
+const s3 = await testS3();
+afterAll(() => s3?.stop());
+vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true'); // no credentials are to be found, without a wait
+
+const PREFIX = 'some/prefix/';
+const MARKER = 'drillproof-data.json';
+const MIB = 1024 * 1024;
+const LARGE = new Uint8Array(20 * MIB).map((_, at) => at % 249);
+const keyOf = (digest: Digest): string => `${PREFIX}blobs/${digest.slice(7, 9)}/${digest.slice(9)}`;
+const refOf = (bytes: Uint8Array) => ({ digest: digestOf(bytes), bytes: bytes.length });
+
+const codeFrom = (error: unknown): string => (error instanceof DrillproofError ? error.code : String(error));
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'nothing was thrown',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+/** The message with which a start is refused: one line without a secret. */
+const refusal = async (url: string, environment: Readonly<Record<string, string>>): Promise<string> => {
+  const opening = openS3Blobs(parseS3Location(url), { env: environment });
+  expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
+  const message = await messageOf(opening);
+  expect(message).toMatch(/^[^\n]+$/);
+  for (const secret of Object.values(environment)) expect(message).not.toContain(secret);
+  return message;
+};
+
+const absentSdk = (): Promise<never> =>
+  Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }));
+
+describe.skipIf(s3 === undefined)('S3', () => {
+  if (s3 === undefined) return;
+  const { client, env, strangerEnv } = s3;
+  const open = (Bucket: string, endpoint?: string): Promise<Blobs> =>
+    openS3Blobs(parseS3Location(s3.url(Bucket, PREFIX, endpoint)), { env });
+
+  async function storedIn(Bucket: string): Promise<string[]> {
+    const objects = await client.send(new ListObjectsV2Command({ Bucket }));
+    const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+    const keys = [...(objects.Contents ?? []), ...(uploads.Uploads ?? [])].map(({ Key }) => String(Key));
+    return keys.filter((key) => !key.endsWith(MARKER));
+  }
+
+  blobSuite('blobs in S3', async (): Promise<BlobPlace> => {
+    const Bucket = await s3.bucket();
+    return {
+      blobs: await open(Bucket),
+      stored: () => storedIn(Bucket),
+      async overwrite(digest, Body) {
+        await client.send(new PutObjectCommand({ Bucket, Key: keyOf(digest), Body }));
+      },
+      close: async () => {},
+    };
+  });
+
+  describe('with faults on the way', () => {
+    let bucket: string;
+    let proxy: S3Proxy;
+    let blobs: Blobs;
+    beforeEach(async () => {
+      bucket = await s3.bucket();
+      proxy = await s3Proxy(s3.endpoint);
+      blobs = await open(bucket, proxy.endpoint);
+      proxy.seen.splice(0);
+    });
+    afterEach(() => proxy.close());
+
+    it('keeps nothing of an upload that breaks off', async () => {
+      proxy.fate = (_, target) => (target.includes('partNumber=2') ? 'cut' : 'pass');
+      expect(await codeOf(blobs.put(stream(LARGE), refOf(LARGE)))).toBe('control.UNAVAILABLE');
+      expect(proxy.seen.some((request) => request.startsWith('DELETE'))).toBe(true);
+      expect(await storedIn(bucket)).toEqual([]);
+    });
+
+    it('says that the bytes were wrong even when it cannot clean up after them', async () => {
+      proxy.fate = (method) => (method === 'DELETE' ? 'cut' : 'pass');
+      const wrong = { ...refOf(LARGE), digest: digestOf(BYTES) };
+      expect(await codeOf(blobs.put(stream(LARGE), wrong))).toBe('control.UPLOAD_MISMATCH');
+      expect(await all(blobs)).toEqual([]);
+    });
+
+    it('believes no answer: what comes back otherwise than it went is not kept for good', async () => {
+      proxy.fate = (method) => (method === 'GET' ? 'flip' : 'pass');
+      expect(await codeOf(blobs.put(stream(BYTES), refOf(BYTES)))).toBe('io.WRITE_FAILED');
+      expect(await codeOf(blobs.open(digestOf(BYTES)))).toBe('control.STORED_BYTES_CORRUPT');
+      expect(await blobs.verify(refOf(BYTES))).toBe('corrupt');
+    });
+
+    it('never writes over a blob that came meanwhile', async () => {
+      const { digest } = refOf(BYTES);
+      const object = { Bucket: bucket, Key: keyOf(digest) };
+      for (const [Body, outcome] of [
+        [BYTES, 'kept'],
+        [LARGE.subarray(0, BYTES.length), 'io.WRITE_FAILED'],
+      ] as const) {
+        proxy.fate = (method) => (method === 'PUT' ? 'hold' : 'pass');
+        proxy.seen.splice(0);
+        const put = blobs.put(stream(BYTES), refOf(BYTES)).then(() => 'kept', codeFrom);
+        await vi.waitUntil(() => proxy.seen.some((request) => request.startsWith('PUT')));
+        await client.send(new PutObjectCommand({ ...object, Body, Metadata: { who: 'another' } }));
+        proxy.release();
+        expect(await put).toBe(outcome);
+        const { Metadata } = await client.send(new HeadObjectCommand(object));
+        expect(Metadata).toEqual({ who: 'another' });
+        await blobs.remove(digest);
+      }
+    });
+
+    it('could not read, and does not call wrong, what was cut on its way', async () => {
+      await blobs.put(stream(BYTES));
+      const other = await open(bucket, proxy.endpoint); // knows no proof yet
+      proxy.fate = (method) => (method === 'GET' ? 'cut-answer' : 'pass');
+      expect(await codeOf(other.open(digestOf(BYTES)))).toBe('control.UNAVAILABLE');
+      expect(await codeOf(other.verify(refOf(BYTES)))).toBe('control.UNAVAILABLE');
+      proxy.fate = () => 'pass';
+      expect(await other.verify(refOf(BYTES))).toBe('intact');
+      await (await other.open(digestOf(BYTES))).close();
+    });
+
+    it('fails in the middle of a stream that is cut', async () => {
+      await blobs.put(stream(BYTES));
+      const blob = await blobs.open(digestOf(BYTES));
+      proxy.fate = () => 'cut-answer';
+      expect(await codeOf(whole(blob.stream({ start: 0, end: blob.bytes })))).toBe('control.UNAVAILABLE');
+      await blob.close();
+    });
+
+    it('is unavailable, for everything, when it does not answer', async () => {
+      await blobs.put(stream(BYTES));
+      proxy.fate = () => 'cut';
+      const acts = [
+        () => blobs.open(digestOf(BYTES)),
+        () => blobs.verify(refOf(BYTES)),
+        () => blobs.put(stream(BYTES)),
+        () => all(blobs),
+        () => blobs.remove(digestOf(BYTES)),
+        () => blobs.ping(),
+      ];
+      for (const act of acts) expect(await codeOf(act())).toBe('control.UNAVAILABLE');
+    });
+
+    it('calls no blob missing when its bucket is gone', async () => {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: PREFIX + MARKER }));
+      await client.send(new DeleteBucketCommand({ Bucket: bucket }));
+      expect(await codeOf(blobs.open(digestOf(BYTES)))).toBe('control.UNAVAILABLE');
+      expect(await codeOf(blobs.verify(refOf(BYTES)))).toBe('control.UNAVAILABLE');
+    });
+
+    it('proves a blob once and asks only whether it changed after that', async () => {
+      const { digest } = await blobs.put(stream(BYTES));
+      proxy.seen.splice(0);
+      for (let n = 0; n < 5; n++) await (await blobs.open(digest)).close();
+      expect(proxy.seen.map((request) => request.split(' ')[0])).toEqual(Array(5).fill('HEAD'));
+    });
+
+    it('reads the many small windows of an archive in few requests', async () => {
+      const { digest } = await blobs.put(stream(LARGE), refOf(LARGE));
+      const blob = await blobs.open(digest);
+      proxy.seen.splice(0);
+      const access = blob.access();
+      for (let at = 0; at < 3 * MIB; at += 10_000) {
+        expect(await access.read(at, 30)).toEqual(LARGE.slice(at, at + 30));
+      }
+      await blob.close();
+      expect(proxy.seen).toHaveLength(3);
+    });
+
+    it('takes no more from a source than it can send', async () => {
+      proxy.fate = (_, target) => (target.includes('partNumber=') ? 'hold' : 'pass');
+      let taken = 0;
+      const source = (async function* () {
+        for (let at = 0; at < 128; at++, taken += MIB) yield new Uint8Array(MIB);
+      })();
+      const ref = refOf(new Uint8Array(128 * MIB));
+      const put = blobs.put(source, ref);
+      const parts = () => proxy.seen.filter((request) => request.includes('partNumber=')).length;
+      await vi.waitUntil(() => parts() === 3, { timeout: 20_000 });
+      expect(taken).toBeLessThanOrEqual(5 * 8 * MIB);
+      proxy.fate = () => 'pass';
+      proxy.release();
+      expect(await put).toEqual(ref);
+    });
+  });
+
+  it('lets several instances put one large blob at once', async () => {
+    const bucket = await s3.bucket();
+    const instances = await Promise.all([open(bucket), open(bucket), open(bucket)]);
+    const refs = await Promise.all(instances.map((blobs) => blobs.put(stream(LARGE), refOf(LARGE))));
+    expect(refs).toEqual([refOf(LARGE), refOf(LARGE), refOf(LARGE)]);
+    expect(await storedIn(bucket)).toEqual([keyOf(digestOf(LARGE))]);
+  });
+
+  it('keeps prefixes of one bucket apart', async () => {
+    const bucket = await s3.bucket();
+    const [one, other] = await Promise.all(
+      ['', 'one/two'].map((prefix) => openS3Blobs(parseS3Location(s3.url(bucket, prefix)), { env })),
+    );
+    await one!.put(stream(BYTES));
+    expect(await all(other!)).toEqual([]);
+    expect(await other!.verify(refOf(BYTES))).toBe('missing');
+  });
+
+  it('lists more than one page', async () => {
+    const Bucket = await s3.bucket();
+    const digests = Array.from({ length: 1_005 }, (_, n) => digestOf(Buffer.from(`blob ${n}`)));
+    for (let at = 0; at < digests.length; at += 50) {
+      const some = digests.slice(at, at + 50);
+      await Promise.all(
+        some.map((digest) => client.send(new PutObjectCommand({ Bucket, Key: keyOf(digest), Body: 'x' }))),
+      );
+    }
+    const listed = (await all(await open(Bucket))).map(({ digest }) => digest);
+    expect(listed).toEqual(digests.toSorted());
+  });
+
+  describe('at the start', () => {
+    it('refuses a bucket that does not exist', async () => {
+      expect(await refusal(s3.url('no-such-bucket'), env)).toContain('the bucket does not exist');
+    });
+
+    it('refuses a bucket of somebody else', async () => {
+      expect(await refusal(s3.url(await s3.bucket()), strangerEnv)).toContain('lack the right');
+    });
+
+    it('refuses a bucket that it may only read', async () => {
+      const Bucket = await s3.bucket();
+      const statement = {
+        Effect: 'Allow',
+        Principal: { AWS: ['arn:aws:iam:::user/stranger'] },
+        Action: ['s3:ListBucket', 's3:GetObject'],
+        Resource: [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`],
+      };
+      const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+      await client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+      expect(await refusal(s3.url(Bucket), strangerEnv)).toContain('lack the right');
+    });
+
+    it('refuses wrong, unknown and absent credentials', async () => {
+      const url = s3.url(await s3.bucket());
+      const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
+      expect(await refusal(url, wrong)).toContain('the secret key is wrong');
+      expect(await refusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' })).toContain('is not known');
+      expect(await refusal(url, {})).toContain('no credentials were found');
+    });
+
+    it('refuses a server that cannot be reached', async () => {
+      expect(await refusal(s3.url('bucket', '', 'http://127.0.0.1:1'), env)).toContain('ECONNREFUSED');
+    });
+
+    it.each([
+      ['another version', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
+      ['something else', '{"kind":"other"}', 'that is none'],
+      ['no JSON', 'x', 'that is none'],
+      ['a marker too large', ' '.repeat(5_000), 'that is none'],
+    ])('refuses a prefix that is marked as %s', async (_, Body, why) => {
+      const Bucket = await s3.bucket();
+      await client.send(new PutObjectCommand({ Bucket, Key: PREFIX + MARKER, Body }));
+      expect(await refusal(s3.url(Bucket, PREFIX), env)).toContain(why);
+    });
+
+    it('opens what is marked as its own, again and several times at once', async () => {
+      const bucket = await s3.bucket();
+      await Promise.all([open(bucket), open(bucket), open(bucket)]);
+      await open(bucket);
+      expect(await storedIn(bucket)).toEqual([]);
+    });
+  });
+});
+
+describe('S3 without the SDK', () => {
+  it('is refused in one line that names the packages', async () => {
+    const opening = openS3Blobs(parseS3Location('s3://bucket'), { env: {}, load: absentSdk });
+    expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
+    expect(await messageOf(opening)).toMatch(/^[^\n]*@aws-sdk\/client-s3 and @aws-sdk\/lib-storage[^\n]*$/);
+  });
+});

@@ -1,0 +1,475 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunnerContext, RunnerOutcome } from '../../../src/server/index.ts';
+import { testPostgres } from '../../support/postgres.ts';
+import { EXTEND, extension, HOUR_MS, post, type Sender } from '../change.ts';
+import { id, NOW_MS, ORG, PROJECT, type World } from '../make.ts';
+import { everyStore } from '../worlds.ts';
+import {
+  goodRunner,
+  operationOf,
+  queueRerun,
+  queueTurn,
+  resultOf,
+  runnerOf,
+  runOf,
+  sessionOf,
+  turnOf,
+  workerOf,
+  workplace,
+} from './make.ts';
+
+const postgres = await testPostgres();
+const MINUTE_MS = 60_000;
+
+/** A promise, resolved by hand. */
+class Gate {
+  resolve: () => void = () => undefined;
+  readonly promise = new Promise<void>((done) => {
+    this.resolve = done;
+  });
+}
+const gate = (): Gate => new Gate();
+
+/** Work that ends only when it is told to stop. */
+const untilStopped = ({ signal }: RunnerContext): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+
+for (const { name, absent, make } of everyStore(postgres)) {
+  describe.skipIf(absent)(`a worker on ${name}`, () => {
+    let here: World;
+    let sender: Sender;
+    beforeEach(async () => {
+      here = await make();
+      sender = await workplace(here);
+    });
+    afterEach(() => here.close());
+
+    const authoringSession = async () =>
+      (await here.store.authoringSession(PROJECT, id('authsess', 1)))!.resource;
+
+    it('finds nothing in an empty queue', async () => {
+      expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
+    });
+
+    it('takes a turn from queued over running to its end, and frees its session', async () => {
+      const { turn, operation, session } = await queueTurn(sender);
+      here.clock.nowMs += 5;
+      const seen: unknown[] = [];
+      const runner = runnerOf(async (job, context) => {
+        seen.push(await turnOf(here, turn.authoringTurnId), await operationOf(here, operation.operationId));
+        here.clock.nowMs += 7;
+        return goodRunner.run(job, context);
+      });
+      expect(await workerOf(here, runner).workOnce()).toBe('succeeded');
+      expect(seen).toMatchObject([
+        { state: 'running', startedAtMs: NOW_MS + 5 },
+        { state: 'running', startedAtMs: NOW_MS + 5, updatedAtMs: NOW_MS + 5 },
+      ]);
+      expect(await turnOf(here, turn.authoringTurnId)).toEqual({
+        ...turn,
+        state: 'succeeded',
+        startedAtMs: NOW_MS + 5,
+        finishedAtMs: NOW_MS + 12,
+        durationMs: 7,
+        resultText: 'hello',
+        proposalId: 'prop_000000000001',
+      });
+      expect(await operationOf(here, operation.operationId)).toEqual({
+        ...operation,
+        state: 'succeeded',
+        startedAtMs: NOW_MS + 5,
+        finishedAtMs: NOW_MS + 12,
+        updatedAtMs: NOW_MS + 12,
+      });
+      const { activeTurnId: _activeTurnId, ...free } = session;
+      expect(await authoringSession()).toEqual({
+        ...free,
+        currentProposalId: 'prop_000000000001',
+        version: session.version + 1,
+        updatedAtMs: NOW_MS + 12,
+      });
+      expect(
+        (
+          await post(sender, `/v1/projects/${PROJECT}/authoring-sessions/${id('authsess', 1)}/turns`, {
+            prompt: 'on',
+          })
+        ).status,
+      ).toBe(202);
+    });
+
+    it('takes a rerun and its world along their states, with what the runner tells meanwhile', async () => {
+      const { run, operation } = await queueRerun(sender);
+      expect((await sessionOf(here, run.sessionId)).state).toBe('creating');
+      const states: string[] = [];
+      const note = async () =>
+        void states.push(
+          (await sessionOf(here, run.sessionId)).state,
+          (await runOf(here, run.hostedRunId)).state,
+        );
+      const runner = runnerOf(async (job, { progress }) => {
+        await note();
+        await progress({ session: 'ready' });
+        await note();
+        return job.kind === 'run.rerun'
+          ? ({ outcome: 'succeeded', result: resultOf(job.run) } as RunnerOutcome)
+          : Promise.reject(job);
+      });
+      expect(await workerOf(here, runner).workOnce()).toBe('succeeded');
+      expect(states).toEqual(['warming', 'running', 'ready', 'running']);
+      const ended = await runOf(here, run.hostedRunId);
+      expect(ended).toMatchObject({
+        state: 'succeeded',
+        termination: { outcome: 'completed' },
+        identity: { runId: run.request.runId, seed: run.request.seed, trial: 2, attemptLimit: 5 },
+        finishedAtMs: NOW_MS,
+        rerunOfHostedRunId: id('hrun', 1),
+      });
+      expect(ended.result?.identity).toEqual(ended.identity);
+      expect(ended.revision).toBeGreaterThan(run.revision);
+      expect((await operationOf(here, operation.operationId)).state).toBe('succeeded');
+    });
+
+    it('writes the error that a runner gives into operation, turn and run', async () => {
+      const error = { code: 'author.REFUSED', message: 'it says no', retryable: true };
+      const worker = workerOf(
+        here,
+        runnerOf(async () => ({ outcome: 'failed', error })),
+      );
+      const { turn, operation } = await queueTurn(sender);
+      const { run } = await queueRerun(sender);
+      expect([await worker.workOnce(), await worker.workOnce()]).toEqual(['failed', 'failed']);
+      const whole = { ...error, schemaVersion: 1, source: 'framework', issues: [] };
+      expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'failed', error: whole });
+      expect(await turnOf(here, turn.authoringTurnId)).toMatchObject({ state: 'failed', error: whole });
+      expect(await runOf(here, run.hostedRunId)).toMatchObject({
+        state: 'failed',
+        failure: whole,
+        termination: { outcome: 'failed' },
+      });
+      expect(await authoringSession()).not.toHaveProperty('activeTurnId');
+    });
+
+    it.each([
+      undefined,
+      {},
+      { outcome: 'done' },
+      { outcome: 'succeeded', state: 'cancelled' },
+      { outcome: 'failed', error: { code: 'no code', message: 'x' } },
+      { outcome: 'succeeded', turnsUsed: -1 },
+    ])('fails a turn whose runner gives %j, once and for all', async (outcome) => {
+      const { turn, operation } = await queueTurn(sender);
+      const worker = workerOf(
+        here,
+        runnerOf(async () => outcome as RunnerOutcome),
+      );
+      expect(await worker.workOnce()).toBe('failed');
+      const { error } = await operationOf(here, operation.operationId);
+      expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: false });
+      expect(error?.issues.length).toBeGreaterThan(0);
+      expect((await turnOf(here, turn.authoringTurnId)).error).toEqual(error);
+    });
+
+    it.each(['runId', 'drillId', 'seed', 'trial', 'attempt', 'buildHash'] as const)(
+      'fails a rerun whose result is of another %s than the run pins',
+      async (member) => {
+        const { run, operation } = await queueRerun(sender);
+        const other = {
+          runId: 'run_another-1',
+          drillId: 'other',
+          seed: '77',
+          trial: 9,
+          attempt: 9,
+          buildHash: `sha256:${'0'.repeat(64)}`,
+        };
+        const runner = runnerOf(async () => {
+          const result = resultOf(run) as { identity: Record<string, unknown> };
+          return {
+            outcome: 'succeeded',
+            result: { ...result, identity: { ...result.identity, [member]: other[member] } },
+          } as RunnerOutcome;
+        });
+        expect(await workerOf(here, runner).workOnce()).toBe('failed');
+        const { error } = await operationOf(here, operation.operationId);
+        expect(error?.issues[0]?.path).toEqual(['result', 'identity', member]);
+        expect(await runOf(here, run.hostedRunId)).not.toHaveProperty('result');
+      },
+    );
+
+    it('tries again what throws, later each time, and then fails without telling what was thrown', async () => {
+      const { operation, turn } = await queueTurn(sender);
+      let calls = 0;
+      const runner = runnerOf(async ({ attempt }) => {
+        expect(attempt).toBe(++calls);
+        throw new Error('secret: /etc/passwd');
+      });
+      const worker = workerOf(here, runner, {
+        maxAttempts: 4,
+        retryMs: 1000,
+        maxRetryMs: 3000,
+        random: () => 0.999_999,
+      });
+      for (const waitMs of [1000, 2000, 3000]) {
+        expect(await worker.workOnce()).toBe('retried');
+        expect((await operationOf(here, operation.operationId)).state).toBe('running');
+        here.clock.nowMs += waitMs - 2;
+        expect(await worker.workOnce()).toBeUndefined();
+        here.clock.nowMs += 2;
+      }
+      expect(await worker.workOnce()).toBe('failed');
+      expect(calls).toBe(4);
+      const { error } = await operationOf(here, operation.operationId);
+      expect(error).toMatchObject({ code: 'control.RUNNER_FAILED', retryable: true });
+      expect(JSON.stringify([error, await turnOf(here, turn.authoringTurnId)])).not.toContain('secret');
+      expect(here.log.filter(({ event }) => event === 'worker.attempt.failed')).toHaveLength(4);
+    });
+
+    it('ends work after as many workers died at it as there may be attempts', async () => {
+      const { operation, turn } = await queueTurn(sender);
+      for (let n = 1; n <= 3; n++) {
+        const claim = {
+          kinds: ['authoring.turn'],
+          worker: `dying-${n}`,
+          nowMs: here.clock.nowMs,
+          leaseMs: MINUTE_MS,
+        };
+        expect((await here.store.claimJob(claim))?.attempt).toBe(n);
+        here.clock.nowMs += MINUTE_MS;
+      }
+      const never = runnerOf(() => Promise.reject(new Error('was called')));
+      expect(await workerOf(here, never, { maxAttempts: 3 }).workOnce()).toBe('failed');
+      expect((await operationOf(here, operation.operationId)).error?.code).toBe('control.RUNNER_LOST');
+      expect((await turnOf(here, turn.authoringTurnId)).state).toBe('failed');
+      expect(await authoringSession()).not.toHaveProperty('activeTurnId');
+      expect(here.log.some(({ event }) => event === 'worker.attempt.failed')).toBe(false);
+    });
+
+    it('takes over a job whose lease ran out, and what its first worker then writes is lost', async () => {
+      const { operation, turn } = await queueTurn(sender);
+      const [begun, release] = [gate(), gate()];
+      const slow = runnerOf(async (_job, { progress }) => {
+        begun.resolve();
+        await release.promise;
+        await expect(progress({ turnsUsed: 99 })).rejects.toThrow('the work has ended');
+        return { outcome: 'succeeded', resultText: 'too late' };
+      });
+      const first = workerOf(here, slow).workOnce();
+      await begun.promise;
+      expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
+      here.clock.nowMs += 60_000;
+      expect(await workerOf(here, goodRunner).workOnce()).toBe('succeeded');
+      const ended = await turnOf(here, turn.authoringTurnId);
+      release.resolve();
+      expect(await first).toBe('lost');
+      expect(await turnOf(here, turn.authoringTurnId)).toEqual(ended);
+      expect(ended).toMatchObject({ resultText: 'hello', state: 'succeeded' });
+      expect((await operationOf(here, operation.operationId)).state).toBe('succeeded');
+    });
+
+    it('keeps its lease by heartbeats, for longer than the lease lasts', async () => {
+      await queueTurn(sender);
+      const [begun, release] = [gate(), gate()];
+      const slow = runnerOf(async () => {
+        begun.resolve();
+        await release.promise;
+        return { outcome: 'succeeded' };
+      });
+      const first = workerOf(here, slow, { heartbeatMs: 5 }).workOnce();
+      await begun.promise;
+      const leaseUntilMs = async () => Number(await leaseOf(here));
+      for (let n = 0; n < 3; n++) {
+        here.clock.nowMs += 40_000;
+        await expect.poll(leaseUntilMs, { interval: 5 }).toBe(here.clock.nowMs + 60_000);
+        expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
+      }
+      release.resolve();
+      expect(await first).toBe('succeeded');
+    });
+
+    it('stops work that is cancelled, at the next heartbeat', async () => {
+      const { operation, turn } = await queueTurn(sender);
+      const begun = gate();
+      const runner = runnerOf((_job, context) => {
+        begun.resolve();
+        return untilStopped(context);
+      });
+      const working = workerOf(here, runner, { heartbeatMs: 5 }).workOnce();
+      await begun.promise;
+      here.clock.nowMs += 3;
+      const { operationId } = operation;
+      await here.admin.cancelOperation({ organizationId: ORG, operationId });
+      expect(await working).toBe('cancelled');
+      const times = { state: 'cancelled', cancelRequestedAtMs: NOW_MS + 3, finishedAtMs: NOW_MS + 3 };
+      expect(await operationOf(here, operationId)).toMatchObject(times);
+      expect(await turnOf(here, turn.authoringTurnId)).toMatchObject(times);
+      expect(await authoringSession()).not.toHaveProperty('activeTurnId');
+    });
+
+    it('ends cancelled work whose runner does not listen when the grace is over', async () => {
+      const { run, operation } = await queueRerun(sender);
+      const begun = gate();
+      const deaf = runnerOf(() => {
+        begun.resolve();
+        return new Promise<never>(() => undefined);
+      });
+      const working = workerOf(here, deaf, { heartbeatMs: 5, graceMs: 20 }).workOnce();
+      await begun.promise;
+      await here.admin.cancelOperation({ organizationId: ORG, operationId: operation.operationId });
+      expect(await working).toBe('cancelled');
+      expect(await runOf(here, run.hostedRunId)).toMatchObject({
+        state: 'cancelled',
+        termination: { outcome: 'cancelled', requestedAtMs: NOW_MS },
+      });
+    });
+
+    it('does not begin again what was cancelled between two attempts', async () => {
+      const { operation } = await queueTurn(sender);
+      let calls = 0;
+      const worker = workerOf(
+        here,
+        runnerOf(async () => Promise.reject(new Error(`call ${++calls}`))),
+      );
+      expect(await worker.workOnce()).toBe('retried');
+      await here.admin.cancelOperation({ organizationId: ORG, operationId: operation.operationId });
+      here.clock.nowMs += HOUR_MS;
+      expect(await worker.workOnce()).toBe('cancelled');
+      expect(calls).toBe(1);
+      expect((await operationOf(here, operation.operationId)).state).toBe('cancelled');
+    });
+
+    it('ends a turn that takes longer than its time, to the millisecond', async () => {
+      const { operation, turn } = await queueTurn(sender);
+      const begun = gate();
+      let stopped = false;
+      const runner = runnerOf((_job, context) => {
+        begun.resolve();
+        context.signal.addEventListener('abort', () => (stopped = true));
+        return untilStopped(context);
+      });
+      const working = workerOf(here, runner, { heartbeatMs: 5 }).workOnce();
+      await begun.promise;
+      here.clock.nowMs += turn.timeoutMs - 1;
+      const lease = here.clock.nowMs + 60_000;
+      await expect.poll(() => leaseOf(here), { interval: 5 }).toBe(lease);
+      expect(stopped).toBe(false);
+      here.clock.nowMs += 1;
+      expect(await working).toBe('failed');
+      const error = { code: 'control.DEADLINE_EXCEEDED' };
+      expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'failed', error });
+      expect(await turnOf(here, turn.authoringTurnId)).toMatchObject({ state: 'failed', error });
+    });
+
+    it('lets a rerun go on as long as its deadline is moved on, and then expires it', async () => {
+      const { run } = await queueRerun(sender);
+      const begun = gate();
+      const runner = runnerOf(async (_job, context) => {
+        await context.progress({ session: 'ready' });
+        begun.resolve();
+        return untilStopped(context);
+      });
+      const working = workerOf(here, runner, { heartbeatMs: 5 }).workOnce();
+      await begun.promise;
+      const path = EXTEND.replace(id('ses', 1), run.sessionId);
+      const { version, leaseGeneration } = await sessionOf(here, run.sessionId);
+      const extended = await post(
+        sender,
+        path,
+        extension({ expectedVersion: version, expectedLeaseGeneration: leaseGeneration }),
+      );
+      expect(extended.status).toBe(200);
+      here.clock.nowMs = run.deadlineAtMs + 1;
+      await expect.poll(() => leaseOf(here), { interval: 5 }).toBe(here.clock.nowMs + 60_000);
+      expect((await runOf(here, run.hostedRunId)).state).toBe('running');
+      here.clock.nowMs = NOW_MS + 2 * HOUR_MS;
+      expect(await working).toBe('failed');
+      expect(await runOf(here, run.hostedRunId)).toMatchObject({
+        state: 'expired',
+        termination: { outcome: 'timed_out' },
+        failure: { code: 'control.DEADLINE_EXCEEDED' },
+      });
+    });
+
+    it('gives back at once what does not end while it stops, and takes nothing more', async () => {
+      const { operation } = await queueTurn(sender);
+      const begun = gate();
+      const runner = runnerOf((_job, context) => {
+        begun.resolve();
+        return untilStopped(context);
+      });
+      const worker = workerOf(here, runner, { pollMs: 5, drainMs: 20 });
+      worker.start();
+      await begun.promise;
+      await queueRerun(sender);
+      await worker.stop();
+      expect((await operationOf(here, operation.operationId)).state).toBe('running');
+      const other = workerOf(here, goodRunner);
+      expect([await other.workOnce(), await other.workOnce(), await other.workOnce()]).toEqual([
+        'succeeded',
+        'succeeded',
+        undefined,
+      ]);
+    });
+
+    it('lets work end that is done in time while it stops', async () => {
+      const { operation } = await queueTurn(sender);
+      const [begun, release] = [gate(), gate()];
+      const runner = runnerOf(async () => {
+        begun.resolve();
+        await release.promise;
+        return { outcome: 'succeeded' };
+      });
+      const worker = workerOf(here, runner, { pollMs: 5 });
+      worker.start();
+      await begun.promise;
+      const stopped = worker.stop();
+      release.resolve();
+      await stopped;
+      expect((await operationOf(here, operation.operationId)).state).toBe('succeeded');
+    });
+
+    it('does as much at once as it may, and each piece once', async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 12; n++) ids.push((await queueRerun(sender)).operation.operationId);
+      let [now, most] = [0, 0];
+      const calls: string[] = [];
+      const runner = runnerOf(async (job, context) => {
+        calls.push(job.operationId);
+        most = Math.max(most, ++now);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        now--;
+        return goodRunner.run(job, context);
+      });
+      const workers = [1, 2].map(() => workerOf(here, runner, { pollMs: 5, concurrency: 3 }));
+      for (const worker of workers) worker.start();
+      const states = () => Promise.all(ids.map(async (one) => (await operationOf(here, one)).state));
+      await expect.poll(states, { timeout: 20_000 }).toEqual(ids.map(() => 'succeeded'));
+      await Promise.all(workers.map((worker) => worker.stop()));
+      expect(calls.toSorted()).toEqual(ids.toSorted());
+      expect(most).toBeGreaterThan(1);
+      expect(most).toBeLessThanOrEqual(6);
+    });
+
+    it('leaves what it has no runner for in the queue, where readiness shows that nobody does it', async () => {
+      const { operation } = await queueTurn(sender);
+      expect(await workerOf(here, undefined).workOnce()).toBeUndefined();
+      expect(await workerOf(here, { ...goodRunner, kinds: ['run.rerun'] }).workOnce()).toBeUndefined();
+      expect((await operationOf(here, operation.operationId)).state).toBe('pending');
+      const ready = async (): Promise<unknown> =>
+        (await here.server.fetch(new Request('http://control.test/readyz'))).json();
+      const queued = { kind: 'authoring.turn', waiting: 1, running: 0 };
+      expect(await ready()).toMatchObject({ queue: [{ ...queued, worker: 'not_seen' }] });
+      await workerOf(
+        here,
+        runnerOf(() => Promise.reject(new Error('not now'))),
+      ).workOnce();
+      here.clock.nowMs += 2_000;
+      expect(await ready()).toMatchObject({ queue: [{ ...queued, worker: 'seen' }] });
+    });
+  });
+}
+
+/** When the lease of the only job ends; read through a claim of nothing, as no read of the store tells it. */
+async function leaseOf({ store, clock }: World): Promise<number | undefined> {
+  const [only] = await store.queue(clock.nowMs + 59_999);
+  const [later] = await store.queue(clock.nowMs + 60_000);
+  return only?.running === 1 && later?.running === 0 ? clock.nowMs + 60_000 : undefined;
+}

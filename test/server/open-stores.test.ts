@@ -1,0 +1,222 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbedded, openStores, placesOf } from '../../src/server/index.ts';
+import { testPostgres } from '../support/postgres.ts';
+import { testS3 } from '../support/s3.ts';
+import { ORG, stream, temporaryFolder } from './make.ts';
+import { codeOf } from './thrown.ts';
+
+const postgres = await testPostgres();
+const s3 = await testS3();
+afterAll(() => s3?.stop());
+
+let folder: string;
+let remove: () => Promise<void>;
+beforeEach(async () => ({ path: folder, remove } = await temporaryFolder()));
+afterEach(() => remove());
+
+const MARKER = 'drillproof-data.json';
+const BYTES = Buffer.from('kept');
+const ROW = { organizationId: ORG, name: 'first', createdAtMs: 1 };
+
+/** Opens, writes a row and a blob, and reads both through a second opening. */
+async function roundTrip(env: Readonly<Record<string, string>>, dataDir: string): Promise<void> {
+  const first = await openStores(env, dataDir);
+  const blob = await first.blobs.put(stream(BYTES));
+  await first.store.transaction((tx) => tx.insertOrganization(ROW));
+  await first.store.close();
+  const second = await openStores(env, dataDir);
+  expect(await second.store.organization(ORG)).toEqual(ROW);
+  expect(await second.blobs.verify(blob)).toBe('intact');
+  await second.store.close();
+}
+
+async function opened(env: Readonly<Record<string, string>>, dataDir = folder): Promise<void> {
+  const { store } = await openStores(env, dataDir);
+  await store.close();
+}
+
+async function lineOf(opening: Promise<unknown>): Promise<string> {
+  return opening.then(
+    () => 'nothing was thrown',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+describe('where the data are', () => {
+  it('is the data folder when nothing else is said', () => {
+    expect(placesOf({}, 'data')).toMatchObject({
+      store: { kind: 'sqlite', path: join('data', 'store.sqlite') },
+      blobs: { kind: 'disk', folder: 'data' },
+      folders: ['data'],
+    });
+  });
+
+  it('is where the environment says, and then the data folder is not needed', () => {
+    const env = { DATABASE_URL: 'postgresql://u:hunter2@db/x', BLOBS_URL: 's3://bucket/prefix' };
+    const places = placesOf(env, 'data');
+    expect(places).toMatchObject({
+      store: { kind: 'postgres', url: env.DATABASE_URL },
+      blobs: { kind: 's3', location: { bucket: 'bucket', prefix: 'prefix/' } },
+      folders: [],
+    });
+    expect(JSON.stringify(places.names)).not.toContain('hunter2');
+  });
+
+  it('may be a folder for the blobs alone', () => {
+    expect(placesOf({ BLOBS_URL: '/srv/blobs' }, 'data').folders).toEqual(['data', '/srv/blobs']);
+    expect(placesOf({ BLOBS_URL: 'C:\\blobs' }, 'data').blobs).toEqual({ kind: 'disk', folder: 'C:\\blobs' });
+  });
+
+  it.each([
+    { DATABASE_URL: '' },
+    { DATABASE_URL: 'mysql://host/db' },
+    { DATABASE_URL: 'sqlite:///store' },
+    { DATABASE_URL: './store.sqlite' },
+    { DATABASE_URL: 'postgres:host' },
+    { BLOBS_URL: '' },
+    { BLOBS_URL: 'gs://bucket' },
+    { BLOBS_URL: 'https://bucket.s3.amazonaws.com' },
+    { BLOBS_URL: 'file:///srv/blobs' },
+    { BLOBS_URL: 's3:bucket' },
+    { BLOBS_URL: 's3://bucket?acl=public' },
+  ])('is refused as %j', async (env) => {
+    expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
+    expect(await lineOf(opened(env))).toMatch(/^(DATABASE_URL|BLOBS_URL) [^\n]+$/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is told without the secret in it', async () => {
+    const env = { DATABASE_URL: 'mysql://user:hunter2@host/db' };
+    expect(await lineOf(opened(env))).not.toContain('hunter2');
+  });
+});
+
+describe('a data folder', () => {
+  it('keeps both, for its owner only', async () => {
+    const inside = join(folder, 'deep', 'data');
+    await roundTrip({}, inside);
+    expect((await stat(inside)).mode & 0o077).toBe(0);
+    expect((await readdir(inside)).toSorted()).toEqual(['blobs', MARKER, 'store.sqlite', 'tmp']);
+  });
+
+  it('may have been made before folders were marked', async () => {
+    await opened({});
+    await rm(join(folder, MARKER));
+    await opened({});
+    expect(JSON.parse(await readFile(join(folder, MARKER), 'utf8'))).toEqual({
+      kind: 'drillproof-data',
+      schemaVersion: 1,
+    });
+  });
+
+  it.each([
+    ['a newer version', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
+    ['an older version', '{"kind":"drillproof-data","schemaVersion":0}', 'has data of version 0'],
+    ['another kind', '{"kind":"mirror","schemaVersion":1}', 'is none'],
+    ['a version that is no number', '{"kind":"drillproof-data","schemaVersion":"1"}', 'is none'],
+    ['half a marker', '{"kind":"drillproof-data"', 'is none'],
+    ['an empty marker', '', 'is none'],
+    ['a marker too large', `"${'x'.repeat(5_000)}"`, 'is none'],
+  ])('is refused with %s, and nothing is written', async (_, marker, why) => {
+    await writeFile(join(folder, MARKER), marker);
+    expect(await codeOf(opened({}))).toBe('server.CONFIG_INVALID');
+    expect(await lineOf(opened({}))).toContain(why);
+    expect(await readdir(folder)).toEqual([MARKER]);
+  });
+
+  it('is refused with the store of a newer version', async () => {
+    await opened({});
+    const database = new DatabaseSync(join(folder, 'store.sqlite'));
+    database.exec("UPDATE meta SET value = '9999' WHERE name = 'schema_version'");
+    database.close();
+    expect(await codeOf(opened({}))).toBe('server.CONFIG_INVALID');
+  });
+
+  it('is refused with a store that is none', async () => {
+    await writeFile(
+      join(folder, 'store.sqlite'),
+      'no database, but long enough to be read as one'.repeat(100),
+    );
+    expect(await codeOf(opened({}))).toBe('server.CONFIG_INVALID');
+  });
+
+  it.each(['file', 'file/data'])('is refused at %s, where a file is', async (name) => {
+    await writeFile(join(folder, 'file'), 'x');
+    expect(await codeOf(opened({}, join(folder, name)))).toBe('io.KIND');
+  });
+
+  it('is refused where nothing can be written', async () => {
+    // The kernel lets not even root make a folder there.
+    expect(await codeOf(opened({}, '/sys/drillproof-data'))).toBe('io.READ_ONLY');
+  });
+});
+
+describe('blobs in a folder of their own', () => {
+  it('lie there, the store in the data folder', async () => {
+    const blobs = join(folder, 'elsewhere');
+    await roundTrip({ BLOBS_URL: blobs }, join(folder, 'data'));
+    expect((await readdir(join(folder, 'data'))).toSorted()).toEqual([MARKER, 'store.sqlite']);
+    expect((await readdir(blobs)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
+  });
+
+  it('are refused when that folder is of another version', async () => {
+    await mkdir(join(folder, 'elsewhere'));
+    await writeFile(join(folder, 'elsewhere', MARKER), '{"kind":"drillproof-data","schemaVersion":2}');
+    const env = { BLOBS_URL: join(folder, 'elsewhere') };
+    expect(await codeOf(opened(env, join(folder, 'data')))).toBe('server.CONFIG_INVALID');
+  });
+});
+
+it('the embedded pair takes no notice of the environment', async () => {
+  const { store, places } = await openEmbedded(folder);
+  await store.close();
+  expect(places.folders).toEqual([folder]);
+});
+
+describe.skipIf(postgres === undefined)('with PostgreSQL', () => {
+  if (postgres === undefined) return;
+
+  it('keeps the rows there and the blobs in the data folder', async () => {
+    await roundTrip({ DATABASE_URL: await postgres.database() }, folder);
+    expect((await readdir(folder)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
+  });
+
+  it('refuses a database that does not answer, in one line without the password', async () => {
+    const env = { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' };
+    expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
+    expect(await lineOf(opened(env))).toMatch(/^(?!.*hunter2)[^\n]+$/);
+  });
+
+  it('refuses a newer schema', async () => {
+    const DATABASE_URL = await postgres.database();
+    await opened({ DATABASE_URL });
+    await postgres.query(DATABASE_URL, "UPDATE meta SET value = '9999' WHERE name = 'schema_version'");
+    expect(await codeOf(opened({ DATABASE_URL }))).toBe('server.CONFIG_INVALID');
+  });
+});
+
+describe.skipIf(s3 === undefined)('with S3', () => {
+  if (s3 === undefined) return;
+
+  it('keeps the blobs there and the rows in the data folder', async () => {
+    await roundTrip({ ...s3.env, BLOBS_URL: s3.url(await s3.bucket(), 'prefix') }, folder);
+    expect((await readdir(folder)).toSorted()).toEqual([MARKER, 'store.sqlite']);
+  });
+
+  it('refuses a bucket that does not exist', async () => {
+    const env = { ...s3.env, BLOBS_URL: s3.url('no-such-bucket') };
+    expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
+  });
+});
+
+describe.skipIf(postgres === undefined || s3 === undefined)('with PostgreSQL and S3', () => {
+  it('makes no folder on this machine', async () => {
+    const BLOBS_URL = s3!.url(await s3!.bucket());
+    const env = { ...s3!.env, DATABASE_URL: await postgres!.database(), BLOBS_URL };
+    await roundTrip(env, join(folder, 'data'));
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operations, type AuthoringTurn } from '../../../src/contract/index.ts';
+import { endTurn } from '../../../src/server/jobs/endings.ts';
+import { answerOf, post, readOperation, TURNS, type Sender } from '../change.ts';
+import { expectEnvelope } from '../envelope.ts';
+import {
+  ask,
+  id,
+  NOW_MS,
+  ORG,
+  OTHER_ORG,
+  PROJECT,
+  SECOND_PROJECT,
+  tenants,
+  token,
+  world,
+  worlds,
+  type World,
+} from '../make.ts';
+
+const CONVERSATION = id('authsess', 1);
+
+let here: World;
+let sender: Sender;
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+  await worlds(here);
+  sender = { server: here.server, token: await token(here) };
+});
+afterEach(() => here.close());
+
+const create = async (body: Record<string, unknown> = {}, path = TURNS) =>
+  answerOf('authoring.turns.create', await post(sender, path, { prompt: 'go on', ...body }));
+const session = async () => (await here.store.authoringSession(PROJECT, CONVERSATION))!.resource;
+
+/** Ends a turn as a worker does. */
+const finish = (turn: AuthoringTurn): Promise<void> =>
+  here.store.transaction(async (tx) => {
+    const row = (await tx.authoringTurnForUpdate(PROJECT, turn.authoringTurnId))!;
+    const running = { ...row, resource: { ...row.resource, state: 'running' } };
+    await endTurn(tx, running, { state: 'succeeded' }, here.clock.nowMs);
+  });
+
+const readTurn = (path: string, bearer = sender.token) => ask(here, path, { token: bearer });
+
+describe('a turn', () => {
+  it('is queued with the defaults, and is the active one of its session', async () => {
+    const before = await session();
+    const { turn, operation, session: after } = await create();
+    expect(turn).toEqual({
+      schemaVersion: 1,
+      authoringTurnId: turn.authoringTurnId,
+      authoringSessionId: CONVERSATION,
+      organizationId: ORG,
+      projectId: PROJECT,
+      sequence: 1,
+      prompt: 'go on',
+      model: 'model_tier_2',
+      effort: 'medium',
+      maxTurns: 50,
+      maxBudgetUsd: 10,
+      timeoutMs: 1_800_000,
+      state: 'queued',
+      operationId: operation.operationId,
+      createdAtMs: NOW_MS,
+    });
+    expect(turn.authoringTurnId).toMatch(/^authturn_[0-9a-z]{12,32}$/);
+    expect(after).toEqual({ ...before, activeTurnId: turn.authoringTurnId, version: 2 });
+    expect(await session()).toEqual(after);
+    expect(operation).toMatchObject({
+      kind: 'authoring.turn',
+      state: 'pending',
+      resourceType: 'authoring_turn',
+      resourceId: turn.authoringTurnId,
+    });
+    expect(operation.startedAtMs).toBeUndefined();
+    expect(await readOperation(sender, operation.operationId)).toEqual(operation);
+    expect(
+      await here.store.claimJob({ kinds: ['authoring.turn'], worker: 'w', nowMs: NOW_MS, leaseMs: 1 }),
+    ).toMatchObject({ operationId: operation.operationId, resourceId: turn.authoringTurnId, attempt: 1 });
+  });
+
+  it('keeps what its request asks for', async () => {
+    const asked = {
+      model: 'model_tier_3',
+      effort: 'max',
+      maxTurns: 200,
+      maxBudgetUsd: 0.01,
+      timeoutMs: 7_200_000,
+    };
+    expect((await create(asked)).turn).toMatchObject(asked);
+  });
+
+  it.each([
+    [{ prompt: '' }, 400],
+    [{ prompt: 'x'.repeat(32_768) }, 202],
+    [{ prompt: 'x'.repeat(32_769) }, 400],
+    [{ prompt: '\u{1F600}'.repeat(32_768) }, 202],
+    [{ maxTurns: 0 }, 400],
+    [{ maxTurns: 1 }, 202],
+    [{ maxTurns: 200 }, 202],
+    [{ maxTurns: 201 }, 400],
+    [{ maxTurns: 1.5 }, 400],
+    [{ maxBudgetUsd: 0 }, 400],
+    [{ maxBudgetUsd: Number.MIN_VALUE }, 202],
+    [{ maxBudgetUsd: 1000 }, 202],
+    [{ maxBudgetUsd: 1000.01 }, 400],
+    [{ timeoutMs: 999 }, 400],
+    [{ timeoutMs: 1000 }, 202],
+    [{ timeoutMs: 7_200_000 }, 202],
+    [{ timeoutMs: 7_200_001 }, 400],
+    [{ model: 'model_tier_4' }, 400],
+    [{ effort: 'highest' }, 400],
+    [{ more: 1 }, 400],
+  ])('of the body %# is answered at its boundary', async (body, status) => {
+    const response = await post(sender, TURNS, { prompt: 'go on', ...body });
+    expect(response.status).toBe(status);
+    if (status === 400) await expectEnvelope(response, 'control.REQUEST_INVALID');
+  });
+
+  it('waits for the one before it, and is told so', async () => {
+    const { turn } = await create();
+    const refused = await post(sender, TURNS, { prompt: 'and then' });
+    const envelope = await expectEnvelope(refused, 'control.AUTHORING_TURN_ACTIVE');
+    expect(envelope.retryAfterMs).toBeGreaterThan(0);
+    await finish(turn);
+    expect((await create()).turn.sequence).toBe(2);
+  });
+
+  it('is counted per session, without a gap, whatever was refused between', async () => {
+    const sequences: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const { turn } = await create();
+      sequences.push(turn.sequence);
+      await post(sender, TURNS, { prompt: 'too early' });
+      await finish(turn);
+    }
+    const other = await create({}, TURNS.replace(CONVERSATION, id('authsess', 2)));
+    expect([...sequences, other.turn.sequence]).toEqual([1, 2, 3, 1]);
+  });
+
+  it('is one of 20 that come at once', async () => {
+    const all = Array.from({ length: 20 }, (_, n) => post(sender, TURNS, { prompt: `number ${n}` }));
+    const responses = await Promise.all(all);
+    expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
+    for (const response of responses)
+      if (response.status !== 202) await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
+    expect(await here.store.jobCounts()).toEqual([{ kind: 'authoring.turn', count: 1, oldestAtMs: NOW_MS }]);
+  });
+
+  it('is refused by a session that is closed, before its turns are looked at', async () => {
+    await create();
+    await here.store.transaction(async (tx) => {
+      const row = (await tx.authoringSessionForUpdate(PROJECT, CONVERSATION))!;
+      await tx.updateAuthoringSession({ ...row, resource: { ...row.resource, state: 'closed' } });
+    });
+    await expectEnvelope(
+      await post(sender, TURNS, { prompt: 'go on' }),
+      'control.AUTHORING_SESSION_NOT_ACTIVE',
+    );
+  });
+
+  it('is missing for who may not see its session, and in every session but its own', async () => {
+    const { turn } = await create();
+    const path = `${TURNS}/${turn.authoringTurnId}`;
+    const { schema } = operations['authoring.turns.read'].success;
+    expect(schema.parse(await (await readTurn(path)).json())).toEqual(turn);
+    const foreign = await token(here, { organizationId: OTHER_ORG });
+    const narrow = await token(here, { projects: [SECOND_PROJECT] });
+    for (const response of [
+      await readTurn(path, foreign),
+      await readTurn(path, narrow),
+      await readTurn(path.replace(PROJECT, SECOND_PROJECT)),
+      await readTurn(path.replace(CONVERSATION, id('authsess', 2))),
+      await readTurn(`${TURNS}/authturn_000000000000`),
+      await post({ ...sender, token: foreign }, TURNS, { prompt: 'go on' }),
+      await post(sender, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'go on' }),
+    ])
+      await expectEnvelope(response, 'control.NOT_FOUND');
+  });
+});

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerOf, post, readOperation, RERUNS, TURNS, type Sender } from '../change.ts';
+import { HASH, NOW_MS, ORG, OTHER_ORG, PROJECT, tenants, token, world, worlds, type World } from '../make.ts';
+import { codeOf } from '../thrown.ts';
+
+let here: World;
+let sender: Sender;
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+  await worlds(here);
+  const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
+  await here.store.transaction((tx) => tx.saveBuild({ ...build, archive: { digest: HASH, bytes: 1 } }));
+  sender = { server: here.server, token: await token(here) };
+  here.clock.nowMs += 5;
+});
+afterEach(() => here.close());
+
+const cancel = (operationId: string) => here.admin.cancelOperation({ organizationId: ORG, operationId });
+const claim = () =>
+  here.store.claimJob({
+    kinds: ['authoring.turn', 'run.rerun'],
+    worker: 'w',
+    nowMs: here.clock.nowMs,
+    leaseMs: 100,
+  });
+const turn = async () => answerOf('authoring.turns.create', await post(sender, TURNS, { prompt: 'go on' }));
+
+describe('cancelling', () => {
+  it('ends a turn that waits at once, and frees its session', async () => {
+    const { turn: queued, operation, session } = await turn();
+    const cancelled = await cancel(operation.operationId);
+    const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
+    expect(cancelled).toEqual({ ...operation, ...times, state: 'cancelled' });
+    expect(await readOperation(sender, operation.operationId)).toEqual(cancelled);
+    expect((await here.store.authoringTurn(PROJECT, queued.authoringTurnId))?.resource).toEqual({
+      ...queued,
+      ...times,
+      state: 'cancelled',
+    });
+    const { activeTurnId: _activeTurnId, ...free } = session;
+    expect((await here.store.authoringSession(PROJECT, session.authoringSessionId))?.resource).toEqual({
+      ...free,
+      version: 3,
+    });
+    expect(await claim()).toBeUndefined();
+    expect((await turn()).turn.sequence).toBe(2);
+  });
+
+  it('ends a rerun that waits at once', async () => {
+    const { run, operation } = await answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
+    expect((await cancel(operation.operationId)).state).toBe('cancelled');
+    expect((await here.store.hostedRun(PROJECT, run.hostedRunId))?.resource).toMatchObject({
+      state: 'cancelled',
+      termination: { outcome: 'cancelled' },
+      finishedAtMs: NOW_MS + 5,
+    });
+  });
+
+  it('only marks what a worker holds, once', async () => {
+    const { operation, turn: queued } = await turn();
+    await claim();
+    const marked = await cancel(operation.operationId);
+    expect(marked).toEqual({ ...operation, cancelRequestedAtMs: NOW_MS + 5 });
+    here.clock.nowMs += 1;
+    expect(await cancel(operation.operationId)).toEqual(marked);
+    expect((await here.store.authoringTurn(PROJECT, queued.authoringTurnId))?.resource.state).toBe('queued');
+  });
+
+  it('changes nothing of what has ended', async () => {
+    const { operation } = await turn();
+    const cancelled = await cancel(operation.operationId);
+    here.clock.nowMs += 1;
+    expect(await cancel(operation.operationId)).toEqual(cancelled);
+  });
+
+  it('knows no operation of another organization', async () => {
+    const { operation } = await turn();
+    const foreign = { organizationId: OTHER_ORG, operationId: operation.operationId };
+    expect(await codeOf(here.admin.cancelOperation(foreign))).toBe('server.ADMIN_REFUSED');
+    expect(await codeOf(cancel('op_000000000000'))).toBe('server.ADMIN_REFUSED');
+  });
+});

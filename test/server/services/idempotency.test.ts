@@ -1,0 +1,360 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
+import { parseJson, type JsonValue } from '../../../src/bytes/json-parse.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/utf8.ts';
+import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
+import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
+import type { IdempotencyScope } from '../../../src/server/store/work.ts';
+import {
+  answerOf,
+  EXTEND,
+  extension,
+  HOUR_MS,
+  post,
+  RERUNS,
+  TURNS,
+  UPLOADS,
+  type Sender,
+} from '../change.ts';
+import { expectEnvelope } from '../envelope.ts';
+import { HASH, id, NOW_MS, ORG, PROJECT, tenants, token, world, worlds, type World } from '../make.ts';
+import { codeOf } from '../thrown.ts';
+
+const KEY = 'key-of-the-test';
+const DAY_MS = 24 * HOUR_MS;
+
+let here: World;
+let sender: Sender;
+let tokenId: string;
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+  await worlds(here);
+  await here.store.transaction((tx) =>
+    tx.saveBuild({
+      organizationId: ORG,
+      projectId: PROJECT,
+      buildHash: HASH,
+      archive: { digest: HASH, bytes: 1 },
+    }),
+  );
+  const issued = await here.admin.createToken({
+    organizationId: ORG,
+    projects: 'all',
+    permissions: ['session.control', 'authoring.write', 'build.write', 'run.write', 'evidence.read'],
+  });
+  ({ tokenId } = issued);
+  sender = { server: here.server, token: issued.token };
+});
+afterEach(() => here.close());
+
+const jsonOf = (value: unknown): JsonValue => parseJson(toUtf8(JSON.stringify(value)));
+
+const scope = (over: Partial<IdempotencyScope> = {}): IdempotencyScope => ({
+  organizationId: ORG,
+  projectId: PROJECT,
+  principalId: tokenId,
+  operation: 'sessions.extend',
+  key: KEY,
+  ...over,
+});
+const version = async (): Promise<number> =>
+  (await here.store.session(PROJECT, id('ses', 1)))!.resource.version;
+
+const CREATIONS = [
+  ['sessions.extend', EXTEND, extension(), 200],
+  ['authoring.turns.create', TURNS, { prompt: 'go on' }, 202],
+  ['builds.uploads.create', UPLOADS, { buildHash: HASH, artifactDigest: HASH, bytes: 5 }, 201],
+  ['runs.reruns.create', RERUNS, {}, 202],
+] as const;
+
+describe.each(CREATIONS)('%s', (name, path, body, status) => {
+  it('answers the same request again with what it answered first, and does nothing', async () => {
+    const first = await post(sender, path, body, KEY);
+    expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([status, null]);
+    const document = await answerOf(name, first.clone());
+    const jobs = await here.store.jobCounts();
+    const again = await post(sender, path, body, KEY);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await answerOf(name, again)).toEqual(document);
+    expect(await here.store.jobCounts()).toEqual(jobs);
+  });
+
+  it('records the hash of the request and the key in its operation', async () => {
+    const { operation } = {
+      operation: undefined,
+      ...(await answerOf(name, await post(sender, path, body, KEY))),
+    };
+    if (operation === undefined) return; // an upload has none
+    const params = { projectId: PROJECT, ...PATH_IDS[name] };
+    expect(operation).toMatchObject({
+      idempotencyKey: KEY,
+      requestHash: requestHashOf(name, params, jsonOf(body)),
+    });
+  });
+
+  it('executes once when 100 with one key come at once', async () => {
+    const responses = await Promise.all(Array.from({ length: 100 }, () => post(sender, path, body, KEY)));
+    const statuses = responses.map((response) => response.status);
+    const replayed = responses.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
+    const waiting = responses.filter((response) => response.status === 409);
+    expect(statuses).toHaveLength(replayed.length + waiting.length + 1);
+    for (const response of waiting) {
+      const envelope = await expectEnvelope(response, 'control.IDEMPOTENCY_KEY_IN_USE');
+      expect(envelope.retryAfterMs).toBeGreaterThan(0);
+    }
+    const made = responses.find((response) => !waiting.includes(response) && !replayed.includes(response))!;
+    const document = await answerOf(name, made);
+    for (const response of replayed) expect(await answerOf(name, response)).toEqual(document);
+    expect(await answerOf(name, await post(sender, path, body, KEY))).toEqual(document);
+  });
+
+  it('does not replay to a token that was revoked', async () => {
+    await post(sender, path, body, KEY);
+    await here.admin.revokeToken(tokenId);
+    await expectEnvelope(await post(sender, path, body, KEY), 'control.UNAUTHENTICATED');
+  });
+});
+
+const PATH_IDS = {
+  'sessions.extend': { sessionId: id('ses', 1) },
+  'authoring.turns.create': { authoringSessionId: id('authsess', 1) },
+  'builds.uploads.create': {},
+  'runs.reruns.create': { hostedRunId: id('hrun', 1) },
+} as const;
+
+describe('a key', () => {
+  it('is refused for another request, and what it stands for stays', async () => {
+    const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
+    for (const body of [extension({ ttlMs: 3 * HOUR_MS }), extension({ expectedVersion: 2 })]) {
+      await expectEnvelope(await post(sender, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    }
+    const elsewhere = EXTEND.replace(id('ses', 1), id('ses', 2));
+    await expectEnvelope(await post(sender, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    expect(await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY))).toEqual(first);
+  });
+
+  it('knows a request whatever the order of its members and the form of its numbers', async () => {
+    await post(sender, EXTEND, extension(), KEY);
+    const { ttlMs, ...rest } = extension();
+    const again = await post(sender, EXTEND, { ttlMs, ...rest }, KEY);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  it('knows a request by its body as sent: a default that is written out makes another', async () => {
+    await post(sender, TURNS, { prompt: 'go on' }, KEY);
+    const written = await post(sender, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
+    await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it('replays whatever has changed since', async () => {
+    const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
+    await here.store.transaction(async (tx) => {
+      const row = (await tx.sessionForUpdate(PROJECT, id('ses', 1)))!;
+      await tx.updateSession({ ...row, resource: { ...row.resource, state: 'destroyed' } });
+    });
+    here.clock.nowMs += 10 * HOUR_MS;
+    expect(await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY))).toEqual(first);
+  });
+
+  it('belongs to its principal', async () => {
+    await post(sender, UPLOADS, CREATIONS[2][2], KEY);
+    const other = { ...sender, token: await token(here) };
+    expect((await post(other, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(201);
+    const different = { ...CREATIONS[2][2], bytes: 6 };
+    const third = { ...sender, token: await token(here) };
+    expect((await post(third, UPLOADS, different, KEY)).status).toBe(201);
+  });
+
+  it('belongs to its project and to its operation', async () => {
+    for (const [, path, body, status] of CREATIONS)
+      expect((await post(sender, path, body, KEY)).status).toBe(status);
+    const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
+    expect((await post(sender, elsewhere, CREATIONS[2][2], KEY)).status).toBe(201);
+  });
+
+  it('stays free when its request is rejected', async () => {
+    const wrong = extension({ expectedVersion: 7 });
+    await expectEnvelope(await post(sender, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
+    expect(await here.store.idempotency(scope())).toBeUndefined();
+    expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
+  });
+
+  it('is not even looked at for a project that the token may not see', async () => {
+    const path = EXTEND.replace(PROJECT, id('prj', 3));
+    await expectEnvelope(await post(sender, path, extension(), KEY), 'control.NOT_FOUND');
+    expect(await here.store.idempotency(scope({ projectId: id('prj', 3) }))).toBeUndefined();
+  });
+
+  it('lasts 24 hours to the millisecond, then stands for a new request', async () => {
+    await post(sender, UPLOADS, CREATIONS[2][2], KEY);
+    here.clock.nowMs = NOW_MS + DAY_MS - 1;
+    expect((await post(sender, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(200);
+    here.clock.nowMs = NOW_MS + DAY_MS;
+    expect((await post(sender, UPLOADS, { ...CREATIONS[2][2], bytes: 6 }, KEY)).status).toBe(201);
+  });
+});
+
+const claim = (over: { leaseUntilMs: number; requestHash?: typeof HASH }) =>
+  here.store.transaction((tx) =>
+    tx.claimIdempotency({
+      ...scope(),
+      requestHash: requestHashOf(
+        'sessions.extend',
+        { projectId: PROJECT, sessionId: id('ses', 1) },
+        jsonOf(extension()),
+      ),
+      status: 'in_progress',
+      holder: 'another process',
+      createdAtMs: NOW_MS,
+      expiresAtMs: NOW_MS + DAY_MS,
+      ...over,
+    }),
+  );
+
+describe('a key that another request holds', () => {
+  it('is in use until its lease ends, and then taken over', async () => {
+    await claim({ leaseUntilMs: NOW_MS + 5 });
+    const busy = await post(sender, EXTEND, extension(), KEY);
+    const envelope = await expectEnvelope(busy, 'control.IDEMPOTENCY_KEY_IN_USE');
+    expect([envelope.retryAfterMs, busy.headers.get('retry-after')]).toEqual([5, '1']);
+    here.clock.nowMs += 4;
+    await expectEnvelope(await post(sender, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_IN_USE');
+    here.clock.nowMs += 1;
+    expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
+    expect(await version()).toBe(2);
+  });
+
+  it('is refused to another request meanwhile, and free for it afterwards', async () => {
+    await claim({ leaseUntilMs: NOW_MS + 5, requestHash: HASH });
+    await expectEnvelope(await post(sender, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    here.clock.nowMs += 5;
+    expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
+  });
+});
+
+/** Something to wait for until the test opens it. */
+class Gate {
+  open!: () => void;
+  readonly opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
+}
+
+const change = (over: Partial<Change> = {}): Change => ({
+  principal: { tokenId, organizationId: ORG, projects: 'all', permissions: [] },
+  projectId: PROJECT,
+  operation: 'sessions.extend',
+  key: KEY,
+  requestHash: HASH,
+  ...over,
+});
+const schema = z.strictObject({ n: z.int() });
+const once = () => createRunOnce(here.store, () => here.clock.nowMs, defaultLimits);
+
+describe('running a change once', () => {
+  it('keeps nothing of an effect whose claim was lost while it ran', async () => {
+    const [slow, quick] = [once(), once()];
+    const lost = slow(change(), schema, async (tx) => {
+      await tx.insertEnvironment({
+        organizationId: ORG,
+        projectId: PROJECT,
+        environmentId: id('env', 9),
+        name: 'lost',
+        version: 1,
+        createdAtMs: 0,
+        updatedAtMs: 0,
+      });
+      // Somebody takes the key over, as if the lease had ended long ago.
+      await tx.releaseIdempotency(scope(), (await tx.idempotency(scope()))!.holder);
+      return { n: 1 };
+    });
+    expect(await codeOf(lost)).toBe('control.IDEMPOTENCY_KEY_IN_USE');
+    expect(await here.store.environment(PROJECT, id('env', 9))).toBeUndefined();
+    expect(await quick(change(), schema, async () => ({ n: 2 }))).toEqual({
+      value: { n: 2 },
+      replayed: false,
+    });
+  });
+
+  it('tells those who come meanwhile to wait, and them only', async () => {
+    const [going, begun] = [new Gate(), new Gate()];
+    // The effect waits outside the store's transaction, so that the store stays free for the second request.
+    let transactions = 0;
+    const held: Store = {
+      ...here.store,
+      transaction: async (work) => {
+        if (++transactions === 2) {
+          begun.open();
+          await going.opened;
+        }
+        return here.store.transaction(work);
+      },
+    };
+    const first = createRunOnce(held, () => here.clock.nowMs, defaultLimits)(change(), schema, async () => ({
+      n: 1,
+    }));
+    await begun.opened;
+    expect(await codeOf(once()(change(), schema, async () => ({ n: 2 })))).toBe(
+      'control.IDEMPOTENCY_KEY_IN_USE',
+    );
+    expect(
+      await codeOf(
+        once()(change({ requestHash: digestOf(toUtf8('other')) }), schema, async () => ({ n: 2 })),
+      ),
+    ).toBe('control.IDEMPOTENCY_KEY_REUSED');
+    going.open();
+    expect(await first).toEqual({ value: { n: 1 }, replayed: false });
+    expect(await once()(change(), schema, async () => ({ n: 3 }))).toEqual({
+      value: { n: 1 },
+      replayed: true,
+    });
+  });
+
+  it('gives the failure of the effect back even when the claim cannot be given back', async () => {
+    let transactions = 0;
+    const failing: Store = {
+      ...here.store,
+      transaction: (work) =>
+        ++transactions > 2 ? Promise.reject(new Error('gone')) : here.store.transaction(work),
+    };
+    const effect = createRunOnce(failing, () => here.clock.nowMs, defaultLimits)(change(), schema, () =>
+      Promise.reject(new Error('the first failure')),
+    );
+    await expect(effect).rejects.toThrow('the first failure');
+    here.clock.nowMs += defaultLimits.idempotencyLeaseMs;
+    expect(await once()(change(), schema, async () => ({ n: 1 }))).toMatchObject({ replayed: false });
+  });
+
+  it('survives a server that stops between two requests', async () => {
+    const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
+    const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
+    const again = await post({ ...sender, server }, EXTEND, extension(), KEY);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await answerOf('sessions.extend', again)).toEqual(first);
+  });
+});
+
+describe('the hash of a request', () => {
+  it('is of its canonical JSON, and differs with each of its parts', () => {
+    const params = { projectId: PROJECT, sessionId: id('ses', 1) };
+    const canonical = `{"body":{"a":1},"operation":"sessions.extend","path":"/v1/projects/${PROJECT}/sessions/${id('ses', 1)}/extend"}`;
+    const hash = requestHashOf('sessions.extend', params, { a: 1 });
+    expect(hash).toBe(digestOf(toUtf8(canonical)));
+    const body = fc.jsonValue().map(jsonOf);
+    fc.assert(
+      fc.property(body, body, (left, right) => {
+        const [first, second] = [left, right].map((one) => requestHashOf('sessions.extend', params, one));
+        expect(first === second).toBe(canonicalJson(left) === canonicalJson(right));
+        expect(requestHashOf('runs.reruns.create', params, left)).not.toBe(first);
+        expect(requestHashOf('sessions.extend', { ...params, sessionId: id('ses', 2) }, left)).not.toBe(
+          first,
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

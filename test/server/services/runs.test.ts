@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hostedRunStates, operations, terminalRunStates } from '../../../src/contract/index.ts';
+import { answerOf, HOUR_MS, post, readOperation, RERUNS, type Sender } from '../change.ts';
+import { expectEnvelope } from '../envelope.ts';
+import {
+  ask,
+  ENVIRONMENT,
+  HASH,
+  id,
+  NOW_MS,
+  ORG,
+  OTHER_ORG,
+  PROJECT,
+  SECOND_PROJECT,
+  tenants,
+  token,
+  world,
+  worlds,
+  type World,
+} from '../make.ts';
+
+const ORIGINAL = id('hrun', 1);
+
+let here: World;
+let sender: Sender;
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+  await worlds(here);
+  const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
+  await here.store.transaction((tx) => tx.saveBuild({ ...build, archive: { digest: HASH, bytes: 1 } }));
+  sender = { server: here.server, token: await token(here) };
+});
+afterEach(() => here.close());
+
+const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(sender, path, {}));
+const runOf = async (hostedRunId: string) => (await here.store.hostedRun(PROJECT, hostedRunId))!.resource;
+
+const rerunOf = (hostedRunId: string) => post(sender, RERUNS.replace(ORIGINAL, hostedRunId), {});
+
+describe('a rerun', () => {
+  it('has new ids and the pinned inputs of the original', async () => {
+    here.clock.nowMs += 7 * HOUR_MS; // the world of the original has expired long ago
+    const original = await runOf(ORIGINAL);
+    const { run, operation } = await rerun();
+    expect(run).toEqual({
+      schemaVersion: 1,
+      hostedRunId: run.hostedRunId,
+      evidenceBundleId: run.evidenceBundleId,
+      organizationId: ORG,
+      projectId: PROJECT,
+      environmentId: ENVIRONMENT,
+      sessionId: run.sessionId,
+      buildHash: HASH,
+      request: {
+        runId: run.request.runId,
+        drillId: 'restore',
+        seed: '1',
+        trial: 2,
+        trialCount: 3,
+        attempt: 4,
+        attemptLimit: 5,
+      },
+      leaseGeneration: 1,
+      revision: 1,
+      state: 'created',
+      deadlineAtMs: here.clock.nowMs + HOUR_MS,
+      evidenceRetentionMs: original.evidenceRetentionMs,
+      createdAtMs: here.clock.nowMs,
+      updatedAtMs: here.clock.nowMs,
+      rerunOfHostedRunId: ORIGINAL,
+    });
+    const ids = (of: typeof run) => [of.hostedRunId, of.evidenceBundleId, of.sessionId, of.request.runId];
+    expect(new Set([...ids(run), ...ids(original)]).size).toBe(8);
+    expect(await runOf(run.hostedRunId)).toEqual(run);
+    expect(await runOf(ORIGINAL)).toEqual(original);
+    expect(operation).toMatchObject({
+      kind: 'run.rerun',
+      state: 'pending',
+      resourceType: 'hosted_run',
+      resourceId: run.hostedRunId,
+    });
+    expect(await readOperation(sender, operation.operationId)).toEqual(operation);
+    expect(await here.store.jobCounts()).toEqual([
+      { kind: 'run.rerun', count: 1, oldestAtMs: here.clock.nowMs },
+    ]);
+  });
+
+  it('gets a world of its own, made from what the world of the original was made from', async () => {
+    const { run } = await rerun();
+    const response = await ask(here, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, sender);
+    expect(operations['sessions.read'].success.schema.parse(await response.json())).toEqual({
+      schemaVersion: 1,
+      organizationId: ORG,
+      projectId: PROJECT,
+      environmentId: ENVIRONMENT,
+      sessionId: run.sessionId,
+      buildHash: HASH,
+      drillId: 'restore',
+      seed: '1',
+      callbackReceiverBindingIds: [],
+      state: 'creating',
+      leaseGeneration: 1,
+      parentSessionId: id('ses', 1),
+      createdAtMs: NOW_MS,
+      updatedAtMs: NOW_MS,
+      expiresAtMs: NOW_MS + HOUR_MS,
+      version: 1,
+    });
+  });
+
+  it('keeps the build of the original when the environment has advanced', async () => {
+    await here.store.transaction(async (tx) => {
+      const row = (await tx.environmentForUpdate(PROJECT, ENVIRONMENT))!;
+      await tx.updateEnvironment({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
+    });
+    expect((await rerun()).run.buildHash).toBe(HASH);
+  });
+
+  it('lives no longer than the organization is entitled to', async () => {
+    await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs: 1000 });
+    expect((await rerun()).run.deadlineAtMs).toBe(NOW_MS + 1000);
+  });
+
+  it('of a rerun names that rerun', async () => {
+    const { run } = await rerun();
+    await here.store.transaction(async (tx) => {
+      const row = (await tx.hostedRunForUpdate(PROJECT, run.hostedRunId))!;
+      await tx.updateHostedRun({ ...row, resource: { ...row.resource, state: 'succeeded' } });
+    });
+    const second = await rerun(RERUNS.replace(ORIGINAL, run.hostedRunId));
+    expect(second.run.rerunOfHostedRunId).toBe(run.hostedRunId);
+    expect(second.run.request).toMatchObject({ trial: 2, attempt: 4 });
+  });
+
+  it.each(hostedRunStates)('of a run that is %s', async (state) => {
+    const hostedRunId = id('hrun', 7);
+    await here.admin.createRun({ projectId: PROJECT, sessionId: id('ses', 1), hostedRunId, state });
+    const response = await rerunOf(hostedRunId);
+    if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
+    else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
+  });
+
+  it('needs the build, and says first that the run has not ended', async () => {
+    const without = `sha256:${'ef'.repeat(32)}`;
+    const session = {
+      projectId: PROJECT,
+      environmentId: ENVIRONMENT,
+      buildHash: without,
+      drillId: 'restore',
+    };
+    const { sessionId } = await here.admin.createSession(session);
+    const run = { projectId: PROJECT, sessionId };
+    const ended = await here.admin.createRun({ ...run, state: 'failed' });
+    const running = await here.admin.createRun({ ...run, state: 'running' });
+    await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
+    await expectEnvelope(await rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
+    expect(await here.store.jobCounts()).toEqual([]);
+  });
+
+  it('takes nothing but an empty object', async () => {
+    for (const body of [{ seed: '2' }, [], null, 'x'])
+      await expectEnvelope(await post(sender, RERUNS, body), 'control.REQUEST_INVALID');
+  });
+
+  it('of what somebody else may see is missing', async () => {
+    const foreign = { ...sender, token: await token(here, { organizationId: OTHER_ORG }) };
+    const narrow = { ...sender, token: await token(here, { projects: [SECOND_PROJECT] }) };
+    for (const response of [
+      await post(foreign, RERUNS, {}),
+      await post(narrow, RERUNS, {}),
+      await post(sender, RERUNS.replace(PROJECT, SECOND_PROJECT), {}),
+      await post(sender, RERUNS.replace(ORIGINAL, id('hrun', 99)), {}),
+      await ask(here, `/v1/projects/${PROJECT}/runs/${ORIGINAL}`, foreign),
+      await ask(here, `/v1/projects/${SECOND_PROJECT}/runs/${ORIGINAL}`, sender),
+    ])
+      await expectEnvelope(response, 'control.NOT_FOUND');
+  });
+});
+
+describe('an operation', () => {
+  it('shows through its own project only', async () => {
+    const { operation } = await rerun();
+    const path = (projectId: string) => `/v1/projects/${projectId}/operations/${operation.operationId}`;
+    expect((await ask(here, path(PROJECT), sender)).status).toBe(200);
+    const foreign = await token(here, { organizationId: OTHER_ORG });
+    for (const [target, bearer] of [
+      [path(SECOND_PROJECT), sender.token],
+      [path(PROJECT), foreign],
+      [path(id('prj', 3)), foreign],
+      [path(PROJECT), await token(here, { projects: [SECOND_PROJECT] })],
+      [path(PROJECT).replace(operation.operationId, id('op', 9)), sender.token],
+    ] as const)
+      await expectEnvelope(await ask(here, target, { token: bearer }), 'control.NOT_FOUND');
+  });
+
+  it('of the whole organization shows to a token for all projects', async () => {
+    const { operation } = await rerun();
+    const { projectId: _projectId, ...whole } = { ...operation, operationId: id('op', 5) };
+    await here.store.transaction((tx) =>
+      tx.insertOperation({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
+    );
+    const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
+    expect(await (await ask(here, path, sender)).json()).toEqual(whole);
+    const narrow = await token(here, { projects: [PROJECT] });
+    await expectEnvelope(await ask(here, path, { token: narrow }), 'control.NOT_FOUND');
+  });
+});

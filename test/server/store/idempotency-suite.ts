@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import type { IdempotencyRow } from '../../../src/server/store/work.ts';
+import { HASH, NOW_MS } from '../make.ts';
+import { atOnce, inProject, writeTenants, type PairFactory } from './work-rows.ts';
+
+const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend', key: 'k' };
+const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
+  ...scope,
+  requestHash: HASH,
+  status: 'in_progress',
+  holder: 'a',
+  leaseUntilMs: NOW_MS + 10,
+  createdAtMs: NOW_MS,
+  expiresAtMs: NOW_MS + 100,
+  ...over,
+});
+
+const claimKey = (store: Store, row: IdempotencyRow): Promise<IdempotencyRow> =>
+  store.transaction((tx) => tx.claimIdempotency(row));
+
+/** What every store must do with idempotency keys, also when two instances are asked at once. */
+export function idempotencySuite(name: string, factory: PairFactory): void {
+  describe(`${name}: idempotency keys`, () => {
+    let made: Awaited<ReturnType<PairFactory>>;
+    let pair: readonly [Store, Store];
+    let store: Store;
+    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+
+    beforeEach(async () => {
+      made = await factory();
+      pair = made.stores;
+      [store] = pair;
+      await writeTenants(store);
+    });
+    afterEach(async () => {
+      for (const one of pair) await one.close();
+      await made.remove();
+    });
+
+    const answer = { response: '{"a":1}', expiresAtMs: NOW_MS + 100 };
+
+    it('are claimed by one of 100 requests that come at once to two instances', async () => {
+      const stands = await atOnce(pair, 100, (on, n) => claimKey(on, record({ holder: String(n) })));
+      expect(new Set(stands.map(({ holder }) => holder)).size).toBe(1);
+      expect(stands.filter(({ holder }, n) => holder === String(n))).toHaveLength(1);
+    });
+
+    it('keep the answer until they expire', async () => {
+      await claimKey(store, record());
+      expect(await write((tx) => tx.completeIdempotency(scope, 'b', answer))).toBe(false);
+      expect(await write((tx) => tx.completeIdempotency(scope, 'a', answer))).toBe(true);
+      expect(await write((tx) => tx.completeIdempotency(scope, 'a', answer))).toBe(false);
+      const done = { ...record(), status: 'done', ...answer };
+      expect(await store.idempotency(scope)).toEqual(done);
+      expect(await claimKey(store, record({ holder: 'b', createdAtMs: NOW_MS + 99 }))).toEqual(done);
+      const later = record({ holder: 'b', createdAtMs: NOW_MS + 100 });
+      expect(await claimKey(store, later)).toEqual(later);
+    });
+
+    it('are free again when the lease of their holder ends, or when it gives them back', async () => {
+      await claimKey(store, record());
+      const next = record({ holder: 'b', createdAtMs: NOW_MS + 10, leaseUntilMs: NOW_MS + 20 });
+      expect((await claimKey(store, { ...next, createdAtMs: NOW_MS + 9 })).holder).toBe('a');
+      expect(await claimKey(store, next)).toEqual(next);
+      expect(await write((tx) => tx.completeIdempotency(scope, 'a', answer))).toBe(false);
+      await write((tx) => tx.releaseIdempotency(scope, 'a'));
+      expect(await store.idempotency(scope)).toEqual(next);
+      await write((tx) => tx.releaseIdempotency(scope, 'b'));
+      expect(await store.idempotency(scope)).toBeUndefined();
+    });
+
+    it('belong to principal, project and operation, and are removed when they have expired', async () => {
+      const others = [{ principalId: 'tok_2' }, { operation: 'runs.reruns.create' }, { key: 'K' }];
+      await claimKey(store, record());
+      for (const other of others)
+        expect((await claimKey(store, record({ ...other, holder: 'b' }))).holder).toBe('b');
+      expect(await write((tx) => tx.purgeIdempotency(NOW_MS + 99))).toBe(0);
+      expect(await write((tx) => tx.purgeIdempotency(NOW_MS + 100))).toBe(4);
+      expect(await store.idempotency(scope)).toBeUndefined();
+    });
+  });
+}

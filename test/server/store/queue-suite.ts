@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import type { NewJob } from '../../../src/server/store/work.ts';
+import { id, NOW_MS } from '../make.ts';
+import { atOnce, inProject, operation, writeTenants, type PairFactory } from './work-rows.ts';
+
+const job = (n: number, over: Partial<NewJob> = {}): NewJob => ({
+  ...inProject,
+  operationId: id('op', n),
+  kind: 'run.rerun',
+  resourceId: id('hrun', n),
+  createdAtMs: NOW_MS + n,
+  ...over,
+});
+
+const claim = { kinds: ['run.rerun'], worker: 'one', nowMs: NOW_MS + 1_000, leaseMs: 60_000 };
+
+const enqueue = (store: Store, ...jobs: NewJob[]): Promise<void> =>
+  store.transaction(async (tx) => {
+    for (const one of jobs) {
+      await tx.insertOperation({ ...operation(0), operationId: one.operationId });
+      await tx.enqueueJob(one);
+    }
+  });
+
+/** What the queue of every store must do, also when the workers of two instances come at once. */
+export function queueSuite(name: string, factory: PairFactory): void {
+  describe(`${name}: queued work`, () => {
+    let made: Awaited<ReturnType<PairFactory>>;
+    let pair: readonly [Store, Store];
+    let store: Store;
+    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+
+    beforeEach(async () => {
+      made = await factory();
+      pair = made.stores;
+      [store] = pair;
+      await writeTenants(store);
+    });
+    afterEach(async () => {
+      for (const one of pair) await one.close();
+      await made.remove();
+    });
+
+    it('is handed to one worker at a time, the longest waiting first', async () => {
+      await enqueue(
+        store,
+        job(2),
+        job(1),
+        job(3, { kind: 'authoring.turn' }),
+        job(4, { notBeforeMs: NOW_MS + 5_000 }),
+      );
+      const first = await store.claimJob(claim);
+      const { createdAtMs: _createdAtMs, ...facts } = job(1);
+      expect(first).toEqual({ ...facts, attempt: 1, fence: 1 });
+      expect(await store.claimJob({ ...claim, worker: 'two' })).toMatchObject({ operationId: id('op', 2) });
+      expect(await store.claimJob(claim)).toBeUndefined();
+      expect(await store.claimJob({ ...claim, kinds: [] })).toBeUndefined();
+      expect(await store.claimJob({ ...claim, kinds: ['authoring.turn', 'run.rerun'] })).toMatchObject({
+        operationId: id('op', 3),
+      });
+      expect(await store.claimJob({ ...claim, nowMs: NOW_MS + 5_000 })).toMatchObject({
+        operationId: id('op', 4),
+      });
+    });
+
+    it('is claimed once each by workers of two instances that come at once', async () => {
+      await enqueue(store, ...Array.from({ length: 30 }, (_, n) => job(n)));
+      const claimed = await atOnce(pair, 8, async (on, worker) => {
+        const mine: string[] = [];
+        for (;;) {
+          const next = await on.claimJob({ ...claim, worker: `worker ${worker}` });
+          if (next === undefined) return mine;
+          mine.push(next.operationId);
+        }
+      });
+      const all = claimed.flat();
+      expect(new Set(all).size).toBe(all.length);
+      // Who found every row held by others went home; what is left is there for the next.
+      for (let next = await store.claimJob(claim); next !== undefined; next = await store.claimJob(claim))
+        all.push(next.operationId);
+      expect(all.toSorted()).toEqual(Array.from({ length: 30 }, (_, n) => id('op', n)));
+    });
+
+    it('is free again when its lease has run out, and its late holder can finish nothing', async () => {
+      await enqueue(store, job(1));
+      const late = (await store.claimJob(claim))!;
+      const after = { ...claim, nowMs: claim.nowMs + claim.leaseMs, worker: 'two' };
+      expect(await store.claimJob({ ...after, nowMs: after.nowMs - 1 })).toBeUndefined();
+      const next = await pair[1].claimJob(after);
+      expect(next).toMatchObject({ operationId: id('op', 1), attempt: 2 });
+      expect(next!.fence).toBeGreaterThan(late.fence);
+      expect(await store.renewJob({ ...late, nowMs: after.nowMs, leaseMs: 1 })).toBe(false);
+      expect(await write((tx) => tx.retryJob(late.operationId, late.fence, 0))).toBe(false);
+      expect(await write((tx) => tx.finishJob(late.operationId, late.fence))).toBe(false);
+      expect(await write((tx) => tx.finishJob(late.operationId, next!.fence))).toBe(true);
+      expect(await write((tx) => tx.finishJob(late.operationId, next!.fence))).toBe(false);
+    });
+
+    it('is kept by a holder that renews, waits again when it is given back, and is taken back while nobody holds it', async () => {
+      await enqueue(store, job(1));
+      const held = (await store.claimJob(claim))!;
+      const laterMs = claim.nowMs + claim.leaseMs - 1;
+      expect(await store.renewJob({ ...held, nowMs: laterMs, leaseMs: 60_000 })).toBe(true);
+      expect(await store.claimJob({ ...claim, nowMs: laterMs + 10 })).toBeUndefined();
+      expect(await write((tx) => tx.removeWaitingJob(held.operationId, laterMs))).toBe(false);
+      expect(await write((tx) => tx.retryJob(held.operationId, held.fence, laterMs + 100))).toBe(true);
+      expect(await write((tx) => tx.finishJob(held.operationId, held.fence))).toBe(false);
+      expect(await store.claimJob({ ...claim, nowMs: laterMs + 99 })).toBeUndefined();
+      expect(await write((tx) => tx.removeWaitingJob(held.operationId, laterMs))).toBe(true);
+      expect(await write((tx) => tx.removeWaitingJob(held.operationId, laterMs))).toBe(false);
+      expect(await store.claimJob({ ...claim, nowMs: laterMs + 1_000 })).toBeUndefined();
+    });
+
+    it('is counted by kind', async () => {
+      expect(await store.jobCounts()).toEqual([]);
+      await enqueue(store, job(1), job(2), job(3, { kind: 'authoring.turn' }));
+      await store.claimJob(claim);
+      expect(await store.jobCounts()).toEqual([
+        { kind: 'authoring.turn', count: 1, oldestAtMs: NOW_MS + 3 },
+        { kind: 'run.rerun', count: 2, oldestAtMs: NOW_MS + 1 },
+      ]);
+      expect(await store.queue(claim.nowMs)).toEqual([
+        { kind: 'authoring.turn', waiting: 1, running: 0 },
+        { kind: 'run.rerun', waiting: 1, running: 1 },
+      ]);
+    });
+  });
+}

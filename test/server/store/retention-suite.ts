@@ -1,0 +1,242 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  buildAttemptSchema,
+  evidenceBundleSchema,
+  evidenceExportSchema,
+  localReportItemSchema,
+  type BuildAttemptState,
+} from '../../../src/contract/index.ts';
+import type { Digest } from '../../../src/bytes/hash.ts';
+import type { NewExport, Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import * as samples from '../../contract/samples.ts';
+import { id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
+import { inProject, writeTenants, type PairFactory } from './work-rows.ts';
+
+const digest = (n: number): Digest => `sha256:${String(n).padStart(64, '0')}`;
+const blob = (n: number) => ({ digest: digest(n), bytes: n });
+
+type Times = { readonly createdAtMs: number; readonly deleteAtMs?: number; readonly deletedAtMs?: number };
+
+/** The bundle `n`, whose archive is the blob `n`. */
+function bundle(n: number, times: Times = { createdAtMs: NOW_MS + n }) {
+  const { deleteAtMs: _deleteAtMs, deletedAtMs: _deletedAtMs, ...rest } = samples.evidenceBundle;
+  const evidenceBundleId = id('evidence', n);
+  const state = times.deletedAtMs === undefined ? 'available' : 'deleted';
+  const resource = evidenceBundleSchema.parse({ ...rest, ...times, evidenceBundleId, state });
+  return { ...inProject, evidenceBundleId, archive: blob(n), resource };
+}
+
+function localReport(n: number) {
+  const { ordinal: _ordinal, ...source } = localReportItemSchema.parse(samples.localReportItem).source;
+  const localReportId = id('lrep', n);
+  return {
+    ...inProject,
+    localReportId,
+    archive: blob(n),
+    source: { ...source, localReportId, createdAtMs: NOW_MS + n },
+  };
+}
+
+function attempt(n: number, state: BuildAttemptState, uploadExpiresAtMs: number) {
+  const buildAttemptId = id('attempt', n);
+  const facts = { buildAttemptId, state, updatedAtMs: NOW_MS + n };
+  const resource = buildAttemptSchema.parse({ ...samples.buildAttempt, ...facts });
+  return { ...inProject, buildAttemptId, resource, uploadExpiresAtMs };
+}
+
+/** The export `n`, which lists the bundle 1 as the part `40 + n` and the local report 30. */
+function newExport(n: number, full = true): NewExport {
+  const evidenceExportId = id('evexp', n);
+  const resource = evidenceExportSchema.parse({ ...samples.evidenceExport, evidenceExportId });
+  const item = localReportItemSchema.parse(samples.localReportItem);
+  const part = { ordinal: 0, evidenceBundleId: id('evidence', 1), projectId: PROJECT, archive: blob(40 + n) };
+  const report = { ordinal: 0, localReportId: id('lrep', 30), projectId: PROJECT, archive: blob(30), item };
+  return {
+    organizationId: ORG,
+    evidenceExportId,
+    projects: [PROJECT],
+    resource,
+    parts: full ? [part] : [],
+    reports: full ? [report] : [],
+    ...(full && { manifest: blob(50 + n), attestation: blob(60 + n) }),
+  };
+}
+
+const idsOf = (rows: readonly { evidenceBundleId: string }[]): string[] =>
+  rows.map(({ evidenceBundleId }) => evidenceBundleId);
+
+/** What every store must know of what is selected, due, referred to and to be removed. */
+export function retentionSuite(name: string, factory: PairFactory): void {
+  describe(name, () => {
+    let made: Awaited<ReturnType<PairFactory>>;
+    let store: Store;
+    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+
+    beforeEach(async () => {
+      made = await factory();
+      [store] = made.stores;
+      await writeTenants(store);
+    });
+    afterEach(async () => {
+      for (const one of made.stores) await one.close();
+      await made.remove();
+    });
+
+    it('selects the bundles and reports of a window, by time and then by id', async () => {
+      await write(async (tx) => {
+        for (const n of [4, 3, 1]) await tx.insertBundle(bundle(n));
+        await tx.insertBundle(bundle(2, { createdAtMs: NOW_MS + 3 }));
+        await tx.insertBundle(bundle(5, { createdAtMs: NOW_MS + 1, deleteAtMs: NOW_MS + 50 }));
+        await tx.insertBundle(bundle(6, { createdAtMs: NOW_MS + 1, deletedAtMs: NOW_MS + 2 }));
+        for (const n of [2, 1]) await tx.insertLocalReport(localReport(n));
+      });
+      const window = { organizationId: ORG, fromAtMs: NOW_MS + 1, throughAtMs: NOW_MS + 4 };
+      const found = (over: object, nowMs = NOW_MS, limit = 10) =>
+        store.selectBundles({ ...window, ...over }, nowMs, limit).then(idsOf);
+      expect(await found({})).toEqual([1, 5, 2, 3].map((n) => id('evidence', n)));
+      expect(await found({}, NOW_MS + 49)).toHaveLength(4);
+      expect(await found({}, NOW_MS + 50)).toEqual([1, 2, 3].map((n) => id('evidence', n)));
+      expect(await found({}, NOW_MS, 2)).toHaveLength(2);
+      expect(await found({ projectId: PROJECT })).toHaveLength(4);
+      expect(await found({ projectId: id('prj', 99) })).toEqual([]);
+      expect(await found({ organizationId: OTHER_ORG })).toEqual([]);
+      expect(await store.selectLocalReports(window, 10)).toEqual([localReport(1), localReport(2)]);
+      expect(await store.selectLocalReports({ ...window, fromAtMs: NOW_MS + 2 }, 10)).toEqual([
+        localReport(2),
+      ]);
+    });
+
+    it('finds the bundles whose time has come, until they are deleted', async () => {
+      const due = bundle(1, { createdAtMs: NOW_MS, deleteAtMs: NOW_MS + 10 });
+      await write(async (tx) => {
+        await tx.insertBundle(due);
+        await tx.insertBundle(bundle(2));
+      });
+      expect(await store.bundlesDue(NOW_MS + 9, 10)).toEqual([]);
+      expect(await store.bundlesDue(NOW_MS + 10, 10)).toEqual([due]);
+      const deleted = bundle(1, { createdAtMs: NOW_MS, deleteAtMs: NOW_MS + 10, deletedAtMs: NOW_MS + 11 });
+      await write((tx) => tx.updateBundle(deleted));
+      expect(await store.bundlesDue(NOW_MS + 20, 10)).toEqual([]);
+    });
+
+    it('knows which blobs rows refer to, each with its size', async () => {
+      await write(async (tx) => {
+        await tx.insertBundle(bundle(1));
+        await tx.insertBundle(bundle(2, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 }));
+        await tx.saveBuild({ ...inProject, buildHash: digest(99), archive: blob(20) });
+        await tx.saveBuild({ ...inProject, buildHash: digest(98) });
+        await tx.insertLocalReport(localReport(30));
+        await tx.insertExport(newExport(0));
+      });
+      const needed = [1, 20, 30, 40, 50, 60];
+      for (const n of needed) expect(await store.isReferenced(digest(n))).toBe(true);
+      for (const n of [2, 98, 99]) expect(await store.isReferenced(digest(n))).toBe(false);
+      expect(await store.referencedBlobs('', 100)).toEqual(needed.map(blob));
+      expect(await store.referencedBlobs(digest(1), 2)).toEqual([blob(20), blob(30)]);
+      expect(await store.exportBlobs(ORG, id('evexp', 0))).toEqual([digest(30), digest(40)]);
+      expect(await store.partBlobs(PROJECT, id('evidence', 1))).toEqual([digest(40)]);
+      await write((tx) => tx.updateBundle(bundle(1, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 })));
+      for (const n of [1, 40]) expect(await store.isReferenced(digest(n))).toBe(false);
+    });
+
+    it('fills an export that was begun, and takes away what it lists', async () => {
+      await write(async (tx) => {
+        await tx.insertBundle(bundle(1));
+        await tx.insertLocalReport(localReport(30));
+        await tx.insertExport(newExport(1, false));
+      });
+      expect(await store.export(ORG, id('evexp', 1))).not.toHaveProperty('manifest');
+      await write((tx) => tx.fillExport(newExport(1)));
+      expect(await store.export(ORG, id('evexp', 1))).toMatchObject({
+        manifest: blob(51),
+        attestation: blob(61),
+      });
+      expect(await store.exportPart(ORG, id('evexp', 1), id('evidence', 1))).toMatchObject({
+        archive: blob(41),
+      });
+      await write((tx) => tx.dropExportContent(ORG, id('evexp', 1)));
+      expect(await store.export(ORG, id('evexp', 1))).not.toHaveProperty('manifest');
+      expect(await store.exportBlobs(ORG, id('evexp', 1))).toEqual([]);
+    });
+
+    it('remembers blobs that are to be looked at, until somebody has', async () => {
+      await write(async (tx) => {
+        for (const n of [3, 1, 2, 1]) await tx.holdBlob(digest(n), NOW_MS);
+      });
+      expect(await store.blobRemovals('', 2)).toEqual([digest(1), digest(2)]);
+      expect(await store.blobRemovals(digest(2), 2)).toEqual([digest(3)]);
+      await write(async (tx) => {
+        expect(await tx.blobRemovalForUpdate(digest(1))).toBe(true);
+        await tx.endBlobRemoval(digest(1));
+        expect(await tx.blobRemovalForUpdate(digest(1))).toBe(false);
+      });
+      expect(await store.blobRemovals('', 10)).toEqual([digest(2), digest(3)]);
+    });
+
+    it('lets whoever removes a blob and whoever refers to it come one after the other', async () => {
+      const [first, second] = made.stores;
+      const steps: string[] = [];
+      await write((tx) => tx.holdBlob(digest(1), NOW_MS));
+      let referring: Promise<void> | undefined;
+      await first.transaction(async (tx) => {
+        expect(await tx.blobRemovalForUpdate(digest(1))).toBe(true);
+        referring = second.transaction(async (other) => {
+          await other.holdBlob(digest(1), NOW_MS + 1);
+          steps.push('referred');
+        });
+        await sleep(100);
+        steps.push('removed');
+        await tx.endBlobRemoval(digest(1));
+      });
+      await referring;
+      expect(steps).toEqual(['removed', 'referred']);
+      expect(await store.blobRemovals('', 10)).toEqual([digest(1)]);
+    });
+
+    it('finds attempts whose address has ended, and those that nobody moves', async () => {
+      await write(async (tx) => {
+        await tx.insertBuildAttempt(attempt(1, 'awaiting_upload', NOW_MS + 10));
+        await tx.insertBuildAttempt(attempt(2, 'verifying', NOW_MS + 10));
+        await tx.insertBuildAttempt(attempt(3, 'succeeded', NOW_MS + 10));
+      });
+      expect(await store.expiredUploads(NOW_MS + 9, 10)).toEqual([]);
+      expect(await store.expiredUploads(NOW_MS + 10, 10)).toEqual([
+        attempt(1, 'awaiting_upload', NOW_MS + 10),
+      ]);
+      expect(await store.stalledBuildAttempts(NOW_MS + 2, 10)).toEqual([]);
+      expect(await store.stalledBuildAttempts(NOW_MS + 3, 10)).toEqual([
+        attempt(2, 'verifying', NOW_MS + 10),
+      ]);
+      await write((tx) => tx.updateBuildAttempt(attempt(1, 'queued', NOW_MS + 10)));
+      expect(await store.expiredUploads(NOW_MS + 10, 10)).toEqual([]);
+      expect(await store.buildAttempt(PROJECT, id('attempt', 1))).toEqual(attempt(1, 'queued', NOW_MS + 10));
+    });
+
+    it('knows the workers that ask, and what waits for them', async () => {
+      const claim = { kinds: ['b', 'a'], worker: 'one', nowMs: NOW_MS, leaseMs: 10 };
+      await store.claimJob(claim);
+      await store.claimJob({ ...claim, nowMs: NOW_MS + 1 });
+      expect(await store.workers(NOW_MS)).toEqual([{ worker: 'one', kinds: ['a', 'b'], seenAtMs: NOW_MS }]);
+      await store.claimJob({ ...claim, nowMs: NOW_MS + 60_000 });
+      expect(await store.workers(NOW_MS + 60_000)).toHaveLength(1);
+      expect(await store.queue(NOW_MS)).toEqual([]);
+      expect(await write((tx) => tx.forgetWorkers(NOW_MS + 60_000))).toBe(0);
+      expect(await write((tx) => tx.forgetWorkers(NOW_MS + 60_001))).toBe(1);
+      expect(await store.workers(0)).toEqual([]);
+    });
+
+    it('says which schema it has', async () => {
+      const { version, known } = await store.schema();
+      expect(version).toBe(known);
+    });
+
+    it('changes the name and the entitlement of an organization', async () => {
+      const row = { organizationId: ORG, name: 'renamed', createdAtMs: NOW_MS };
+      await write((tx) => tx.updateOrganization({ ...row, maxSessionTtlMs: 5 }));
+      expect(await store.organization(ORG)).toEqual({ ...row, maxSessionTtlMs: 5 });
+      await write((tx) => tx.updateOrganization(row));
+      expect(await store.organization(ORG)).toEqual(row);
+    });
+  });
+}

@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { NewExport, Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import { EXPORT, FOREIGN_PROJECT, HASH, id, ORG, OTHER_ORG, PROJECT } from '../make.ts';
+import {
+  atOnce,
+  authoringSession,
+  authoringSessionId,
+  environment,
+  hostedRun,
+  inProject,
+  operation,
+  session,
+  sessionId,
+  turn,
+  writeTenants,
+  type PairFactory,
+} from './work-rows.ts';
+
+const newExport = (n: number): NewExport => ({
+  organizationId: ORG,
+  evidenceExportId: id('evexp', n),
+  projects: [PROJECT],
+  resource: {
+    schemaVersion: 1,
+    evidenceExportId: EXPORT,
+    organizationId: ORG,
+    scope: { kind: 'organization' },
+    operationId: id('op', 1),
+    state: 'pending',
+    requestedBy: 'somebody',
+    fromAtMs: 0,
+    throughAtMs: 1,
+    selectionDigest: HASH,
+    bundleCount: 0,
+    completedBundleCount: 0,
+    sourceBytes: '0',
+    archiveBytes: '0',
+    createdAtMs: 0,
+    updatedAtMs: 0,
+  },
+  parts: [],
+  reports: [],
+});
+
+/** What every store must do with sessions, runs and queued work, also when two instances do it at once. */
+export function workSuite(name: string, factory: PairFactory): void {
+  describe(name, () => {
+    let made: Awaited<ReturnType<PairFactory>>;
+    let pair: readonly [Store, Store];
+    let store: Store;
+    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+
+    beforeEach(async () => {
+      made = await factory();
+      pair = made.stores;
+      [store] = pair;
+      await writeTenants(store);
+    });
+    afterEach(async () => {
+      for (const one of pair) await one.close();
+      await made.remove();
+    });
+
+    it('gives environments, sessions, runs, turns and operations back as they were written, by their project', async () => {
+      await write(async (tx) => {
+        await tx.insertHostedRun(hostedRun(1));
+        await tx.insertAuthoringTurn(turn(1));
+        await tx.insertOperation(operation(1));
+      });
+      expect(await store.environment(PROJECT, environment.environmentId)).toEqual(environment);
+      expect(await store.session(PROJECT, sessionId)).toEqual(session);
+      expect(await store.hostedRun(PROJECT, id('hrun', 1))).toEqual(hostedRun(1));
+      expect(await store.authoringSession(PROJECT, authoringSessionId)).toEqual(authoringSession);
+      expect(await store.authoringTurn(PROJECT, id('authturn', 1))).toEqual(turn(1));
+      expect(await store.operation(ORG, id('op', 1))).toEqual(operation(1));
+      expect(await store.session(FOREIGN_PROJECT, sessionId)).toBeUndefined();
+      expect(await store.hostedRun(FOREIGN_PROJECT, id('hrun', 1))).toBeUndefined();
+      expect(await store.operation(OTHER_ORG, id('op', 1))).toBeUndefined();
+    });
+
+    it('changes rows that are there, and refuses to change others', async () => {
+      const moved = { ...environment, buildHash: HASH, version: 2 };
+      await write(async (tx) => {
+        await tx.insertHostedRun(hostedRun(1));
+        await tx.insertAuthoringTurn(turn(1));
+        await tx.insertOperation(operation(1));
+        await tx.updateEnvironment(moved);
+        await tx.updateSession({ ...session, resource: { ...session.resource, version: 2 } });
+        await tx.updateHostedRun(hostedRun(1, 'succeeded'));
+        await tx.updateAuthoringTurn({ ...turn(1), resource: { ...turn(1).resource, state: 'running' } });
+        await tx.updateAuthoringSession({
+          ...authoringSession,
+          resource: { ...authoringSession.resource, version: 2 },
+        });
+        await tx.updateOperation({
+          ...operation(1),
+          resource: { ...operation(1).resource, state: 'running' },
+        });
+      });
+      expect(await store.environment(PROJECT, environment.environmentId)).toEqual(moved);
+      expect(await store.session(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
+      expect(await store.hostedRun(PROJECT, id('hrun', 1))).toEqual(hostedRun(1, 'succeeded'));
+      expect(await store.authoringTurn(PROJECT, id('authturn', 1))).toMatchObject({
+        resource: { state: 'running' },
+      });
+      expect(await store.authoringSession(PROJECT, authoringSessionId)).toMatchObject({
+        resource: { version: 2 },
+      });
+      expect(await store.operation(ORG, id('op', 1))).toMatchObject({ resource: { state: 'running' } });
+      await expect(write((tx) => tx.updateHostedRun(hostedRun(2)))).rejects.toThrow('no row');
+    });
+
+    it('finds the unfinished runs of a session and the last turn of another', async () => {
+      const found = await write(async (tx) => {
+        expect(await tx.lastTurnSequence(PROJECT, authoringSessionId)).toBe(0);
+        for (const n of [2, 1]) await tx.insertHostedRun(hostedRun(n));
+        await tx.insertHostedRun(hostedRun(3, 'succeeded'));
+        await tx.insertAuthoringTurn(turn(1));
+        await tx.insertAuthoringTurn(turn(2));
+        expect(await tx.lastTurnSequence(PROJECT, authoringSessionId)).toBe(2);
+        return tx.unfinishedRunsForUpdate(PROJECT, sessionId);
+      });
+      expect(found).toEqual([hostedRun(1), hostedRun(2)]);
+    });
+
+    it('lets one of 50 changes of one version win', async () => {
+      await atOnce(pair, 50, (on) => on.transaction((tx) => tx.projects(ORG))); // connections are there
+      const won = await atOnce(pair, 50, (on) =>
+        on.transaction(async (tx) => {
+          const row = (await tx.sessionForUpdate(PROJECT, sessionId))!;
+          if (row.resource.version !== 1) return false;
+          await tx.updateSession({ ...row, resource: { ...row.resource, version: 2 } });
+          return true;
+        }),
+      );
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect(await store.session(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
+    });
+
+    it('loses none of 40 changes that each build on what is there', async () => {
+      await atOnce(pair, 40, (on) =>
+        on.transaction(async (tx) => {
+          const row = (await tx.environmentForUpdate(PROJECT, environment.environmentId))!;
+          await tx.updateEnvironment({ ...row, version: row.version + 1 });
+        }),
+      );
+      expect(await store.environment(PROJECT, environment.environmentId)).toMatchObject({ version: 41 });
+    });
+
+    it('reads every kind of row for update as it is', async () => {
+      await write(async (tx) => {
+        await tx.insertHostedRun(hostedRun(1));
+        await tx.insertAuthoringTurn(turn(1));
+        await tx.insertOperation(operation(1));
+        await tx.insertExport(newExport(1));
+        expect(await tx.environmentForUpdate(PROJECT, environment.environmentId)).toEqual(environment);
+        expect(await tx.sessionForUpdate(PROJECT, sessionId)).toEqual(session);
+        expect(await tx.hostedRunForUpdate(PROJECT, id('hrun', 1))).toEqual(hostedRun(1));
+        expect(await tx.authoringSessionForUpdate(PROJECT, authoringSessionId)).toEqual(authoringSession);
+        expect(await tx.authoringTurnForUpdate(PROJECT, id('authturn', 1))).toEqual(turn(1));
+        expect(await tx.operationForUpdate(ORG, id('op', 1))).toEqual(operation(1));
+        expect(await tx.exportForUpdate(ORG, id('evexp', 1))).toMatchObject({ ordinal: 0 });
+        expect(await tx.bundleForUpdate(PROJECT, id('evidence', 1))).toBeUndefined();
+        expect(await tx.buildAttemptForUpdate(PROJECT, id('attempt', 1))).toBeUndefined();
+      });
+    });
+
+    it('numbers exports that are added at once without a gap, and shows them to who pages meanwhile', async () => {
+      const seen: number[] = [];
+      let added = false;
+      const page = async (): Promise<void> => {
+        for (;;) {
+          const last = added;
+          const rows = await pair[1].exports(ORG, seen.at(-1) ?? -1, 3);
+          seen.push(...rows.map(({ ordinal }) => ordinal));
+          if (last && rows.length === 0) return;
+        }
+      };
+      const paging = page();
+      await atOnce(pair, 30, (on, n) => on.transaction((tx) => tx.insertExport(newExport(n))));
+      added = true;
+      await paging;
+      expect(seen).toEqual(Array.from({ length: 30 }, (_, n) => n));
+    });
+
+    it('keeps the archive of a build that was given first', async () => {
+      const archives = Array.from({ length: 8 }, (_, n) => ({
+        digest: `sha256:${String(n).repeat(64)}` as const,
+        bytes: n,
+      }));
+      const build = { ...inProject, buildHash: HASH };
+      const first = await atOnce(pair, 8, (on, n) =>
+        on.transaction(async (tx) => {
+          await tx.saveBuild({ ...build, archive: archives[n]! });
+          return (await tx.build(PROJECT, HASH))?.archive;
+        }),
+      );
+      expect(new Set(first.map((archive) => archive?.digest)).size).toBe(1);
+      await write((tx) => tx.saveBuild(build));
+      expect((await store.build(PROJECT, HASH))?.archive).toEqual(first[0]);
+    });
+  });
+}

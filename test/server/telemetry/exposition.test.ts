@@ -1,0 +1,81 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { counter, exposition, gauge, histogram } from '../../../src/server/telemetry/exposition.ts';
+import { parseExposition } from './parse-exposition.ts';
+
+describe('the text format', () => {
+  it('is, to the byte, what the format says', () => {
+    const requests = counter('requests_total', 'Requests.');
+    requests.add({ operation: 'a', status: '2xx' });
+    requests.add({ operation: 'a', status: '2xx' });
+    requests.add({ operation: 'b', status: '4xx' }, 3);
+    const seconds = histogram('seconds', 'Time.', [0.5, 1]);
+    for (const value of [0.25, 0.5, 0.75, 2]) seconds.observe({ operation: 'a' }, value);
+    const up = gauge('up', 'Back\\slash\nand line.');
+    up.set({}, 1.5);
+    expect(exposition([requests, seconds, up])).toBe(`# HELP requests_total Requests.
+# TYPE requests_total counter
+requests_total{operation="a",status="2xx"} 2
+requests_total{operation="b",status="4xx"} 3
+# HELP seconds Time.
+# TYPE seconds histogram
+seconds_bucket{operation="a",le="0.5"} 2
+seconds_bucket{operation="a",le="1"} 3
+seconds_bucket{operation="a",le="+Inf"} 4
+seconds_sum{operation="a"} 3.5
+seconds_count{operation="a"} 4
+# HELP up Back\\\\slash\\nand line.
+# TYPE up gauge
+up 1.5
+`);
+  });
+
+  it('survives any label value, and a strict parser reads it back', () => {
+    const value = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '{', '}', ',', '=', ' ', 'é') });
+    fc.assert(
+      fc.property(fc.uniqueArray(value, { maxLength: 8 }), (values) => {
+        const metric = counter('metric_total', 'A metric.');
+        for (const label of values) metric.add({ label });
+        const family = parseExposition(exposition([metric])).get('metric_total');
+        expect(family?.samples.map(({ labels }) => labels['label'])).toEqual(values);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('has histograms whose buckets are cumulative, whatever is observed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 1000, noNaN: true })), (values) => {
+        const metric = histogram('seconds', 'Time.', [0.1, 1, 10]);
+        metric.observe({}, 0);
+        for (const one of values) metric.observe({}, one);
+        const { samples } = parseExposition(exposition([metric])).get('seconds')!;
+        const at = (le: string) => samples.find(({ labels }) => labels['le'] === le)?.value;
+        expect(at('1')).toBe(1 + values.filter((one) => one <= 1).length);
+        expect(at('+Inf')).toBe(1 + values.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('forgets the samples of a gauge that is cleared', () => {
+    const depth = gauge('depth', 'Depth.');
+    depth.set({ kind: 'a' }, 1);
+    depth.clear();
+    expect(exposition([depth])).toBe('# HELP depth Depth.\n# TYPE depth gauge\n');
+  });
+
+  it.each([
+    ['an unended line', 'a 1'],
+    ['a sample without its family', 'a 1\n'],
+    ['a label twice', '# HELP a A.\n# TYPE a gauge\na{b="1",b="2"} 1\n'],
+    ['a sample twice', '# HELP a A.\n# TYPE a gauge\na 1\na 2\n'],
+    ['an unescaped quote', '# HELP a A.\n# TYPE a gauge\na{b="""} 1\n'],
+    [
+      'buckets that fall',
+      '# HELP a A.\n# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n',
+    ],
+  ])('is read by a parser that refuses %s', (_, text) => {
+    expect(() => parseExposition(text)).toThrow();
+  });
+});

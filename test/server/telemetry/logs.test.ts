@@ -1,0 +1,223 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DrillproofError } from '../../../src/errors.ts';
+import { createLog, createServer, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
+import { redacted } from '../../../src/server/telemetry/log-lines.ts';
+import {
+  ask,
+  EXPORT,
+  HASH,
+  id,
+  ingestedExport,
+  NOW_MS,
+  part,
+  PROJECT,
+  tenants,
+  token,
+  world,
+  type World,
+} from '../make.ts';
+
+let here: World;
+let all: string;
+let tokenId: string;
+
+beforeAll(async () => {
+  here = await world();
+  await tenants(here);
+  all = await token(here);
+  tokenId = (await here.store.tokens('org_000000000001'))[0]!.tokenId;
+  await ingestedExport(here, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
+});
+afterAll(() => here.close());
+
+/** A server whose log lines are kept. */
+function logged(level: LogLevel = 'info', format: LogFormat = 'json', trustProxy = false) {
+  const lines: string[] = [];
+  const log = createLog({ level, format, write: (line) => lines.push(line), now: () => NOW_MS });
+  const { store, blobs, clock } = here;
+  const server = createServer({ store, blobs, now: () => clock.nowMs, log, trustProxy });
+  const entries = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { server, log, lines, entries };
+}
+
+const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+
+describe('the log', () => {
+  it('has one JSON line for a request, with what an operator needs of it and nothing else', async () => {
+    const { server, lines, entries } = logged();
+    const response = await ask({ server }, PATH, { token: all });
+    const bytes = Number(response.headers.get('content-length'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^\{[^\n]*\}\n$/);
+    expect(entries()).toEqual([
+      {
+        time: new Date(NOW_MS).toISOString(),
+        level: 'info',
+        event: 'request',
+        correlationId: response.headers.get('x-correlation-id'),
+        operation: 'evidence.exports.read',
+        method: 'GET',
+        status: 200,
+        durationMs: expect.any(Number),
+        bytes,
+        tokenId,
+      },
+    ]);
+  });
+
+  it('has the code of a refusal, and who asked as soon as that is known', async () => {
+    const { server, entries } = logged();
+    await ask({ server }, PATH);
+    await ask({ server }, PATH.replace(EXPORT, id('evexp', 9)), { token: all });
+    const [anonymous, known] = entries();
+    expect(anonymous).toMatchObject({ status: 401, code: 'control.UNAUTHENTICATED' });
+    expect(anonymous).not.toHaveProperty('tokenId');
+    expect(known).toMatchObject({ status: 404, code: 'control.NOT_FOUND', tokenId });
+  });
+
+  it('tells the client of a trusted proxy, and otherwise that of the connection', async () => {
+    for (const [trustProxy, client] of [
+      [true, '192.0.2.7'],
+      [false, '127.0.0.1'],
+    ] as const) {
+      const { server, entries } = logged('info', 'json', trustProxy);
+      const listening = await listen(server);
+      await fetch(listening.url + PATH, { headers: { 'x-forwarded-for': '203.0.113.1, 192.0.2.7' } });
+      await listening.close();
+      expect(entries()).toMatchObject([{ client }]);
+    }
+  });
+
+  it('has the line of a download when that has ended, and says when the client went away before', async () => {
+    const { server, entries } = logged();
+    const listening = await listen(server);
+    const path = `${PATH}/parts/${id('evidence', 1)}`;
+    const whole = await fetch(listening.url + path, { headers: { authorization: `Bearer ${all}` } });
+    expect(entries()).toEqual([]);
+    const { byteLength } = await whole.arrayBuffer();
+    await expect.poll(entries).toMatchObject([{ status: 200, bytes: byteLength }]);
+    const cut = new AbortController();
+    const answer = await fetch(listening.url + path, {
+      headers: { authorization: `Bearer ${all}` },
+      signal: cut.signal,
+    });
+    await answer.body!.getReader().read();
+    cut.abort();
+    await expect.poll(() => entries().find(({ aborted }) => aborted === true)).toMatchObject({ status: 200 });
+    await listening.close();
+  });
+
+  it('has a line for what was refused before it was a request', async () => {
+    const { server, entries } = logged();
+    const listening = await listen(server);
+    const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
+    await once(socket.resume(), 'close');
+    await listening.close();
+    expect(entries()).toMatchObject([
+      { operation: 'malformed', status: 400, code: 'control.REQUEST_INVALID' },
+    ]);
+  });
+
+  it('leaves out what is below its level', () => {
+    const { log, entries } = logged('warn');
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) log({ level, event: level });
+    expect(entries().map(({ event }) => event)).toEqual(['warn', 'error']);
+  });
+
+  it('has the stack and causes of an error when debugging, and only then', () => {
+    const cause = new Error('the disk said no');
+    const error = new DrillproofError('io.UNREADABLE', 'cannot read', { cause });
+    for (const [level, debugging] of [
+      ['debug', true],
+      ['info', false],
+    ] as const) {
+      const { log, lines, entries } = logged(level);
+      log({ level: 'error', event: 'x', error });
+      expect(entries()[0]).toMatchObject({ error: { code: 'io.UNREADABLE', message: 'cannot read' } });
+      expect(lines[0]?.includes('the disk said no')).toBe(debugging);
+      expect(/\n.*at /.test(JSON.parse(lines[0]!).error.stack ?? '')).toBe(debugging);
+    }
+  });
+
+  it('is one line for people in its text form, whatever a name holds', () => {
+    const { log, lines } = logged('info', 'text');
+    log({ level: 'warn', event: 'x', facts: { name: 'a\nb\u001b[31m' }, error: new Error('one\ntwo') });
+    expect(lines[0]).toMatch(/^2026-11-21T12:00:00\.000Z warn x /);
+    expect(lines[0]!.slice(0, -1)).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe('a secret', () => {
+  const secrets = {
+    token: `dp_${'s3cr3tT0k3n'.repeat(4).slice(0, 43)}`,
+    query: 'qu3ry-v4lue',
+    signature: 'sign4ture-v4lue',
+    body: 'pr0mpt-b0dy',
+    header: 'h34der-v4lue',
+    password: 'p4ssw0rd',
+  };
+
+  it('planted in every part of a request stands in no log, with debugging on', async () => {
+    const { server, lines } = logged('debug');
+    const listening = await listen(server, { log: (entry) => void lines.push(JSON.stringify(entry)) });
+    const send = async (path: string, init: RequestInit = {}) =>
+      (await fetch(listening.url + path, init).catch(() => undefined))?.text();
+    const upload = `/v1/projects/${PROJECT}/build-uploads/${id('attempt', 1)}`;
+    const query = `?packageId=${secrets.query}&signature=${secrets.signature}&access_token=${secrets.token}`;
+    const headers = {
+      'x-api-key': secrets.header,
+      cookie: secrets.header,
+      'content-type': 'application/json',
+    };
+    for (const authorization of [`Bearer ${secrets.token}`, `Basic ${secrets.password}`, `Bearer ${all}`]) {
+      await send(PATH + query, { headers: { ...headers, authorization } });
+      await send(`/v1/projects/${PROJECT}/builds/${HASH}/tools/source${query}`, {
+        headers: { ...headers, authorization },
+      });
+      for (const method of ['POST', 'PUT'])
+        await send(upload + query, {
+          method,
+          headers: { ...headers, authorization, 'idempotency-key': 'key-00000001' },
+          body: JSON.stringify({ prompt: secrets.body }),
+        });
+      await send(`/${secrets.token}/${secrets.query}`, { headers: { authorization } });
+    }
+    const socket = connect(listening.port, '127.0.0.1');
+    socket.end(
+      `GET /${secrets.query} HTTP/1.1\r\nAuthorization: Bearer ${secrets.token}\r\nbad header\r\n\r\n`,
+    );
+    await once(socket.resume(), 'close');
+    await listening.close();
+    expect(lines.length).toBeGreaterThan(15);
+    const text = lines.join('');
+    for (const secret of [...Object.values(secrets), all]) expect(text).not.toContain(secret);
+  });
+
+  it('that a library puts into its message, stack or cause stands in no log either', () => {
+    const { log, lines } = logged('debug');
+    const messages = [
+      `connect postgres://user:${secrets.password}@db:5432/x failed`,
+      `Authorization: Bearer ${secrets.token}`,
+      `GET https://h/x?signature=${secrets.signature}&q=${secrets.query} failed`,
+      `{"password":"${secrets.password}"}`,
+      `token=${secrets.query} secret: ${secrets.signature}`,
+    ];
+    for (const message of messages)
+      log({ level: 'error', event: 'x', error: new Error(message, { cause: new Error(message) }) });
+    for (const secret of Object.values(secrets)) expect(lines.join('')).not.toContain(secret);
+    expect(lines.join('')).toContain('postgres://[redacted]@db:5432/x');
+  });
+
+  it('of the form of a token stands in no text that is redacted, wherever it stands', () => {
+    const character = fc.constantFrom('a', 'b', 'X', 'Y', '0', '9', '_', '-');
+    const secret = fc.string({ unit: character, minLength: 43, maxLength: 43 }).map((text) => `dp_${text}`);
+    fc.assert(
+      fc.property(fc.string(), secret, fc.string(), (before, one, after) => {
+        expect(redacted(before + one + after)).not.toContain(one);
+      }),
+    );
+  });
+});

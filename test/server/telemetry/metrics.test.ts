@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationNames } from '../../../src/contract/index.ts';
+import { listen, type Listening } from '../../../src/server/index.ts';
+import {
+  ask,
+  EXPORT,
+  id,
+  ingestedExport,
+  part,
+  PROJECT,
+  tenants,
+  token,
+  world,
+  type World,
+} from '../make.ts';
+import { parseExposition, type Sample } from './parse-exposition.ts';
+
+let here: World;
+let all: string;
+let listening: Listening;
+const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
+let partBytes: number;
+
+beforeAll(async () => {
+  here = await world({ requestBurst: 1000, requestsPerSecond: 0.001 });
+  await tenants(here);
+  all = await token(here);
+  const archive = await part(1, { padding: 32 * 1024 * 1024 });
+  partBytes = archive.length;
+  await ingestedExport(here, { parts: [archive] });
+  listening = await listen(here.server);
+});
+afterAll(async () => {
+  await listening.close();
+  await here.close();
+});
+
+async function samples(name: string): Promise<Sample[]> {
+  const response = await ask(here, '/metrics');
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const family = parseExposition(await response.text());
+  return [...family.values()].flatMap((one) => one.samples).filter((sample) => sample.name === name);
+}
+const sum = async (name: string, labels: Record<string, string> = {}): Promise<number> =>
+  (await samples(name))
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((total, { value }) => total + value, 0);
+
+describe('/metrics', () => {
+  it('needs no token, is in the text format, and says what runs here', async () => {
+    expect(await samples('drillproof_build_info')).toEqual([
+      { name: 'drillproof_build_info', labels: { version: 'unknown', node: process.version }, value: 1 },
+    ]);
+    expect((await ask(here, '/metrics', { method: 'POST' })).status).toBe(405);
+  });
+
+  it('counts requests by operation and class of status, with their time', async () => {
+    const operation = 'evidence.exports.read';
+    const before = await sum('drillproof_http_requests_total', { operation });
+    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`, { token: all });
+    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 9)}`, { token: all });
+    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`);
+    expect(await sum('drillproof_http_requests_total', { operation })).toBe(before + 3);
+    expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
+    expect(await sum('drillproof_http_request_duration_seconds_count', { operation })).toBe(before + 3);
+  });
+
+  it('counts the bytes of a download, and the request as under way until it has ended', async () => {
+    const operation = 'evidence.exports.parts.download';
+    const before = await sum('drillproof_http_response_bytes_total', { operation });
+    const response = await fetch(listening.url + PART, { headers: { authorization: `Bearer ${all}` } });
+    const reader = response.body!.getReader();
+    await reader.read();
+    expect(await sum('drillproof_http_requests_in_flight')).toBe(2); // it and the one that asks
+    while (!(await reader.read()).done);
+    await expect.poll(() => sum('drillproof_http_requests_in_flight')).toBe(1);
+    expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before + partBytes);
+  });
+
+  it('counts no bytes for HEAD', async () => {
+    const operation = 'evidence.exports.parts.download';
+    const before = await sum('drillproof_http_response_bytes_total', { operation });
+    await ask(here, PART, { token: all, method: 'HEAD' });
+    expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before);
+  });
+
+  it('counts what was refused before it was a request, and what is no operation', async () => {
+    const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
+    await once(socket.resume(), 'close');
+    expect(await sum('drillproof_http_requests_total', { operation: 'malformed', status: '4xx' })).toBe(1);
+    await ask(here, '/nothing');
+    expect(await sum('drillproof_http_requests_total', { operation: 'unrouted' })).toBeGreaterThan(0);
+  });
+
+  it('counts what was refused for its rate', async () => {
+    const slow = await token(here);
+    const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+    for (let i = 0; i < 1000; i++) await ask(here, path, { token: slow });
+    expect(await sum('drillproof_http_rate_limited_total')).toBe(0);
+    expect((await ask(here, path, { token: slow })).status).toBe(429);
+    expect(await sum('drillproof_http_rate_limited_total')).toBe(1);
+  });
+
+  it('says how much work lies in the queue, by kind', async () => {
+    await here.admin.deleteExport({
+      organizationId: (await here.store.project(PROJECT))!.organizationId,
+      evidenceExportId: EXPORT,
+    });
+    here.clock.nowMs += 5_000;
+    const kind = 'evidence.export.delete';
+    expect(await sum('drillproof_queue_operations', { kind, state: 'waiting' })).toBe(1);
+    expect(await sum('drillproof_queue_operations', { kind, state: 'running' })).toBe(0);
+    expect(await sum('drillproof_queue_readable')).toBe(1);
+  });
+
+  it('has no label but a few fixed words: no id, no token, no address, no path', async () => {
+    for (const path of ['/v1/projects/prj_secret000000/x', `/${'x'.repeat(50)}`, PART])
+      await ask(here, `${path}?q=dp_${'s'.repeat(43)}`, { token: all });
+    const text = await (await ask(here, '/metrics')).text();
+    const words = new Set<string>([
+      ...operationNames,
+      'openapi',
+      'docs',
+      'healthz',
+      'readyz',
+      'metrics',
+      'unrouted',
+      'malformed',
+    ]);
+    for (const { samples: found } of parseExposition(text).values()) {
+      for (const { labels } of found) {
+        const { operation, status, le, kind, state, version, node, ...rest } = labels;
+        expect(rest).toEqual({});
+        if (operation !== undefined) expect(words).toContain(operation);
+        if (status !== undefined) expect(status).toMatch(/^[1-5]xx$/);
+        if (kind !== undefined) expect(kind).toMatch(/^[a-z.]+$/);
+        if (state !== undefined) expect(['waiting', 'running']).toContain(state);
+        if (le !== undefined) expect(le).toMatch(/^(\+Inf|[0-9.]+)$/);
+        if (version !== undefined) expect([version, node]).toEqual(['unknown', process.version]);
+      }
+    }
+    expect(text).not.toMatch(/prj_|evexp_|dp_|127\.0\.0\.1/);
+  });
+});

@@ -1,0 +1,103 @@
+/** One sample of the Prometheus text format. */
+export type Sample = {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+};
+export type Family = {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  samples: Sample[];
+};
+
+const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
+const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/;
+const LINE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
+const VALUE = /^(?:[+-]?Inf|NaN|[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/;
+const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
+  counter: [''],
+  gauge: [''],
+  histogram: ['_bucket', '_sum', '_count'],
+};
+
+const fail = (line: string, why: string): never => {
+  throw new Error(`${why}: ${line}`);
+};
+
+function labelsOf(text: string | undefined, line: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (let rest = text ?? ''; rest !== '';) {
+    const [whole, name = '', value = ''] = LABEL.exec(rest) ?? fail(line, 'bad label');
+    if (name in labels) fail(line, 'label twice');
+    if (name.startsWith('__')) fail(line, 'reserved label');
+    labels[name] = value.replaceAll(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
+    rest = rest.slice(whole.length);
+  }
+  return labels;
+}
+
+function sampleOf(line: string): Sample {
+  const [, name = '', labels, value = ''] = LINE.exec(line) ?? fail(line, 'bad sample');
+  if (!VALUE.test(value)) fail(line, 'bad value');
+  return { name, labels: labelsOf(labels, line), value: Number(value.replace('Inf', 'Infinity')) };
+}
+
+/** The buckets of each series rise with their bounds, the last is +Inf, and it is the count. */
+function checkHistogram({ name, samples }: Family): void {
+  const bySeries = new Map<string, Sample[]>();
+  for (const sample of samples) {
+    const { le: _le, ...labels } = sample.labels;
+    const key = JSON.stringify(labels);
+    bySeries.set(key, [...(bySeries.get(key) ?? []), sample]);
+  }
+  for (const [key, series] of bySeries) {
+    const buckets = series.filter((sample) => sample.name === `${name}_bucket`);
+    const bounds = buckets.map(({ labels }) => Number((labels['le'] ?? '').replace('Inf', 'Infinity')));
+    const count = series.filter((sample) => sample.name === `${name}_count`);
+    const sum = series.filter((sample) => sample.name === `${name}_sum`);
+    if (count.length !== 1 || sum.length !== 1) fail(key, 'one sum and one count');
+    if (bounds.at(-1) !== Infinity || buckets.at(-1)?.value !== count[0]?.value) fail(key, 'no +Inf bucket');
+    for (let i = 1; i < buckets.length; i++) {
+      if (!(bounds[i]! > bounds[i - 1]!)) fail(key, 'bounds do not rise');
+      if (buckets[i]!.value < buckets[i - 1]!.value) fail(key, 'buckets are not cumulative');
+    }
+  }
+}
+
+/**
+ * Reads the text format 0.0.4 strictly, by its rules: every line ended, HELP and TYPE once and before the samples of
+ * their family, the samples of a family together, no sample twice, histograms whole.
+ */
+export function parseExposition(text: string): Map<string, Family> {
+  if (text !== '' && !text.endsWith('\n')) throw new Error('the last line is not ended');
+  const families = new Map<string, Family>();
+  const seen = new Set<string>();
+  let current: Family | undefined;
+  for (const line of text.split('\n').slice(0, -1)) {
+    const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (keyword === 'HELP') {
+      if (families.has(name)) fail(line, 'HELP twice');
+      current = { name, type: '', help: rest, samples: [] };
+      families.set(name, current);
+    } else if (keyword === 'TYPE') {
+      if (current?.name !== name || current.type !== '' || !(rest in SUFFIXES)) fail(line, 'bad TYPE');
+      families.set(name, (current = { ...current!, type: rest }));
+    } else if (line.startsWith('#')) {
+      fail(line, 'a comment that is neither');
+    } else {
+      const sample = sampleOf(line);
+      const known = SUFFIXES[current?.type ?? '']?.some(
+        (suffix) => sample.name === `${current?.name}${suffix}`,
+      );
+      if (known !== true) fail(line, 'a sample outside its family');
+      const key =
+        sample.name + JSON.stringify(Object.entries(sample.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+      if (seen.has(key)) fail(line, 'a sample twice');
+      seen.add(key);
+      current!.samples.push(sample);
+    }
+  }
+  for (const family of families.values()) if (family.type === 'histogram') checkHistogram(family);
+  return families;
+}

@@ -1,0 +1,127 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createServer } from '../../../src/server/index.ts';
+import { createReadiness } from '../../../src/server/telemetry/readiness.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { expectEnvelope } from '../envelope.ts';
+import { ask, EXPORT, ingestedExport, ORG, tenants, world, type World } from '../make.ts';
+import { codeOf } from '../thrown.ts';
+
+let here: World;
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+});
+afterEach(() => here.close());
+
+const failing = (error: Error) => (): Promise<never> => Promise.reject(error);
+
+/** Long enough for the next look to be a new one. */
+const later = () => (here.clock.nowMs += 2_000);
+const checksOf = async () => {
+  const { details } = await expectEnvelope(await ask(here, '/readyz'), 'control.UNAVAILABLE');
+  return details?.['checks'];
+};
+
+describe('/readyz', () => {
+  it('answers 200 without a token while store, schema and blobs are there', async () => {
+    const response = await ask(here, '/readyz');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      status: 'ready',
+      checks: { store: 'ok', schema: 'ok', blobs: 'ok', process: 'ok' },
+      queue: [],
+    });
+    expect((await ask(here, '/healthz')).status).toBe(200);
+  });
+
+  it('answers 503 with the envelope when the blobs cannot be reached, and 200 when they can again', async () => {
+    await rm(join(here.folder, 'tmp'), { recursive: true });
+    expect(await checksOf()).toEqual({ store: 'ok', schema: 'ok', blobs: 'unreachable', process: 'ok' });
+    expect((await ask(here, '/healthz')).status).toBe(200);
+    expect(here.log).toMatchObject([{ level: 'warn', event: 'readiness.failed', facts: { check: 'blobs' } }]);
+    await mkdir(join(here.folder, 'tmp'));
+    later();
+    expect((await ask(here, '/readyz')).status).toBe(200);
+  });
+
+  it.each([
+    ['another process moved the schema on', '99', 'newer'],
+    ['the schema is that of an older program', '1', 'older'],
+  ])('answers 503 when %s', async (_, version, check) => {
+    const database = new DatabaseSync(join(here.folder, 'store.sqlite'));
+    database.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(version);
+    database.close();
+    expect(await checksOf()).toMatchObject({ store: 'ok', schema: check });
+  });
+
+  it('answers 503 when the store does not answer, and says nothing of why', async () => {
+    const schema = failing(new Error('host db.internal password hunter2'));
+    const server = createServer({ blobs: here.blobs, store: { ...here.store, schema } });
+    const response = await ask({ server }, '/readyz');
+    const text = await response.clone().text();
+    expect((await expectEnvelope(response)).details).toMatchObject({ checks: { store: 'unreachable' } });
+    expect(text).not.toMatch(/hunter2|db\.internal/);
+  });
+
+  it('says of queued work whether anybody who does it was seen', async () => {
+    await ingestedExport(here);
+    await here.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
+    const queue = async () => {
+      later();
+      return ((await (await ask(here, '/readyz')).json()) as { queue: unknown }).queue;
+    };
+    const kind = 'evidence.export.delete';
+    expect(await queue()).toEqual([{ kind, waiting: 1, running: 0, worker: 'not_seen' }]);
+    const claim = { worker: 'w', leaseMs: 10_000 };
+    await here.store.claimJob({ ...claim, kinds: ['run.rerun'], nowMs: here.clock.nowMs });
+    expect(await queue()).toEqual([{ kind, waiting: 1, running: 0, worker: 'not_seen' }]);
+    await here.store.claimJob({ ...claim, kinds: [kind, 'run.rerun'], nowMs: here.clock.nowMs });
+    expect(await queue()).toEqual([{ kind, waiting: 0, running: 1, worker: 'seen' }]);
+    here.clock.nowMs += 60_000; // the lease is over, and nobody has come since
+    expect(await queue()).toEqual([{ kind, waiting: 1, running: 0, worker: 'not_seen' }]);
+  });
+
+  it('turns 503 when the process is about to end, while everything else is answered', async () => {
+    here.server.stopping();
+    expect(await checksOf()).toMatchObject({ store: 'ok', process: 'stopping' });
+    expect((await ask(here, '/healthz')).status).toBe(200);
+    expect((await ask(here, '/openapi.json')).status).toBe(200);
+  });
+});
+
+describe('a look', () => {
+  it('is shared by all who ask within a second, so that nobody makes the storage work', async () => {
+    let looks = 0;
+    const blobs = { ...here.blobs, ping: async () => void looks++ };
+    const probe = createReadiness({ ...here, blobs, now: () => here.clock.nowMs, log: () => undefined });
+    await Promise.all(Array.from({ length: 100 }, () => probe.assertReady()));
+    here.clock.nowMs += 999;
+    await probe.look();
+    expect(looks).toBe(1);
+    here.clock.nowMs += 1;
+    await probe.look();
+    expect(looks).toBe(2);
+  });
+
+  it('waits for storage that hangs only as long as it may', async () => {
+    const blobs = { ...here.blobs, ping: () => new Promise<void>(() => undefined) };
+    const options = { ...here, blobs, now: () => here.clock.nowMs, log: () => undefined, timeoutMs: 20 };
+    const probe = createReadiness(options);
+    expect((await probe.look()).checks.blobs).toBe('timeout');
+    expect(await codeOf(probe.assertReady())).toBe('control.UNAVAILABLE');
+  });
+
+  it('of a store that is away leaves the queue unknown, not empty', async () => {
+    const queue = failing(new DrillproofError('control.UNAVAILABLE', 'away'));
+    const options = {
+      ...here,
+      store: { ...here.store, queue },
+      now: () => here.clock.nowMs,
+      log: () => undefined,
+    };
+    expect(await createReadiness(options).queueDepths()).toBeUndefined();
+  });
+});

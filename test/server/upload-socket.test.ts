@@ -1,0 +1,86 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { createClient } from '../../src/client/index.ts';
+import type { BuildUpload } from '../../src/contract/index.ts';
+import { createServer, listen, type Listening } from '../../src/server/index.ts';
+import { buildArchive, PROJECT, tenants, token, world, type World } from './make.ts';
+
+let here: World;
+let listening: Listening;
+let archive: Awaited<ReturnType<typeof buildArchive>>;
+let begin: () => Promise<BuildUpload>;
+beforeAll(async () => {
+  here = await world();
+  await tenants(here);
+  archive = await buildArchive();
+  const { store, blobs } = here;
+  let url = '';
+  const server = createServer({ store, blobs, now: () => here.clock.nowMs, publicUrl: () => url });
+  listening = await listen(server);
+  ({ url } = listening);
+  const client = createClient({ baseUrl: url, token: await token(here) });
+  begin = () =>
+    client.builds.uploads.create({
+      projectId: PROJECT,
+      buildHash: archive.buildHash,
+      artifactDigest: digestOf(archive.bytes),
+      bytes: archive.bytes.length,
+    });
+});
+afterAll(async () => {
+  await listening.close();
+  await here.close();
+});
+
+type Answer = { readonly status: number; readonly body: string; readonly continued: boolean };
+
+/** A PUT over a socket, as a client in no hurry sends it: the body only once it is asked for. */
+const patient = (upload: BuildUpload, headers: Record<string, string>): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    let continued = false;
+    const sending = request(upload.uploadUrl, {
+      method: upload.method,
+      headers: { ...upload.headers, expect: '100-continue', ...headers },
+    });
+    sending.on('continue', () => {
+      continued = true;
+      sending.end(archive.bytes);
+    });
+    sending.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        sending.destroy();
+        const body = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, body, continued });
+      });
+    });
+    sending.on('error', reject);
+    sending.flushHeaders();
+  });
+
+describe('an upload over a socket', () => {
+  it('takes what a client of the API sends to the address that it was given', async () => {
+    const { uploadUrl, method, headers } = await begin();
+    const response = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      expect.objectContaining({ state: 'succeeded', buildHash: archive.buildHash }),
+    ]);
+  });
+
+  it('asks a patient client for the body only when it would be taken', async () => {
+    const upload = await begin();
+    const length = String(archive.bytes.length);
+    const short = await patient(upload, { 'content-length': '1' });
+    expect([short.status, short.continued]).toEqual([422, false]);
+    const other = await patient(upload, { 'content-length': length, 'content-type': 'text/plain' });
+    expect([other.status, other.continued]).toEqual([415, false]);
+    const forged = { ...upload, uploadUrl: upload.uploadUrl.replace(/signature=./, 'signature=*') };
+    expect((await patient(forged, { 'content-length': length })).continued).toBe(false);
+    const good = await patient(upload, { 'content-length': length });
+    expect([good.status, good.continued]).toEqual([200, true]);
+    expect(JSON.parse(good.body)).toMatchObject({ state: 'succeeded' });
+  });
+});

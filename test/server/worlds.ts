@@ -1,0 +1,34 @@
+import {
+  createAdmin,
+  createServer,
+  openDiskBlobs,
+  openPostgresStore,
+  type LogEntry,
+} from '../../src/server/index.ts';
+import type { TestPostgres } from '../support/postgres.ts';
+import { NOW_MS, temporaryFolder, world, type World } from './make.ts';
+
+/** A control plane on PostgreSQL, with its blobs in a folder of its own and a clock that the test moves. */
+async function postgresWorld(postgres: TestPostgres): Promise<World> {
+  const { path, remove } = await temporaryFolder();
+  const clock = { nowMs: NOW_MS };
+  const now = (): number => clock.nowMs;
+  const [log, requests]: [LogEntry[], LogEntry[]] = [[], []];
+  const store = await openPostgresStore(await postgres.schema());
+  const blobs = await openDiskBlobs(path, now);
+  const tell = (entry: LogEntry) => void (entry.event === 'request' ? requests : log).push(entry);
+  const limits = { requestsPerSecond: 1e6, requestBurst: 1e6 };
+  const server = createServer({ store, blobs, now, limits, log: tell });
+  const admin = createAdmin({ store, blobs, now });
+  const close = async (): Promise<void> => {
+    await server.close();
+    await remove();
+  };
+  return { server, store, blobs, admin, folder: path, log, requests, clock, close };
+}
+
+/** For `describe.each`: every kind of store, by its name, and how to make a control plane on it. */
+export const everyStore = (postgres: TestPostgres | undefined) => [
+  { name: 'the embedded store', absent: false, make: () => world() },
+  { name: 'PostgreSQL', absent: postgres === undefined, make: () => postgresWorld(postgres!) },
+];

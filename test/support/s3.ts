@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+
+/** A real S3 server and what its two users need of the environment; the stranger may do nothing in our buckets. */
+export type TestS3 = {
+  readonly endpoint: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly strangerEnv: Readonly<Record<string, string>>;
+  readonly client: S3Client;
+  /** Makes a bucket of this test and gives its name. */
+  bucket(): Promise<string>;
+  /** What BLOBS_URL is for a bucket, a prefix and further parameters. */
+  url(bucket: string, prefix?: string, endpoint?: string): string;
+  stop(): Promise<void>;
+};
+
+const SCRIPT = fileURLToPath(new URL('s3-up.sh', import.meta.url));
+const run = promisify(execFile);
+const environment = (id: string, secret: string) => ({
+  AWS_ACCESS_KEY_ID: id,
+  AWS_SECRET_ACCESS_KEY: secret,
+});
+const OWNER = environment('drillproof-test', 'drillproof-secret');
+const STRANGER = environment('stranger', 'stranger-secret');
+
+/** A port with two free ones after it, as far as can be known. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
+  return Math.min(address.port, 65_000);
+}
+
+async function start(): Promise<{ endpoint: string; stop: () => Promise<void> }> {
+  const home = await mkdtemp(join(tmpdir(), 'drillproof-s3-'));
+  const stop = async (): Promise<void> => {
+    await run(SCRIPT, ['stop', home]);
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    const { stdout } = await run(SCRIPT, ['start', home, String(await freePort())], { timeout: 120_000 });
+    return { endpoint: stdout.trim().split('\n').at(-1) ?? '', stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/**
+ * The S3 server of DRILLPROOF_TEST_S3, or one started for this file (about 15 s, as root, with Ceph installed).
+ * Without either it is `undefined`, and the tests that need it are skipped; where CI is set they fail.
+ */
+export async function testS3(): Promise<TestS3 | undefined> {
+  const given = process.env['DRILLPROOF_TEST_S3'];
+  const installed = await run('radosgw', ['--version']).then(
+    () => process.getuid?.() === 0,
+    () => false,
+  );
+  if (given === undefined && !installed && process.env['CI'] === undefined) return undefined;
+  const { endpoint, stop } = given === undefined ? await start() : { endpoint: given, stop: async () => {} };
+  const client = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId: OWNER.AWS_ACCESS_KEY_ID, secretAccessKey: OWNER.AWS_SECRET_ACCESS_KEY },
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  return {
+    endpoint,
+    env: OWNER,
+    strangerEnv: STRANGER,
+    client,
+    async bucket() {
+      const Bucket = `test-${randomUUID()}`;
+      await client.send(new CreateBucketCommand({ Bucket }));
+      return Bucket;
+    },
+    url: (bucket, prefix = '', at = endpoint) =>
+      `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(at)}`,
+    async stop() {
+      client.destroy();
+      await stop();
+    },
+  };
+}
