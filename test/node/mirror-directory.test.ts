@@ -185,6 +185,16 @@ describe('the lock of a folder', () => {
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
 
+  it('that a process moved aside before it died goes with the next one; that of a live process stays', async () => {
+    const folder = await newFolder();
+    const lock = (pid: number): string => JSON.stringify({ pid, host: hostname(), nonce: 'x' });
+    await mkdir(join(folder, PRIVATE));
+    await writeFile(`${lockOf(folder)}.0123456789ab`, lock(deadPid()));
+    await writeFile(`${lockOf(folder)}.ba9876543210`, lock(process.ppid));
+    await (await mirrorDirectory(folder).open()).close();
+    expect(await readdir(join(folder, PRIVATE))).toEqual(['lock.ba9876543210']);
+  });
+
   it('that is stale goes to exactly one of many who want it', async () => {
     const folder = await newFolder();
     await writeLock(folder, JSON.stringify({ pid: deadPid(), host: hostname(), nonce: 'x' }));
