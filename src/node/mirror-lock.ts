@@ -124,9 +124,8 @@ async function removeStale(file: string, content: string): Promise<void> {
 /** Takes away what a process left that died while it moved a stale lock aside. */
 async function removeAsides(file: string): Promise<void> {
   const folder = dirname(file);
-  const asides = (await readdir(folder)).filter(
-    (name) => ASIDE.test(name) && name.startsWith(`${basename(file)}.`),
-  );
+  const names = await readdir(folder).catch(() => []); // nothing can lie in a folder that is gone
+  const asides = names.filter((name) => ASIDE.test(name) && name.startsWith(`${basename(file)}.`));
   for (const name of asides) {
     const aside = join(folder, name);
     const content = await readIfThere(aside);
