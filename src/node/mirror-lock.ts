@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { link, readFile, rename, rm } from 'node:fs/promises';
+import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseJson } from '../bytes/json-parse.ts';
 import { DrillproofError } from '../errors.ts';
@@ -9,6 +10,8 @@ import { errnoOf, ioError } from './fs-errors.ts';
 
 /** Locks that this process holds: its own pid in a lock says nothing, where every process of a container is pid 1. */
 const held = new Set<string>();
+/** What a stale lock is called while it is taken away. */
+const ASIDE = /\.[0-9a-f]{12}$/;
 const TRIES = 5;
 const WRITING_MS = 200;
 
@@ -23,6 +26,7 @@ export async function takeLock(file: string): Promise<() => Promise<void>> {
     if (create(file)) {
       held.add(file);
       return async () => {
+        await removeAsides(file);
         held.delete(file);
         await rm(file, { force: true });
       };
@@ -115,6 +119,19 @@ async function removeStale(file: string, content: string): Promise<void> {
   }
   if ((await readIfThere(aside)) !== content) await link(aside, file).catch(() => undefined);
   await rm(aside, { force: true });
+}
+
+/** Takes away what a process left that died while it moved a stale lock aside. */
+async function removeAsides(file: string): Promise<void> {
+  const folder = dirname(file);
+  const names = await readdir(folder).catch(() => []); // nothing can lie in a folder that is gone
+  const asides = names.filter((name) => ASIDE.test(name) && name.startsWith(`${basename(file)}.`));
+  for (const name of asides) {
+    const aside = join(folder, name);
+    const content = await readIfThere(aside);
+    // Another one may have moved our own lock away by mistake and be about to put it back.
+    if (content !== undefined && whoHolds(file, content) === undefined) await rm(aside, { force: true });
+  }
 }
 
 const locked = (file: string, holder: string): DrillproofError =>

@@ -145,6 +145,7 @@ const writeLock = async (folder: string, content: string): Promise<void> => {
   await mkdir(join(folder, PRIVATE), { recursive: true });
   await writeFile(lockOf(folder), content);
 };
+const lockBy = (pid: number): string => JSON.stringify({ pid, host: hostname(), nonce: 'x' });
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
 describe('the lock of a folder', () => {
@@ -158,7 +159,7 @@ describe('the lock of a folder', () => {
 
   it('of a process that lives is respected', async () => {
     const folder = await newFolder();
-    await writeLock(folder, JSON.stringify({ pid: process.ppid, host: hostname(), nonce: 'x' }));
+    await writeLock(folder, lockBy(process.ppid));
     expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
@@ -170,11 +171,8 @@ describe('the lock of a folder', () => {
   });
 
   it.each([
-    ['a process that is dead', () => JSON.stringify({ pid: deadPid(), host: hostname(), nonce: 'x' })],
-    [
-      'an earlier process with our own pid',
-      () => JSON.stringify({ pid: process.pid, host: hostname(), nonce: 'x' }),
-    ],
+    ['a process that is dead', () => lockBy(deadPid())],
+    ['an earlier process with our own pid', () => lockBy(process.pid)],
     ['a process that died while writing it', () => ''],
     ['nobody that it names', () => '{"pid":"1"}'],
   ])('of %s is taken over', async (_, content) => {
@@ -185,9 +183,18 @@ describe('the lock of a folder', () => {
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
 
+  it('that a process moved aside before it died goes with the next one; that of a live process stays', async () => {
+    const folder = await newFolder();
+    await mkdir(join(folder, PRIVATE));
+    await writeFile(`${lockOf(folder)}.0123456789ab`, lockBy(deadPid()));
+    await writeFile(`${lockOf(folder)}.ba9876543210`, lockBy(process.ppid));
+    await (await mirrorDirectory(folder).open()).close();
+    expect(await readdir(join(folder, PRIVATE))).toEqual(['lock.ba9876543210']);
+  });
+
   it('that is stale goes to exactly one of many who want it', async () => {
     const folder = await newFolder();
-    await writeLock(folder, JSON.stringify({ pid: deadPid(), host: hostname(), nonce: 'x' }));
+    await writeLock(folder, lockBy(deadPid()));
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => targetIn(folder)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
