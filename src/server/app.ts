@@ -161,6 +161,8 @@ async function operate(exchange: Exchange, name: OperationName): Promise<Respons
     return read(exchange, call, { ...head, content: contentOf(context.req.raw, () => letSend(exchange)) });
   const body = await bodyOf(exchange, row);
   if (row.permission !== undefined) assertPermission(principal, row.permission);
+  // No text of a database holds a NUL, so nothing has such a name.
+  if (Object.values(call.params).some((value) => value.includes('\0'))) throw notFound();
   if (body === undefined) return read(exchange, call, { ...head, principal });
   return change(exchange, call, principal, { ...head, ...body });
 }

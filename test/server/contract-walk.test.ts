@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import {
+  controlErrors,
+  errorsOf,
+  isControlCode,
+  openApiDocument,
+  operationNames,
+  operationRow,
+  type OperationName,
+} from '../../src/contract/index.ts';
+import { testPostgres } from '../support/postgres.ts';
+import { arbitraryJson, spoiled } from './arbitrary-json.ts';
+import { HOUR_MS } from './change.ts';
+import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
+import { ask, HASH, type World } from './make.ts';
+import { seed, uploadAddress, type Seeded } from './seeded.ts';
+import { everyStore } from './worlds.ts';
+
+const postgres = await testPostgres();
+const RUNS = 30;
+
+const jsonSchema = z.json();
+type Json = z.infer<typeof jsonSchema>;
+
+const documentSchema = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), jsonSchema)),
+  components: z.looseObject({ schemas: z.record(z.string(), jsonSchema) }),
+});
+const contentSchema = z.record(z.string(), z.looseObject({ schema: jsonSchema }));
+const parameterSchema = z.looseObject({
+  in: z.string(),
+  name: z.string(),
+  required: z.boolean().default(false),
+  schema: jsonSchema,
+});
+const operationSchema = z.looseObject({
+  operationId: z.enum(operationNames),
+  security: z.array(z.json()).optional(),
+  parameters: z.array(parameterSchema).default([]),
+  requestBody: z.looseObject({ content: contentSchema }).optional(),
+  responses: z.record(z.string(), z.looseObject({ content: contentSchema.optional() })),
+});
+
+// As a reader gets it: plain JSON.
+const text = JSON.stringify(openApiDocument());
+const wholeDocument: Json = jsonSchema.parse(JSON.parse(text));
+const document = documentSchema.parse(wholeDocument);
+const { schemas } = document.components;
+
+const REF = '#/components/schemas/';
+const referenceSchema = z.strictObject({ $ref: z.string() });
+
+/** What stands at a reference of the document, or the value itself. */
+function resolved(value: Json | undefined): Json {
+  const reference = referenceSchema.safeParse(value);
+  if (!reference.success) return value ?? null;
+  return reference.data.$ref
+    .slice(2)
+    .split('/')
+    .reduce<Json>((node, step) => z.record(z.string(), jsonSchema).parse(node)[step] ?? null, wholeDocument);
+}
+const listed = z.looseObject({
+  parameters: z.array(jsonSchema).default([]),
+  responses: z.record(z.string(), jsonSchema),
+});
+function resolvedOperation(value: Json): z.infer<typeof operationSchema> {
+  const { parameters, responses, ...rest } = listed.parse(value);
+  const answers = Object.entries(responses).map(([status, response]) => [status, resolved(response)]);
+  return operationSchema.parse({
+    ...rest,
+    parameters: parameters.map(resolved),
+    responses: Object.fromEntries(answers),
+  });
+}
+
+/** The schemas of the document, as zod reads them: references are by another pointer, and it knows no `not`. */
+const definitions: unknown = JSON.parse(
+  JSON.stringify(schemas, (name, value: unknown) => (name === 'not' ? undefined : value)).replaceAll(
+    REF,
+    '#/$defs/',
+  ),
+);
+const validators = new Map<string, z.ZodType>();
+function validatorOf(schema: Json): z.ZodType {
+  const key = JSON.stringify(schema);
+  const known = validators.get(key);
+  if (known !== undefined) return known;
+  const whole: unknown = { ...JSON.parse(key.replaceAll(REF, '#/$defs/')), $defs: definitions };
+  const made = z.fromJSONSchema(whole as Parameters<typeof z.fromJSONSchema>[0]);
+  validators.set(key, made);
+  return made;
+}
+
+/** Every operation of the document, with its path and method. */
+const walked = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({
+    path,
+    method: method.toUpperCase(),
+    ...resolvedOperation(operation),
+  })),
+);
+type Walked = (typeof walked)[number];
+
+/** A request: parameters by name, and a body of JSON or bytes. */
+type Request = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body?: Json;
+};
+
+const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Valid requests: each parameter leads to what is seeded, or is any other that its schema allows. */
+function validRequests(operation: Walked, { params }: Seeded): fc.Arbitrary<Request> {
+  const valuesOf = (where: string, requiredKeys: 'all' | 'some') => {
+    const named = operation.parameters.filter((parameter) => parameter.in === where);
+    const drawn = named.map(({ name, schema }): [string, fc.Arbitrary<string>] => {
+      const any = arbitraryJson(schema).map(asText);
+      const known = params[name];
+      return [
+        name,
+        known === undefined
+          ? any
+          : fc.oneof({ weight: 4, arbitrary: fc.constant(known) }, { weight: 1, arbitrary: any }),
+      ];
+    });
+    const needed = named.filter(({ required }) => required).map(({ name }) => name);
+    const options = requiredKeys === 'all' ? {} : { requiredKeys: needed };
+    return fc.record(Object.fromEntries(drawn), { noNullPrototype: true, ...options }) as fc.Arbitrary<
+      Record<string, string>
+    >;
+  };
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  const body = schema === undefined ? fc.constant(undefined) : arbitraryJson(resolved(schema));
+  return fc
+    .record({ params: valuesOf('path', 'all'), query: valuesOf('query', 'some'), body })
+    .map(({ body: drawn, ...rest }) => ({ ...rest, ...(drawn !== undefined && { body: drawn }) }));
+}
+
+const BODIES: Partial<Record<OperationName, Json>> = {
+  'sessions.extend': { expectedLeaseGeneration: 1, expectedVersion: 1, ttlMs: 2 * HOUR_MS },
+  'authoring.turns.create': { prompt: 'go on' },
+  'builds.uploads.create': { buildHash: HASH, artifactDigest: HASH, bytes: 1 },
+  'runs.reruns.create': {},
+};
+const PARAMS: Partial<Record<OperationName, Record<string, string>>> = {
+  'authoring.turns.create': { authoringSessionId: 'authsess_000000000001' },
+};
+const QUERIES: Partial<Record<OperationName, Record<string, string>>> = {
+  'builds.tools.source': { packageId: 'greeter' },
+};
+
+async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Request> {
+  if (operationId === 'builds.uploads.put') {
+    const { pathname, searchParams } = new URL(await uploadAddress(seeded), 'http://control.test');
+    const buildAttemptId = pathname.split('/').at(-1) ?? '';
+    return { params: { ...seeded.params, buildAttemptId }, query: Object.fromEntries(searchParams) };
+  }
+  const body = BODIES[operationId];
+  return {
+    params: { ...seeded.params, ...PARAMS[operationId] },
+    query: QUERIES[operationId] ?? {},
+    ...(body !== undefined && { body }),
+  };
+}
+
+for (const { name, absent, make } of everyStore(postgres)) {
+  describe.skipIf(absent)(`every operation of the OpenAPI document, on ${name}`, () => {
+    let here: World;
+    let seeded: Seeded;
+    beforeAll(async () => {
+      here = await make();
+      seeded = await seed(here);
+    });
+    afterAll(() => here?.close());
+
+    const send = (operation: Walked, { params, query, body }: Request, raw?: string): Promise<Response> => {
+      const path = operation.path.replaceAll(/\{([A-Za-z]+)\}/g, (_, one: string) =>
+        encodeURIComponent(params[one] ?? ''),
+      );
+      const search = new URLSearchParams(query).toString();
+      const isUpload = operation.requestBody?.content['application/zip'] !== undefined;
+      const content = isUpload
+        ? Uint8Array.from(seeded.archive.bytes)
+        : (raw ?? (body === undefined ? undefined : JSON.stringify(body)));
+      return ask(here, search === '' ? path : `${path}?${search}`, {
+        method: operation.method,
+        ...(operation.security?.length !== 0 && { token: seeded.token }),
+        headers: {
+          ...(operation.method === 'POST' && {
+            'content-type': 'application/json',
+            'idempotency-key': randomUUID(),
+          }),
+          ...(isUpload && {
+            'content-type': 'application/zip',
+            'content-length': String(seeded.archive.bytes.length),
+          }),
+        },
+        ...(content !== undefined && { body: content }),
+      });
+    };
+
+    /** What every answer must be: of a status that the document has, and then of that schema, or of the table's code. */
+    const expectDescribed = async (operation: Walked, response: Response): Promise<void> => {
+      expectCommonHeaders(response);
+      const described = operation.responses[String(response.status)];
+      expect(described, `${operation.operationId} answered ${response.status}`).toBeDefined();
+      const type = response.headers.get('content-type') ?? '';
+      const schema = described?.content?.[type]?.schema;
+      expect(schema, `${operation.operationId} ${response.status} as ${type}`).toBeDefined();
+      const row = operationRow(operation.operationId);
+      if (response.status >= 400) {
+        const { code } = await expectEnvelope(response);
+        expect(errorsOf(row)).toContain(code);
+        expect(response.status).not.toBe(500);
+      } else if (row.success.kind === 'json') {
+        const body: unknown = await response.json();
+        validatorOf(schema ?? {}).parse(body);
+        row.success.schema.parse(body);
+      } else {
+        expect(row.success.mediaType).toBe(type);
+        await response.arrayBuffer();
+      }
+    };
+
+    it('is walked', () => {
+      expect(walked.map(({ operationId }) => operationId).toSorted()).toEqual(operationNames.toSorted());
+    });
+
+    it.each(walked)('$operationId answers a good request as the document says', async (operation) => {
+      const response = await send(operation, await goodRequest(operation, seeded));
+      expect(response.status).toBe(operationRow(operation.operationId).success.status);
+      await expectDescribed(operation, response);
+    });
+
+    it.each(walked)(
+      '$operationId answers whatever request is valid as the document says',
+      async (operation) => {
+        await fc.assert(
+          fc.asyncProperty(validRequests(operation, seeded), async (request) => {
+            const response = await send(operation, request);
+            await expectDescribed(operation, response);
+          }),
+          { numRuns: RUNS },
+        );
+      },
+    );
+
+    it.each(walked)('$operationId refuses a spoiled parameter with the envelope', async (operation) => {
+      const request = await goodRequest(operation, seeded);
+      const row = operationRow(operation.operationId);
+      const names = operation.parameters.filter((one) => one.in !== 'header').map((one) => one.name);
+      const drawn = fc.tuple(fc.constantFrom(...names, 'unknown'), spoiled('').map(asText));
+      await fc.assert(
+        fc.asyncProperty(drawn, async ([spoiledName, value]) => {
+          const isPath = operation.path.includes(`{${spoiledName}}`);
+          const params = { ...request.params, ...(isPath && { [spoiledName]: value }) };
+          const query = { ...request.query, ...(!isPath && { [spoiledName]: value }) };
+          const schema = isPath ? row.params.shape[spoiledName] : row.query?.shape[spoiledName];
+          fc.pre(
+            value !== '' &&
+              value !== '.' &&
+              value !== '..' &&
+              !(schema instanceof z.ZodType && schema.safeParse(value).success),
+          );
+          const response = await send(operation, { ...request, params, query });
+          await expectDescribed(operation, response.clone());
+          await expectEnvelope(response, 'control.REQUEST_INVALID');
+        }),
+        { numRuns: RUNS },
+      );
+    });
+
+    const withBody = walked.filter(
+      ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
+    );
+    it.each(withBody)(
+      '$operationId refuses a spoiled body with the envelope, and changes nothing',
+      async (operation) => {
+        const request = await goodRequest(operation, seeded);
+        const row = operationRow(operation.operationId);
+        const before = await snapshot();
+        await fc.assert(
+          fc.asyncProperty(spoiled(request.body ?? {}), async (body) => {
+            fc.pre(row.body?.safeParse(body).success !== true);
+            const response = await send(operation, { ...request, body });
+            await expectDescribed(operation, response.clone());
+            await expectEnvelope(response, 'control.REQUEST_INVALID');
+          }),
+          { numRuns: 2 * RUNS },
+        );
+        for (const raw of ['', '{', '{"a":1,"a":2}', '\ufeff{}', '{"a":\ud800}', '['.repeat(70), '1e400']) {
+          await expectEnvelope(await send(operation, request, raw), 'control.REQUEST_INVALID');
+        }
+        expect(await snapshot()).toEqual(before);
+      },
+    );
+
+    const snapshot = async (): Promise<unknown> => ({
+      session: await here.store.session(seeded.params['projectId'] ?? '', seeded.params['sessionId'] ?? ''),
+      jobs: await here.store.jobCounts(),
+    });
+
+    it('has met no failure of its own', () => {
+      expect(here.log).toEqual([]);
+    });
+  });
+}
+
+it('the document names for each status only codes that the table has', () => {
+  for (const name of operationNames) {
+    for (const code of errorsOf(operationRow(name))) {
+      expect(isControlCode(code)).toBe(true);
+      const operation = walked.find(({ operationId }) => operationId === name);
+      if (controlErrors[code].status !== 501)
+        expect(operation?.responses).toHaveProperty(String(controlErrors[code].status));
+    }
+  }
+});

@@ -1,0 +1,268 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { once } from '../../../src/bytes/once.ts';
+import { toUtf8 } from '../../../src/bytes/utf8.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import type { Digest } from '../../../src/bytes/hash.ts';
+import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contract/index.ts';
+import { checkStores, createAdmin } from '../../../src/server/index.ts';
+import { holdBlobs } from '../../../src/server/blobs/hold.ts';
+import { blobPath } from '../../../src/server/blobs/disk-put.ts';
+import { retentionSweeps } from '../../../src/server/jobs/retention.ts';
+import { testPostgres } from '../../support/postgres.ts';
+import { expectEnvelope } from '../envelope.ts';
+import {
+  ask,
+  EXPORT,
+  HASH,
+  id,
+  localReport,
+  ingestedExport,
+  NOW_MS,
+  ORG,
+  part,
+  PROJECT,
+  signer,
+  tenants,
+  token,
+  type World,
+} from '../make.ts';
+import { codeOf } from '../thrown.ts';
+import { everyStore } from '../worlds.ts';
+import { operationOf } from './make.ts';
+
+const postgres = await testPostgres();
+const BUNDLE = id('evidence', 1);
+const base = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+/** A local report whose archive is any bytes at all, those of a part for example. */
+const reportSource = () => ({
+  ...localReport(1).metadata,
+  projectId: PROJECT,
+  localReportId: 'the-same-bytes',
+  submissionDigest: HASH,
+  provenance: { origin: 'user_produced' as const, trust: 'unattested' as const, uploadedBy: 'x' },
+  verifiedAtMs: NOW_MS,
+});
+const powerless = () => Promise.reject(new Error('the power went'));
+const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local-reports'];
+
+for (const { name, absent, make } of everyStore(postgres)) {
+  describe.skipIf(absent)(`deletion on ${name}`, () => {
+    let here: World;
+    let all: string;
+    beforeEach(async () => {
+      here = await make();
+      await tenants(here);
+      all = await token(here);
+      await ingestedExport(here, { parts: [await part(1), await part(2)], reports: [1], key: signer() });
+    });
+    afterEach(() => here.close());
+
+    const now = () => here.clock.nowMs;
+    const get = (path: string) => ask(here, path, { token: all });
+    const there = (digest: Digest): boolean => existsSync(blobPath(here.folder, digest));
+    const exportRow = async () => (await here.store.export(ORG, EXPORT))!;
+    const bundleRow = async (n = 1) => (await here.store.bundle(PROJECT, id('evidence', n)))!;
+    const deleteExport = () => here.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
+    const deleteBundle = (n = 1) =>
+      here.admin.deleteBundle({ projectId: PROJECT, evidenceBundleId: id('evidence', n) });
+    const sound = async () => {
+      const { findings, awaitingRemoval } = await checkStores(here);
+      expect({ findings, awaitingRemoval }).toEqual({ findings: [], awaitingRemoval: 0 });
+    };
+
+    it('of an export takes its bytes and lists away at once, and its metadata never', async () => {
+      const { manifest, attestation } = await exportRow();
+      const { operation } = await deleteExport();
+      for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
+      const states: unknown[] = [];
+      const read = async () => {
+        const response = await get(base);
+        expect(response.status).toBe(200);
+        const { deletion } = evidenceExportSchema.parse(await response.json());
+        states.push([deletion?.state, deletion?.version]);
+        expect(deletion).toMatchObject({ operationId: operation.operationId, requestedAtMs: NOW_MS });
+      };
+      await read();
+      expect(there(manifest!.digest)).toBe(true);
+      expect(await here.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 2 });
+      await read();
+      expect(states).toEqual([
+        ['requested', 1],
+        ['deleted', 3], // "deleting" was 2
+      ]);
+      expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'succeeded' });
+      expect([there(manifest!.digest), there(attestation!.digest)]).toEqual([false, false]);
+      expect(await exportRow()).not.toHaveProperty('manifest');
+      for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
+      await sound();
+    });
+
+    it('of an export leaves what it listed: its bundles, and their bytes in other exports', async () => {
+      await ingestedExport(here, { evidenceExportId: id('evexp', 2), parts: [await part(1)] });
+      await deleteExport();
+      await here.admin.workOff();
+      const other = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${BUNDLE}`;
+      expect((await get(other)).status).toBe(200);
+      expect(await here.store.localReport(PROJECT, id('lrep', 1))).toBeDefined();
+      expect((await bundleRow(2)).resource.state).toBe('available');
+      expect(there((await bundleRow(2)).archive.digest)).toBe(true);
+    });
+
+    it('of an export that is asked for twice is one deletion', async () => {
+      const first = await deleteExport();
+      expect(await deleteExport()).toEqual(first);
+      await here.admin.workOff();
+      const again = await deleteExport();
+      expect(again.operation.operationId).toBe(first.operation.operationId);
+      expect(again.resource.deletion?.state).toBe('deleted');
+    });
+
+    it('of an export can be asked for again when its work came to nothing', async () => {
+      const { operation } = await deleteExport();
+      await here.store.transaction(async (tx) => {
+        const row = (await tx.operationForUpdate(ORG, operation.operationId))!;
+        const resource = { ...row.resource, state: 'failed' as const };
+        await tx.removeWaitingJob(operation.operationId, NOW_MS);
+        await tx.updateOperation({ ...row, resource });
+      });
+      const { resource } = await deleteExport();
+      expect(resource.deletion).toMatchObject({ state: 'requested', version: 2 });
+      expect(resource.deletion?.operationId).not.toBe(operation.operationId);
+      await here.admin.workOff();
+      expect((await exportRow()).resource.deletion).toMatchObject({ state: 'deleted', version: 4 });
+    });
+
+    it('of a bundle takes its bytes away in every export, and its metadata in none', async () => {
+      const { archive } = await bundleRow();
+      here.clock.nowMs += 5;
+      const { operation } = await deleteBundle();
+      await expectEnvelope(await get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
+      const metadata = await get(`/v1/projects/${PROJECT}/evidence/${BUNDLE}`);
+      expect(evidenceBundleSchema.parse(await metadata.json())).toMatchObject({
+        state: 'deleted',
+        deletedAtMs: NOW_MS + 5,
+      });
+      expect((await get(`${base}/manifest`)).status).toBe(200);
+      expect((await get(`${base}/parts/${id('evidence', 2)}`)).status).toBe(200);
+      expect(there(archive.digest)).toBe(true);
+      expect(await here.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 1 });
+      expect(there(archive.digest)).toBe(false);
+      expect(await operationOf(here, operation.operationId)).toMatchObject({ state: 'succeeded' });
+      await expectEnvelope(await get(`${base}/parts/${BUNDLE}`), 'control.EVIDENCE_DELETED');
+      await sound();
+    });
+
+    it('of a bundle keeps bytes that another row needs', async () => {
+      const { archive } = await bundleRow();
+      const { uploadedBy: _uploadedBy, ...source } = reportSource();
+      await here.store.transaction((tx) =>
+        tx.insertLocalReport({
+          organizationId: ORG,
+          projectId: PROJECT,
+          localReportId: 'the-same-bytes',
+          archive,
+          source: { ...source, archiveBytes: archive.bytes },
+        }),
+      );
+      await deleteBundle();
+      expect(await here.admin.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 0 });
+      expect(there(archive.digest)).toBe(true);
+      await sound();
+    });
+    it('that cannot remove the bytes leaves them for the next time, when no row names them', async () => {
+      const { archive } = await bundleRow();
+      await deleteBundle();
+      const dying = createAdmin({ ...here, blobs: { ...here.blobs, remove: powerless }, now });
+      expect(await dying.workOff()).toMatchObject({ jobs: 1, blobsRemoved: 0 });
+      expect(there(archive.digest)).toBe(true);
+      expect(await here.admin.workOff()).toMatchObject({ jobs: 0, blobsRemoved: 1 });
+      expect(there(archive.digest)).toBe(false);
+    });
+
+    it('never takes the bytes of a row: what is taken in again meanwhile is kept or refused', async () => {
+      const bytes = await part(1);
+      const { archive } = await bundleRow();
+      await deleteBundle();
+      await here.store.transaction((tx) => tx.holdBlob(archive.digest, NOW_MS));
+      const racing = createAdmin({
+        ...here,
+        blobs: {
+          ...here.blobs,
+          // The sweep of another process comes after the bytes were proven and before the row is written.
+          has: async (digest) => {
+            await rm(blobPath(here.folder, digest));
+            return here.blobs.has(digest);
+          },
+        },
+        now,
+      });
+      expect(await codeOf(racing.ingestBundle(PROJECT, memoryAccess(bytes)))).toBe('control.UNAVAILABLE');
+    });
+
+    it('waits for whoever is about to let a row name the bytes, and then keeps them', async () => {
+      const { digest } = await here.blobs.put(once(toUtf8('bytes of a report')));
+      await here.store.transaction((tx) => tx.holdBlob(digest, NOW_MS));
+      const { uploadedBy: _uploadedBy, ...source } = reportSource();
+      let removing: Promise<unknown> = Promise.resolve();
+      await here.store.transaction(async (tx) => {
+        await holdBlobs(tx, here.blobs, [digest], NOW_MS);
+        removing = here.admin.workOff();
+        await sleep(50);
+        const archive = { digest, bytes: 17 };
+        const row = { organizationId: ORG, projectId: PROJECT, localReportId: 'the-same-bytes', archive };
+        await tx.insertLocalReport({ ...row, source: { ...source, archiveBytes: 17 } });
+      });
+      expect(await removing).toMatchObject({ blobsRemoved: 0 });
+      expect(there(digest)).toBe(true);
+      await sound();
+    });
+
+    it('is refused for what is not there', async () => {
+      const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
+      expect(await codeOf(here.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');
+      expect(await codeOf(deleteBundle(9))).toBe('server.ADMIN_REFUSED');
+      expect(await here.store.jobCounts()).toEqual([]);
+    });
+
+    it('by deleteAtMs takes the bytes away at the millisecond, and the sweep lets them go', async () => {
+      const at = NOW_MS + 1_000;
+      const { bundle } = await here.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), {
+        deleteAtMs: at,
+      });
+      await ingestedExport(here, { evidenceExportId: id('evexp', 2), parts: [await part(3)] });
+      const path = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${bundle.evidenceBundleId}`;
+      const { archive } = await bundleRow(3);
+      const sweep = () => here.admin.workOff();
+      here.clock.nowMs = at - 1;
+      expect((await get(path)).status).toBe(200);
+      expect(await sweep()).toEqual({ bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
+      here.clock.nowMs = at;
+      await expectEnvelope(await get(path), 'control.EVIDENCE_DELETED');
+      expect((await bundleRow(3)).resource).toMatchObject({ state: 'available', deleteAtMs: at });
+      expect(await sweep()).toEqual({ bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
+      expect((await bundleRow(3)).resource).toMatchObject({ state: 'deleted', deletedAtMs: at });
+      expect(there(archive.digest)).toBe(false);
+      expect(await sweep()).toEqual({ bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
+    });
+
+    it('by deleteAtMs is once, however many sweep at once', async () => {
+      for (const n of [3, 4, 5])
+        await here.admin.ingestBundle(PROJECT, memoryAccess(await part(n)), { deleteAtMs: NOW_MS + 1 });
+      here.clock.nowMs += 10;
+      const { signal } = new AbortController();
+      const context = { ...here, now: () => here.clock.nowMs, log: () => undefined };
+      const [due] = retentionSweeps(context);
+      const counts = await Promise.all(Array.from({ length: 4 }, () => due!.run(signal)));
+      expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+      expect(await here.store.jobCounts()).toMatchObject([{ kind: 'evidence.bundle.delete', count: 3 }]);
+    });
+
+    it('refuses a deleteAtMs that is past', async () => {
+      const ingest = here.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs: NOW_MS });
+      expect(await codeOf(ingest)).toBe('server.ADMIN_REFUSED');
+    });
+  });
+}
