@@ -11,6 +11,7 @@ export * from './evidence-export.ts';
 export * from './hosted-run.ts';
 export * from './identifiers.ts';
 export * from './local-report.ts';
+export * from './open-endpoints.ts';
 export * from './openapi.ts';
 export * from './operation-error.ts';
 export * from './operation-errors.ts';

@@ -69,6 +69,23 @@ export const responsesOf = (row: Operation): Record<string, Response | Reference
   ...errorResponses(errorsOf(row)),
 });
 
+/** The answers of an endpoint that needs no token. */
+export const openResponsesOf = (endpoint: {
+  readonly mediaType: string;
+  readonly mayBeUnavailable: boolean;
+}): Record<string, Response | Reference> => ({
+  200: {
+    description: 'Success.',
+    headers: headers([]),
+    content: { [endpoint.mediaType]: { schema: {} } },
+  },
+  ...errorResponses([
+    'control.REQUEST_INVALID',
+    'control.INTERNAL',
+    ...(endpoint.mayBeUnavailable ? (['control.UNAVAILABLE'] as const) : []),
+  ]),
+});
+
 function jsonResponses(row: Operation): Record<string, Response> {
   if (row.success.kind !== 'json') return {};
   const content = { 'application/json': { schema: referenceTo(row.success.schema) } };

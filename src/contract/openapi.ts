@@ -1,5 +1,6 @@
 import { idempotencyKeySchema } from './identifiers.ts';
-import { responseHeaders, responsesOf, sharedErrorResponses } from './openapi-responses.ts';
+import { type OpenEndpointName, openEndpointNames, openEndpoints } from './open-endpoints.ts';
+import { openResponsesOf, responseHeaders, responsesOf, sharedErrorResponses } from './openapi-responses.ts';
 import { componentSchemas, inlineSchema, type JsonSchema, referenceTo } from './openapi-schemas.ts';
 import { type Operation, type OperationName, operationNames, operationRow } from './operations.ts';
 
@@ -20,7 +21,7 @@ type Parameter = {
 type Reference = { readonly $ref: string };
 
 type OperationObject = {
-  readonly operationId: OperationName;
+  readonly operationId: OperationName | OpenEndpointName;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly parameters: readonly (Parameter | Reference)[];
@@ -40,7 +41,8 @@ export type OpenApiDocument = {
 
 /**
  * The OpenAPI 3.1 description of the control API, made from the table of operations; the same input gives the same
- * document. Operations beyond the specification carry `x-drillproof-extension: true`.
+ * document. Operations beyond the specification, the endpoints without a token among them, carry
+ * `x-drillproof-extension: true`.
  * @param options.baseUrl where the service is, up to and not including `/v1`; left out, paths are relative to the document
  */
 export function openApiDocument(options: { baseUrl?: string; version?: string } = {}): OpenApiDocument {
@@ -92,8 +94,11 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
   },
 };
 
+/** The area of the endpoints that lie beside `/v1`. */
+const OPEN_AREA = 'service';
+
 const tags = (): { name: string }[] =>
-  [...new Set(operationNames.map((name) => operationRow(name).area))].map((name) => ({ name }));
+  [...new Set(operationNames.map((name) => operationRow(name).area)), OPEN_AREA].map((name) => ({ name }));
 
 function paths(): Record<string, Record<string, OperationObject>> {
   const byPath: Record<string, Record<string, OperationObject>> = {};
@@ -101,8 +106,19 @@ function paths(): Record<string, Record<string, OperationObject>> {
     const row = operationRow(name);
     (byPath[row.path] ??= {})[row.method.toLowerCase()] = operationObject(name, row);
   }
+  for (const name of openEndpointNames) byPath[openEndpoints[name].path] = { get: openObject(name) };
   return byPath;
 }
+
+const openObject = (name: OpenEndpointName): OperationObject => ({
+  operationId: name,
+  summary: openEndpoints[name].summary,
+  tags: [OPEN_AREA],
+  security: [],
+  'x-drillproof-extension': true,
+  parameters: [],
+  responses: openResponsesOf(openEndpoints[name]),
+});
 
 function operationObject(name: OperationName, row: Operation): OperationObject {
   return {

@@ -1,4 +1,9 @@
-import { openApiDocument } from '../contract/index.ts';
+import {
+  openApiDocument,
+  openEndpointNames,
+  openEndpoints,
+  type OpenEndpointName,
+} from '../contract/index.ts';
 import { docsAnswer } from './docs/page.ts';
 import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 import type { Metrics } from './telemetry/metrics.ts';
@@ -19,26 +24,23 @@ const json = (value: unknown): OpenAnswer => ({
 });
 
 /** The endpoints beside the table, by path. Documents are made once: nobody without a token makes the server work. */
-export function openEndpoints(of: {
+export function servedEndpoints(of: {
   readonly metrics: Metrics;
   readonly readiness: ReadinessProbe;
 }): Readonly<Record<string, OpenEndpoint>> {
   const document = openApiDocument();
   const [openApi, docs, alive] = [json(document), docsAnswer(document), json({ status: 'ok' })];
-  return {
-    '/openapi.json': { operation: 'openapi', answer: () => openApi },
-    '/docs': { operation: 'docs', answer: () => docs },
-    '/healthz': { operation: 'healthz', answer: () => alive },
-    '/readyz': {
-      operation: 'readyz',
-      answer: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
-    },
-    '/metrics': {
-      operation: 'metrics',
-      answer: async () => ({
-        body: of.metrics.text(await of.readiness.queueDepths()),
-        headers: { 'Content-Type': EXPOSITION_TYPE },
-      }),
-    },
+  const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
+    openapi: () => openApi,
+    docs: () => docs,
+    healthz: () => alive,
+    readyz: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
+    metrics: async () => ({
+      body: of.metrics.text(await of.readiness.queueDepths()),
+      headers: { 'Content-Type': EXPOSITION_TYPE },
+    }),
   };
+  return Object.fromEntries(
+    openEndpointNames.map((name) => [openEndpoints[name].path, { operation: name, answer: answers[name] }]),
+  );
 }

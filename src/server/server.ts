@@ -5,7 +5,7 @@ import { createCursors, type Cursors } from './http/cursor.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
-import { openEndpoints } from './open-endpoints.ts';
+import { servedEndpoints } from './open-endpoints.ts';
 import { createUploadAddresses } from './builds/upload-address.ts';
 import { authoringService } from './services/authoring.ts';
 import { buildAttemptService } from './services/build-attempts.ts';
@@ -97,7 +97,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness({ store, blobs, now, log });
-  const open = openEndpoints({ metrics, readiness });
+  const open = servedEndpoints({ metrics, readiness });
   const app = createApp({
     store,
     blobs,

@@ -5,6 +5,8 @@ import {
   errorsOf,
   isControlCode,
   openApiDocument,
+  openEndpointNames,
+  openEndpoints,
   type Operation,
   operationNames,
   operationRow,
@@ -108,14 +110,29 @@ describe('the OpenAPI document', () => {
     for (const pattern of textsAt('/pattern')) expect(() => new RegExp(pattern, 'u')).not.toThrow();
   });
 
-  it('has each operation once, under its name, and no other', () => {
+  it('has each operation once, under its name, each endpoint without a token, and no other', () => {
     const found = keys(at('/paths')).flatMap((path) =>
       keys(at(`/paths/${escaped(path)}`)).map((method) =>
         at(`/paths/${escaped(path)}/${method}/operationId`),
       ),
     );
-    expect(found).toHaveLength(operationNames.length);
-    expect(new Set(found)).toEqual(new Set(operationNames));
+    const names = [...operationNames, ...openEndpointNames];
+    expect(found).toHaveLength(names.length);
+    expect(new Set(found)).toEqual(new Set(names));
+  });
+
+  it('marks the endpoints that need no token as such, and as extensions', () => {
+    for (const name of openEndpointNames) {
+      const { path, mediaType } = openEndpoints[name];
+      const operation = `/paths/${escaped(path)}/get`;
+      expect(at(operation)).toMatchObject({
+        operationId: name,
+        security: [],
+        'x-drillproof-extension': true,
+      });
+      expect(keys(at(`${operation}/responses/200/content`))).toEqual([mediaType]);
+      expect(keys(at(`${operation}/responses`)).includes('503')).toBe(name === 'readyz');
+    }
   });
 });
 

@@ -1,0 +1,372 @@
+import * as fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { fillPath, operations, type ControlCode } from '../../src/contract/index.ts';
+import { defaultLimits } from '../../src/server/index.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { testPostgres } from '../support/postgres.ts';
+import { answerOf, EXTEND, HOUR_MS, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
+import { expectEnvelope } from './envelope.ts';
+import { goodRunner, operationOf, runnerOf, runOf, sessionOf, turnOf, workerOf } from './jobs/make.ts';
+import {
+  ask,
+  buildArchive,
+  ENVIRONMENT,
+  id,
+  NOW_MS,
+  ORG,
+  PROJECT,
+  tenants,
+  token,
+  worlds,
+  type World,
+} from './make.ts';
+import { everyStore } from './worlds.ts';
+
+const postgres = await testPostgres();
+const RUNS = 25;
+const MAX_COMMANDS = 25;
+const TTL_MS = 7 * 24 * HOUR_MS;
+
+type Upload = {
+  readonly attemptId: string;
+  readonly url: string;
+  readonly expiresAtMs: number;
+  readonly expectedVersion: number;
+  state: string;
+};
+type Queued = {
+  readonly operationId: string;
+  readonly kind: 'turn' | 'rerun';
+  readonly resourceId: string;
+  readonly deadlineAtMs?: number;
+  state: string;
+};
+
+/** What the control plane must remember, as simply as it can be said. */
+type Model = {
+  nowMs: number;
+  session: { version: number; expiresAtMs: number };
+  environmentVersion: number;
+  activeTurn: string | undefined;
+  turns: number;
+  readonly uploads: Upload[];
+  readonly queue: Queued[];
+  readonly answers: {
+    readonly path: string;
+    readonly body: unknown;
+    readonly key: string;
+    readonly text: string;
+    readonly atMs: number;
+  }[];
+};
+
+/** The control plane itself, and what it is asked with. */
+type Real = {
+  readonly here: World;
+  readonly sender: Sender;
+  readonly archive: { bytes: Uint8Array; buildHash: string };
+  keys: number;
+};
+
+type Command = fc.AsyncCommand<Model, Real>;
+const command = (name: string, run: Command['run'], check: Command['check'] = () => true): Command => ({
+  check,
+  run,
+  toString: () => name,
+});
+
+/** Sends a change, remembers its answer for replays, and gives it when it succeeded. */
+async function change(model: Model, real: Real, path: string, body: unknown): Promise<Response> {
+  const key = `model-key-${real.keys++}`;
+  const response = await post(real.sender, path, body, key);
+  if (response.ok)
+    model.answers.push({ path, body, key, text: await response.clone().text(), atMs: model.nowMs });
+  return response;
+}
+
+/** The refusal that the rules of an extension give, judged in their order. */
+function extendRefusal(
+  { session, nowMs }: Model,
+  version: number,
+  lease: number,
+  ttlMs: number,
+): ControlCode | undefined {
+  if (session.expiresAtMs <= nowMs) return 'control.SESSION_EXPIRED';
+  if (lease !== 1) return 'control.LEASE_GENERATION_MISMATCH';
+  if (version !== session.version) return 'control.VERSION_MISMATCH';
+  return nowMs + ttlMs <= session.expiresAtMs ? 'control.LIFETIME_NOT_LATER' : undefined;
+}
+
+const extend = (stale: number, lease: number, ttlMs: number): Command =>
+  command(`extend(${stale}, ${lease}, ${ttlMs})`, async (model, real) => {
+    const expectedVersion = model.session.version - stale;
+    const refusal = extendRefusal(model, expectedVersion, lease, ttlMs);
+    const response = await change(model, real, EXTEND, {
+      expectedVersion,
+      expectedLeaseGeneration: lease,
+      ttlMs,
+    });
+    if (refusal !== undefined) {
+      await expectEnvelope(response, refusal);
+      return;
+    }
+    model.session = { version: model.session.version + 1, expiresAtMs: model.nowMs + ttlMs };
+    const { session, operation } = await answerOf('sessions.extend', response);
+    expect([session.version, session.expiresAtMs, operation.state]).toEqual([
+      model.session.version,
+      model.session.expiresAtMs,
+      'succeeded',
+    ]);
+  });
+
+const createTurn = command('turn', async (model, real) => {
+  const response = await change(model, real, TURNS, { prompt: 'go on' });
+  if (model.activeTurn !== undefined) {
+    await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
+    return;
+  }
+  const { turn, operation } = await answerOf('authoring.turns.create', response);
+  expect(turn.sequence).toBe(++model.turns);
+  model.activeTurn = turn.authoringTurnId;
+  model.queue.push({
+    operationId: operation.operationId,
+    kind: 'turn',
+    resourceId: turn.authoringTurnId,
+    state: 'pending',
+  });
+});
+
+const createRerun = command('rerun', async (model, real) => {
+  const { run, operation } = await answerOf('runs.reruns.create', await change(model, real, RERUNS, {}));
+  const { hostedRunId: resourceId, deadlineAtMs } = run;
+  model.queue.push({
+    operationId: operation.operationId,
+    kind: 'rerun',
+    resourceId,
+    deadlineAtMs,
+    state: 'pending',
+  });
+});
+
+const beginUpload = (stale: number): Command =>
+  command(`upload(${stale})`, async (model, real) => {
+    const { bytes, buildHash } = real.archive;
+    const expectedVersion = model.environmentVersion - stale;
+    const body = {
+      buildHash,
+      artifactDigest: digestOf(bytes),
+      bytes: bytes.length,
+      advanceEnvironmentId: ENVIRONMENT,
+      expectedEnvironmentVersion: expectedVersion,
+    };
+    const { attempt, uploadUrl, expiresAtMs } = await answerOf(
+      'builds.uploads.create',
+      await change(model, real, UPLOADS, body),
+    );
+    expect(expiresAtMs).toBe(model.nowMs + defaultLimits.uploadTtlMs);
+    model.uploads.push({
+      attemptId: attempt.buildAttemptId,
+      url: uploadUrl,
+      expiresAtMs,
+      expectedVersion,
+      state: 'awaiting_upload',
+    });
+  });
+
+/** What sending the archive makes of an attempt, and of the environment. */
+function afterPut(model: Model, upload: Upload): ControlCode | undefined {
+  if (upload.expiresAtMs <= model.nowMs) {
+    if (upload.state === 'awaiting_upload') upload.state = 'failed';
+    return 'control.UPLOAD_EXPIRED';
+  }
+  if (upload.state !== 'awaiting_upload') return undefined;
+  const right = upload.expectedVersion === model.environmentVersion;
+  upload.state = right ? 'succeeded' : 'failed';
+  if (right) model.environmentVersion++;
+  return undefined;
+}
+
+const put = (nth: number): Command =>
+  command(
+    `put(${nth})`,
+    async (model, real) => {
+      const upload = model.uploads[nth % model.uploads.length]!;
+      const refusal = afterPut(model, upload);
+      const response = await ask(real.here, upload.url, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/zip', 'content-length': String(real.archive.bytes.length) },
+        body: Uint8Array.from(real.archive.bytes),
+      });
+      if (refusal !== undefined) {
+        await expectEnvelope(response, refusal);
+        return;
+      }
+      const attempt = operations['builds.uploads.put'].success.schema.parse(await response.json());
+      expect(attempt.state).toBe(upload.state);
+    },
+    ({ uploads }) => uploads.length > 0,
+  );
+
+const replay = (nth: number): Command =>
+  command(
+    `replay(${nth})`,
+    async (model, real) => {
+      const { path, body, key, text } = model.answers[nth % model.answers.length]!;
+      const response = await post(real.sender, path, body, key);
+      expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+      const again: unknown = await response.json();
+      // The address of an upload is signed anew, and says the same: nothing in it depends on the time.
+      expect(again).toEqual(JSON.parse(text));
+      await expectEnvelope(
+        await post(real.sender, path, { another: 'request' }, key),
+        'control.REQUEST_INVALID',
+      );
+    },
+    // A key is kept for at least 24 hours; what comes after that is a new request.
+    ({ answers, nowMs }) => answers.length > 0 && nowMs - answers[nth % answers.length]!.atMs < 24 * HOUR_MS,
+  );
+
+const FAILURE = { code: 'model.REFUSED', message: 'on purpose' };
+
+/** A worker that takes the longest waiting piece of work to an end. */
+const work = (well: boolean): Command =>
+  command(`work(${well})`, async (model, { here }) => {
+    const runner = runnerOf((job, context) =>
+      well ? goodRunner.run(job, context) : Promise.resolve({ outcome: 'failed', error: FAILURE }),
+    );
+    const driven = await workerOf(here, runner).workOnce();
+    const waiting = model.queue.filter(({ state }) => state === 'pending');
+    const wanted = well ? 'succeeded' : 'failed';
+    expect(driven).toBe(waiting.length === 0 ? undefined : wanted);
+    const ended = [];
+    for (const queued of waiting)
+      if ((await operationOf(here, queued.operationId)).state !== 'pending') ended.push(queued);
+    expect(ended).toHaveLength(Math.min(1, waiting.length));
+    for (const queued of ended) {
+      queued.state = well ? 'succeeded' : 'failed';
+      if (queued.resourceId === model.activeTurn) model.activeTurn = undefined;
+    }
+  });
+
+const cancel = (nth: number): Command =>
+  command(
+    `cancel(${nth})`,
+    async (model, { here }) => {
+      const queued = model.queue[nth % model.queue.length]!;
+      if (queued.state === 'pending') {
+        queued.state = 'cancelled';
+        if (queued.resourceId === model.activeTurn) model.activeTurn = undefined;
+      }
+      const { state } = await here.admin.cancelOperation({
+        organizationId: ORG,
+        operationId: queued.operationId,
+      });
+      expect(state).toBe(queued.state);
+    },
+    ({ queue }) => queue.length > 0,
+  );
+
+const advance = (ms: number): Command =>
+  command(`advance(${ms})`, async (model, { here }) => {
+    model.nowMs += ms;
+    here.clock.nowMs = model.nowMs;
+  });
+
+const RESOURCE_STATES: Readonly<Record<string, string>> = { pending: 'queued' };
+const RUN_STATES: Readonly<Record<string, string>> = { pending: 'created' };
+
+/** Whether everything that is remembered is as the model has it. */
+const compare = command('compare', async (model, real) => {
+  const { here } = real;
+  const session = await sessionOf(here, id('ses', 1));
+  expect([session.version, session.expiresAtMs, session.leaseGeneration]).toEqual([
+    model.session.version,
+    model.session.expiresAtMs,
+    1,
+  ]);
+  // The run that has not ended moves with its session.
+  expect((await runOf(here, id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
+  expect((await here.store.environment(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
+  expect((await here.store.authoringSession(PROJECT, id('authsess', 1)))?.resource.activeTurnId).toBe(
+    model.activeTurn,
+  );
+  for (const { operationId, kind, resourceId, state } of model.queue) {
+    expect((await operationOf(here, operationId)).state).toBe(state);
+    if (kind === 'turn') expect((await turnOf(here, resourceId)).state).toBe(RESOURCE_STATES[state] ?? state);
+    else expect((await runOf(here, resourceId)).state).toBe(RUN_STATES[state] ?? state);
+  }
+  for (const upload of model.uploads) {
+    const path = fillPath(operations['builds.attempts.read'], {
+      projectId: PROJECT,
+      buildAttemptId: upload.attemptId,
+    });
+    const attempt = operations['builds.attempts.read'].success.schema.parse(
+      await (await ask(here, path, { token: real.sender.token })).json(),
+    );
+    if (upload.state === 'awaiting_upload' && upload.expiresAtMs <= model.nowMs) upload.state = 'failed';
+    expect(attempt.state).toBe(upload.state);
+  }
+  const waiting = model.queue.filter(({ state }) => state === 'pending').length;
+  expect((await here.store.jobCounts()).reduce((sum, { count }) => sum + count, 0)).toBe(waiting);
+});
+
+const stale = fc.constantFrom(0, 0, 0, 1, -1);
+const ttlMs = fc.oneof(fc.constantFrom(1, TTL_MS), fc.integer({ min: 1, max: 4 * HOUR_MS }));
+const nth = fc.nat(20);
+const commands = fc.commands(
+  [
+    fc.tuple(stale, fc.constantFrom(1, 1, 1, 2), ttlMs).map((drawn) => extend(...drawn)),
+    fc.constant(createTurn),
+    fc.constant(createRerun),
+    stale.map(beginUpload),
+    nth.map(put),
+    nth.map(replay),
+    fc.boolean().map(work),
+    nth.map(cancel),
+    fc.oneof(fc.constantFrom(1, HOUR_MS), fc.integer({ min: 1, max: 2 * HOUR_MS })).map(advance),
+    fc.constant(compare),
+  ],
+  { maxCommands: MAX_COMMANDS, size: 'max' },
+);
+
+for (const { name, absent, make } of everyStore(postgres)) {
+  describe.skipIf(absent)(`extensions, turns, reruns and uploads in any order, on ${name}`, () => {
+    const open: World[] = [];
+    afterEach(async () => {
+      for (const here of open.splice(0)) await here.close();
+    });
+
+    it('do what the simple model says', async () => {
+      await fc.assert(
+        fc.asyncProperty(commands, async (drawn) => {
+          const here = await make();
+          open.push(here);
+          await tenants(here);
+          const { bytes, buildHash } = await buildArchive();
+          await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
+          await worlds(here, buildHash);
+          const real: Real = {
+            here,
+            sender: { server: here.server, token: await token(here) },
+            archive: await buildArchive('export const other = 1;\n'),
+            keys: 0,
+          };
+          const model: Model = {
+            nowMs: NOW_MS,
+            session: { version: 1, expiresAtMs: NOW_MS + HOUR_MS },
+            environmentVersion: 1,
+            activeTurn: undefined,
+            turns: 0,
+            uploads: [],
+            queue: [],
+            answers: [],
+          };
+          await fc.asyncModelRun(() => ({ model, real }), [...drawn, compare]);
+          await open.pop()?.close();
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  });
+}
