@@ -8,7 +8,8 @@ import { cleanUp, filesOf, newFolder, source } from '../mirror/make.ts';
 
 afterEach(cleanUp);
 const CHILD = fileURLToPath(new URL('mirror-child.ts', import.meta.url));
-const KILLS = 10;
+/** A longer run sets the variable. */
+const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 10);
 const made = makeExport({ parts: 12, reports: 2, bytes: 60_000 });
 
 /** Sends a file in pieces with pauses, so that there is a middle in which to die. */

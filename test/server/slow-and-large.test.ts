@@ -75,6 +75,7 @@ async function flood({ socket, closed }: Talk, piece: Buffer, maxBytes: number):
 
 describe('a client that is slow', () => {
   let listening: Listening;
+  let patient: Listening; // with all but headers
   beforeAll(async () => {
     const limits = {
       headersTimeoutMs: 400,
@@ -83,18 +84,22 @@ describe('a client that is slow', () => {
       stallTimeoutMs: 1_000,
     };
     listening = await listen(here.server, { limits });
+    patient = await listen(here.server, { limits: { headersTimeoutMs: 400 } });
   });
-  afterAll(() => listening.close());
+  afterAll(async () => {
+    await listening.close();
+    await patient.close();
+  });
 
   it('with its headers, a byte at a time, is answered 408 and closed', async () => {
-    const { socket, answer, closed } = talk(listening.port);
+    const { socket, answer, closed } = talk(patient.port);
     void drip(socket, head('GET', PART) + 'x'.repeat(10_000));
     await closed;
     expect(codeOf(answer())).toBe('control.REQUEST_TIMEOUT');
   });
 
   it('with a header that never ends is closed, however many bytes it sends in time', async () => {
-    const { socket, answer, closed } = talk(listening.port);
+    const { socket, answer, closed } = talk(patient.port);
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n');
     void drip(socket, 'X-A: b\r\n'.repeat(2_000));
     await closed;
@@ -111,7 +116,7 @@ describe('a client that is slow', () => {
   });
 
   it('that says nothing at all is closed', async () => {
-    await talk(listening.port).closed;
+    await talk(patient.port).closed;
   });
 
   it('between two requests is closed', async () => {

@@ -117,7 +117,7 @@ const giveBack = (drive: Drive, delayMs: number): Promise<Driven> =>
   });
 
 /** The pause before the next attempt: it doubles with each, and half of it is random. */
-export function retryDelayMs(
+function retryDelayMs(
   attempt: number,
   { retryMs, maxRetryMs, random }: Pick<DriveOptions, 'retryMs' | 'maxRetryMs' | 'random'>,
 ): number {

@@ -1,24 +1,12 @@
-import type { EvidenceExport } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { readPartFacts, type LocalReportFacts, type PartFacts } from '../../evidence/index.ts';
 import type { BundleRow, LocalReportRow } from '../store/store.ts';
 import type { Job } from '../store/work.ts';
 import { ExportFailure } from './export-failure.ts';
+import { changeExport } from './export-moves.ts';
 import type { ExportJobOptions } from './export-options.ts';
 import type { Selected } from './export-selection.ts';
-import type { JobContext, Tx } from './handler.ts';
-
-/** Changes the resource of an export. */
-export async function changeExport(
-  tx: Tx,
-  job: Job,
-  over: Partial<EvidenceExport>,
-  nowMs: number,
-): Promise<void> {
-  const row = await tx.exportForUpdate(job.organizationId, job.resourceId);
-  if (row === undefined) return;
-  await tx.updateExport({ ...row, resource: { ...row.resource, ...over, updatedAtMs: nowMs } });
-}
+import type { JobContext } from './handler.ts';
 
 /** Why the bytes of a row could not be opened: gone, damaged, or deleted meanwhile, which a next attempt omits. */
 async function whyNot(

@@ -2,6 +2,9 @@ import type { ExportSigning } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Store } from '../store/store.ts';
 
+/** Kind of the operation that generates an export. */
+export const EXPORT_KIND = 'evidence.export';
+
 export type ExportJobOptions = {
   readonly store: Store;
   readonly blobs: Blobs;

@@ -5,6 +5,7 @@ import { DrillproofError } from '../../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type PackedExport } from '../../evidence/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import type { BlobRef, ExportReportRow, ExportRow } from '../store/store.ts';
+import { failExport } from './export-moves.ts';
 import type { ExportJobOptions } from './export-options.ts';
 import type { Selected } from './export-selection.ts';
 import type { Tx } from './handler.ts';
@@ -58,8 +59,8 @@ export const publish =
     await holdBlobs(tx, blobs, digests, nowMs);
     if (found?.resource.state !== 'generating') return;
     if (found.resource.deletion !== undefined) {
-      const failed = { state: 'failed', failureCode: 'control.EXPORT_GENERATION_FAILED' } as const;
-      return tx.updateExport({ ...found, resource: { ...found.resource, ...failed, updatedAtMs: nowMs } });
+      const ref = { organizationId, resourceId: evidenceExportId };
+      return failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);
     }
     const archives = new Map(selected.bundles.map((bundle) => [bundle.evidenceBundleId, bundle.archive]));
     await tx.fillExport({

@@ -2,20 +2,15 @@ import { DrillproofError } from '../../errors.ts';
 import { DEFAULT_LIMITS, packExport, type PackedExport } from '../../evidence/index.ts';
 import type { ExportRow } from '../store/store.ts';
 import type { Job } from '../store/work.ts';
-import { changeExport, collect, type Collected } from './export-collect.ts';
-import { ExportFailure, operationError, type ExportFailureCode } from './export-failure.ts';
-import type { ExportJobOptions } from './export-options.ts';
+import { collect, type Collected } from './export-collect.ts';
+import { ExportFailure, operationError } from './export-failure.ts';
+import { changeExport, failExport } from './export-moves.ts';
+import { EXPORT_KIND, type ExportJobOptions } from './export-options.ts';
 import { publish, storeDocuments } from './export-publish.ts';
 import { selectEvidence, selectionFacts, selectionOf } from './export-selection.ts';
 import type { JobContext, JobEnd, JobHandler, Tx } from './handler.ts';
 
-export type { ExportJobOptions } from './export-options.ts';
-
-/** Kind of the operation that generates an export. */
-export const EXPORT_KIND = 'evidence.export';
-
-const markFailed = (tx: Tx, job: Job, failureCode: ExportFailureCode, nowMs: number): Promise<void> =>
-  changeExport(tx, job, { state: 'failed', failureCode, completedAtMs: nowMs }, nowMs);
+export { EXPORT_KIND, type ExportJobOptions } from './export-options.ts';
 
 async function pack(
   options: ExportJobOptions,
@@ -70,9 +65,9 @@ export const exportJob = (options: ExportJobOptions): JobHandler => ({
     } catch (error) {
       if (!(error instanceof ExportFailure)) throw error;
       const { failureCode } = error;
-      const write = (tx: Tx, nowMs: number) => markFailed(tx, job, failureCode, nowMs);
+      const write = (tx: Tx, nowMs: number) => failExport(tx, job, failureCode, nowMs);
       return { error: operationError(error), write };
     }
   },
-  abandon: (tx, job, _why, nowMs) => markFailed(tx, job, 'control.EXPORT_GENERATION_FAILED', nowMs),
+  abandon: (tx, job, _why, nowMs) => failExport(tx, job, 'control.EXPORT_GENERATION_FAILED', nowMs),
 });

@@ -5,7 +5,7 @@ import type { RunnerFailure } from './runner.ts';
 const MAX_ISSUES = 20;
 
 /** The error of an outcome that has another form than it must have: the runner is at fault, so no attempt helps. */
-export function outcomeError(issues: z.ZodError['issues']): OperationError {
+function outcomeError(issues: z.ZodError['issues']): OperationError {
   return {
     schemaVersion: 1,
     code: 'control.RUNNER_FAILED',

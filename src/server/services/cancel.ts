@@ -1,19 +1,27 @@
 import type { OperationResource } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../control-error.ts';
+import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/deletions.ts';
 import { endRun, endTurn } from '../jobs/endings.ts';
+import { EXPORT_KIND } from '../jobs/export-options.ts';
+import { failExport } from '../jobs/export-moves.ts';
 import type { Tx } from '../jobs/handler.ts';
 import { isEnd } from '../states.ts';
 import type { OperationRow } from '../store/work.ts';
 import type { Store } from '../store/store.ts';
 
-type ResourceRef = { readonly projectId: string; readonly resourceId: string };
+type ResourceRef = {
+  readonly organizationId: string;
+  readonly projectId?: string;
+  readonly resourceId: string;
+};
 
-async function cancelTurn(tx: Tx, { projectId, resourceId }: ResourceRef, nowMs: number): Promise<void> {
+async function cancelTurn(tx: Tx, { projectId = '', resourceId }: ResourceRef, nowMs: number): Promise<void> {
   const row = await tx.authoringTurnForUpdate(projectId, resourceId);
   if (row !== undefined) await endTurn(tx, row, { state: 'cancelled', cancelRequestedAtMs: nowMs }, nowMs);
 }
 
-async function cancelRun(tx: Tx, { projectId, resourceId }: ResourceRef, nowMs: number): Promise<void> {
+async function cancelRun(tx: Tx, { projectId = '', resourceId }: ResourceRef, nowMs: number): Promise<void> {
   const row = await tx.hostedRunForUpdate(projectId, resourceId);
   const termination = { outcome: 'cancelled', requestedAtMs: nowMs };
   if (row !== undefined) await endRun(tx, row, { state: 'cancelled', termination }, nowMs);
@@ -22,12 +30,15 @@ async function cancelRun(tx: Tx, { projectId, resourceId }: ResourceRef, nowMs: 
 const RESOURCES: Readonly<Record<string, typeof cancelTurn>> = {
   'authoring.turn': cancelTurn,
   'run.rerun': cancelRun,
+  [EXPORT_KIND]: (tx, ref, nowMs) => failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs),
 };
+
+// What is deleted is served no more: stopping in the middle would only leave its bytes behind.
+const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND];
 
 async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationResource> {
   const { kind, resourceId } = row.resource;
-  if (row.projectId !== undefined && resourceId !== undefined)
-    await RESOURCES[kind]?.(tx, { projectId: row.projectId, resourceId }, nowMs);
+  if (resourceId !== undefined) await RESOURCES[kind]?.(tx, { ...row, resourceId }, nowMs);
   const times = { cancelRequestedAtMs: nowMs, finishedAtMs: nowMs, updatedAtMs: nowMs };
   const resource = { ...row.resource, ...times, state: 'cancelled' as const };
   await tx.updateOperation({ ...row, resource });
@@ -37,7 +48,7 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
 /**
  * Asks for the end of queued work. What no worker holds is cancelled at once; what one holds is marked, and the
  * worker stops it (control API, Operation). A second request changes nothing.
- * @throws ControlError `control.NOT_FOUND`
+ * @throws ControlError `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
  */
 export function cancelOperation(
   store: Store,
@@ -47,7 +58,9 @@ export function cancelOperation(
   return store.transaction(async (tx) => {
     const row = await tx.operationForUpdate(organizationId, operationId);
     if (row === undefined) throw notFound();
-    const { state, cancelRequestedAtMs } = row.resource;
+    const { kind, state, cancelRequestedAtMs } = row.resource;
+    if (NEVER_CANCELLED.includes(kind))
+      throw new DrillproofError('server.ADMIN_REFUSED', 'a deletion cannot be cancelled');
     const nowMs = now();
     if (isEnd('operation', state) || cancelRequestedAtMs !== undefined) return row.resource;
     if (state === 'pending' && (await tx.removeWaitingJob(operationId, nowMs)))

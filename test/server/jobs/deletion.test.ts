@@ -220,6 +220,15 @@ for (const { name, absent, make } of everyStore(postgres)) {
       await sound();
     });
 
+    it('cannot be cancelled: what is deleted does not come back', async () => {
+      for (const { operation } of [await deleteExport(), await deleteBundle()]) {
+        const { operationId } = operation;
+        const cancel = here.admin.cancelOperation({ organizationId: ORG, operationId });
+        expect(await codeOf(cancel)).toBe('server.ADMIN_REFUSED');
+      }
+      expect(await here.admin.workOff()).toMatchObject({ jobs: 2 });
+    });
+
     it('is refused for what is not there', async () => {
       const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
       expect(await codeOf(here.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');

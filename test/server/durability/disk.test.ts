@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process';
+import { open, readdir, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { createAdmin, createServer, openEmbedded } from '../../../src/server/index.ts';
+import { answerOf, post, RERUNS, UPLOADS, type Sender } from '../change.ts';
+import { expectEnvelope } from '../envelope.ts';
+import {
+  ask,
+  buildArchive,
+  ORG,
+  PROJECT,
+  temporaryFolder,
+  tenants,
+  token,
+  whole,
+  world,
+  worlds,
+  type World,
+} from '../make.ts';
+
+type Syncing = { sync: (this: FileHandle) => Promise<void> };
+
+/** What every open file of this process has its methods from. */
+async function fileHandles(folder: string): Promise<Syncing> {
+  const file = await open(folder, 'r');
+  const prototype: unknown = Object.getPrototypeOf(file);
+  await file.close();
+  return prototype as Syncing;
+}
+
+/** Lets the nth sync to the disk fail from now on; tells how many there were. */
+async function failingSync(folder: string, nth: number) {
+  const prototype = await fileHandles(folder);
+  const { sync } = prototype;
+  let calls = 0;
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    if (++calls === nth)
+      throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO', errno: -5, syscall: 'fsync' });
+    await sync.call(this);
+  });
+  return { calls: () => calls, restore: () => spy.mockRestore() };
+}
+
+const sendArchive = (here: Pick<World, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>
+  ask(here, url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/zip', 'content-length': String(bytes.length) },
+    body: Uint8Array.from(bytes),
+  });
+
+async function beginUpload(sender: Sender, { bytes, buildHash }: { bytes: Uint8Array; buildHash: string }) {
+  const body = { buildHash, artifactDigest: digestOf(bytes), bytes: bytes.length };
+  return answerOf('builds.uploads.create', await post(sender, UPLOADS, body));
+}
+
+describe('a disk whose syncs fail', () => {
+  let here: World;
+  beforeEach(async () => {
+    here = await world();
+    await tenants(here);
+  });
+  afterEach(() => here.close());
+
+  it('at any one of them takes in nothing that it does not keep, and everything the next time', async () => {
+    const sender = { server: here.server, token: await token(here) };
+    let met = 0;
+    for (let nth = 1; ; nth++) {
+      const archive = await buildArchive(`export const n = ${nth};\n`);
+      const { uploadUrl, attempt } = await beginUpload(sender, archive);
+      const failing = await failingSync(here.folder, nth);
+      const response = await sendArchive(here, uploadUrl, archive.bytes).finally(failing.restore);
+      if (failing.calls() < nth) {
+        expect(response.status).toBe(200);
+        break;
+      }
+      met++;
+      await expectEnvelope(response, 'control.UNAVAILABLE');
+      const { buildAttemptId } = attempt;
+      expect((await here.store.buildAttempt(PROJECT, buildAttemptId))?.resource.state).toBe(
+        'awaiting_upload',
+      );
+      expect(await here.store.build(PROJECT, archive.buildHash)).toBeUndefined();
+      expect(await readdir(join(here.folder, 'tmp'))).toEqual([]);
+      const again = await sendArchive(here, uploadUrl, archive.bytes);
+      expect(await again.json()).toMatchObject({ state: 'succeeded', buildHash: archive.buildHash });
+      const blob = await here.blobs.open(digestOf(archive.bytes));
+      expect(Buffer.from(await whole(blob.stream({ start: 0, end: blob.bytes })))).toEqual(
+        Buffer.from(archive.bytes),
+      );
+      await blob.close();
+    }
+    expect(met).toBeGreaterThanOrEqual(2); // the file, and the folder that names it
+  });
+});
+
+const mount = (path: string): boolean => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false; // only root may
+  }
+};
+
+/** Writes until nothing more fits. */
+async function fill(path: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    for (const piece of [65_536, 4_096, 512, 1]) {
+      const bytes = Buffer.alloc(piece, 1);
+      for (;;) if ((await file.write(bytes)).bytesWritten < piece) break;
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+const probe = await temporaryFolder();
+const mayMount = mount(probe.path);
+if (mayMount) execFileSync('umount', [probe.path]);
+await probe.remove();
+
+describe.skipIf(!mayMount)('a full disk of 1 MiB', () => {
+  it('is told as unavailable, loses nothing that was answered, and is used again when there is room', async () => {
+    const folder = await temporaryFolder();
+    mount(folder.path);
+    try {
+      const stores = await openEmbedded(folder.path);
+      const admin = createAdmin(stores);
+      await tenants({ admin });
+      const { bytes, buildHash } = await buildArchive();
+      await admin.ingestBuild(PROJECT, memoryAccess(bytes));
+      await worlds({ admin }, buildHash);
+      const sender = {
+        server: createServer({ ...stores, limits: { idempotencyLeaseMs: 200 } }),
+        token: await token({ admin }),
+      };
+      const answered: string[] = [];
+      const note = async (response: Response): Promise<void> =>
+        void answered.push((await answerOf('runs.reruns.create', response)).operation.operationId);
+      await note(await post(sender, RERUNS, {}));
+
+      const filler = join(folder.path, 'filler');
+      await fill(filler);
+      let refused: string | undefined;
+      for (let n = 0; n < 500 && refused === undefined; n++) {
+        const response = await post(sender, RERUNS, {}, `full-disk-${n}`);
+        if (response.ok) await note(response);
+        else {
+          await expectEnvelope(response, 'control.UNAVAILABLE');
+          refused = `full-disk-${n}`;
+        }
+      }
+      expect(refused).toBeDefined();
+      const large = await buildArchive('// '.padEnd(200_000, 'x'));
+      for (const operationId of answered)
+        expect(await stores.store.operation(ORG, operationId)).toBeDefined();
+
+      await rm(filler);
+      // A claim that could not be given back on the full disk stands until its lease ends.
+      const retried = async (): Promise<number> => (await post(sender, RERUNS, {}, refused)).status;
+      await expect.poll(retried, { timeout: 5_000 }).toBe(202);
+      const { uploadUrl } = await beginUpload(sender, large);
+      await fill(filler);
+      await expectEnvelope(await sendArchive(sender, uploadUrl, large.bytes), 'control.UNAVAILABLE');
+      await writeFile(filler, '');
+      expect((await sendArchive(sender, uploadUrl, large.bytes)).status).toBe(200);
+      await stores.store.close();
+
+      const reopened = await openEmbedded(folder.path);
+      for (const operationId of answered)
+        expect(await reopened.store.operation(ORG, operationId)).toBeDefined();
+      expect((await reopened.store.build(PROJECT, large.buildHash))?.archive?.bytes).toBe(large.bytes.length);
+      await reopened.store.close();
+    } finally {
+      execFileSync('umount', [folder.path]);
+      await folder.remove();
+    }
+  });
+});

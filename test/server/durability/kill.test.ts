@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
+import { testPostgres } from '../../support/postgres.ts';
+import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
+import { buildArchive, HASH, id, PROJECT, temporaryFolder, tenants, token, worlds } from '../make.ts';
+import { arm, startProgram, type Environment } from './programs.ts';
+
+const postgres = await testPostgres({ durable: true });
+
+/** Servers that die in the middle of a request; on each store. A longer run sets the variable. */
+const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 16);
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** What a request would change twice if it were executed twice. */
+async function effects({ store }: Stores): Promise<unknown> {
+  const session = (await store.session(PROJECT, id('ses', 1)))?.resource;
+  const counts = await store.jobCounts();
+  return { version: session?.version, jobs: counts.reduce((sum, { count }) => sum + count, 0) };
+}
+
+/** The nth request, and how much it changes. */
+async function nthRequest(
+  n: number,
+  stores: Stores,
+): Promise<{ path: string; body: unknown; changes: object }> {
+  const { version = 1 } = (await stores.store.session(PROJECT, id('ses', 1)))?.resource ?? {};
+  const authoringSessionId = id('authsess', 1000 + n);
+  const conversation = { projectId: PROJECT, branch: 'main', baseRevision: 'a1b2c3', authoringSessionId };
+  await createAdmin(stores).createAuthoringSession(conversation);
+  const requests = [
+    {
+      path: EXTEND,
+      body: extension({ expectedVersion: version, ttlMs: (n + 2) * HOUR_MS }),
+      changes: { version: 1 },
+    },
+    {
+      path: TURNS.replace(id('authsess', 1), authoringSessionId),
+      body: { prompt: 'go on' },
+      changes: { jobs: 1 },
+    },
+    { path: RERUNS, body: {}, changes: { jobs: 1 } },
+    { path: UPLOADS, body: { buildHash: HASH, artifactDigest: HASH, bytes: 1 }, changes: {} },
+  ];
+  return requests[n % requests.length]!;
+}
+
+const sum = (before: unknown, changes: object): object =>
+  Object.fromEntries(
+    Object.entries(before as Record<string, number>).map(([name, value]) => [
+      name,
+      value + ((changes as Record<string, number>)[name] ?? 0),
+    ]),
+  );
+
+const CLAIMED = 1;
+const EFFECTED = 2;
+
+async function survive(env: Environment): Promise<void> {
+  const data = folder.path;
+  const first = await openStores(env, data);
+  const admin = createAdmin(first);
+  await tenants({ admin });
+  const { bytes, buildHash } = await buildArchive();
+  await admin.ingestBuild(PROJECT, memoryAccess(bytes));
+  await worlds({ admin }, buildHash);
+  const bearer = await token({ admin });
+  await first.store.close();
+
+  let next = startProgram('server-child.ts', data, env);
+  for (let n = 0; n < KILLS; n++) {
+    const { child, said: url } = await next;
+    if (n + 1 < KILLS) next = startProgram('server-child.ts', data, env);
+    const stores = await openStores(env, data);
+    const { path, body, changes } = await nthRequest(n, stores);
+    const before = await effects(stores);
+    await stores.store.close();
+    const dieAfter = n % 8 < 5 ? EFFECTED : CLAIMED;
+    await arm(child, dieAfter);
+    const key = `killed-key-${n}`;
+    const headers = {
+      authorization: `Bearer ${bearer}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    };
+    const exited = once(child, 'exit');
+    await expect(
+      fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }),
+    ).rejects.toThrow();
+    await exited;
+
+    // What comes after the crash opens everything anew.
+    const after = await openStores(env, data);
+    const sender = { server: createServer(after), token: bearer };
+    expect(await effects(after)).toEqual(dieAfter === EFFECTED ? sum(before, changes) : before);
+    const retries: Response[] = [];
+    await expect
+      .poll(async () => retries[retries.push(await post(sender, path, body, key)) - 1]?.status, {
+        interval: 50,
+        timeout: 10_000,
+      })
+      .toBeLessThan(300);
+    const answer = retries.at(-1)!;
+    expect(answer.headers.get('idempotency-replayed')).toBe(dieAfter === EFFECTED ? 'true' : null);
+    if (dieAfter === EFFECTED) expect(retries).toHaveLength(1);
+    else expect(retries.slice(0, -1).every(({ status }) => status === 409)).toBe(true);
+    expect(await effects(after)).toEqual(sum(before, changes));
+    const again = await post(sender, path, body, key);
+    expect(await again.json()).toEqual(await answer.json());
+    expect(await effects(after)).toEqual(sum(before, changes));
+    await after.store.close();
+  }
+}
+
+describe('a server that is killed between its commit and its answer', () => {
+  it('has made one effect when the request comes again, on the embedded store', () => survive({}), 120_000);
+
+  it.skipIf(postgres === undefined)(
+    'has made one effect when the request comes again, on PostgreSQL',
+    async () => survive({ DATABASE_URL: await postgres!.schema() }),
+    120_000,
+  );
+});
