@@ -72,7 +72,7 @@ function memberRow(name: string, schema: unknown, required: boolean): Html {
 }
 
 /** The members of an object as a list, those of inner objects as lists within. */
-export function membersIn(value: unknown): Html[] {
+function membersIn(value: unknown): Html[] {
   return shapesOf(value).map((schema) => {
     const required = new Set(itemsOf(schema['required']));
     const rows = Object.entries(membersOf(schema['properties'])).map(([name, member]) =>

@@ -21,14 +21,14 @@ export type Selection = {
 export type QueueRow = { readonly kind: string; readonly waiting: number; readonly running: number };
 
 /** A worker that asked for jobs of these kinds; the time is exact to `WORKER_NOTED_EVERY_MS`. */
-export type WorkerRow = {
+type WorkerRow = {
   readonly worker: string;
   readonly kinds: readonly string[];
   readonly seenAtMs: number;
 };
 
 /** A worker that asks again and again is noted this often. */
-export const WORKER_NOTED_EVERY_MS = 10_000;
+const WORKER_NOTED_EVERY_MS = 10_000;
 
 export type RetentionReads = {
   /** Bundles that are not deleted, nor due to be at `nowMs`, by time of creation, then by id; at most `limit`. */

@@ -1,5 +1,5 @@
 /** Names and values that tell the samples of one family apart; few and fixed, never an id. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 type Sample = { readonly suffix?: string; readonly labels: Labels; readonly value: number };
 

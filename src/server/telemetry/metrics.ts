@@ -1,7 +1,7 @@
 import { counter, exposition, gauge, histogram } from './exposition.ts';
 
 /** What is known of a request when its answer has ended. */
-export type EndedRequest = {
+type EndedRequest = {
   readonly operation: string;
   readonly status: number;
   readonly seconds: number;

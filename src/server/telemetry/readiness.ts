@@ -10,9 +10,9 @@ import type { QueueDepth } from './metrics.ts';
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
 
 /** Queued work of a kind, and whether anybody who does such work was seen lately. */
-export type QueuedKind = QueueRow & { readonly worker: 'seen' | 'not_seen' };
+type QueuedKind = QueueRow & { readonly worker: 'seen' | 'not_seen' };
 
-export type Readiness = {
+type Readiness = {
   readonly checks: Readonly<Record<'store' | 'schema' | 'blobs' | 'process', Check>>;
   readonly queue: readonly QueuedKind[];
 };
