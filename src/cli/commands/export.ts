@@ -10,7 +10,7 @@ import { openFile } from '../../node/file-access.ts';
 import { count } from '../../report/figures.ts';
 import type { Cli } from '../cli.ts';
 import { exportFiles, writeExportFolder, writeExportZip } from '../export-files.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../node/new-id.ts';
 import { examples, many, standardOptions, time } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { readReportFacts, reportSpec, type ReportSpec } from '../report-input.ts';

@@ -7,6 +7,7 @@ import { pathTwin, portablePathProblem } from '../../bytes/portable-path.ts';
 import { toUtf8 } from '../../bytes/utf8.ts';
 import type { AssertionResult } from '../../contract/index.ts';
 import type { BundleInput, ObjectInput } from '../../evidence/index.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import { mediaTypeOf } from '../media-types.ts';
 import { fileBytes } from '../walk.ts';
 import { packageFiles, type LockedPackage } from './packages.ts';
@@ -106,11 +107,16 @@ export async function runDrill(
 }
 
 async function readPackageJson(folder: string): Promise<PackageJson> {
+  const path = join(folder, 'package.json');
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    if (errnoOf(cause) === 'ENOENT') return '';
+    throw ioError(cause, path, 'read');
+  });
   try {
     // npm itself reads it so: packages in the wild carry byte order marks and duplicate members.
-    return packageSchema.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+    return packageSchema.parse(JSON.parse(text));
   } catch {
-    return {}; // a package without a readable package.json fails its assertions
+    return {}; // a package whose package.json is absent or says nothing fails its assertions
   }
 }
 

@@ -6,7 +6,7 @@ import { toUtf8 } from '../../bytes/utf8.ts';
 import { localReportPath, type LocalReportFacts } from '../../evidence/index.ts';
 import type { LocalReportMetadata } from '../../server/index.ts';
 import { writeZip } from '../../zip/index.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../node/new-id.ts';
 import { writeSynced } from '../output-file.ts';
 import { fileBytes } from '../walk.ts';
 import type { BundleSetting, MadeBundle } from './bundles.ts';

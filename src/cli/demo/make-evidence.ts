@@ -6,7 +6,7 @@ import { packExport, type PackedExport } from '../../evidence/index.ts';
 import { generateSigningKey } from '../../node/keys.ts';
 import { count, size } from '../../report/figures.ts';
 import { publicKeyPem, trustStore, trustStoreJwks, type Signer, type TrustStore } from '../../trust/index.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../node/new-id.ts';
 import { writeSynced } from '../output-file.ts';
 import { createProgress } from '../progress.ts';
 import { makeBuild, type MadeBuild } from './build.ts';

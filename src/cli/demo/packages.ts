@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { parseJson } from '../../bytes/json-parse.ts';
 import { compareUtf8 } from '../../bytes/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
 
 const lockedPackageSchema = z.looseObject({
   version: z.string().optional(),
@@ -81,8 +81,9 @@ async function folders(path: string): Promise<string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  } catch {
-    return []; // most packages have no packages of their own
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return []; // most packages have no packages of their own
+    throw ioError(cause, path, 'read');
   }
 }
 
