@@ -6,16 +6,25 @@ import { exchange, type WireRequest } from './exchange.ts';
 import type { Settings } from './options.ts';
 import { rangeHeader } from './ranges.ts';
 import { buildRequest } from './request.ts';
-import { retryDelayMs } from './retry.ts';
+import { askedDelayMs, retryDelayMs } from './retry.ts';
 
 /** A failed attempt that is about to be repeated. */
 export type Retry = { readonly error: unknown; readonly retries: number; readonly delayMs: number };
+
+/** What sets the pace of many calls together, so that what a server says to one of them holds for all. */
+export type Pace = {
+  /** Called before each attempt; it goes out when this resolves. */
+  readonly enter: (signal: AbortSignal) => Promise<void>;
+  /** Called with the failure of each attempt; `askedMs` is how long the server asks to be left alone. */
+  readonly failed: (failure: unknown, askedMs: number) => void;
+};
 
 export type CallOptions = {
   /** Key of this logical call; by default one is made. Use your own to repeat a call in another process. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   readonly onRetry?: (retry: Retry) => void;
+  readonly pace?: Pace;
 };
 
 /** Waits before another attempt, or throws the failure when there shall be none. */
@@ -89,18 +98,20 @@ async function attempts<T>(
   request: WireRequest,
   settings: Settings,
   scope: Scope,
-  options: Pick<CallOptions, 'onRetry'>,
+  options: Pick<CallOptions, 'onRetry' | 'pace'>,
   read: (response: Response) => Promise<T> | T,
 ): Promise<T> {
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
   const backOff = backOffBy(settings, repeatable);
   for (let retries = 0; ; retries++) {
     try {
+      await options.pace?.enter(scope.signal);
       const response = await exchange(request, settings, scope.signal);
       if (!response.ok) throw await readFailure(response, settings, scope.signal);
       return await read(response);
     } catch (failure) {
       if (scope.signal.aborted) throw scope.signal.reason;
+      options.pace?.failed(failure, askedDelayMs(failure));
       await backOff(failure, retries, { ...options, signal: scope.signal });
     }
   }

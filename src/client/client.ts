@@ -11,7 +11,7 @@ import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
 import { readOptions, type ClientOptions } from './options.ts';
 import { waitBy, type Wait } from './wait.ts';
-import { allLocalReports, type LocalReportItem, type PageOptions } from './pages.ts';
+import { allExports, allLocalReports, type ExportItem, type LocalReportItem, type PageOptions } from './pages.ts';
 
 /** An export as one project sees it. */
 export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
@@ -43,6 +43,8 @@ export type Client = Methods & {
   ): Promise<Download>;
   /** Every local report of an export, page after page. @throws LimitError `client.PAGES_EXCEEDED` */
   localReports(exportRef: ExportRef, options?: PageOptions): AsyncGenerator<LocalReportItem, void, undefined>;
+  /** Every export that can be read through a project, page after page. @throws LimitError `client.PAGES_EXCEEDED` */
+  exports(projectId: string, options?: PageOptions): AsyncGenerator<ExportItem, void, undefined>;
   /** For who resumes a download: waits by the retry policy, or throws the failure. */
   readonly backOff: BackOff;
 };
@@ -78,6 +80,13 @@ export function createClient(options: ClientOptions): Client {
       allLocalReports(
         (input, pageOptions) => call('evidence.exports.localReports', input, pageOptions),
         exportRef,
+        settings.limits,
+        how,
+      ),
+    exports: (projectId: string, how: PageOptions = {}) =>
+      allExports(
+        (input, pageOptions) => call('evidence.exports.list', input, pageOptions),
+        projectId,
         settings.limits,
         how,
       ),

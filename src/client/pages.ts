@@ -3,39 +3,70 @@ import { LimitError } from '../errors.ts';
 import type { Input } from './methods.ts';
 import type { Settings } from './options.ts';
 
-type Name = 'evidence.exports.localReports';
+type ReportsName = 'evidence.exports.localReports';
+type ExportsName = 'evidence.exports.list';
 /** One row of the listing of local reports (control API, Local report item). */
-export type LocalReportItem = Result<Name>['items'][number];
+export type LocalReportItem = Result<ReportsName>['items'][number];
+/** One row of the listing of exports: the export resource. */
+export type ExportItem = Result<ExportsName>['items'][number];
 
 export type PageOptions = {
   /** Items of one page, 1 to 100; default 100. */
   readonly pageSize?: number;
   readonly signal?: AbortSignal;
 };
+type PageLimits = Pick<Settings['limits'], 'pages' | 'items'>;
+type How = { readonly signal?: AbortSignal };
 
-/** Fetches one page. */
-export type Page = (input: Input<Name>, options: { readonly signal?: AbortSignal }) => Promise<Result<Name>>;
+/** Fetches one page of local reports. */
+export type Page = (input: Input<ReportsName>, options: How) => Promise<Result<ReportsName>>;
+/** Fetches one page of exports. */
+export type ExportsPage = (input: Input<ExportsName>, options: How) => Promise<Result<ExportsName>>;
+
+/** Every local report of an export, in order. @throws LimitError `client.PAGES_EXCEEDED` */
+export function allLocalReports(
+  page: Page,
+  { projectId, evidenceExportId }: { readonly projectId: string; readonly evidenceExportId: string },
+  limits: PageLimits,
+  options: PageOptions,
+): AsyncGenerator<LocalReportItem, void, undefined> {
+  return allItems((at, how) => page({ projectId, evidenceExportId, ...at }, how), limits, options);
+}
+
+/**
+ * Every export that can be read through a project, in the order of the control plane. How many there may be is
+ * bounded by the pages alone: a project may have more exports than an export may have bundles.
+ * @throws LimitError `client.PAGES_EXCEEDED`
+ */
+export function allExports(
+  page: ExportsPage,
+  projectId: string,
+  { pages }: PageLimits,
+  options: PageOptions,
+): AsyncGenerator<ExportItem, void, undefined> {
+  return allItems((at, how) => page({ projectId, ...at }, how), { pages, items: Infinity }, options);
+}
+
+type At = { readonly limit: number; readonly cursor?: string };
+type Rows<T> = { readonly items: readonly T[]; readonly nextCursor?: string | undefined };
 
 /**
  * Every item of a list, in order. A page without items but with a cursor is not the last one: only an absent cursor
  * ends the list.
  * @throws LimitError `client.PAGES_EXCEEDED` for a cursor that comes again, or more pages or items than the limits
  */
-export async function* allLocalReports(
-  page: Page,
-  exportRef: { readonly projectId: string; readonly evidenceExportId: string },
-  limits: Pick<Settings['limits'], 'pages' | 'items'>,
-  options: PageOptions,
-): AsyncGenerator<LocalReportItem, void, undefined> {
-  const { projectId, evidenceExportId } = exportRef;
-  const { pageSize = 100, signal } = options;
+async function* allItems<T>(
+  page: (at: At, how: How) => Promise<Rows<T>>,
+  limits: PageLimits,
+  { pageSize = 100, signal }: PageOptions,
+): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   let cursor: string | undefined;
   let items = 0;
   for (let pages = 1; ; pages++) {
     if (pages > limits.pages) throw exceeded(`the list has more than ${limits.pages} pages`);
     const { items: rows, nextCursor } = await page(
-      { projectId, evidenceExportId, limit: pageSize, ...(cursor !== undefined && { cursor }) },
+      { limit: pageSize, ...(cursor !== undefined && { cursor }) },
       { ...(signal !== undefined && { signal }) },
     );
     items += rows.length;

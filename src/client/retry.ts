@@ -44,7 +44,8 @@ function isTransient(failure: unknown): boolean {
 const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599 && status !== 501);
 
-const askedDelayMs = (failure: unknown): number =>
+/** Milliseconds that the server asks to be left alone; 0 when it does not say. */
+export const askedDelayMs = (failure: unknown): number =>
   (failure instanceof ControlError || failure instanceof HttpStatusError
     ? failure.retryAfterMs
     : undefined) ?? 0;

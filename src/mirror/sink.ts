@@ -7,7 +7,18 @@ export type MirrorSink = {
    * @throws DrillproofError `io.LOCKED` when another process holds it, and what else the store reports
    */
   open(): Promise<MirrorTarget>;
+  /**
+   * Optional. The target as it stands, without taking it and without writing anything; `undefined` when there is
+   * none yet. With it a finished mirror is proven without a lock and without a trace, and a mirror can be checked.
+   */
+  look?(): Promise<MirrorView | undefined>;
 };
+
+/** What can be read of a target. */
+export type MirrorView = Pick<MirrorTarget, 'isEmpty' | 'size' | 'read' | 'readClaim'>;
+
+/** What a file has to be. */
+export type Expected = { readonly digest: string; readonly bytes: number };
 
 /**
  * A target that is held. Paths are those of the export, with `/`. A name is final or it is not there: `write` and
@@ -24,6 +35,13 @@ export type MirrorTarget = {
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** What an earlier run left of a file, or an empty beginning. */
   partial(path: string): Promise<PartialFile>;
+  /**
+   * Optional. Gives a file its final name from bytes that lie at hand elsewhere (a local store), which are proven
+   * once more on the way; `false`, and nothing under the final name, when there are none that prove to be these.
+   */
+  adopt?(path: string, expected: Expected): Promise<boolean>;
+  /** Optional. Offers a file that was just proven under its final name to others (a local store). */
+  share?(path: string, expected: Expected): Promise<void>;
   /** A note that stays with the target until `clean`: what it is going to be a mirror of. */
   readClaim(): Promise<Uint8Array | undefined>;
   writeClaim(bytes: Uint8Array): Promise<void>;
