@@ -13,10 +13,11 @@ const order = [
   ['client'],
   ['mirror'],
   ['node'],
+  ['selftest'],
   ['server'],
   ['cli'],
 ];
-const mayUseNode = ['node', 'server', 'cli'];
+const mayUseNode = ['node', 'selftest', 'server', 'cli'];
 
 type Pattern = { regex: string; message: string };
 const restrict = (patterns: Pattern[]): { 'no-restricted-imports': ['error', { patterns: Pattern[] }] } => ({

@@ -36,6 +36,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/keys.ts'),
   },
+  selftest: {
+    summary: 'put the conformance vectors to this program or another',
+    group: CHECK,
+    load: () => import('./commands/selftest.ts'),
+  },
   demo: {
     summary: 'see everything work once, on real files',
     group: CHECK,

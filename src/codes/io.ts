@@ -199,6 +199,20 @@ export const ioCodes = {
     action: 'Report the output to the maintainers.',
     clause: 'README',
   },
+  'selftest.VECTORS_INVALID': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'A file of conformance vectors has another form or version, or not the cases that it announces.',
+    action: 'Take the vectors of the installed package, or those that belong to this version.',
+    clause: 'vectors/README.md, A file',
+  },
+  'selftest.CASE_INVALID': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'The folder of a case holds no case.json of the protocol between selftest and a verifier.',
+    action: 'Let "drillproof selftest --exec" make the folders; see docs/selftest.md.',
+    clause: 'docs/selftest.md, A case',
+  },
   'server.CONFIG_INVALID': {
     class: 'usage',
     severity: 'error',

@@ -1,13 +1,1 @@
-import { judgeBytes } from './judge-bytes.ts';
-import { judgeDocuments } from './judge-documents.ts';
-import { judgeEvidence } from './judge-evidence.ts';
-import { judgeTrust } from './judge-trust.ts';
-import type { Judge } from './judge.ts';
-
-/** How each kind is put to our implementation: every way in that there is, each with its outcome. */
-export const JUDGES: Readonly<Record<string, Judge>> = {
-  ...judgeBytes,
-  ...judgeTrust,
-  ...judgeDocuments,
-  ...judgeEvidence,
-};
+export { JUDGES } from '../../src/selftest/judges.ts';

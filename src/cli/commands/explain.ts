@@ -59,6 +59,7 @@ const EXIT_WORDS = {
   [EXIT.bad]: 'the evidence is bad',
   [EXIT.usage]: 'wrong call or configuration',
   [EXIT.unchecked]: 'could not be checked',
+  [EXIT.unsupported]: 'not known',
   [EXIT.interrupted]: 'interrupted',
 };
 

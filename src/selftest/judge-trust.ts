@@ -1,11 +1,11 @@
 import { platform } from '#platform';
 import * as z from 'zod';
-import { platform as portable } from '../../src/bytes/platform-portable.ts';
-import type { P256 } from '../../src/bytes/platform.ts';
-import { toHex } from '../../src/bytes/hex.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
-import { platform as native } from '../../src/node/platform-node.ts';
-import { readSigningKey, readVerifyingKey } from '../../src/node/keys.ts';
+import { platform as portable } from '../bytes/platform-portable.ts';
+import type { P256 } from '../bytes/platform.ts';
+import { toHex } from '../bytes/hex.ts';
+import { toUtf8 } from '../bytes/utf8.ts';
+import { platform as native } from '../node/platform-node.ts';
+import { readSigningKey, readVerifyingKey } from '../node/keys.ts';
 import {
   judgeKey,
   parseTrustStore,
@@ -13,7 +13,7 @@ import {
   trustStore,
   trustStoreJwks,
   verifySignature,
-} from '../../src/trust/index.ts';
+} from '../trust/index.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { outcomeOf, refusal, type Outcome } from './outcome.ts';
 import { bytesOfBase64, bytesOfHex } from './ways.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { platform as portable } from '../../src/bytes/platform-portable.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
-import { DrillproofError } from '../../src/errors.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { platform as portable } from '../bytes/platform-portable.ts';
+import { toUtf8 } from '../bytes/utf8.ts';
+import { DrillproofError } from '../errors.ts';
 import {
   bundleManifestBytes,
   DEFAULT_LIMITS,
@@ -11,10 +11,10 @@ import {
   parseBundleManifest,
   parseExportManifest,
   selectionDigest,
-} from '../../src/evidence/index.ts';
-import { parseTrustStore } from '../../src/trust/index.ts';
-import { readZipWithYauzl } from '../../src/node/yauzl-reader.ts';
-import { verifyAttestation, verifyToolSource, type SecondOpinion } from '../../src/verify/index.ts';
+} from '../evidence/index.ts';
+import { parseTrustStore } from '../trust/index.ts';
+import { readZipWithYauzl } from '../node/yauzl-reader.ts';
+import { verifyAttestation, verifyToolSource, type SecondOpinion } from '../verify/index.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { judgement, outcomeOf, type Outcome } from './outcome.ts';
 

@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { digestOf, type Digest } from '../../src/bytes/hash.ts';
-import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
-import { compareUtf8, toUtf8 } from '../../src/bytes/utf8.ts';
+import { digestOf, type Digest } from '../bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { compareUtf8, toUtf8 } from '../bytes/utf8.ts';
 import {
   DEFAULT_LIMITS,
   memorySource,
   zipSource,
   type EvidenceSource,
   type SourceFile,
-} from '../../src/evidence/index.ts';
-import { parseTrustStore } from '../../src/trust/index.ts';
-import { verifyExport, verifyPart, type VerifyOptions } from '../../src/verify/index.ts';
-import { openZip } from '../../src/zip/index.ts';
+} from '../evidence/index.ts';
+import { parseTrustStore } from '../trust/index.ts';
+import { verifyExport, verifyPart, type VerifyOptions } from '../verify/index.ts';
+import { openZip } from '../zip/index.ts';
 import { SECOND_OPINION } from './judge-documents.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { judgement, type Outcome } from './outcome.ts';

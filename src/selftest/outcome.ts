@@ -1,5 +1,5 @@
-import type { Code } from '../../src/codes/index.ts';
-import { DrillproofError } from '../../src/errors.ts';
+import type { Code } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
 
 /** What our implementation makes of a case, in the form in which the files expect it. */
 export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };

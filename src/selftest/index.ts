@@ -1,0 +1,14 @@
+export { readCaseFolder } from './case-folder.ts';
+export { plain } from './compare.ts';
+export { execCase, type ExecOptions } from './exec.ts';
+export { JUDGES } from './judges.ts';
+export { ANSWERS } from './protocol.ts';
+export {
+  joined,
+  selftestReport,
+  selftestReportSchema,
+  type CaseResult,
+  type SelftestReport,
+} from './result.ts';
+export { runCase } from './run.ts';
+export { MAX_VECTOR_BYTES, parseVectorFile, type SelftestCase, type VectorFile } from './vector-file.ts';
