@@ -1,5 +1,12 @@
 import type { Finding } from '../verify/finding.ts';
-import type { AttestationReport, Completeness, Coverage, SignedBy, Verdict } from '../verify/report.ts';
+import type {
+  AttestationReport,
+  Completeness,
+  Coverage,
+  SignedBy,
+  TrustUsed,
+  Verdict,
+} from '../verify/report.ts';
 import { count, counted, isoTime, percent, shortId, size } from './figures.ts';
 import { indented, labelled, type Page } from './page.ts';
 import { printable } from './printable.ts';
@@ -32,6 +39,15 @@ export function fact(page: Page, name: string, value: string | undefined): strin
 
 export function asOfFact(page: Page, asOfMs: number): string[] {
   return fact(page, 'judged as of', isoTime(asOfMs));
+}
+
+/** The trust store that the result rests on. */
+export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
+  if (trust === undefined) return fact(page, 'trust store', 'none given');
+  return [
+    ...fact(page, 'trust store', trust.fingerprint),
+    ...fact(page, '', `with ${counted(trust.keys, 'key')}`),
+  ];
 }
 
 /** By whose key: each key once, with how many parts it signed and when it says so. */

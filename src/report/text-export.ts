@@ -10,6 +10,7 @@ import {
   fact,
   headline,
   signerLines,
+  trustFacts,
   untrustedLine,
   VERDICT_PAINT,
 } from './facts.ts';
@@ -68,15 +69,13 @@ function partsSummary(parts: readonly BundleReport[]): string {
 }
 
 function identity(page: Page, report: ExportReport): string[] {
-  const { trust } = report;
   return [
     ...fact(page, 'export', report.evidenceExportId),
     ...fact(page, 'organization', report.organizationId),
     ...fact(page, 'manifest', report.manifestDigest),
     ...asOfFact(page, report.asOfMs),
     ...fact(page, 'depth', report.depth),
-    ...fact(page, 'trust store', trust === undefined ? 'none given' : trust.fingerprint),
-    ...fact(page, '', trust === undefined ? undefined : `with ${counted(trust.keys, 'key')}`),
+    ...trustFacts(page, report.trust),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { AttestationReport, BundleReport, ToolSourceReport } from '../verif
 import { caveatsOf } from './caveats.ts';
 import { checkLines } from './checks.ts';
 import { closing } from './closing.ts';
-import { asOfFact, coverageLines, fact, headline, signerLines, untrustedLine } from './facts.ts';
+import { asOfFact, coverageLines, fact, headline, signerLines, trustFacts, untrustedLine } from './facts.ts';
 import { count } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from './printable.ts';
@@ -36,6 +36,7 @@ function bundleFacts(page: Page, report: BundleReport): string[] {
     ...fact(page, 'manifest', report.manifestDigest),
     ...asOfFact(page, report.asOfMs),
     ...fact(page, 'depth', report.depth),
+    ...trustFacts(page, report.trust),
   ];
 }
 
@@ -56,7 +57,10 @@ export function attestationText(page: Page, report: AttestationReport): string[]
   return [
     ...headline(page, report.result, 'attestation alone, without its evidence'),
     ...sections(page, [
-      { title: 'Attestation', lines: asOfFact(page, report.asOfMs) },
+      {
+        title: 'Attestation',
+        lines: [...asOfFact(page, report.asOfMs), ...trustFacts(page, report.trust)],
+      },
       { title: 'Checked', lines: checkLines(page, report.checks) },
       { title: 'Signed by', lines: signerOrNobody(page, report) },
       ...closing(page, [[report.checks]], report.findings, caveatsOf('attestation', report)),

@@ -11,7 +11,7 @@ import {
 import { judgeKey, verifySignature, type Purpose, type TrustedKey, type TrustStore } from '../trust/index.ts';
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
-import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
+import { settingsOf, trustOf, type Settings, type VerifyOptions } from './options.ts';
 import type { AttestationReport, SignedBy } from './report.ts';
 
 /** A signed statement, and what is known from elsewhere of what it speaks about. */
@@ -237,6 +237,7 @@ export function verifyAttestation(
     kind: 'attestation',
     result: failed ? 'invalid' : judged.trusted ? 'valid' : 'not_judged',
     asOfMs: settings.asOfMs,
+    ...trustOf(settings),
     ...(judged.signer === undefined ? {} : { signer: judged.signer }),
     checks: ledger.checks,
     findings: ledger.findings,

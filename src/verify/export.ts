@@ -16,7 +16,7 @@ import { EXPORT, type Export } from './export-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
-import { settingsOf, type VerifyOptions } from './options.ts';
+import { settingsOf, trustOf, type VerifyOptions } from './options.ts';
 import { verifyListedPart, type JudgePart } from './listed-part.ts';
 import type { BundleReport, ExportReport, LocalReportReport, Verdict } from './report.ts';
 import { verdictOfFindings, worstVerdict } from './verdict.ts';
@@ -202,9 +202,7 @@ function reportOf(
     asOfMs: settings.asOfMs,
     ...(manifest && { evidenceExportId: manifest.evidenceExportId, organizationId: manifest.organizationId }),
     ...(manifestDigest && { manifestDigest }),
-    ...(settings.trust && {
-      trust: { fingerprint: settings.trust.fingerprint, keys: settings.trust.keys.length },
-    }),
+    ...trustOf(settings),
     ...(signer && { signer }),
     checks: ledger.checks,
     findings: ledger.findings,

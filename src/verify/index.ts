@@ -19,6 +19,7 @@ export {
   type Report,
   type SignedBy,
   type ToolSourceReport,
+  type TrustUsed,
   type Verdict,
 } from './report.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';

@@ -5,7 +5,7 @@ import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/inde
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
 import type { TrustStore } from '../trust/index.ts';
 import type { ZipLimits } from '../zip/index.ts';
-import { DEPTHS, type Depth } from './report.ts';
+import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
 /** What the caller knows from elsewhere; each difference fails the verification (formats §1). */
 export type Expectations = {
@@ -52,5 +52,9 @@ export function settingsOf(options: VerifyOptions): Settings {
   if (!DEPTHS.includes(depth)) throw new TypeError(`depth is one of ${DEPTHS.join(', ')}`);
   return { ...options, depth, expect, predicateTypes, limits };
 }
+
+/** What every report says of the trust store: which it was, or nothing when there was none. */
+export const trustOf = ({ trust }: Settings): { readonly trust?: TrustUsed } =>
+  trust === undefined ? {} : { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } };
 
 const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };

@@ -6,6 +6,7 @@ import { checkExpected, checkManifest, checkRow } from './bundle-identity.ts';
 import { checkObjects } from './bundle-objects.ts';
 import { newBundle, skipFrom, type Bundle, type Listing, type VerifyPartOptions } from './bundle-state.ts';
 import type { Finding } from './finding.ts';
+import { trustOf } from './options.ts';
 import { checkBytes, checkSecondReader, openArchive } from './part-archive.ts';
 import type { BundleReport, Outcome } from './report.ts';
 import { bundleVerdict } from './verdict.ts';
@@ -75,6 +76,7 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
     verdict,
     depth: settings.depth,
     asOfMs: settings.asOfMs,
+    ...trustOf(settings),
     ...optional('evidenceBundleId', manifest?.evidenceBundleId ?? listed?.row.evidenceBundleId),
     ...optional('organizationId', manifest?.organizationId),
     ...optional('projectId', manifest?.projectId ?? listed?.row.projectId),

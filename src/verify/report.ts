@@ -40,12 +40,17 @@ export type Coverage = {
   readonly mirrorFiles: readonly string[];
 };
 
+/** The trust store that was used: the digest of all its keys and what each is trusted for, and how many there are. */
+export type TrustUsed = { readonly fingerprint: Digest; readonly keys: number };
+
 export type AttestationReport = {
   readonly schemaVersion: 1;
   readonly kind: 'attestation';
   /** `valid`: a trusted key signed it and everything checked holds. An attestation alone is never `verified`. */
   readonly result: 'valid' | 'not_judged' | 'invalid';
   readonly asOfMs: number;
+  /** Absent when none was given. */
+  readonly trust?: TrustUsed;
   readonly signer?: SignedBy;
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
@@ -57,6 +62,8 @@ export type BundleReport = {
   readonly verdict: Verdict;
   readonly depth: Depth;
   readonly asOfMs: number;
+  /** Absent when none was given. */
+  readonly trust?: TrustUsed;
   /** The id in the manifest, or in the row of the export when there is no readable manifest. */
   readonly evidenceBundleId?: string;
   readonly organizationId?: string;
@@ -101,8 +108,8 @@ export type ExportReport = {
   readonly evidenceExportId?: string;
   readonly organizationId?: string;
   readonly manifestDigest?: Digest;
-  /** The trust store that was used: the digest of its keys and how many there are. */
-  readonly trust?: { readonly fingerprint: Digest; readonly keys: number };
+  /** Absent when none was given. */
+  readonly trust?: TrustUsed;
   /** Who signed the export attestation, when a trusted key did. */
   readonly signer?: SignedBy;
   readonly checks: readonly Check[];

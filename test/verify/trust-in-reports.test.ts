@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { memorySource } from '../../src/evidence/index.ts';
+import { renderJson, renderText } from '../../src/report/index.ts';
+import { trustStore } from '../../src/trust/index.ts';
+import {
+  verifyAttestation,
+  verifyExport,
+  verifyPart,
+  type Report,
+  type VerifyOptions,
+} from '../../src/verify/index.ts';
+import { makeExport, makeSigner, makeTrust, NOW, type MadeExport } from '../support/evidence.ts';
+
+let made: MadeExport;
+beforeAll(async () => {
+  made = await makeExport();
+});
+
+const part = (): Uint8Array => made.files['parts/evidence_000000000001.zip']!;
+const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Report>][] = [
+  ['an export', (options) => verifyExport(memorySource(made.files), options)],
+  ['a part', (options) => verifyPart(memoryAccess(part()), options)],
+  ['a part of which only the digest is asked', (options) => verifyPart(memoryAccess(part()), { ...options, depth: 'digest' })],
+  ['an attestation', (options) => verifyAttestation({}, options)],
+];
+
+describe.each(KINDS)('the report of %s', (_, verify) => {
+  it('names the whole trust store, in JSON and in text', async () => {
+    const trust = makeTrust(made.signer);
+    const report = await verify({ asOfMs: NOW, trust });
+    expect(report).toMatchObject({ trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } });
+    expect(renderJson(report)).toContain(trust.fingerprint);
+    expect(renderText(report).replaceAll(/\s/g, '')).toContain(trust.fingerprint);
+  });
+
+  it('names another when a key is added that has nothing to do with the evidence', async () => {
+    const trust = makeTrust(made.signer);
+    const other = makeTrust(makeSigner()).keys.map((key) => ({ ...key, issuer: 'stranger' }));
+    const wider = await verify({ asOfMs: NOW, trust: trustStore([...trust.keys, ...other]) });
+    expect('trust' in wider && wider.trust?.fingerprint).not.toBe(trust.fingerprint);
+  });
+
+  it('says that there was none', async () => {
+    const report = await verify({ asOfMs: NOW });
+    expect(report).not.toHaveProperty('trust');
+    expect(renderText(report)).toMatch(/trust store +none given/);
+  });
+});
+
+it('stands in every part of an export, so that each can be kept by itself', async () => {
+  const trust = makeTrust(made.signer);
+  const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust });
+  expect(report.parts.map((one) => one.trust?.fingerprint)).toEqual([trust.fingerprint, trust.fingerprint]);
+});
