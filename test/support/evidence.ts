@@ -144,14 +144,15 @@ export async function makePart(
   n: number,
   signer?: Signer,
   rest: Partial<BundleInput> = {},
-  issuer = ISSUER,
+  signing: Partial<BundleSigning> = {},
 ): Promise<MadePart> {
-  const packed = await packBundle(makeBundleInput(n, rest), signer && makeSigning(signer, { issuer }));
+  const packed = await packBundle(makeBundleInput(n, rest), signer && makeSigning(signer, signing));
   return { packed, bytes: await collect(packed.archive()) };
 }
 
 export type MadeExport = {
   readonly packed: PackedExport;
+  readonly packedParts: readonly PackedBundle[];
   readonly files: Record<string, Uint8Array>;
   readonly signer: Signer;
 };
@@ -165,6 +166,10 @@ type ExportChoices = {
   readonly reports?: number;
   /** Of every bundle; by default each has its own. */
   readonly createdAtMs?: number;
+  /** Of every statement about a bundle. */
+  readonly issuedAtMs?: number;
+  /** Facts of every bundle. */
+  readonly bundle?: Partial<BundleInput>;
   readonly input?: Partial<ExportInput>;
 };
 
@@ -180,11 +185,15 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
   } = choices;
   const files: Record<string, Uint8Array> = {};
   const facts = [];
+  const packedParts: PackedBundle[] = [];
   for (let n = 1; n <= parts; n++) {
-    const rest = choices.createdAtMs === undefined ? {} : { createdAtMs: choices.createdAtMs };
-    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, rest, issuer);
+    const { createdAtMs, issuedAtMs, bundle } = choices;
+    const rest = { ...(createdAtMs === undefined ? {} : { createdAtMs }), ...bundle };
+    const signing = { issuer, ...(issuedAtMs === undefined ? {} : { issuedAtMs }) };
+    const { bytes, packed } = await makePart(n, signedParts ? signer : undefined, rest, signing);
     files[`parts/${packed.manifest.evidenceBundleId}.zip`] = bytes;
     facts.push(await readPartFacts(memoryAccess(bytes)));
+    packedParts.push(packed);
   }
   const localReports = Array.from({ length: reports }, (_, i) => makeReport(i + 1));
   for (const { facts: report, bytes } of localReports)
@@ -207,7 +216,7 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
     signedList ? { signer, issuer, issuedAtMs: NOW - 30_000 } : undefined,
   );
   for (const { path, bytes } of packed.documents) files[path] = bytes;
-  return { packed, files, signer };
+  return { packed, packedParts, files, signer };
 }
 
 /** An opaque local report: its bytes need not even be a ZIP. */
