@@ -7,7 +7,7 @@ import {
   type Attestation,
   type ExportAttestation,
 } from '../contract/index.ts';
-import type { Signer } from '../trust/index.ts';
+import { signChecked, type Signer } from '../trust/index.ts';
 import { parseDocument, typeDocument, type DocumentKind } from './document.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
 
@@ -61,14 +61,17 @@ export const typeStatement = <S>(
   statement: S,
 ): S => typeDocument(statement, { schema: shape.statement, code: 'pack.INPUT_INVALID' });
 
-/** Signs a statement; `keyId` of the statement must be that of the signer. */
+/**
+ * Signs a statement; `keyId` of the statement must be that of the signer.
+ * @throws DrillproofError `trust.SIGNER_FAULT` for a signature that does not verify, and what the signer throws
+ */
 export async function attest<S extends Statement | ExportStatement>(
   statement: S,
   signer: Signer,
 ): Promise<Envelope<S>> {
   if (statement.keyId !== signer.keyId)
     throw new TypeError('the statement names another key than the signer has');
-  const signature = toBase64url(await signer.sign(statementBytes(statement)));
+  const signature = toBase64url(await signChecked(signer, statementBytes(statement)));
   return {
     schemaVersion: 1,
     algorithm: 'ecdsa-p256-sha256',

@@ -9,9 +9,11 @@ export type BrokenBinding = { readonly field: string; readonly expected: string;
 type Facts = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
-  readonly runResult: RunResult;
+  /** Absent where only the manifest is at hand: then what the result alone can tell is left out. */
+  readonly runResult?: RunResult;
   readonly statement: Statement;
 };
+type Known = Facts & { readonly runResult: RunResult };
 type Value = string | number | undefined;
 type Row = readonly [field: string, signed: Value, found: Value];
 
@@ -39,7 +41,9 @@ const COUNTERS = {
  * the bytes or field it stands for.
  */
 export function brokenBindings(facts: Facts): BrokenBinding[] {
-  const rows = [...hashRows(facts), ...runRows(facts), ...reproductionRows(facts)];
+  const { runResult } = facts;
+  const ofResult = runResult === undefined ? [] : resultRows({ ...facts, runResult });
+  const rows = [...manifestRows(facts), ...ofResult];
   return rows
     .filter(([, signed, found]) => signed !== found)
     .map(([field, signed, found]) => ({ field, expected: show(signed), actual: show(found) }));
@@ -47,7 +51,7 @@ export function brokenBindings(facts: Facts): BrokenBinding[] {
 
 const show = (value: Value): string => (value === undefined ? 'absent' : String(value));
 
-function hashRows({ manifest, manifestDigest, runResult, statement }: Facts): Row[] {
+function manifestRows({ manifest, manifestDigest, statement }: Facts): Row[] {
   const { subject } = statement;
   const byRole = signedRoles.map((role): Row => {
     const field = SIGNED_ROLES[role];
@@ -56,20 +60,23 @@ function hashRows({ manifest, manifestDigest, runResult, statement }: Facts): Ro
   return [
     ['subject.manifestDigest', subject.manifestDigest, manifestDigest],
     ...byRole,
+    ['subject.runId', subject.runId, manifest.runId],
+  ];
+}
+
+function resultRows(facts: Known): Row[] {
+  const { subject } = facts.statement;
+  const { runResult } = facts;
+  return [
     ['result.stateHash', subject.stateHash, runResult.stateHash],
     ['result.evidenceHash', subject.evidenceHash, runResult.evidenceHash],
     ['result.trajectoryHash', subject.trajectoryHash, runResult.trajectoryHash],
+    ['result.identity.runId', subject.runId, runResult.identity.runId],
+    ...reproductionRows(facts),
   ];
 }
 
-function runRows({ manifest, runResult, statement }: Facts): Row[] {
-  return [
-    ['subject.runId', statement.subject.runId, manifest.runId],
-    ['result.identity.runId', statement.subject.runId, runResult.identity.runId],
-  ];
-}
-
-function reproductionRows({ manifest, runResult, statement }: Facts): Row[] {
+function reproductionRows({ manifest, runResult, statement }: Known): Row[] {
   const { reproduction } = statement.subject;
   const { identity } = runResult;
   const same = REPRODUCED.map((name): Row => [`reproduction.${name}`, reproduction[name], identity[name]]);

@@ -3,28 +3,19 @@ import { digestOf, digester, digestStream, type Digest } from '../bytes/hash.ts'
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import type { Bytes } from '../bytes/platform.ts';
 import { compareUtf8 } from '../bytes/utf8.ts';
-import {
-  attestationSchema,
-  EVIDENCE_PREDICATE_TYPE,
-  type Attestation,
-  type RunResult,
-} from '../contract/index.ts';
+import type { Attestation, RunResult } from '../contract/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
-import type { Signer } from '../trust/index.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../zip/index.ts';
 import { ATTESTATION, BUNDLE_MANIFEST } from './archive.ts';
-import { attest, typeStatement, type Statement } from './attestation.ts';
-import { brokenBindings, reproductionOf } from './bindings.ts';
+import { attest } from './attestation.ts';
 import {
   bundleManifestBytes,
   bundleManifestSchema,
-  objectOfRole,
-  signedRoles,
-  SIGNED_ROLES,
   type BundleManifest,
   type ObjectRole,
 } from './bundle-manifest.ts';
-import { brokenDocument, typeDocument } from './document.ts';
+import { bundleStatement, refuseMissingRoles, type BundleSigning } from './bundle-statement.ts';
+import { typeDocument } from './document.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { parseRunResult } from './run-result.ts';
 
@@ -48,17 +39,6 @@ export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objec
 
 type RunResultInput = Omit<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'> &
   Partial<Pick<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>>;
-
-/** Who signs, and when. */
-export type BundleSigning = {
-  readonly signer: Signer;
-  readonly issuer: string;
-  readonly issuedAtMs: number;
-  /** Default `urn:drillproof:attestation:evidence:v1`. */
-  readonly predicateType?: string;
-  /** For a rerun: the counters of the run that it reproduces. */
-  readonly original?: Pick<RunResult['identity'], 'trial' | 'trialCount' | 'attempt' | 'attemptLimit'>;
-};
 
 export type PackedBundle = {
   readonly manifest: BundleManifest;
@@ -168,26 +148,7 @@ async function attestBundle(
 ): Promise<Attestation> {
   refuseMissingRoles(manifest);
   if (runResult === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
-  const statement = statementOf(manifest, manifestDigest, runResult, signing);
-  const broken = brokenBindings({ manifest, manifestDigest, runResult, statement });
-  if (broken.length > 0) {
-    const issues = broken.map(({ field, expected, actual }) => ({
-      path: field,
-      message: `${field} would be signed as ${expected}, but the evidence has ${actual}`,
-    }));
-    throw brokenDocument('pack.INPUT_INVALID', issues);
-  }
-  return attest(statement, signing.signer);
-}
-
-function refuseMissingRoles(manifest: BundleManifest): void {
-  const missing = signedRoles.filter((role) => objectOfRole(manifest, role) === undefined);
-  if (missing.length === 0) return;
-  const issues = missing.map((role) => ({
-    path: '/objects',
-    message: `a signed bundle needs an object of role ${role}`,
-  }));
-  throw brokenDocument('pack.INPUT_INVALID', issues);
+  return attest(bundleStatement(manifest, manifestDigest, runResult, signing), signing.signer);
 }
 
 /** The run result of a bundle, signed or not: one that no verifier would read is not packed. */
@@ -207,31 +168,4 @@ async function readRunResult(objects: readonly DigestedObject[]): Promise<RunRes
     const context = { cause: error, path: object.row.path, details: { ...error.details } };
     throw new DrillproofError('pack.INPUT_INVALID', `the run result: ${error.message}`, context);
   }
-}
-
-function statementOf(
-  manifest: BundleManifest,
-  manifestDigest: Digest,
-  runResult: RunResult,
-  signing: BundleSigning,
-): Statement {
-  const hash = (role: (typeof signedRoles)[number]): string => objectOfRole(manifest, role)!.digest;
-  const hashes = Object.fromEntries(signedRoles.map((role) => [SIGNED_ROLES[role], hash(role)]));
-  const { runResultHash = '', evidenceHash = '', stateHash = '', trajectoryHash = '' } = hashes;
-  return typeStatement(attestationSchema, {
-    schemaVersion: 1,
-    predicateType: signing.predicateType ?? EVIDENCE_PREDICATE_TYPE,
-    issuer: signing.issuer,
-    keyId: signing.signer.keyId,
-    issuedAtMs: signing.issuedAtMs,
-    subject: {
-      manifestDigest,
-      runId: manifest.runId,
-      reproduction: reproductionOf(runResult.identity, signing.original),
-      runResultHash,
-      evidenceHash,
-      stateHash,
-      trajectoryHash,
-    },
-  });
 }

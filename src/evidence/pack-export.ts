@@ -9,7 +9,7 @@ import {
   type ExportAttestation,
 } from '../contract/index.ts';
 import type { Signer } from '../trust/index.ts';
-import { attest, typeStatement } from './attestation.ts';
+import { attest, typeStatement, type ExportStatement } from './attestation.ts';
 import { brokenDocument, typeDocument, type DocumentIssue } from './document.ts';
 import {
   exportManifestBytes,
@@ -73,7 +73,8 @@ export async function packExport(input: ExportInput, signing?: ExportSigning): P
   const manifestBytes = exportManifestBytes(manifest);
   const manifestDigest = digestOf(manifestBytes);
   const resource = resourceOf(input, manifest, manifestDigest, manifestBytes.length);
-  const attestation = signing && (await attestExport(manifest, manifestDigest, signing));
+  const attestation =
+    signing && (await attest(exportStatement(manifest, manifestDigest, signing), signing.signer));
   const documents = [
     { path: EXPORT_MANIFEST, bytes: manifestBytes },
     { path: EXPORT_RESOURCE, bytes: toUtf8(`${JSON.stringify(resource, null, 2)}\n`) },
@@ -197,13 +198,13 @@ function resourceOf(
   );
 }
 
-async function attestExport(
-  manifest: ExportManifest,
+/** The statement that a signer makes about an export manifest (formats §2, Export attestation). */
+export function exportStatement(
+  { evidenceExportId, organizationId }: ExportManifest,
   manifestDigest: Digest,
   { signer, issuer, issuedAtMs }: ExportSigning,
-): Promise<ExportAttestation> {
-  const { evidenceExportId, organizationId } = manifest;
-  const statement = typeStatement(exportAttestationSchema, {
+): ExportStatement {
+  return typeStatement(exportAttestationSchema, {
     schemaVersion: 1,
     predicateType: EXPORT_PREDICATE_TYPE,
     issuer,
@@ -211,5 +212,4 @@ async function attestExport(
     issuedAtMs,
     subject: { evidenceExportId, organizationId, manifestDigest },
   });
-  return attest(statement, signer);
 }

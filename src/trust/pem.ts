@@ -1,10 +1,10 @@
+import { fromBase64, toBase64 } from '../bytes/base64.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** One block of RFC 7468: its label, and what stands between the two lines. */
 export type PemBlock = { readonly label: string; readonly body: string };
 
 const BEGIN = /^-----BEGIN ([A-Z0-9 ]+)-----$/;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
  * The blocks of a PEM file, in order. Only blank lines may stand around them: text there is allowed by RFC 7468 §2 and
@@ -37,17 +37,14 @@ export function parsePem(text: string): PemBlock[] {
  * @throws DrillproofError `trust.KEY_INVALID`
  */
 export function pemBytes(block: PemBlock): Uint8Array {
-  const base64 = block.body.replaceAll('\n', '');
-  if (!BASE64.test(base64) || base64.length % 4 !== 0) throw invalid(`"${block.label}" holds no base64`);
-  const binary = atob(base64);
-  if (btoa(binary) !== base64) throw invalid(`the spare bits of "${block.label}" are not zero`);
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const bytes = fromBase64(block.body.replaceAll('\n', ''));
+  if (bytes === undefined) throw invalid(`"${block.label}" holds no base64 whose spare bits are zero`);
+  return bytes;
 }
 
 /** A PEM file of one block, in lines of 64 characters. */
 export function formatPem(label: string, bytes: Uint8Array): string {
-  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-  const lines = base64.match(/.{1,64}/g) ?? [];
+  const lines = toBase64(bytes).match(/.{1,64}/g) ?? [];
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 

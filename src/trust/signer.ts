@@ -32,6 +32,16 @@ export function createSigner(scalar: Uint8Array, implementation: P256 = platform
 }
 
 /**
+ * A signature by any signer, verified before anything is done with it.
+ * @throws DrillproofError `trust.SIGNER_FAULT` when it does not verify or is no strict DER, and what the signer throws
+ */
+export async function signChecked(signer: Signer, message: Uint8Array): Promise<Uint8Array> {
+  const signature = await signer.sign(message);
+  assertVerifies({ key: signer, message, signature });
+  return signature;
+}
+
+/**
  * Every signature is verified once before it gets out. A bit that flips while signing would spoil evidence for good,
  * and a spoilt signature can give the private key away (Boneh, DeMillo, Lipton 1997).
  */

@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { parseJson } from '../bytes/json-parse.ts';
+import type { Code } from '../codes/index.ts';
+import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
+import { signDsse, type DsseEnvelope, type Signer } from '../trust/index.ts';
+import { BUNDLE_MANIFEST } from './archive.ts';
+import { typeStatement, type ExportStatement, type Statement } from './attestation.ts';
+import { typeDocument } from './document.ts';
+
+/** The payload type of an in-toto statement in DSSE. */
+export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
+
+const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
+
+/** An in-toto Statement v1 about one manifest (formats §2, DSSE). */
+export type InTotoStatement<P> = {
+  readonly _type: typeof STATEMENT_TYPE;
+  readonly subject: readonly [{ readonly name: string; readonly digest: { readonly sha256: string } }];
+  readonly predicateType: string;
+  readonly predicate: P;
+};
+
+/** An in-toto statement whose only subject is a `manifest.json` of this digest. */
+export const inTotoStatement = <P>(
+  manifestDigest: string,
+  predicateType: string,
+  predicate: P,
+): InTotoStatement<P> => ({
+  _type: STATEMENT_TYPE,
+  subject: [{ name: BUNDLE_MANIFEST, digest: { sha256: manifestDigest.replace(/^sha256:/, '') } }],
+  predicateType,
+  predicate,
+});
+
+/** Closed, unlike in-toto asks: it is signed, and an unknown member could be a restriction that goes unheeded. */
+const statementOf = <P extends z.ZodType>(predicate: P) =>
+  z.strictObject({
+    _type: z.literal(STATEMENT_TYPE),
+    subject: z.tuple([
+      z.strictObject({
+        name: z.literal(BUNDLE_MANIFEST),
+        digest: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+      }),
+    ]),
+    predicateType: z.string(),
+    predicate,
+  });
+
+const evidenceSchema = statementOf(attestationSchema.shape.statement);
+const exportSchema = statementOf(exportAttestationSchema.shape.statement);
+const openSchema = statementOf(z.unknown());
+
+/**
+ * The statement about a bundle in an envelope: its payload an in-toto Statement v1, the predicate a statement of ours,
+ * and both of one predicate type and about one manifest (formats §2, DSSE). No signature is judged.
+ * @param accepted the predicate types that may stand here
+ * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `dsse.STATEMENT_INVALID`, `dsse.SUBJECT_MISMATCH`,
+ *   `attestation.PREDICATE_UNSUPPORTED`, and what `parseJson` throws
+ */
+export const readDsseStatement = (envelope: Content, accepted: readonly string[]): Statement =>
+  read(envelope, evidenceSchema, accepted);
+
+/** `readDsseStatement` for a statement about an export. */
+export const readExportDsseStatement = (envelope: Content, accepted: readonly string[]): ExportStatement =>
+  read(envelope, exportSchema, accepted);
+
+type Content = Pick<DsseEnvelope, 'payloadType' | 'payload'>;
+type Ours = { readonly predicateType: string; readonly subject: { readonly manifestDigest: string } };
+
+function read<P extends Ours>(
+  { payloadType, payload }: Content,
+  schema: z.ZodType<InTotoStatement<P>>,
+  accepted: readonly string[],
+): P {
+  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
+    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
+    throw broken('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
+  }
+  const code = 'dsse.STATEMENT_INVALID';
+  const value = parseJson(payload);
+  const open = typeDocument(value, { schema: openSchema, code });
+  if (!accepted.includes(open.predicateType)) {
+    const message = `the predicate is of type ${JSON.stringify(open.predicateType)}, not ${accepted.join(' or ')}`;
+    throw broken('attestation.PREDICATE_UNSUPPORTED', '/predicateType', message);
+  }
+  const statement = typeDocument(value, { schema, code });
+  refuseContradiction(statement);
+  return statement.predicate;
+}
+
+/** What stands twice, inside and outside the predicate, must be one thing. */
+function refuseContradiction({ predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>): void {
+  if (predicate.predicateType !== predicateType) {
+    const message = 'the predicate calls itself another type than the statement around it';
+    throw broken('dsse.STATEMENT_INVALID', '/predicate/predicateType', message);
+  }
+  if (predicate.subject.manifestDigest !== `sha256:${subject.digest.sha256}`) {
+    const message = 'the predicate speaks of another manifest than the statement around it';
+    throw broken('dsse.SUBJECT_MISMATCH', '/subject/0/digest/sha256', message);
+  }
+}
+
+const broken = (code: Code, path: string, message: string): DrillproofError =>
+  new DrillproofError(code, message, { path });
+
+/**
+ * Signs a statement about a bundle as an in-toto statement in a DSSE envelope. The first signer is the one that the
+ * statement names; others sign the same.
+ * @throws DrillproofError `pack.INPUT_INVALID` for a statement that no verifier would read, `trust.SIGNER_FAULT`, and
+ *   what the signers throw
+ */
+export const attestDsse = (statement: Statement, signers: Signers): Promise<DsseEnvelope> =>
+  signInToto(typeStatement(attestationSchema, statement), signers);
+
+/** `attestDsse` for a statement about an export. */
+export const attestExportDsse = (statement: ExportStatement, signers: Signers): Promise<DsseEnvelope> =>
+  signInToto(typeStatement(exportAttestationSchema, statement), signers);
+
+type Signers = readonly [Signer, ...Signer[]];
+
+function signInToto(statement: Statement | ExportStatement, signers: Signers): Promise<DsseEnvelope> {
+  if (statement.keyId !== signers[0].keyId)
+    throw new TypeError('the statement names another key than the first signer has');
+  const { predicateType, subject } = statement;
+  const payload = canonicalBytes(inTotoStatement(subject.manifestDigest, predicateType, statement));
+  return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, signers);
+}

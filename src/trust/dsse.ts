@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { fromBase64, toBase64 } from '../bytes/base64.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { parseJson } from '../bytes/json-parse.ts';
+import { toUtf8 } from '../bytes/utf8.ts';
+import { text } from '../contract/scalars.ts';
+import { DrillproofError, LimitError } from '../errors.ts';
+import { pointer } from './faults.ts';
+import { signChecked, type Signer } from './signer.ts';
+
+/** One signature of an envelope: over `preAuthEncoding` of its payload type and payload. */
+export type DsseSignature = {
+  /** A hint that nobody signed. Absent or empty is the same (DSSE 1.0.2, envelope, Parsing rules). */
+  readonly keyId?: string;
+  /** Here DER, whether strict is judged where it is verified. */
+  readonly signature: Uint8Array;
+};
+
+/** What a DSSE envelope says, decoded and judged by nobody. */
+export type DsseEnvelope = {
+  readonly payloadType: string;
+  readonly payload: Uint8Array;
+  readonly signatures: readonly [DsseSignature, ...DsseSignature[]];
+};
+
+export type DsseLimits = {
+  /** Bytes of the whole envelope; default 1 MiB. */
+  readonly maxBytes?: number;
+  /** Default 64. */
+  readonly maxSignatures?: number;
+};
+
+const DEFAULT_MAX_BYTES = 1024 * 1024;
+const DEFAULT_MAX_SIGNATURES = 64;
+
+/** Base64 as DSSE allows it: one of the two alphabets of RFC 4648, padded, and nothing else. */
+const base64Schema = z.string().transform((value, context) => {
+  const mixed = /[-_]/.test(value) && /[+/]/.test(value);
+  const bytes = mixed ? undefined : fromBase64(value.replaceAll('-', '+').replaceAll('_', '/'));
+  if (bytes !== undefined) return bytes;
+  context.addIssue('must be base64 of one alphabet, padded, without white space, its spare bits zero');
+  return z.NEVER;
+});
+
+// Members that nobody knows are passed over: DSSE wants it, and nothing that counts stands outside the signed bytes.
+const signatureSchema = z.object({ keyid: text(0, 256).exactOptional(), sig: base64Schema });
+const envelopeSchema = z.object({
+  payloadType: text(1, 1024),
+  payload: base64Schema,
+  signatures: z.tuple([signatureSchema], signatureSchema),
+});
+const manySchema = z.object({ signatures: z.array(z.unknown()) });
+
+/**
+ * Parses a DSSE envelope (DSSE 1.0.2): strict JSON, base64 of either alphabet with padding, at least one signature.
+ * Members that DSSE does not name are passed over.
+ * @throws DrillproofError `dsse.INVALID` with every broken rule in `details.issues`, and what `parseJson` throws
+ * @throws LimitError `dsse.SIGNATURES_EXCEEDED`, `json.TOO_LARGE`
+ */
+export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvelope {
+  const { maxBytes = DEFAULT_MAX_BYTES, maxSignatures = DEFAULT_MAX_SIGNATURES } = limits;
+  const value = parseJson(bytes, { maxBytes });
+  const many = manySchema.safeParse(value).data?.signatures.length ?? 0;
+  if (many > maxSignatures)
+    throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, where ${maxSignatures} may be`);
+  const read = envelopeSchema.safeParse(value);
+  if (!read.success) throw invalid(read.error);
+  const { payloadType, payload, signatures } = read.data;
+  const [first, ...rest] = signatures;
+  return { payloadType, payload, signatures: [signatureOf(first), ...rest.map(signatureOf)] };
+}
+
+const signatureOf = ({ keyid, sig }: z.infer<typeof signatureSchema>): DsseSignature =>
+  keyid === undefined || keyid === '' ? { signature: sig } : { keyId: keyid, signature: sig };
+
+function invalid({ issues }: z.ZodError): DrillproofError {
+  const faults = issues.map((issue) => ({
+    path: issue.path.reduce<string>((parent, step) => pointer(parent, String(step)), ''),
+    message: issue.message,
+  }));
+  const [first = { path: '', message: 'it is no envelope' }] = faults;
+  return new DrillproofError('dsse.INVALID', first.message, {
+    path: first.path,
+    details: { issues: faults },
+  });
+}
+
+/**
+ * PAE, the bytes that a signature of an envelope is over: `DSSEv1`, then length and bytes of the type and of the
+ * payload, all separated by one space (DSSE 1.0.2, protocol).
+ */
+export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array {
+  const type = toUtf8(payloadType);
+  const head = [...toUtf8(`DSSEv1 ${type.length} `), ...type, ...toUtf8(` ${payload.length} `)];
+  const bytes = new Uint8Array(head.length + payload.length);
+  bytes.set(head);
+  bytes.set(payload, head.length);
+  return bytes;
+}
+
+/**
+ * Signs a payload with every one of these signers, in order; each signature carries the key id of its signer.
+ * @throws DrillproofError `trust.SIGNER_FAULT` for a signature that does not verify, and what the signers throw
+ */
+export async function signDsse(
+  { payloadType, payload }: Pick<DsseEnvelope, 'payloadType' | 'payload'>,
+  signers: readonly [Signer, ...Signer[]],
+): Promise<DsseEnvelope> {
+  const message = preAuthEncoding(payloadType, payload);
+  const sign = async (signer: Signer): Promise<DsseSignature> => ({
+    keyId: signer.keyId,
+    signature: await signChecked(signer, message),
+  });
+  const [first, ...others] = signers;
+  const signatures: [DsseSignature, ...DsseSignature[]] = [await sign(first)];
+  for (const signer of others) signatures.push(await sign(signer));
+  return { payloadType, payload, signatures };
+}
+
+/** The envelope as bytes that every implementation of DSSE reads: canonical JSON, base64 of the standard alphabet. */
+export const dsseBytes = ({ payloadType, payload, signatures }: DsseEnvelope): Uint8Array =>
+  canonicalBytes({
+    payload: toBase64(payload),
+    payloadType,
+    signatures: signatures.map(({ keyId = '', signature }) => ({ keyid: keyId, sig: toBase64(signature) })),
+  });
