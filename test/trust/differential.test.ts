@@ -1,0 +1,227 @@
+import * as fc from 'fast-check';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toHex } from '../../src/bytes/hex.ts';
+import type { P256 } from '../../src/bytes/platform.ts';
+import { publicKeyPem, verifySignature } from '../../src/trust/index.ts';
+import { DAMAGES, damaged, type Expected } from './damages.ts';
+import {
+  bytes32,
+  codeOf,
+  implementations,
+  message,
+  N,
+  native,
+  P,
+  pointOf,
+  portable,
+  scalarOf,
+} from './makers.ts';
+
+const run = promisify(execFile);
+const names = Object.keys(DAMAGES);
+
+/** What an implementation makes of a signature: a verdict, or the code of its refusal. */
+function outcome(
+  point: Uint8Array,
+  text: Uint8Array,
+  signature: Uint8Array,
+  implementation: P256,
+): boolean | string {
+  let verdict = false;
+  const check = { key: { point }, message: text, signature, implementation };
+  return codeOf(() => void (verdict = verifySignature(check))) ?? verdict;
+}
+
+const bothOutcomes = (point: Uint8Array, text: Uint8Array, signature: Uint8Array): (boolean | string)[] =>
+  implementations.map(([, implementation]) => outcome(point, text, signature, implementation));
+
+describe('a signature, by both implementations at once', () => {
+  const scalar = fc.bigInt({ min: 1n, max: N - 1n }).map(bytes32);
+
+  it('has one verdict and one code for every key, message, signer and damage', () => {
+    const text = fc.uint8Array({ maxLength: 200 });
+    const side = fc.constantFrom(native, portable);
+    fc.assert(
+      fc.property(scalar, text, side, fc.constantFrom(...names), (key, content, by, name) => {
+        const signer = by.signer(key);
+        const expected: Expected = DAMAGES[name]!.expected;
+        expect([name, ...bothOutcomes(signer.point, content, damaged(signer.sign(content), name))]).toEqual([
+          name,
+          expected,
+          expected,
+        ]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(names)('has the verdict that it must have, with %s', (name) => {
+    for (const [seed, by] of [
+      [1, native],
+      [2, portable],
+    ] as const) {
+      const signer = by.signer(scalarOf(seed));
+      const { expected } = DAMAGES[name]!;
+      expect(bothOutcomes(signer.point, message, damaged(signer.sign(message), name))).toEqual([
+        expected,
+        expected,
+      ]);
+    }
+  });
+
+  it.each(names)('is not accepted below the strict reading either, with %s', (name) => {
+    const signer = native.signer(scalarOf(1));
+    const signature = damaged(signer.sign(message), name);
+    const accepted = implementations.map(([, one]) => one.verifier(signer.point).verify(message, signature));
+    const expected = DAMAGES[name]!.expected === true;
+    expect(accepted).toEqual([expected, expected]);
+  });
+
+  it('has one verdict and one code with each of its bits flipped, and none that is good', () => {
+    const signer = portable.signer(scalarOf(5));
+    const signature = signer.sign(message);
+    for (let bit = 0; bit < signature.length * 8; bit++) {
+      const at = bit >> 3;
+      const flipped = signature.with(at, signature[at]! ^ (1 << (bit & 7)));
+      const [one, other] = bothOutcomes(signer.point, message, flipped);
+      expect([bit, one]).toEqual([bit, other]);
+      expect([bit, one === true]).toEqual([bit, false]);
+    }
+  });
+
+  it('has one verdict over a message with each of its bits flipped', () => {
+    const signer = native.signer(scalarOf(6));
+    const signature = signer.sign(message);
+    for (let bit = 0; bit < message.length * 8; bit++) {
+      const at = bit >> 3;
+      const flipped = message.with(at, message[at]! ^ (1 << (bit & 7)));
+      expect([bit, ...bothOutcomes(signer.point, flipped, signature)]).toEqual([bit, false, false]);
+    }
+  });
+});
+
+describe('the openssl command', () => {
+  let folder = '';
+  beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'damages-'))));
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('judges every damage as both implementations do', async () => {
+    const signer = native.signer(scalarOf(1));
+    let signature = signer.sign(message);
+    while (signature.length > 70) signature = signer.sign(message); // leaves room for a damage that makes it longer
+    const [key, text] = [join(folder, 'key.pem'), join(folder, 'message')];
+    await writeFile(key, publicKeyPem(signer.point));
+    await writeFile(text, message);
+    let judged = 0;
+    for (const [i, name] of names.entries()) {
+      const bytes = damaged(signature, name);
+      // The command reads no more of the file than the longest signature has, and never sees what follows.
+      if (bytes.length > 72) continue;
+      const file = join(folder, String(i));
+      await writeFile(file, bytes);
+      const verified = await run('openssl', ['dgst', '-sha256', '-verify', key, '-signature', file, text])
+        .then(({ stdout }) => stdout === 'Verified OK\n')
+        .catch((error: { code?: unknown }) => (error.code === 1 ? false : Promise.reject(error)));
+      expect([name, verified]).toEqual([name, DAMAGES[name]!.expected === true]);
+      judged++;
+    }
+    expect(judged).toBeGreaterThan(names.length - 6);
+  });
+});
+
+/** x³ - 3x + b: what y² must be. */
+const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+const squareOf = (x: bigint): bigint => (((x ** 3n - 3n * x + B) % P) + P) % P;
+
+function power(base: bigint, exponent: bigint): bigint {
+  let [result, square] = [1n, base % P];
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % P;
+    square = (square * square) % P;
+  }
+  return result;
+}
+
+/** A point whose x is so small that x + p still fits into 32 bytes: a second spelling of the same point. */
+function smallPoint(): { x: bigint; y: bigint } {
+  for (let x = 1n; ; x++) {
+    const y = power(squareOf(x), (P + 1n) / 4n); // p = 3 mod 4
+    if ((y * y) % P === squareOf(x)) return { x, y };
+  }
+}
+
+const outcomes = (act: 'uncompress' | 'verifier', point: Uint8Array): (string | undefined)[] =>
+  implementations.map(([, one]) => codeOf(() => one[act](point)));
+const uncompressed = (x: bigint, y: bigint): Uint8Array => Uint8Array.of(4, ...bytes32(x), ...bytes32(y));
+
+describe('a point, by both implementations at once', () => {
+  const { x, y } = smallPoint();
+  const compressed = (a: bigint): Uint8Array => Uint8Array.of(2 + Number(y & 1n), ...bytes32(a));
+
+  it('is taken with its coordinates below p, in either form', () => {
+    expect(outcomes('uncompress', uncompressed(x, y))).toEqual([undefined, undefined]);
+    expect(outcomes('uncompress', uncompressed(x, P - y))).toEqual([undefined, undefined]);
+    const full = implementations.map(([, one]) => toHex(one.uncompress(compressed(x))));
+    expect(full).toEqual([toHex(uncompressed(x, y)), toHex(uncompressed(x, y))]);
+  });
+
+  it.each([
+    ['x + p for x', uncompressed(x + P, y)],
+    ['x + p for x, compressed', compressed(x + P)],
+    ['p for x', uncompressed(P, y)],
+    ['p for y', uncompressed(x, P)],
+    ['p for x, compressed', compressed(P)],
+    ['all bits of x set', uncompressed((1n << 256n) - 1n, y)],
+    ['y + 1 for y', uncompressed(x, y + 1n)],
+    ['x and y exchanged', uncompressed(y, x)],
+    ['(0, 0)', uncompressed(0n, 0n)],
+    ['(0, 1)', uncompressed(0n, 1n)],
+    ['infinity', Uint8Array.of(0)],
+    ['infinity in 33 bytes', new Uint8Array(33)],
+    ['infinity in 65 bytes', new Uint8Array(65)],
+    ['the hybrid form', uncompressed(x, y).with(0, 6 + Number(y & 1n))],
+    ['the hybrid form of the other sign', uncompressed(x, y).with(0, 7 - Number(y & 1n))],
+    ['a form of no standard', uncompressed(x, y).with(0, 1)],
+    ['33 bytes called uncompressed', compressed(x).with(0, 4)],
+    ['65 bytes called compressed', uncompressed(x, y).with(0, 2)],
+    ['a byte too many', Uint8Array.of(...uncompressed(x, y), 0)],
+    ['a byte too few', uncompressed(x, y).subarray(0, -1)],
+    ['no bytes', new Uint8Array()],
+  ])('is refused as no key: %s', (_, point) => {
+    for (const act of ['uncompress', 'verifier'] as const)
+      expect(outcomes(act, point)).toEqual(['trust.KEY_INVALID', 'trust.KEY_INVALID']);
+  });
+
+  it('is refused compressed when no y belongs to its x', () => {
+    const without = Array.from({ length: 40 }, (_, i) => BigInt(i)).filter(
+      (a) => power(squareOf(a), (P - 1n) / 2n) !== 1n,
+    );
+    expect(without.length).toBeGreaterThan(5);
+    for (const a of without)
+      expect(outcomes('uncompress', compressed(a))).toEqual(['trust.KEY_INVALID', 'trust.KEY_INVALID']);
+  });
+
+  it('is taken by both or by neither, whatever the bytes and the place of a change', () => {
+    const near = fc
+      .tuple(fc.integer({ min: 1, max: 9 }), fc.nat(64), fc.nat(255), fc.boolean())
+      .map(([seed, at, byte, short]) => {
+        const full = pointOf(seed);
+        const point = short ? Uint8Array.of(2 + (full[64]! & 1), ...full.subarray(1, 33)) : full;
+        return point.with(at % point.length, byte);
+      });
+    fc.assert(
+      fc.property(fc.oneof(near, fc.uint8Array({ maxLength: 66 })), (point) => {
+        for (const act of ['uncompress', 'verifier'] as const) {
+          const [one, other] = outcomes(act, point);
+          expect(one).toBe(other);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

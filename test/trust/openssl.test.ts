@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { createSigner, importPublicKey, publicKeyPem, verifySignature } from '../../src/trust/index.ts';
+import { implementations, integers, scalarOf } from './makers.ts';
+
+const run = promisify(execFile);
+/** Signatures that each implementation makes; `DRILLPROOF_TEST_SIGNATURES=10000` makes it more. */
+const COUNT = Number(process.env['DRILLPROOF_TEST_SIGNATURES'] ?? 300);
+
+let folder = '';
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'signatures-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+const messageOf = (n: number): Uint8Array => toUtf8(`{"statement":${n}}`);
+
+/** How many of the signatures in the folder the program verifies, by a process for each. */
+async function verifiedByOpenssl(key: string, count: number): Promise<number> {
+  const list = join(folder, 'list');
+  await writeFile(list, Array.from({ length: count }, (_, n) => join(folder, String(n))).join('\n'));
+  const verify = 'openssl dgst -sha256 -verify'.split(' ');
+  const each = ['-I{}', ...verify, key, '-signature', '{}.sig', '{}.msg'];
+  const { stdout } = await run('xargs', ['-a', list, '-P', String(availableParallelism()), ...each], {
+    maxBuffer: 64 * 2 ** 20,
+  });
+  return stdout.split('\n').filter((line) => line === 'Verified OK').length;
+}
+
+describe.each(implementations)('requirement 27: signatures by the %s implementation', (name, by) => {
+  it(
+    `have as many different r as there are, and each verifies in the openssl command (${COUNT})`,
+    async () => {
+      const signer = createSigner(scalarOf(name.length), by);
+      const rs = new Set<bigint>();
+      for (let n = 0; n < COUNT; n++) {
+        // Two of one message each, so that a nonce made from the message alone would repeat.
+        const message = messageOf(n >> 1);
+        const signature = await signer.sign(message);
+        rs.add(integers(signature)[0]);
+        await writeFile(join(folder, `${n}.msg`), message);
+        await writeFile(join(folder, `${n}.sig`), signature);
+      }
+      expect(rs.size).toBe(COUNT);
+      const key = join(folder, `${name}.pem`);
+      await writeFile(key, publicKeyPem(signer.point));
+      expect(await verifiedByOpenssl(key, COUNT)).toBe(COUNT);
+    },
+    30_000 + COUNT * 100,
+  );
+});
+
+describe('signatures by the openssl command', () => {
+  it('verify by both implementations, and over no other message', async () => {
+    const key = join(folder, 'openssl.key');
+    await run('openssl', ['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', key]);
+    const { stdout: pem } = await run('openssl', ['pkey', '-in', key, '-pubout']);
+    const { point } = importPublicKey(pem);
+    for (let n = 0; n < 40; n++) {
+      const [text, file] = [join(folder, 'message'), join(folder, 'signature')];
+      await writeFile(text, messageOf(n));
+      await run('openssl', ['dgst', '-sha256', '-sign', key, '-out', file, text]);
+      const signature = Uint8Array.from(await readFile(file));
+      for (const [, implementation] of implementations) {
+        const check = { key: { point }, signature, implementation };
+        expect(verifySignature({ ...check, message: messageOf(n) })).toBe(true);
+        expect(verifySignature({ ...check, message: messageOf(n + 1) })).toBe(false);
+      }
+    }
+  });
+});
