@@ -9,6 +9,7 @@ export {
   type ReadVerifyingKey,
   type SigningKey,
 } from './keys.ts';
+export { readVerifyingKeys, type ReadNamedKey } from './key-set.ts';
 export { mirrorDirectory } from './mirror-directory.ts';
 export { openEvidence, type OpenEvidence } from './open-evidence.ts';
 export { secondOpinion } from './second-opinion.ts';

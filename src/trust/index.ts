@@ -7,6 +7,22 @@ export {
   type UncheckedScope,
 } from './judge.ts';
 export {
+  dsseBytes,
+  parseDsse,
+  preAuthEncoding,
+  signDsse,
+  type DsseEnvelope,
+  type DsseLimits,
+  type DsseSignature,
+} from './dsse.ts';
+export {
+  judgeDsse,
+  type DsseJudgement,
+  type DsseSignatureJudgement,
+  type DsseStatement,
+} from './dsse-judge.ts';
+export { importPublicKeys, type NamedKey } from './key-set.ts';
+export {
   importPublicKey,
   keyIdOf,
   publicJwk,
@@ -14,7 +30,8 @@ export {
   type PublicJwk,
   type VerifyingKey,
 } from './key.ts';
+export { RETIREMENTS, retireKey, type Retirement } from './retire.ts';
 export { verifySignature, type SignatureCheck } from './signature.ts';
-export { createSigner, type Signer } from './signer.ts';
+export { createSigner, signChecked, type Signer } from './signer.ts';
 export { distinctPoints, parseTrustStore, trustStore, trustStoreJwks, type TrustStore } from './store.ts';
 export { PURPOSES, type Purpose, type TrustedKey } from './trusted-key.ts';

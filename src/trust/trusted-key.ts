@@ -36,7 +36,8 @@ export type TrustedKey = {
 
 // The lengths that a statement may have for them (control API, Evidence bundle; formats §2).
 const issuer = text(1, 1024);
-const keyId = text(1, 256);
+/** The name of a key in statements. */
+export const keyIdSchema = text(1, 256);
 const scopeId = text(1, 128);
 // Sorted without repeats, so that equal trust has equal bytes. An empty list could be read as "none" and as "any".
 const listOf = <T extends string>(item: z.ZodType<T>) =>
@@ -46,11 +47,11 @@ const listOf = <T extends string>(item: z.ZodType<T>) =>
     .transform((items) => [...new Set(items)].toSorted(compareUtf8));
 
 /** Our members beside those of RFC 7517. `use` and `alg` are optional there and required in a trust store. */
-const schema = z
+export const trustedKeySchema = z
   .object({
     use: z.string(),
     alg: z.string(),
-    kid: keyId,
+    kid: keyIdSchema,
     issuer,
     notBeforeMs: msSchema.exactOptional(),
     notAfterMs: msSchema.exactOptional(),
@@ -69,7 +70,7 @@ const schema = z
     path: ['compromised'],
     message: 'a compromised key needs revokedAtMs',
   });
-const EXTENSIONS: ReadonlySet<string> = new Set(Object.keys(schema.shape));
+const EXTENSIONS: ReadonlySet<string> = new Set(Object.keys(trustedKeySchema.shape));
 
 /** The key of one member of a trust store, or every rule that it breaks; `path` is its own JSON pointer. */
 export function readTrustedKey(
@@ -79,7 +80,7 @@ export function readTrustedKey(
   if (!isObject(jwk))
     return { faults: [{ code: 'trust.STORE_INVALID', path, message: 'a key is an object' }] };
   const ec = readEcJwk(jwk, 'verify', path, EXTENSIONS);
-  const members = schema.safeParse(jwk);
+  const members = trustedKeySchema.safeParse(jwk);
   if (members.success && 'point' in ec) {
     const { kid, use: _use, alg: _alg, compromised = true, ...rest } = members.data;
     return { key: Object.freeze({ ...rest, keyId: kid, point: ec.point, compromised }) };

@@ -2,6 +2,7 @@ export { verifyAttestation, type VerifyAttestationOptions } from './attestation.
 export { CHECKS, type Check, type CheckId, type CheckState } from './check.ts';
 export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export.ts';
 export type { Finding } from './finding.ts';
+export { judgePartSignature, judgeSignatures, type JudgeSignaturesOptions } from './judge-signatures.ts';
 export type { JudgePart } from './listed-part.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
 export { verifyPart, type Listing, type VerifyPartOptions } from './part.ts';
@@ -22,4 +23,6 @@ export {
   type TrustUsed,
   type Verdict,
 } from './report.ts';
+export { bundleStanding, listStanding, type SignatureStanding, type Standing } from './standing.ts';
+export { TRUST_OUTCOMES, trustEffects, type TrustEffect, type TrustOutcome } from './trust-effect.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';

@@ -21,7 +21,10 @@ const part = (): Uint8Array => made.files['parts/evidence_000000000001.zip']!;
 const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Report>][] = [
   ['an export', (options) => verifyExport(memorySource(made.files), options)],
   ['a part', (options) => verifyPart(memoryAccess(part()), options)],
-  ['a part of which only the digest is asked', (options) => verifyPart(memoryAccess(part()), { ...options, depth: 'digest' })],
+  [
+    'a part of which only the digest is asked',
+    (options) => verifyPart(memoryAccess(part()), { ...options, depth: 'digest' }),
+  ],
   ['an attestation', (options) => verifyAttestation({}, options)],
 ];
 

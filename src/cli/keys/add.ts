@@ -1,0 +1,145 @@
+import type { Command } from 'commander';
+import { readVerifyingKeys, type ReadNamedKey } from '../../node/key-set.ts';
+import { counted, isoTime } from '../../report/figures.ts';
+import type { TrustedKey, TrustStore } from '../../trust/index.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key-file.ts';
+import { say, type Cli } from '../cli.ts';
+import { readInput } from '../input.ts';
+import { examples, standardOptions, time } from '../options.ts';
+import { writeProduct } from '../product.ts';
+import { facts } from '../table.ts';
+import { naming, SIGNER_PURPOSES } from '../trusting.ts';
+import { usageError } from '../usage.ts';
+import { keyOptions, type KeyOptions } from './key-options.ts';
+import { openTrustFile, rewriteTrustFile } from './trust-file.ts';
+
+type AddOptions = KeyOptions<number> & {
+  readonly trust: string;
+  readonly issuer: string;
+  readonly keyId?: string;
+  readonly newOnly?: boolean;
+};
+
+const MORE = `
+Of a JWK Set all keys are taken or, when one of them is private, of another kind
+or not for signatures, none. A JWK is named by its "kid". Of a certificate the
+key and the validity are taken; its chain is not checked. A name that is trusted
+already is never replaced: see keys set.`;
+
+export function defineAdd(command: Command, cli: Cli): void {
+  keyOptions(
+    standardOptions(command)
+      .description('Add public keys to a trust store, which is made when it does not exist.')
+      .argument(
+        '<keys>',
+        'public key as PEM or JWK, a JWK Set, or a certificate as PEM; - for standard input',
+      )
+      .requiredOption('--trust <file>', 'trust store to add to')
+      .requiredOption('--issuer <name>', 'name under which the keys sign, exactly as statements have it')
+      .option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)')
+      .option('--new-only', 'leave out keys that are trusted under this name already'),
+    time,
+    SIGNER_PURPOSES.join(' and '),
+  ).action((path: string, options: AddOptions) => add(cli, path, options));
+  examples(command, [
+    ['trust a key', 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json'],
+    [
+      'for one project only, until a day',
+      'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
+    ],
+    [
+      'all keys that an issuer publishes',
+      'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
+    ],
+    [
+      'what the issuer published since',
+      'drillproof keys add jwks.json --issuer acme-ci --trust trust.json --new-only',
+    ],
+    [
+      'record a revoked key',
+      'drillproof keys add old.pub.pem --issuer acme-ci --trust trust.json --revoked-at 2026-11-01',
+    ],
+  ]).addHelpText('after', MORE);
+}
+
+async function add(cli: Cli, path: string, options: AddOptions): Promise<void> {
+  const { trust, newOnly = false } = options;
+  const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
+  const read = naming(path, () => readVerifyingKeys(bytes));
+  refuseMeaningless(path, read, options);
+  const keys = read.map((key) => trustedKey(key, options));
+  const file = await openTrustFile(cli, trust);
+  const before = file.found?.store;
+  const added = newOnly ? keys.filter((key) => !isTrusted(before, key)) : keys;
+  const store =
+    added.length === 0 && before !== undefined
+      ? before
+      : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
+  await show(cli, options, store, added, keys.length - added.length);
+  await sayEnded(cli, added);
+}
+
+function refuseMeaningless(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
+  const { keyId, revokedAt, compromised, notCompromised } = options;
+  if (keyId !== undefined && keys.length > 1)
+    throw usageError(`--key-id names one key, and ${path} holds ${keys.length}`, 'Leave --key-id out.');
+  if (revokedAt === undefined && (compromised === true || notCompromised === true))
+    throw usageError('only a revoked key is compromised or not', 'Give --revoked-at TIME as well.');
+}
+
+function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
+  const { issuer, keyId = key.keyId, revokedAt, notCompromised = false, project, organization } = options;
+  const notBeforeMs = options.notBefore ?? key.notBeforeMs;
+  const notAfterMs = options.notAfter ?? key.notAfterMs;
+  return {
+    issuer,
+    keyId,
+    point: key.point,
+    compromised: !(revokedAt !== undefined && notCompromised),
+    purposes: options.purpose ?? SIGNER_PURPOSES,
+    ...(notBeforeMs !== undefined && { notBeforeMs }),
+    ...(notAfterMs !== undefined && { notAfterMs }),
+    ...(revokedAt !== undefined && { revokedAtMs: revokedAt }),
+    ...(project !== undefined && { projects: project }),
+    ...(organization !== undefined && { organizations: organization }),
+    ...(key.fromCertificate === true && { fromCertificate: true }),
+  };
+}
+
+/** Whether the store has this very key under this name; another key under it is a clash, which is refused. */
+function isTrusted(store: TrustStore | undefined, { issuer, keyId, point }: TrustedKey): boolean {
+  const known = store?.find(issuer, keyId);
+  return known !== undefined && Buffer.compare(known.point, point) === 0;
+}
+
+async function show(
+  cli: Cli,
+  { trust, issuer }: AddOptions,
+  store: TrustStore,
+  added: readonly TrustedKey[],
+  known: number,
+): Promise<void> {
+  const { fingerprint } = store;
+  const names = added.map((key) => ({ issuer, keyId: key.keyId }));
+  await writeProduct(
+    cli,
+    { kind: 'trust-store', fingerprint, added: names, alreadyTrusted: known, keys: store.keys.length },
+    facts([
+      ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
+      ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
+      ['speaks for', added[0]?.purposes.join(', ')],
+      ['trust store', `${trust}, ${counted(store.keys.length, 'key')}`],
+      ['fingerprint', fingerprint],
+    ]),
+  );
+}
+
+async function sayEnded(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
+  for (const { keyId, notAfterMs } of keys) {
+    if (notAfterMs !== undefined && notAfterMs < cli.now())
+      await say(
+        cli,
+        `key ${keyId} ceased to speak at ${isoTime(notAfterMs)}: nothing signed since will verify`,
+      );
+  }
+}

@@ -1,0 +1,131 @@
+import { count, counted, isoTime, shortId } from '../../report/figures.ts';
+import { printable } from '../../report/index.ts';
+import type { TrustedKey, TrustStore } from '../../trust/index.ts';
+import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { failureJsonObject } from '../failure.ts';
+import { facts, table } from '../table.ts';
+import type { Plan, PlanResult } from './plan-run.ts';
+
+const MAX_ROWS = 20;
+
+const effectsOf = (result: PlanResult): readonly TrustEffect[] => ('effects' in result ? result.effects : []);
+const allEffects = ({ results }: Plan): readonly TrustEffect[] => results.flatMap(effectsOf);
+
+function countsOf(plan: Plan): Readonly<Record<TrustOutcome, number>> {
+  const counts = { stops: 0, unread: 0, starts: 0, refused: 0, stands: 0, unsigned: 0 };
+  for (const { outcome } of allEffects(plan)) counts[outcome]++;
+  return counts;
+}
+
+const unopened = ({ results }: Plan) => results.filter((result) => 'failure' in result);
+
+/** Bad when something would stop, unchecked when something was not read or nothing was signed: nothing is no success. */
+export function exitOf(plan: Plan): ExitCode {
+  const { stops, unread, unsigned } = countsOf(plan);
+  if (stops > 0) return EXIT.bad;
+  if (unread > 0 || unopened(plan).length > 0) return EXIT.unchecked;
+  return allEffects(plan).length > unsigned ? EXIT.pass : EXIT.unchecked;
+}
+
+/** Evidence that would still verify, but whose time would then be only the word of its signer. */
+const claimedOf = (plan: Plan): number =>
+  allEffects(plan).filter(
+    ({ outcome, codes }) => outcome === 'stands' && codes.includes('attestation.TIME_CLAIMED'),
+  ).length;
+
+export function planJson(plan: Plan): Readonly<Record<string, unknown>> {
+  const { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results } = plan;
+  return {
+    kind: 'key-plan',
+    retire: { ...named(key), how, atMs },
+    replacements: replacements.map(named),
+    sameKey: aliases.map(named),
+    asOfMs,
+    depth,
+    trust: { before: trustUsed(before), after: trustUsed(after) },
+    counts: { ...countsOf(plan), unopened: unopened(plan).length, timeClaimed: claimedOf(plan) },
+    results: results.map((result) =>
+      'effects' in result ? result : { path: result.path, error: failureJsonObject(result.failure) },
+    ),
+  };
+}
+
+const named = ({ issuer, keyId }: TrustedKey) => ({ issuer, keyId });
+const trustUsed = ({ fingerprint, keys }: TrustStore) => ({ fingerprint, keys: keys.length });
+
+const HOW: Readonly<Record<Plan['how'], string>> = {
+  revoked: 'is revoked',
+  compromised: 'is revoked as compromised',
+  expired: 'ends',
+};
+
+const DEPTHS: Readonly<Record<Plan['depth'], string>> = {
+  attestations: 'signatures only: no object was read and no digest of an archive taken',
+  full: 'everything, as verify does',
+};
+
+export function planText(plan: Plan): string {
+  const { key, how, atMs, asOfMs, depth, before, after } = plan;
+  const counts = countsOf(plan);
+  const head = `${headline(plan)} when key ${shortId(key.keyId)} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
+  return [
+    `${printable(head)}\n`,
+    facts([
+      ['judged', DEPTHS[depth]],
+      ['judged as of', isoTime(asOfMs)],
+      ['trust store', before.fingerprint],
+      ['would become', after.fingerprint],
+      ...TRUST_OUTCOMES.map((outcome) => [WORDS[outcome], figure(counts[outcome])] as const),
+      ['time only claimed', figure(claimedOf(plan))],
+    ]),
+    ...(['stops', 'starts', 'unread', 'refused'] as const).map((outcome) => section(plan, outcome)),
+    ...unopened(plan).map(
+      ({ path, failure }) =>
+        `\ncould not be opened: ${printable(`${path}: ${failure.code}: ${failure.message}`)}\n`,
+    ),
+    ...plan.aliases.map(
+      (other) => printable(`\nthe same key stays trusted as ${other.keyId} of ${other.issuer}`) + '\n',
+    ),
+  ].join('');
+}
+
+function headline(plan: Plan): string {
+  const { stops, unsigned } = countsOf(plan);
+  const signatures = allEffects(plan).length - unsigned;
+  if (signatures === 0) return 'NOTHING JUDGED: there is no signature that could be read,';
+  if (stops > 0) return `${count(stops)} of ${counted(signatures, 'signature')} WOULD STOP VERIFYING`;
+  return exitOf(plan) === EXIT.pass
+    ? `NOTHING WOULD STOP VERIFYING, of ${counted(signatures, 'signature')},`
+    : `NOT EVERYTHING COULD BE READ; of the rest nothing would stop verifying`;
+}
+
+const WORDS: Readonly<Record<TrustOutcome, string>> = {
+  stops: 'would stop',
+  unread: 'could not be read',
+  starts: 'would start',
+  refused: 'refused already',
+  stands: 'untouched',
+  unsigned: 'unsigned',
+};
+
+const figure = (n: number): string | undefined => (n === 0 ? undefined : count(n));
+
+function section(plan: Plan, outcome: TrustOutcome): string {
+  const rows = plan.results.flatMap((result) =>
+    effectsOf(result)
+      .filter((effect) => effect.outcome === outcome)
+      .map((effect) => rowOf(result.path, effect)),
+  );
+  const left = rows.length - MAX_ROWS;
+  const more = left > 0 ? `and ${count(left)} more; --json lists them all\n` : '';
+  const heading = ['IN', 'WHAT', 'SIGNED', 'WHY'];
+  return rows.length === 0 ? '' : `\n${WORDS[outcome]}:\n${table(heading, rows.slice(0, MAX_ROWS))}${more}`;
+}
+
+const rowOf = (path: string, { kind, id, signer, codes }: TrustEffect): readonly string[] => [
+  path,
+  kind === 'list' ? `list of ${id}` : id,
+  signer === undefined ? '-' : isoTime(signer.issuedAtMs),
+  codes.join(' '),
+];

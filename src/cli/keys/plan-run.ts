@@ -1,0 +1,154 @@
+import { openEvidence, type OpenEvidence } from '../../node/open-evidence.ts';
+import { readVerifyingKeys } from '../../node/key-set.ts';
+import { verifyDirectory } from '../../node/verify-directory.ts';
+import { retireKey, trustStore, type TrustedKey, type TrustStore } from '../../trust/index.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key-file.ts';
+import {
+  bundleStanding,
+  judgePartSignature,
+  judgeSignatures,
+  listStanding,
+  trustEffects,
+  verifyExport,
+  verifyPart,
+  type ExportReport,
+  type SignatureStanding,
+  type TrustEffect,
+} from '../../verify/index.ts';
+import type { Cli } from '../cli.ts';
+import { failureOf, type Failure } from '../failure.ts';
+import { readInput } from '../input.ts';
+import { writeProduct } from '../product.ts';
+import { createProgress } from '../progress.ts';
+import { naming, readTrust } from '../trusting.ts';
+import { usageError } from '../usage.ts';
+import { aliasesOf, findKey } from './find-key.ts';
+import { exitOf, planJson, planText } from './plan-output.ts';
+import type { PlanOptions } from './plan.ts';
+
+/** What a path has to say: what becomes of each signature in it, or why it could not be opened. */
+export type PlanResult = { readonly path: string } & (
+  | { readonly effects: readonly TrustEffect[] }
+  | { readonly failure: Failure }
+);
+
+export type Plan = {
+  readonly key: TrustedKey;
+  readonly how: PlanOptions['as'];
+  readonly atMs: number;
+  readonly asOfMs: number;
+  readonly depth: PlanOptions['depth'];
+  readonly before: TrustStore;
+  readonly after: TrustStore;
+  /** Keys that would be trusted in its place. */
+  readonly replacements: readonly TrustedKey[];
+  /** Other names under which the same key stays trusted. */
+  readonly aliases: readonly TrustedKey[];
+  readonly results: readonly PlanResult[];
+};
+
+/** Judges everything under both trust stores, writes what differs, and sets the exit code. */
+export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {
+  const before = await readTrust(cli, options);
+  if (before === undefined)
+    throw usageError('no trust store was given', 'Name it with --trust FILE, or single keys with --key.');
+  const key = findKey(before, options.retire, options.issuer);
+  const how = options.compromised === true ? 'compromised' : options.as;
+  const atMs = options.at ?? cli.now();
+  const asOfMs = Math.max(atMs, cli.now());
+  const retired = retireKey(before, { issuer: key.issuer, keyId: key.keyId, how, atMs });
+  const replacements = await readReplacements(cli, options.replaceWith, key, atMs);
+  const after = trustStore([...retired.keys, ...replacements]);
+  const { depth, jobs } = options;
+  const results: PlanResult[] = [];
+  for (const path of paths) results.push(await planned(cli, path, { before, after, asOfMs, depth, jobs }));
+  const aliases = aliasesOf(before, key);
+  const whole: Plan = { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results };
+  cli.exitCode = exitOf(whole);
+  await writeProduct(cli, planJson(whole), planText(whole));
+}
+
+/** The keys that would be trusted for what the retired one is trusted for, from the moment on. */
+async function readReplacements(
+  cli: Cli,
+  path: string | undefined,
+  key: TrustedKey,
+  atMs: number,
+): Promise<readonly TrustedKey[]> {
+  if (path === undefined) return [];
+  const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
+  const {
+    notAfterMs: _end,
+    notBeforeMs: _begin,
+    revokedAtMs: _revoked,
+    fromCertificate: _from,
+    ...same
+  } = key;
+  return naming(path, () => readVerifyingKeys(bytes)).map((read) => {
+    if (Buffer.compare(read.point, key.point) === 0)
+      throw usageError(`${path} holds the key that is retired`, 'Name the public key that takes its place.');
+    return { ...same, notBeforeMs: atMs, compromised: true, ...read };
+  });
+}
+
+type How = {
+  readonly before: TrustStore;
+  readonly after: TrustStore;
+  readonly asOfMs: number;
+  readonly depth: PlanOptions['depth'];
+  readonly jobs: number;
+};
+
+/** A path that cannot be opened does not hide the others. */
+async function planned(cli: Cli, path: string, how: How): Promise<PlanResult> {
+  try {
+    const evidence = await openEvidence(path);
+    try {
+      const judge = how.depth === 'full' ? judgedFully : judgedBySignature;
+      const before = await judge(cli, path, evidence, how.before, how);
+      const after = await judge(cli, path, evidence, how.after, how);
+      return { path, effects: trustEffects(before, after) };
+    } finally {
+      await evidence.close();
+    }
+  } catch (error) {
+    if (cli.signal.aborted) throw error;
+    return { path, failure: failureOf(error, false) };
+  }
+}
+
+type Judge = (
+  cli: Cli,
+  path: string,
+  evidence: OpenEvidence,
+  trust: TrustStore,
+  how: How,
+) => Promise<readonly SignatureStanding[]>;
+
+const judgedBySignature: Judge = async (cli, _path, evidence, trust, { asOfMs, jobs }) => {
+  const options = { asOfMs, trust, signal: cli.signal };
+  if (evidence.kind === 'part') return [await judgePartSignature(evidence.access, options)];
+  const progress = createProgress(cli, 'judged', 'parts');
+  try {
+    const onProgress = (done: number, of: number): void => progress.update({ done, of, bytes: 0 });
+    return await judgeSignatures(evidence.source, { ...options, concurrency: jobs, onProgress });
+  } finally {
+    progress.end();
+  }
+};
+
+const judgedFully: Judge = async (cli, path, evidence, trust, { asOfMs, jobs }) => {
+  const options = { asOfMs, trust, signal: cli.signal };
+  if (evidence.kind === 'part') return [bundleStanding(await verifyPart(evidence.access, options))];
+  const { source } = evidence;
+  const report =
+    source.kind === 'directory'
+      ? await verifyDirectory(path, { ...options, jobs })
+      : await verifyExport(source, options);
+  return standingsOf(report);
+};
+
+const standingsOf = (report: ExportReport): readonly SignatureStanding[] => [
+  listStanding(report),
+  ...report.parts.map(bundleStanding),
+];

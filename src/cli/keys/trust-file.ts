@@ -1,0 +1,69 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { trustStore, trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
+import type { Cli } from '../cli.ts';
+import { readInput } from '../input.ts';
+import { writeOutputFile } from '../output-file.ts';
+import { MAX_STORE_BYTES, parseTrustFile } from '../trusting.ts';
+import { usageError } from '../usage.ts';
+
+/** A trust store that is to be changed: what it was when it was read. */
+export type TrustFile = {
+  /** As the caller names it. */
+  readonly path: string;
+  /** Where it lies, behind all links. */
+  readonly target: string;
+  readonly found?: { readonly store: TrustStore; readonly bytes: Uint8Array; readonly mode: number };
+};
+
+/**
+ * Reads a trust store that is to be changed; one that does not exist yet has nothing `found`.
+ * @throws DrillproofError `trust.…` naming the file, `io.…`, `usage.INVALID` for standard input
+ */
+export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> {
+  if (path === '-') throw usageError('a trust store that is changed has to be a file', 'Name a file.');
+  try {
+    const target = await realpath(path);
+    const { mode } = await stat(target);
+    const bytes = await readInput(target, MAX_STORE_BYTES, cli);
+    return { path, target, found: { store: parseTrustFile(path, bytes), bytes, mode: mode & 0o777 } };
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return { path, target: path };
+    throw cause instanceof DrillproofError ? cause : ioError(cause, path, 'read');
+  }
+}
+
+/** The store that has to be there. @throws DrillproofError `io.NOT_FOUND` */
+export function storeOf({ path, found }: TrustFile): TrustStore {
+  if (found === undefined) throw new DrillproofError('io.NOT_FOUND', `${path} is not there`, { path });
+  return found.store;
+}
+
+/**
+ * Puts these keys in the place of the trust store in one step, sorted and one member to a line, so that a change reads
+ * as what it is. Nothing is written when somebody else changed the file since it was read.
+ * @throws DrillproofError `trust.…` for keys that make no store, `io.CHANGED`, `io.EXISTS`, and as `writeOutputFile`
+ * @throws LimitError `json.TOO_LARGE` for a store that could not be read again
+ */
+export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKey[]): Promise<TrustStore> {
+  const store = trustStore(keys);
+  const bytes = Buffer.from(`${JSON.stringify(trustStoreJwks(store), null, 2)}\n`);
+  if (bytes.length > MAX_STORE_BYTES)
+    throw new LimitError('json.TOO_LARGE', `${file.path} would have more than ${MAX_STORE_BYTES} bytes`);
+  const { found, target } = file;
+  if (found !== undefined) await refuseChanged(file, found.bytes);
+  const how = found === undefined ? {} : { force: true, mode: found.mode };
+  await writeOutputFile(target, [bytes], how);
+  return store;
+}
+
+async function refuseChanged({ path, target }: TrustFile, before: Uint8Array): Promise<void> {
+  const now = await readFile(target).catch((cause: unknown) => {
+    throw ioError(cause, path, 'read');
+  });
+  if (now.equals(before)) return;
+  const hint = 'Run the command again: it then starts from what the other wrote.';
+  const message = `${path} was changed by somebody else in the meantime; nothing was written`;
+  throw new DrillproofError('io.CHANGED', message, { path, details: { hint } });
+}
