@@ -1,4 +1,6 @@
+import { bagCodes } from './bag.ts';
 import { controlCodes } from './control.ts';
+import { dsseCodes } from './dsse.ts';
 import { encodingCodes } from './encoding.ts';
 import type { CodeEntry } from './entry.ts';
 import { evidenceCodes } from './evidence.ts';
@@ -15,7 +17,9 @@ export const catalogue = {
   ...zipCodes,
   ...trustCodes,
   ...evidenceCodes,
+  ...dsseCodes,
   ...exportCodes,
+  ...bagCodes,
   ...ioCodes,
   ...controlCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;

@@ -9,6 +9,8 @@ export {
   type Statement,
 } from './attestation.ts';
 export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts';
+export { bagSource, isBag } from './bag-source.ts';
+export { BAG_DECLARATION, BAG_PAYLOAD } from './bag-tags.ts';
 export { brokenBindings, reproductionOf, type BrokenBinding } from './bindings.ts';
 export { parseBuildLock, type BuildLock, type LockedPackage } from './build-lock.ts';
 export {
@@ -24,6 +26,7 @@ export {
   type ObjectRole,
   type SignedRole,
 } from './bundle-manifest.ts';
+export { bundleStatement, type BundleSigning } from './bundle-statement.ts';
 export { brokenDocument, jsonPointer, typeDocument, type DocumentIssue } from './document.ts';
 export {
   exportManifestBytes,
@@ -37,18 +40,22 @@ export {
   type PartRow,
 } from './export-manifest.ts';
 export { parseExportResource, resourceDifferences } from './export-resource.ts';
-export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
 export {
-  packBundle,
-  type BundleInput,
-  type BundleSigning,
-  type ObjectInput,
-  type PackedBundle,
-} from './pack-bundle.ts';
+  attestDsse,
+  attestExportDsse,
+  IN_TOTO_PAYLOAD_TYPE,
+  inTotoStatement,
+  readDsseStatement,
+  readExportDsseStatement,
+  type InTotoStatement,
+} from './in-toto.ts';
+export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
+export { packBundle, type BundleInput, type ObjectInput, type PackedBundle } from './pack-bundle.ts';
 export {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  exportStatement,
   packExport,
   type ExportInput,
   type ExportSigning,

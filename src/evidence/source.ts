@@ -11,7 +11,7 @@ export type OpenFile = RandomAccess & { close(): Promise<void> };
 
 /** The tree of an export, wherever it lies. */
 export type EvidenceSource = {
-  readonly kind: 'directory' | 'zip' | 'memory';
+  readonly kind: 'directory' | 'zip' | 'memory' | 's3';
   /**
    * Every file of the tree, sorted by UTF-8 bytes; folders are not listed.
    * @throws DrillproofError `io.UNREADABLE` when a folder cannot be read
@@ -25,6 +25,8 @@ export type EvidenceSource = {
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
   checkContainer?(signal?: AbortSignal): Promise<void>;
+  /** Where the tree is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
+  readonly bag?: EvidenceSource;
 };
 
 const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);

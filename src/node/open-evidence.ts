@@ -9,11 +9,11 @@ import {
   type OpenFile,
 } from '../evidence/index.ts';
 import { openZip, type ZipArchive } from '../zip/index.ts';
-import { directorySource } from './directory-source.ts';
+import { exportTree } from './export-tree.ts';
 import { openFile } from './file-access.ts';
 import { ioError } from './fs-errors.ts';
 
-/** Evidence that a person named: an export (a folder or one ZIP), or the archive of one part. */
+/** Evidence that a person named: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. */
 export type OpenEvidence =
   | { readonly kind: 'export'; readonly source: EvidenceSource; close(): Promise<void> }
   | { readonly kind: 'part'; readonly access: OpenFile; close(): Promise<void> };
@@ -21,19 +21,31 @@ export type OpenEvidence =
 /**
  * Opens evidence by what it is. A file that is no readable ZIP is opened as a part, so that verifying it says what is
  * wrong with it.
- * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`
+ * @param path a path, or an address `s3://bucket/prefix`, for which `env` holds the AWS variables
+ * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
+ *   `usage.INVALID`, `io.PACKAGE_MISSING`
  */
-export async function openEvidence(path: string): Promise<OpenEvidence> {
+export async function openEvidence(path: string, env: Environment = process.env): Promise<OpenEvidence> {
+  if (isS3Url(path)) {
+    // Loaded only here: what lies on this machine is read without a line of code that could reach another.
+    const { openS3Evidence } = await import('./s3/open-evidence.ts');
+    return openS3Evidence(path, { name: 'the address in S3', code: 'usage.INVALID' }, env);
+  }
   const stats = await stat(path).catch((cause: unknown) => {
     throw ioError(cause, path, 'read');
   });
-  return stats.isDirectory() ? openDirectory(path) : openArchive(path);
+  return stats.isDirectory() ? openTree(exportTree(path).source, path) : openArchive(await openFile(path));
 }
 
-async function openDirectory(path: string): Promise<OpenEvidence> {
-  const source = directorySource(path);
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether evidence, or a mirror, is named by an address in S3 and not by a path. */
+export const isS3Url = (path: string): boolean => path.startsWith('s3://');
+
+/** Opens a tree of files as an export. @throws DrillproofError `export.NOT_AN_EXPORT`, and what the source throws */
+export async function openTree(source: EvidenceSource, name: string): Promise<OpenEvidence> {
   const files = await source.files();
-  if (!files.some((file) => looksLikeExport(file.path))) throw notAnExport(path, files.length);
+  if (!files.some((file) => looksLikeExport(file.path))) throw notAnExport(name, files.length);
   return { kind: 'export', source, close: () => Promise.resolve() };
 }
 
@@ -42,11 +54,11 @@ const looksLikeExport = (path: string): boolean =>
 
 function notAnExport(path: string, files: number): DrillproofError {
   const what = files === 0 ? 'is empty' : 'holds neither manifest.json nor export.json nor parts/';
-  return new DrillproofError('export.NOT_AN_EXPORT', `the folder ${path} ${what}`, { path });
+  return new DrillproofError('export.NOT_AN_EXPORT', `${path} ${what}`, { path });
 }
 
-async function openArchive(path: string): Promise<OpenEvidence> {
-  const access = await openFile(path);
+/** Opens one file as an export or a part, and closes it should that fail. @throws DrillproofError `io.UNREADABLE` */
+export async function openArchive(access: OpenFile): Promise<OpenEvidence> {
   const close = (): Promise<void> => access.close();
   const archive = await openZip(access).catch(async (error: unknown) => {
     if (error instanceof DrillproofError && error.code.startsWith('zip.')) return undefined;

@@ -7,7 +7,7 @@ import {
   type VerifyExportOptions,
   type VerifyProgress,
 } from '../verify/index.ts';
-import { directorySource } from './directory-source.ts';
+import { exportTree } from './export-tree.ts';
 import type { PoolSettings } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
 
@@ -22,15 +22,15 @@ const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, fu
 const AHEAD = 128;
 
 /**
- * `verifyExport` of a folder, with its parts judged by as many threads as there are cores. The report is the same
- * whatever the number of threads.
+ * `verifyExport` of a folder, or of the bag that it is, with its parts judged by as many threads as there are cores.
+ * The report is the same whatever the number of threads.
  * @throws DrillproofError what `directorySource` throws; an aborted `signal` throws its reason
  */
 export async function verifyDirectory(root: string, options: VerifyDirectoryOptions): Promise<ExportReport> {
   const { jobs = availableParallelism(), ...rest } = options;
-  const source = directorySource(root);
+  const { source, folder } = exportTree(root);
   if (jobs <= 1) return verifyExport(source, rest);
-  const pool = createVerifyPool(jobs, settingsOf(root, rest));
+  const pool = createVerifyPool(jobs, settingsOf(folder, rest));
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
     if (event.kind === 'planned') small = event.bytes <= SMALL_BYTES[rest.depth ?? 'full'];

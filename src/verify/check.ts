@@ -15,6 +15,8 @@ export const CHECKS = {
   'export.selection': 'the selection digest covers exactly the listed bundles and reports',
   'export.attestation': 'a trusted key vouches for the list of bundles',
   'export.files': 'exactly the listed parts and reports are there',
+  'export.bag':
+    'the bag around the export is complete, and every file in it has the digest that the bag states',
   'part.bytes': 'the archive has the listed size and SHA-256',
   'part.archive': 'the archive is one unambiguous ZIP, every byte accounted for',
   'bundle.manifest': 'manifest.json is canonical and follows its format',
@@ -25,6 +27,10 @@ export const CHECKS = {
   'attestation.key': 'the trust store has a key that speaks for the statement',
   'attestation.signature': 'the signature verifies over the statement with that key',
   'attestation.binding': 'everything that the statement names is bound to the bytes that are here',
+  'dsse.envelope':
+    'the envelope is DSSE with an in-toto statement of ours, which one of its signatures names',
+  'dsse.threshold': 'as many different trusted keys signed the envelope as were asked for',
+  'dsse.attestation': 'the envelope that the caller gave vouches for what is here',
   'second.reader': 'a second ZIP reader sees the same entries and bytes',
   'second.crypto': 'a second implementation judges the signature the same',
   'local-report.bytes': 'the archive has the listed size and SHA-256',

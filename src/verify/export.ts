@@ -2,6 +2,7 @@ import { mapConcurrently } from '../bytes/concurrently.ts';
 import { turn } from '../bytes/turn.ts';
 import type { Code } from '../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../evidence/index.ts';
+import { checkBag } from './bag.ts';
 import { createLedger } from './check.ts';
 import { exportCoverage } from './coverage.ts';
 import {
@@ -38,6 +39,8 @@ export type VerifyExportOptions = VerifyOptions & {
   /** Parts judged at once; default 1. */
   readonly concurrency?: number;
   readonly onProgress?: (event: VerifyProgress) => void;
+  /** A DSSE envelope about the list of bundles, which vouches for it as an export attestation does (formats §2, DSSE). */
+  readonly dsse?: Uint8Array;
 };
 
 /**
@@ -47,9 +50,10 @@ export type VerifyExportOptions = VerifyOptions & {
  */
 export async function verifyExport(
   source: EvidenceSource,
-  options: VerifyExportOptions,
+  { dsse, ...options }: VerifyExportOptions,
 ): Promise<ExportReport> {
   const state: Export = {
+    ...(dsse === undefined ? {} : { dsse }),
     source,
     settings: settingsOf(options),
     ledger: createLedger(),
@@ -67,6 +71,7 @@ export async function verifyExport(
   const parts = await verifyParts(state, files, options);
   checkAcrossParts(state, parts);
   const localReports = await verifyLocalReports(state, files);
+  await checkBag(state, parts, localReports);
   await checkMirrorFiles(state, files);
   return reportOf(state, files, parts, localReports);
 }
@@ -83,6 +88,8 @@ const TREE_CHECKS = [
 function unlisted(state: Export): ExportReport {
   for (const id of TREE_CHECKS)
     state.ledger.skipped(id, 'not_checked', 'the files of the export could not be listed');
+  if (state.dsse !== undefined)
+    state.ledger.skipped('dsse.attestation', 'not_checked', 'the files of the export could not be listed');
   return reportOf(state, NO_FILES, [], []);
 }
 
@@ -236,4 +243,5 @@ const REQUIRED: ReadonlySet<string> = new Set([
   'export.selection',
   'export.files',
   'export.container',
+  'export.bag',
 ]);

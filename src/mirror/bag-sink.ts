@@ -1,0 +1,114 @@
+import { digestOf, digestStream } from '../bytes/hash.ts';
+import {
+  BAG_DECLARATION,
+  BAG_INFO,
+  BAG_MANIFEST,
+  BAG_PAYLOAD,
+  BAG_TAG_MANIFEST,
+  bagDeclarationBytes,
+  bagInfoBytes,
+  bagManifestBytes,
+} from '../evidence/bag-tags.ts';
+import { CHECKSUMS } from '../evidence/checksums.ts';
+import { readIfThere } from './claim.ts';
+import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
+
+export type BagOptions = {
+  /** Name and version of the program, for `Bag-Software-Agent`. */
+  readonly tool: string;
+  /** The id of the export, for `External-Identifier`. */
+  readonly evidenceExportId: string;
+};
+
+/**
+ * A sink that writes the tree of the export as the payload of a BagIt 1.0 bag (RFC 8493, formats §1, Export): under
+ * `data/`, with tag files around it that are written when everything else is here. A bag that is mirrored again gains
+ * a receipt, and its tag files follow: until then, or after an interruption just there, it is not valid as a bag,
+ * while the export in it is whole.
+ */
+export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
+  return {
+    open: async () => bagTarget(await inner.open(), options),
+    ...(inner.look !== undefined && {
+      async look() {
+        const view = await inner.look!();
+        return view === undefined ? undefined : bagView(view);
+      },
+    }),
+  };
+}
+
+const inside = (path: string): string => `${BAG_PAYLOAD}${path}`;
+
+function bagView(inner: MirrorView): MirrorView {
+  return {
+    isEmpty: () => inner.isEmpty(),
+    size: (path) => inner.size(inside(path)),
+    read: (path) => inner.read(inside(path)),
+    async list(folder) {
+      const paths = await inner.list(inside(folder));
+      return paths.map((path) => path.slice(BAG_PAYLOAD.length));
+    },
+    readClaim: () => inner.readClaim(),
+  };
+}
+
+function bagTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
+  return {
+    ...bagView(inner),
+    write: (path, bytes) => inner.write(inside(path), bytes),
+    partial: (path) => inner.partial(inside(path)),
+    ...(inner.adopt !== undefined && {
+      adopt: (path, expected) => inner.adopt!(inside(path), expected),
+    }),
+    ...(inner.share !== undefined && {
+      share: (path, expected) => inner.share!(inside(path), expected),
+    }),
+    writeClaim: (bytes) => inner.writeClaim(bytes),
+    seal: async (files) => writeTags(inner, [...files, ...(await ownFiles(inner))], options),
+    clean: () => inner.clean(),
+    close: () => inner.close(),
+  };
+}
+
+/** What a mirror adds to the export: checksums, and the receipts of this run and of earlier ones. */
+async function ownFiles(inner: MirrorTarget): Promise<Sealed[]> {
+  const receipts = await inner.list(inside('receipts'));
+  const own: Sealed[] = [];
+  for (const path of [inside(CHECKSUMS), ...receipts]) {
+    const { digest, bytes } = await digestStream(inner.read(path));
+    own.push({ path: path.slice(BAG_PAYLOAD.length), digest, bytes });
+  }
+  return own;
+}
+
+// The declaration comes last: without it nobody takes the folder for a bag.
+async function writeTags(
+  inner: MirrorTarget,
+  payload: readonly Sealed[],
+  { tool, evidenceExportId }: BagOptions,
+): Promise<void> {
+  const oxum = `${payload.reduce((sum, { bytes }) => sum + bytes, 0)}.${payload.length}`;
+  const tags: readonly (readonly [path: string, bytes: Uint8Array])[] = [
+    [BAG_MANIFEST, bagManifestBytes(payload.map(({ path, digest }) => ({ path: inside(path), digest })))],
+    [
+      BAG_INFO,
+      bagInfoBytes([
+        ['Bag-Software-Agent', tool],
+        ['External-Identifier', evidenceExportId],
+        ['Payload-Oxum', oxum],
+      ]),
+    ],
+    [BAG_DECLARATION, bagDeclarationBytes()],
+  ];
+  const rows = tags.map(([path, bytes]) => ({ path, digest: digestOf(bytes) }));
+  const [declaration] = tags.slice(-1);
+  for (const [path, bytes] of tags.slice(0, -1)) await writeOnce(inner, path, bytes);
+  await writeOnce(inner, BAG_TAG_MANIFEST, bagManifestBytes(rows));
+  await writeOnce(inner, ...declaration!);
+}
+
+async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8Array): Promise<void> {
+  const here = await readIfThere(target, path, bytes.length);
+  if (here === undefined || digestOf(here) !== digestOf(bytes)) await target.write(path, bytes);
+}
