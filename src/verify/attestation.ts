@@ -14,10 +14,24 @@ import { finding, findingsOf, type Finding } from './finding.ts';
 import { settingsOf, trustOf, type Settings, type VerifyOptions } from './options.ts';
 import type { AttestationReport, SignedBy } from './report.ts';
 
-/** A signed statement, and what is known from elsewhere of what it speaks about. */
-export type SignedStatement = {
-  readonly signature: string;
+/** A signature as it stands in a document. */
+type EncodedSignature = {
+  /** A JSON pointer to it. */
+  readonly path: string;
+  /** The DER bytes. @throws DrillproofError `encoding.BASE64URL_INVALID` */
+  readonly decode: () => Uint8Array;
+};
+
+/** A statement, the bytes that were signed for it, and what says that the key named in it signed them. */
+export type Signed = {
   readonly statement: Statement | ExportStatement;
+  readonly message: Uint8Array;
+  /** One of them has to verify. */
+  readonly signatures: readonly EncodedSignature[];
+};
+
+/** A signed statement, and what is known from elsewhere of what it speaks about. */
+export type SignedStatement = Signed & {
   readonly purpose: Extract<Purpose, 'evidence' | 'export'>;
   readonly projectId?: string;
   readonly organizationId?: string;
@@ -36,6 +50,16 @@ const STEPS: Steps = {
 /** What the judgement of a signature found out: the signer, when a trusted key vouches for the statement. */
 export type SignatureJudgement = { readonly signer?: SignedBy; readonly trusted: boolean };
 
+/** An attestation as what is judged of it. */
+export const signedOf = (attestation: {
+  readonly signature: string;
+  readonly statement: Statement | ExportStatement;
+}): Signed => ({
+  statement: attestation.statement,
+  message: statementBytes(attestation.statement),
+  signatures: [{ path: '/signature', decode: () => signatureBytes(attestation) }],
+});
+
 /**
  * Judges a signed statement in order: is it of the right type and encoding, does the trust store have a key that
  * speaks for it, and does the signature verify with that key (formats §2, §3).
@@ -47,25 +71,24 @@ export function judgeSignature(
   signed: SignedStatement,
   settings: Settings,
 ): SignatureJudgement {
-  const { statement } = signed;
-  const { der, formed } = checkFormat(ledger, subject, path, signed, settings);
+  const { ders, formed } = checkFormat(ledger, subject, path, signed, settings);
   if (settings.trust === undefined) return withoutTrust(ledger, subject);
   const key = checkKey(ledger, subject, path, signed, settings.trust, settings.asOfMs);
-  const verified = checkSignature(ledger, subject, path, statement, der, key.found);
+  const verified = checkSignature(ledger, subject, path, signed.message, ders, key.found);
   if (settings.secondOpinion !== undefined) {
     checkSecondCrypto(
       ledger,
       subject,
       path,
-      statement,
-      der,
+      signed.message,
+      ders,
       key.found,
       verified,
       settings.secondOpinion.p256,
     );
   }
   if (!formed || !key.speaks || !verified) return { trusted: false };
-  const { issuer, keyId, issuedAtMs } = statement;
+  const { issuer, keyId, issuedAtMs } = signed.statement;
   return { trusted: true, signer: { issuer, keyId, issuedAtMs } };
 }
 
@@ -73,9 +96,9 @@ function checkFormat(
   ledger: Ledger,
   subject: string,
   path: string,
-  { statement, signature, purpose }: SignedStatement,
+  { statement, signatures, purpose }: SignedStatement,
   settings: Settings,
-): { readonly der?: Uint8Array; readonly formed: boolean } {
+): { readonly ders: readonly Uint8Array[]; readonly formed: boolean } {
   const found: Finding[] = [];
   const accepted = settings.predicateTypes[purpose];
   if (!accepted.includes(statement.predicateType)) {
@@ -88,22 +111,21 @@ function checkFormat(
     const times = { expected: `at most ${settings.asOfMs}`, actual: String(statement.issuedAtMs) };
     found.push(finding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));
   }
-  const der = decodeSignature(signature);
-  if (der instanceof DrillproofError) {
-    found.push(
-      finding('attestation.SIGNATURE_ENCODING', subject, {
-        path: `${path}#/signature`,
-        message: der.message,
-      }),
-    );
-  }
-  const formed = ledger.ran(STEPS.format, found);
-  return der instanceof DrillproofError ? { formed } : { der, formed };
+  const decoded = signatures.map((one) => ({ at: `${path}#${one.path}`, der: decodeSignature(one) }));
+  const ders = decoded.flatMap(({ der }) => (der instanceof DrillproofError ? [] : [der]));
+  const faults = decoded.flatMap(({ at, der }) =>
+    der instanceof DrillproofError
+      ? [finding('attestation.SIGNATURE_ENCODING', subject, { path: at, message: der.message })]
+      : [],
+  );
+  // Of several signatures said to be by the key, one that is sound is enough.
+  if (ders.length === 0) found.push(...faults);
+  return { ders, formed: ledger.ran(STEPS.format, found) };
 }
 
-function decodeSignature(signature: string): Uint8Array | DrillproofError {
+function decodeSignature({ decode }: EncodedSignature): Uint8Array | DrillproofError {
   try {
-    const der = signatureBytes({ signature });
+    const der = decode();
     assertEcdsaDer(der);
     return der;
   } catch (error) {
@@ -167,18 +189,18 @@ function checkSignature(
   ledger: Ledger,
   subject: string,
   path: string,
-  statement: Statement | ExportStatement,
-  der: Uint8Array | undefined,
+  message: Uint8Array,
+  ders: readonly Uint8Array[],
   key: TrustedKey | undefined,
 ): boolean {
-  if (der === undefined || key === undefined) {
-    const reason = der === undefined ? 'the signature cannot be decoded' : 'there is no key to check it with';
+  if (ders.length === 0 || key === undefined) {
+    const reason = ders.length === 0 ? 'the signature cannot be decoded' : 'there is no key to check it with';
     ledger.skipped(STEPS.signature, 'not_checked', reason);
     return false;
   }
-  const verified = verifySignature({ key, message: statementBytes(statement), signature: der });
-  const message = 'the signature does not verify over the statement with the trusted key';
-  const found = verified ? [] : [finding('attestation.SIGNATURE_INVALID', subject, { path, message })];
+  const verified = ders.some((signature) => verifySignature({ key, message, signature }));
+  const text = 'the signature does not verify over the statement with the trusted key';
+  const found = verified ? [] : [finding('attestation.SIGNATURE_INVALID', subject, { path, message: text })];
   return ledger.ran(STEPS.signature, found);
 }
 
@@ -186,18 +208,17 @@ function checkSecondCrypto(
   ledger: Ledger,
   subject: string,
   path: string,
-  statement: Statement | ExportStatement,
-  der: Uint8Array | undefined,
+  message: Uint8Array,
+  ders: readonly Uint8Array[],
   key: TrustedKey | undefined,
   verified: boolean,
   implementation: P256,
 ): void {
-  if (der === undefined || key === undefined) {
+  if (ders.length === 0 || key === undefined) {
     ledger.skipped('second.crypto', 'not_checked', 'there was no signature and key to judge');
     return;
   }
-  const message = statementBytes(statement);
-  const second = verifySignature({ key, message, signature: der, implementation });
+  const second = ders.some((signature) => verifySignature({ key, message, signature, implementation }));
   if (second === verified) {
     ledger.ran('second.crypto', []);
     return;
@@ -267,8 +288,7 @@ function judgeAlone(
     ...(organizationId === undefined ? {} : { organizationId }),
   };
   const signed: SignedStatement = {
-    signature: typed.signature,
-    statement: typed.statement,
+    ...signedOf(typed),
     purpose: 'evidence',
     ...known,
   };

@@ -13,7 +13,11 @@ export type Listing = {
   readonly throughAtMs: number;
 };
 
-export type VerifyPartOptions = VerifyOptions & { readonly listed?: Listing };
+export type VerifyPartOptions = VerifyOptions & {
+  readonly listed?: Listing;
+  /** A DSSE envelope about this bundle. Where the part carries no attestation it stands for one (formats §2, DSSE). */
+  readonly dsse?: Uint8Array;
+};
 
 /** Sizes and digests of the entries of an archive, by name, as they were read. */
 type ReadEntries = Map<string, { readonly bytes: number; readonly digest: Digest }>;
@@ -23,6 +27,7 @@ export type Bundle = {
   readonly ledger: Ledger;
   readonly settings: Settings;
   readonly listed?: Listing;
+  readonly dsse?: Uint8Array;
   /** What findings are about: the id in the row, until the manifest is read. */
   subject: string;
   archive?: { readonly digest: Digest; readonly bytes: number };
@@ -33,17 +38,18 @@ export type Bundle = {
   attestation?: Attestation;
   /** Whether it carries an attestation, as far as that is known. */
   signed: boolean | undefined;
-  signer?: SignedBy;
+  signer?: SignedBy | undefined;
   readonly read: ReadEntries;
 };
 
 /** A bundle of which nothing is known yet but what lists it. */
 export function newBundle(options: VerifyPartOptions): Bundle {
-  const { listed } = options;
+  const { listed, dsse } = options;
   return {
     ledger: createLedger(),
     settings: settingsOf(options),
     ...(listed === undefined ? {} : { listed }),
+    ...(dsse === undefined ? {} : { dsse }),
     subject: listed?.row.evidenceBundleId ?? 'bundle',
     signed: listed?.row.signed,
     read: new Map(),
@@ -64,9 +70,11 @@ const CONTENT_CHECKS: readonly CheckId[] = [
 ];
 
 /** Records every check from `first` on that has no state yet as not checked. */
-export function skipFrom({ ledger }: Bundle, first: CheckId, reason: string): void {
+export function skipFrom({ ledger, dsse }: Bundle, first: CheckId, reason: string): void {
   const done = new Set(ledger.checks.map((check) => check.id));
   for (const id of CONTENT_CHECKS.slice(CONTENT_CHECKS.indexOf(first))) {
     if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
   }
+  if (dsse !== undefined && !done.has('dsse.attestation'))
+    ledger.skipped('dsse.attestation', 'not_checked', reason);
 }

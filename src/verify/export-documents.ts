@@ -12,11 +12,14 @@ import {
   selectionDigest,
   type ExportManifest,
 } from '../evidence/index.ts';
-import { judgeSignature } from './attestation.ts';
+import { judgeSignature, signedOf, type SignatureJudgement } from './attestation.ts';
 import { createLedger } from './check.ts';
+import { dsseOnExport, judgeGivenDsse } from './dsse.ts';
 import { EXPORT, type Export } from './export-state.ts';
+import { exportSubjectFindings } from './export-subject.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import type { Files } from './export-files.ts';
+import { foldInto } from './fold.ts';
 import { irregular } from './listed-part.ts';
 
 /** The bytes of a document of the export, or `undefined` when it is not there. */
@@ -136,7 +139,7 @@ export function checkSelection({ ledger, manifest }: Export): void {
   ledger.ran('export.selection', digest === manifest.selectionDigest ? [] : differs);
 }
 
-/** `export.attestation`: who vouches that the list is complete (formats §2, Export attestation). */
+/** `export.attestation` and `dsse.attestation`: who vouches that the list is complete (formats §2, Export attestation). */
 export async function checkExportAttestation(state: Export, files: Files): Promise<void> {
   const { ledger, settings, manifestDigest } = state;
   const pinned =
@@ -150,6 +153,7 @@ export async function checkExportAttestation(state: Export, files: Files): Promi
   } catch (error) {
     ledger.ran('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
   }
+  checkGivenEnvelope(state);
   if (state.completeness !== 'claimed') return;
   const message = 'nobody vouches that the list of bundles is complete';
   ledger.note([finding('export.COMPLETENESS_CLAIMED', EXPORT, { message })]);
@@ -160,37 +164,31 @@ function judgeExportAttestation(state: Export, bytes: Uint8Array): void {
   if (manifest === undefined) {
     return ledger.skipped('export.attestation', 'not_checked', 'there is no manifest that could be read');
   }
-  const { signature, statement } = parseExportAttestation(bytes, settings.limits);
+  const attestation = parseExportAttestation(bytes, settings.limits);
   // The steps of the judgement are one check here: its own ledger keeps them apart from those of the bundles.
   const steps = createLedger();
   const { organizationId, scope } = manifest;
   const project = scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true };
-  const signed = { signature, statement, purpose: 'export' as const, organizationId, ...project };
+  const signed = { ...signedOf(attestation), purpose: 'export' as const, organizationId, ...project };
   const judged = judgeSignature(steps, EXPORT, EXPORT_ATTESTATION, signed, settings);
   const subject = { evidenceExportId: manifest.evidenceExportId, organizationId, manifestDigest };
-  const found = [...steps.findings, ...subjectFindings(statement.subject, subject)];
-  const open = steps.checks.find((check) => check.state === 'not_checked');
-  const failed = found.some((one) => one.severity === 'error');
-  if (open !== undefined && !failed) {
-    ledger.note(found);
-    return ledger.skipped('export.attestation', 'not_checked', open.reason ?? 'the signature was not judged');
-  }
-  ledger.ran('export.attestation', found);
-  if (failed || judged.signer === undefined) return;
-  state.signer = judged.signer;
-  if (state.completeness === 'claimed') state.completeness = 'attested';
+  const path = `${EXPORT_ATTESTATION}#/statement/subject`;
+  steps.note(exportSubjectFindings(EXPORT, path, attestation.statement.subject, subject));
+  if (foldInto(ledger, 'export.attestation', steps)) vouchedFor(state, judged);
 }
 
-function subjectFindings(
-  signed: Readonly<Record<string, string>>,
-  actual: Readonly<Record<string, string | undefined>>,
-): Finding[] {
-  return Object.entries(actual)
-    .filter(([field, value]) => signed[field] !== value)
-    .map(([field, value = 'absent']) => {
-      const path = `${EXPORT_ATTESTATION}#/statement/subject/${field}`;
-      const message = `the export attestation speaks of another ${field}`;
-      const values = { expected: value, actual: signed[field] ?? 'absent' };
-      return finding('export.ATTESTATION_SUBJECT_MISMATCH', EXPORT, { path, message, ...values });
-    });
+/** `dsse.attestation`: what the caller gave beside the export vouches for the list as well. */
+function checkGivenEnvelope(state: Export): void {
+  const { ledger, settings, manifest, manifestDigest, dsse } = state;
+  if (dsse === undefined) return;
+  if (manifest === undefined || manifestDigest === undefined)
+    return ledger.skipped('dsse.attestation', 'not_checked', 'there is no manifest that could be read');
+  const about = dsseOnExport(EXPORT, manifest, manifestDigest);
+  vouchedFor(state, judgeGivenDsse(ledger, EXPORT, dsse, about, settings));
+}
+
+function vouchedFor(state: Export, { signer }: SignatureJudgement): void {
+  if (signer === undefined) return;
+  state.signer ??= signer;
+  if (state.completeness === 'claimed') state.completeness = 'attested';
 }

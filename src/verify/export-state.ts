@@ -10,6 +10,8 @@ export type Export = {
   readonly source: EvidenceSource;
   readonly settings: Settings;
   readonly ledger: Ledger;
+  /** What the caller gave beside the export. */
+  readonly dsse?: Uint8Array;
   manifest?: ExportManifest;
   manifestDigest?: Digest;
   manifestBytes?: number;

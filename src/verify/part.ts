@@ -65,7 +65,7 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
   const { ledger, settings, listed, manifest, manifestDigest, archive, signed, signer, runResult } = bundle;
   const verdict = bundleVerdict(ledger, {
     depth: settings.depth,
-    signed: signed === true,
+    signed: signed === true || bundle.dsse !== undefined,
     trusted: signer !== undefined,
     listed: listed !== undefined,
   });

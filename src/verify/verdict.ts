@@ -51,5 +51,9 @@ export function bundleVerdict(ledger: Ledger, { depth, signed, trusted, listed }
   if (!sound || (depth === 'digest' && !listed)) return 'incomplete';
   if (depth === 'digest' || !signed || !trusted) return 'intact';
   const opinions = SECOND_OPINIONS.every((id) => state.get(id) !== 'not_checked');
-  return AUTHENTICITY.every(passed) && opinions ? 'verified' : 'incomplete';
+  const without = AUTHENTICITY.every((id) => state.get(id) === 'not_applicable');
+  const own = AUTHENTICITY.every(passed);
+  const given = state.get('dsse.attestation');
+  const authentic = given === undefined ? own : given === 'passed' && (own || without);
+  return authentic && opinions ? 'verified' : 'incomplete';
 }

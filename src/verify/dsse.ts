@@ -1,0 +1,197 @@
+import type { Digest } from '../bytes/hash.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  readDsseStatement,
+  readExportDsseStatement,
+  type ExportManifest,
+  type ExportStatement,
+  type Statement,
+} from '../evidence/index.ts';
+import { judgeDsse, parseDsse, preAuthEncoding, type DsseEnvelope } from '../trust/index.ts';
+import { judgeSignature, type SignatureJudgement, type SignedStatement } from './attestation.ts';
+import { bindingFindings, type BundleFacts } from './bundle-binding.ts';
+import { createLedger, type CheckId, type Ledger } from './check.ts';
+import { exportSubjectFindings } from './export-subject.ts';
+import { finding, findingsOf, type Finding } from './finding.ts';
+import { foldInto } from './fold.ts';
+import type { Settings } from './options.ts';
+
+/** What an envelope has to be about: what kind of statement, where it belongs, and what it must be bound to. */
+export type DsseAbout<S extends Statement | ExportStatement = Statement | ExportStatement> = Pick<
+  SignedStatement,
+  'purpose' | 'projectId' | 'organizationId' | 'wholeOrganization'
+> & {
+  readonly read: (envelope: DsseEnvelope, accepted: readonly string[]) => S;
+  /** What the statement names and is otherwise; absent where there are no bytes to compare it with. */
+  readonly bind?: (statement: S) => readonly Finding[];
+};
+
+const PREDICATE = '/payload#/predicate';
+
+/** An envelope about a bundle. */
+export const dsseOnBundle = (subject: string, facts: BundleFacts): DsseAbout<Statement> => ({
+  purpose: 'evidence',
+  projectId: facts.manifest.projectId,
+  organizationId: facts.manifest.organizationId,
+  read: readDsseStatement,
+  bind: (statement) => bindingFindings(subject, `dsse#${PREDICATE}/subject/manifestDigest`, statement, facts),
+});
+
+/** An envelope about the list of an export. */
+export const dsseOnExport = (
+  subject: string,
+  { evidenceExportId, organizationId, scope }: ExportManifest,
+  manifestDigest: Digest,
+): DsseAbout<ExportStatement> => ({
+  purpose: 'export',
+  organizationId,
+  ...(scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true }),
+  read: readExportDsseStatement,
+  bind: (statement) =>
+    exportSubjectFindings(subject, `dsse#${PREDICATE}/subject`, statement.subject, {
+      evidenceExportId,
+      organizationId,
+      manifestDigest,
+    }),
+});
+
+/** `dsse.attestation`: an envelope that the caller gave beside evidence, judged as one check of it. */
+export function judgeGivenDsse<S extends Statement | ExportStatement>(
+  ledger: Ledger,
+  subject: string,
+  bytes: Uint8Array,
+  about: DsseAbout<S>,
+  settings: Settings,
+): SignatureJudgement {
+  const steps = createLedger();
+  const judged = judgeEnvelope(steps, subject, bytes, about, 1, settings);
+  return foldInto(ledger, 'dsse.attestation', steps) ? judged : { trusted: false };
+}
+
+/** The path of findings about an envelope: the caller gave it, so that it has no name of its own. */
+const PATH = 'dsse';
+
+const STEPS: readonly CheckId[] = [
+  'attestation.format',
+  'attestation.key',
+  'attestation.signature',
+  'dsse.threshold',
+  'attestation.binding',
+];
+
+/**
+ * Judges an envelope in order: is it DSSE with a statement of ours, does a trusted key that speaks for the statement
+ * vouch for it, did enough different keys sign, and is it bound to what is at hand (formats §2, DSSE).
+ */
+export function judgeEnvelope<S extends Statement | ExportStatement>(
+  ledger: Ledger,
+  subject: string,
+  bytes: Uint8Array,
+  about: DsseAbout<S>,
+  threshold: number,
+  settings: Settings,
+): SignatureJudgement {
+  const opened = openEnvelope(ledger, subject, bytes, about, settings);
+  if (opened === undefined) {
+    for (const id of STEPS) ledger.skipped(id, 'not_checked', 'the envelope holds no statement to judge');
+    return { trusted: false };
+  }
+  const { envelope, statement } = opened;
+  const { read: _read, bind, ...known } = about;
+  const judged = judgeSignature(
+    ledger,
+    subject,
+    PATH,
+    { ...known, ...signedBy(envelope, statement) },
+    settings,
+  );
+  const enough = checkThreshold(ledger, subject, opened, about, threshold, settings);
+  if (bind === undefined)
+    ledger.skipped('attestation.binding', 'not_checked', 'an envelope alone is bound to no bytes');
+  const bound = bind === undefined || ledger.ran('attestation.binding', bind(statement));
+  return enough && bound ? judged : { trusted: false };
+}
+
+type Opened<S> = { readonly envelope: DsseEnvelope; readonly statement: S };
+
+function openEnvelope<S extends Statement | ExportStatement>(
+  ledger: Ledger,
+  subject: string,
+  bytes: Uint8Array,
+  { read, purpose }: DsseAbout<S>,
+  settings: Settings,
+): Opened<S> | undefined {
+  try {
+    const envelope = parseDsse(bytes, { maxBytes: settings.limits.documentBytes });
+    const statement = read(envelope, settings.predicateTypes[purpose]);
+    refuseForeignKeyIds(envelope, statement.keyId);
+    ledger.ran('dsse.envelope', []);
+    return { envelope, statement };
+  } catch (error) {
+    ledger.ran('dsse.envelope', findingsOf(error, subject, PATH));
+    return undefined;
+  }
+}
+
+/** DSSE calls the key id a hint. Here the payload names its signer, and what contradicts it is not read. */
+function refuseForeignKeyIds({ signatures }: DsseEnvelope, named: string): void {
+  if (signatures.some(({ keyId }) => (keyId ?? named) === named)) return;
+  const message = `no signature is said to be by the key ${JSON.stringify(named)} that the statement names`;
+  throw new DrillproofError('dsse.KEYID_MISMATCH', message, { path: '/signatures' });
+}
+
+/** The signatures that may be the one by the key that the statement names: those that name it, or no key. */
+function signedBy(envelope: DsseEnvelope, statement: Statement | ExportStatement) {
+  const { payloadType, payload, signatures } = envelope;
+  return {
+    statement,
+    message: preAuthEncoding(payloadType, payload),
+    signatures: signatures.flatMap(({ keyId, signature }, at) =>
+      (keyId ?? statement.keyId) === statement.keyId
+        ? [{ path: `/signatures/${at}/sig`, decode: () => signature }]
+        : [],
+    ),
+  };
+}
+
+/** `dsse.threshold`: how many different keys signed, whatever their number of signatures and names. */
+function checkThreshold(
+  ledger: Ledger,
+  subject: string,
+  { envelope, statement }: Opened<Statement | ExportStatement>,
+  { purpose, projectId, organizationId }: Omit<DsseAbout, 'bind' | 'read'>,
+  threshold: number,
+  settings: Settings,
+): boolean {
+  const { trust, asOfMs } = settings;
+  if (trust === undefined) {
+    ledger.skipped('dsse.threshold', 'not_checked', 'no trust store was given');
+    return false;
+  }
+  const { signatures, distinct } = judgeDsse(envelope, trust, {
+    keyId: statement.keyId,
+    issuedAtMs: statement.issuedAtMs,
+    purpose,
+    asOfMs,
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(organizationId === undefined ? {} : { organizationId }),
+  });
+  const found = signatures.flatMap(({ keyId, problem }, at) =>
+    problem === undefined || keyId === statement.keyId
+      ? []
+      : [
+          finding('dsse.SIGNATURE_UNCOUNTED', subject, {
+            path: `${PATH}#/signatures/${at}`,
+            message: `the signature of ${JSON.stringify(keyId)} counts for nothing: ${problem.message}`,
+          }),
+        ],
+  );
+  if (distinct < threshold && threshold > 1) {
+    const message = 'fewer different trusted keys signed the envelope than were asked for';
+    const counts = { expected: `at least ${threshold}`, actual: String(distinct) };
+    found.push(
+      finding('dsse.THRESHOLD_MISSED', subject, { path: `${PATH}#/signatures`, message, ...counts }),
+    );
+  }
+  return ledger.ran('dsse.threshold', found);
+}
