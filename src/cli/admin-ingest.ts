@@ -70,7 +70,7 @@ export function defineExport(command: Command, cli: Cli): void {
       const localReports = await Promise.all(
         (options.reportMetadata ?? []).map((file) => readReportMetadata(cli, file)),
       );
-      const evidence = await openEvidence(path);
+      const evidence = await openEvidence(path, cli.env);
       try {
         if (evidence.kind === 'part')
           throw usageError(

@@ -86,7 +86,7 @@ async function judged(
   amongOthers: boolean,
 ): Promise<Result> {
   try {
-    const evidence = await openEvidence(path);
+    const evidence = await openEvidence(path, cli.env);
     try {
       return { path, report: await judge(cli, path, evidence, how, options) };
     } finally {
@@ -113,6 +113,8 @@ async function judge(
   try {
     const onProgress = follow(progress.update);
     const { source } = evidence;
+    if (source.kind === 's3')
+      return await verifyExport(source, { ...how, onProgress, concurrency: options.jobs });
     if (source.kind !== 'directory') return await verifyExport(source, { ...how, onProgress });
     return await verifyDirectory(path, { ...how, jobs: options.jobs, onProgress });
   } finally {

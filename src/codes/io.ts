@@ -65,6 +65,13 @@ export const ioCodes = {
     action: 'Wait until it ends, or choose another folder.',
     clause: 'docs/mirror.md',
   },
+  'io.PACKAGE_MISSING': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'What was asked for needs a package that drillproof does not bring and that is not installed.',
+    action: 'Install the packages named beside drillproof with npm install.',
+    clause: 'docs/cli.md, Exit codes',
+  },
   'transport.UNREACHABLE': {
     class: 'inaccessible',
     severity: 'error',
@@ -176,6 +183,27 @@ export const ioCodes = {
     meaning: 'Something that the manifest lists could not be fetched.',
     action: 'See the findings named; run the mirror again when the source can serve them.',
     clause: 'docs/mirror.md',
+  },
+  'mirror.EXPORT_FAILED': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'The control plane could not generate the export, so it never becomes available.',
+    action: 'See the failureCode and ask for a new export.',
+    clause: 'control API, Evidence export',
+  },
+  'mirror.WAIT_EXCEEDED': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The export was still being generated when the time to wait for it was over.',
+    action: 'Run the command again later, or wait longer with --wait.',
+    clause: 'docs/mirror.md, Finding exports',
+  },
+  'mirror.NOTHING_FOUND': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The project has no export that could be mirrored, so nothing was brought and nothing proven.',
+    action: 'Check the project and what the token may read.',
+    clause: 'docs/mirror.md, Finding exports',
   },
   'usage.INVALID': {
     class: 'usage',

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../bytes/utf8.ts';
-import { memoryAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { memoryAccess, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive } from '../zip/index.ts';
 
@@ -35,6 +35,7 @@ const absent = (path: string): DrillproofError =>
 const keepOpen = (access: RandomAccess): OpenFile => ({
   size: access.size,
   read: (offset, length) => access.read(offset, length),
+  ...watchedBy(access),
   close: () => Promise.resolve(),
 });
 

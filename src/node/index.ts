@@ -11,6 +11,9 @@ export {
 } from './keys.ts';
 export { readVerifyingKeys, type ReadNamedKey } from './key-set.ts';
 export { mirrorDirectory } from './mirror-directory.ts';
+export { mirrorS3, type MirrorS3Options } from './s3/mirror-s3.ts';
+export { parseS3Location, type S3Location } from './s3/location.ts';
+export type { Retention } from './s3/retention.ts';
 export { openEvidence, type OpenEvidence } from './open-evidence.ts';
 export { secondOpinion } from './second-opinion.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';

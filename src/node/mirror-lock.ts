@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseJson } from '../bytes/json-parse.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, TransportError } from '../errors.ts';
 import { errnoOf, ioError } from './fs-errors.ts';
 
 /** Locks that this process holds: its own pid in a lock says nothing, where every process of a container is pid 1. */
@@ -15,12 +15,37 @@ const ASIDE = /\.[0-9a-f]{12}$/;
 const TRIES = 5;
 const WRITING_MS = 200;
 
+/** How long to wait for a lock that another one holds. */
+export type LockWait = { readonly waitMs: number; readonly signal?: AbortSignal };
+const NO_WAIT: LockWait = { waitMs: 0 };
+const LOOK_EVERY_MS = 500;
+
 /**
- * Takes a lock file, which names its holder, and gives back how to let go of it. The lock of a process that is dead is
- * taken over; one of another machine never is, because nothing here can tell.
- * @throws DrillproofError `io.LOCKED`
+ * Takes a lock file, which names its holder and since when it holds, and gives back how to let go of it. The lock of a
+ * process that is dead is taken over; one of another machine never is, because nothing here can tell.
+ * @throws DrillproofError `io.LOCKED`; TransportError `transport.ABORTED` while it waits
  */
-export async function takeLock(file: string): Promise<() => Promise<void>> {
+export async function takeLock(file: string, wait = NO_WAIT): Promise<() => Promise<void>> {
+  for (let leftMs = wait.waitMs; ; leftMs -= LOOK_EVERY_MS) {
+    try {
+      return await tryLock(file);
+    } catch (cause) {
+      if (!isLocked(cause) || leftMs <= 0) throw cause;
+      await rest(Math.min(leftMs, LOOK_EVERY_MS), wait.signal);
+    }
+  }
+}
+
+const isLocked = (cause: unknown): boolean =>
+  cause instanceof DrillproofError && cause.code === 'io.LOCKED';
+
+async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await pause(ms, undefined, { signal }).catch((cause: unknown) => {
+    throw new TransportError('transport.ABORTED', 'the caller ended the waiting for the folder', { cause });
+  });
+}
+
+async function tryLock(file: string): Promise<() => Promise<void>> {
   for (let tries = 0; tries < TRIES; tries++) {
     if (held.has(file)) throw locked(file, 'this process');
     if (create(file)) {
@@ -49,10 +74,8 @@ function create(file: string): boolean {
     throw ioError(cause, file, 'write');
   }
   try {
-    writeSync(
-      fd,
-      JSON.stringify({ pid: process.pid, host: hostname(), nonce: randomBytes(8).toString('hex') }),
-    );
+    const nonce = randomBytes(8).toString('hex');
+    writeSync(fd, JSON.stringify({ pid: process.pid, host: hostname(), sinceMs: Date.now(), nonce }));
     return true;
   } catch (cause) {
     throw ioError(cause, file, 'write');
@@ -80,25 +103,30 @@ async function readIfThere(file: string): Promise<string | undefined> {
 
 /** Who holds a lock with this content, in words; `undefined` when nobody does any more. */
 function whoHolds(file: string, content: string): string | undefined {
-  const { pid, host } = readContent(content);
+  const { pid, host, sinceMs } = readContent(content);
   if (pid === undefined) return undefined;
-  if (host !== hostname()) return `process ${pid} on ${String(host)}`;
+  const holder = `process ${pid} on ${String(host)}${since(sinceMs)}`;
+  if (host !== hostname()) return holder;
   if (pid === process.pid) return held.has(file) ? 'this process' : undefined;
-  return isAlive(pid) ? `process ${pid}` : undefined;
+  return isAlive(pid) ? holder : undefined;
 }
 
-function readContent(content: string): { pid?: number; host?: unknown } {
+const since = (atMs: unknown): string =>
+  typeof atMs === 'number' && Math.abs(atMs) <= 8.64e15 ? `, since ${new Date(atMs).toISOString()}` : '';
+
+function readContent(content: string): { pid?: number; host?: unknown; sinceMs?: unknown } {
   try {
     const value = parseJson(Buffer.from(content));
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return {};
-    const { pid, host } = value;
-    return typeof pid === 'number' && Number.isInteger(pid) && pid > 0 ? { pid, host } : {};
+    const { pid, host, sinceMs } = value;
+    return typeof pid === 'number' && Number.isInteger(pid) && pid > 0 ? { pid, host, sinceMs } : {};
   } catch {
     return {};
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this machine lives, of whomever it is. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

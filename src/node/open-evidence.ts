@@ -12,6 +12,7 @@ import { openZip, type ZipArchive } from '../zip/index.ts';
 import { exportTree } from './export-tree.ts';
 import { openFile } from './file-access.ts';
 import { ioError } from './fs-errors.ts';
+import { isS3Url, type AwsEnvironment } from './s3/location.ts';
 
 /** Evidence that a person named: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. */
 export type OpenEvidence =
@@ -25,7 +26,7 @@ export type OpenEvidence =
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
  *   `usage.INVALID`, `io.PACKAGE_MISSING`
  */
-export async function openEvidence(path: string, env: Environment = process.env): Promise<OpenEvidence> {
+export async function openEvidence(path: string, env: AwsEnvironment = process.env): Promise<OpenEvidence> {
   if (isS3Url(path)) {
     // Loaded only here: what lies on this machine is read without a line of code that could reach another.
     const { openS3Evidence } = await import('./s3/open-evidence.ts');
@@ -36,11 +37,6 @@ export async function openEvidence(path: string, env: Environment = process.env)
   });
   return stats.isDirectory() ? openTree(exportTree(path).source, path) : openArchive(await openFile(path));
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Whether evidence, or a mirror, is named by an address in S3 and not by a path. */
-export const isS3Url = (path: string): boolean => path.startsWith('s3://');
 
 /** Opens a tree of files as an export. @throws DrillproofError `export.NOT_AN_EXPORT`, and what the source throws */
 export async function openTree(source: EvidenceSource, name: string): Promise<OpenEvidence> {

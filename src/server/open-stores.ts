@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
+import { parseS3Location, s3Name, type S3Location } from '../node/s3/location.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { openDiskBlobs } from './blobs/disk.ts';
 import { openS3Blobs } from './blobs/open-s3.ts';
-import { parseS3Location, s3Name, type S3Location } from './blobs/s3-location.ts';
 import { claimFolder } from './data-version.ts';
 import { openPostgresStore } from './store/postgres.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -34,6 +34,8 @@ const SQLITE_FILE = 'store.sqlite';
 // A letter and a colon are a drive.
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
+const BLOBS_URL = { name: 'BLOBS_URL', code: 'server.CONFIG_INVALID' } as const;
+
 const invalid = (message: string): DrillproofError => new DrillproofError('server.CONFIG_INVALID', message);
 
 /** A variable; one that is set to nothing is a secret that was forgotten, not a wish for the default. */
@@ -53,7 +55,7 @@ function storePlace(env: Environment, dataDir: string): StorePlace {
 function blobPlace(env: Environment, dataDir: string): BlobPlace {
   const url = variable(env, 'BLOBS_URL');
   if (url === undefined) return { kind: 'disk', folder: dataDir };
-  if (url.startsWith('s3:')) return { kind: 's3', location: parseS3Location(url) };
+  if (url.startsWith('s3:')) return { kind: 's3', location: parseS3Location(url, BLOBS_URL) };
   if (SCHEME.test(url)) throw invalid('BLOBS_URL is neither s3://… nor the path of a folder');
   return { kind: 'disk', folder: url };
 }

@@ -60,7 +60,7 @@ async function inspect(cli: Cli, path: string, options: Options): Promise<void> 
   if (options.out !== undefined && options.exportSignature !== true) {
     throw usageError('--out is for --export-signature', 'Add --export-signature, or leave --out out.');
   }
-  const evidence = await openEvidence(path);
+  const evidence = await openEvidence(path, cli.env);
   try {
     if (evidence.kind === 'part') {
       if (options.bundle !== undefined)

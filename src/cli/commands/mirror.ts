@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Digest } from '../../bytes/hash.ts';
 import { mirrorExport, type MirrorEvent, type MirrorReceipt } from '../../mirror/index.ts';
-import { mirrorDirectory } from '../../node/mirror-directory.ts';
+import { isS3Url } from '../../node/s3/location.ts';
 import { count, counted, size } from '../../report/figures.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../input.ts';
+import { sinkOf, sinkOptions, type SinkOptions } from '../mirror-sink.ts';
 import { digest, examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { createProgress, type Progress } from '../progress.ts';
@@ -15,13 +16,14 @@ import { ownVersion } from '../version.ts';
 
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
-type Options = RemoteOptions & {
-  readonly to: string;
-  readonly concurrency: number;
-  readonly expectManifest?: Digest;
-  readonly manifest?: string;
-  readonly withoutLocalReports?: boolean;
-};
+type Options = RemoteOptions &
+  SinkOptions & {
+    readonly to: string;
+    readonly concurrency: number;
+    readonly expectManifest?: Digest;
+    readonly manifest?: string;
+    readonly withoutLocalReports?: boolean;
+  };
 
 const MORE = `
 A file has its final name only when its bytes were proven, and manifest.json is
@@ -29,12 +31,15 @@ written last. Interrupt it anywhere and run the same command again: it goes on.
 A mirror that is whole is checked again and left as it is.`;
 
 export function define(command: Command, cli: Cli): void {
-  remoteOptions(standardOptions(command))
+  sinkOptions(remoteOptions(standardOptions(command)))
     .description(
       'Bring every part and local report of an export here, exactly, and prove each by its digest.',
     )
     .argument('<export>', 'id of the export')
-    .requiredOption('--to <dir>', 'folder of the mirror; a new one, or that of an earlier run')
+    .requiredOption(
+      '--to <place>',
+      'folder of the mirror or s3://bucket/prefix; a new one, or that of an earlier run',
+    )
     .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
     .option('--expect-manifest <digest>', 'SHA-256 that the manifest must have, known from elsewhere', digest)
     .option(
@@ -47,6 +52,10 @@ export function define(command: Command, cli: Cli): void {
     [
       'mirror an export',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror',
+    ],
+    [
+      'into a bucket, retained for years',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/evexp_0123456789ab --s3-retain-until 2033-01-01',
     ],
     [
       'only if it is the one you were told of',
@@ -65,7 +74,7 @@ async function mirror(cli: Cli, evidenceExportId: string, options: Options): Pro
       { projectId: options.project, evidenceExportId },
       {
         client,
-        to: mirrorDirectory(options.to),
+        to: await sinkOf(cli, options.to, options),
         concurrency: options.concurrency,
         withoutLocalReports: options.withoutLocalReports === true,
         tool: `drillproof/${await ownVersion()}`,
@@ -122,11 +131,11 @@ function textOf(receipt: MirrorReceipt, folder: string): string {
     .map(([state, times]) => `${count(times)} ${state}`);
   const lines = facts([
     ['mirrored', evidenceExportId],
-    ['folder', folder],
+    [isS3Url(folder) ? 'bucket' : 'folder', folder],
     ['manifest', manifestDigest],
     ['files', `${counted(files.length, 'file')}, ${size(bytes)} (${states.join(', ')})`],
     ['local reports', withoutLocalReports ? 'left out, as asked' : undefined],
   ]);
   const word = shellWord(folder);
-  return `${lines}\nEvery byte has the digest that the manifest says. Who signed it, verify says:\n  drillproof verify ${word} --trust trust.json --expect-manifest ${manifestDigest}\nWithout this tool:\n  (cd ${word} && sha256sum -c SHA256SUMS)\n`;
+  return `${lines}\nEvery byte has the digest that the manifest says. Who signed it, verify says:\n  drillproof verify ${word} --trust trust.json --expect-manifest ${manifestDigest}${isS3Url(folder) ? '' : `\nWithout this tool:\n  (cd ${word} && sha256sum -c SHA256SUMS)`}\n`;
 }

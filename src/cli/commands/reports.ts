@@ -68,7 +68,7 @@ function remoteText(items: readonly LocalReportItem[]): string {
 async function localReports(cli: Cli, path: string): Promise<void> {
   const { openEvidence } = await import('../../node/open-evidence.ts');
   const { readExportDocuments } = await import('../evidence-documents.ts');
-  const evidence = await openEvidence(path);
+  const evidence = await openEvidence(path, cli.env);
   try {
     if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);
     const { manifest } = await readExportDocuments(evidence.source);

@@ -1,10 +1,10 @@
 import type { Bytes } from '../../bytes/platform.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { ByteRange } from '../../node/s3/bucket.ts';
 import type { BlobRef } from '../store/store.ts';
 
-/** Bytes from `start` up to, not including, `end`. */
-export type ByteRange = { readonly start: number; readonly end: number };
+export type { ByteRange };
 
 /** An open blob whose bytes were proven to have its digest. It is closed once, whatever happened to it. */
 export type OpenBlob = {

@@ -1,38 +1,18 @@
-import { once } from '../../bytes/once.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf } from '../../node/fs-errors.ts';
+import { openBucket, type Bucket } from '../../node/s3/bucket.ts';
+import { whyS3 } from '../../node/s3/errors.ts';
+import { s3Name, type S3Location } from '../../node/s3/location.ts';
+import { loadSdk, type LoadSdk } from '../../node/s3/sdk.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { Blobs } from './blobs.ts';
-import { openBucket, type Bucket, type S3Sdk } from './s3-bucket.ts';
-import { whyS3 } from './s3-errors.ts';
-import { s3Name, type S3Location } from './s3-location.ts';
+import { unavailable } from './s3-failure.ts';
 import { s3Blobs } from './s3.ts';
 
 type Options = {
   /** Where the AWS variables are. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly load?: () => Promise<S3Sdk>;
+  readonly load?: LoadSdk;
 };
-
-const SDK_ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
-
-const loadSdk = async (): Promise<S3Sdk> => ({
-  ...(await import('@aws-sdk/client-s3')),
-  ...(await import('@aws-sdk/lib-storage')),
-});
-
-async function sdkBy(load: () => Promise<S3Sdk>): Promise<S3Sdk> {
-  try {
-    return await load();
-  } catch (cause) {
-    if (!SDK_ABSENT.has(errnoOf(cause) ?? '')) throw cause;
-    throw new DrillproofError(
-      'server.CONFIG_INVALID',
-      'BLOBS_URL names S3, which needs the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage to be installed',
-      { cause },
-    );
-  }
-}
 
 async function assertOurs(bucket: Bucket, key: string, where: string): Promise<void> {
   const facts = await bucket.facts(key);
@@ -54,8 +34,8 @@ async function claim(bucket: Bucket, prefix: string, where: string): Promise<voi
   let there = false;
   for await (const object of bucket.list(key)) there ||= object.key === key;
   if (there) await assertOurs(bucket, key, where);
-  const wrote = await bucket.write(key, once(bytes), { bytes: bytes.length, ifAbsent: !there });
-  if (wrote === 'exists') await assertOurs(bucket, key, where);
+  const wrote = await bucket.put(key, bytes, there ? {} : { when: { ifAbsent: true } });
+  if (wrote.outcome === 'conflict') await assertOurs(bucket, key, where);
 }
 
 /**
@@ -64,22 +44,23 @@ async function claim(bucket: Bucket, prefix: string, where: string): Promise<voi
  *   the blobs of another version
  */
 export async function openS3Blobs(location: S3Location, options: Options): Promise<Blobs> {
-  const { env, load = loadSdk } = options;
-  const sdk = await sdkBy(load);
+  const { env, load } = options;
   const where = s3Name(location);
   try {
-    const bucket = openBucket(sdk, location, env);
+    const bucket = openBucket(await loadSdk(load), location, { env, failed: unavailable });
     await claim(bucket, location.prefix, where);
     return s3Blobs(bucket, location.prefix);
   } catch (error) {
     if (error instanceof DrillproofError && error.code === 'server.CONFIG_INVALID') throw error;
-    const cause = error instanceof DrillproofError ? (error.cause ?? error) : error;
-    throw new DrillproofError(
-      'server.CONFIG_INVALID',
-      `BLOBS_URL: ${where} cannot be used: ${whyS3(cause)}`,
-      {
-        cause,
-      },
-    );
+    throw unusable(where, error);
   }
+}
+
+function unusable(where: string, error: unknown): DrillproofError {
+  const known = error instanceof DrillproofError;
+  const cause = known ? (error.cause ?? error) : error;
+  const why = known && error.code === 'io.PACKAGE_MISSING' ? error.message : whyS3(cause);
+  return new DrillproofError('server.CONFIG_INVALID', `BLOBS_URL: ${where} cannot be used: ${why}`, {
+    cause,
+  });
 }

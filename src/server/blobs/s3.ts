@@ -3,13 +3,13 @@ import { digestStream, type Digest } from '../../bytes/hash.ts';
 import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { BlobRef } from '../store/store.ts';
-import { blockAccess } from './block-access.ts';
-import type { Blobs, ByteRange, OpenBlob } from './blobs.ts';
+import { blockAccess } from '../../node/s3/block-access.ts';
+import type { Bucket, ByteRange, ObjectFacts } from '../../node/s3/bucket.ts';
+import type { Blobs, OpenBlob } from './blobs.ts';
 import { isDigest } from './digest.ts';
 import { taking } from './expected.ts';
 import { proofCache, type ProofCache } from './proof-cache.ts';
-import type { Bucket, ObjectFacts } from './s3-bucket.ts';
-import { unavailable } from './s3-errors.ts';
+import { unavailable } from './s3-failure.ts';
 import { spooled } from './spool.ts';
 
 /** A bucket, the prefix of all keys in it, and which of its objects were proven by this process. */
@@ -118,8 +118,10 @@ async function putNamed(place: Place, source: Bytes, blob: BlobRef): Promise<Blo
   const before = await stateOf(place, blob);
   if (before === 'intact') await drain(bytes);
   else {
-    const options = { bytes: blob.bytes, ifAbsent: before === 'missing' };
-    await place.bucket.write(keyOf(place.prefix, blob.digest), bytes, options);
+    await place.bucket.write(keyOf(place.prefix, blob.digest), bytes, {
+      bytes: blob.bytes,
+      ...(before === 'missing' && { when: { ifAbsent: true } }),
+    });
   }
   if (found() === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its proof');
   if (before !== 'intact') await assertKept(place, blob);

@@ -12,7 +12,7 @@ import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import { openS3Blobs } from '../../../src/server/blobs/open-s3.ts';
-import { parseS3Location } from '../../../src/server/blobs/s3-location.ts';
+import { parseS3Location } from '../../../src/node/s3/location.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { testS3 } from '../../support/s3.ts';
 import { stream, whole } from '../make.ts';
@@ -41,13 +41,16 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
 
 /** The message with which a start is refused: one line without a secret. */
 const refusal = async (url: string, environment: Readonly<Record<string, string>>): Promise<string> => {
-  const opening = openS3Blobs(parseS3Location(url), { env: environment });
+  const opening = openS3Blobs(place(url), { env: environment });
   expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
   const message = await messageOf(opening);
   expect(message).toMatch(/^[^\n]+$/);
   for (const secret of Object.values(environment)) expect(message).not.toContain(secret);
   return message;
 };
+
+const BLOBS_URL = { name: 'BLOBS_URL', code: 'server.CONFIG_INVALID' } as const;
+const place = (url: string) => parseS3Location(url, BLOBS_URL);
 
 const absentSdk = (): Promise<never> =>
   Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }));
@@ -56,7 +59,7 @@ describe.skipIf(s3 === undefined)('S3', () => {
   if (s3 === undefined) return;
   const { client, env, strangerEnv } = s3;
   const open = (Bucket: string, endpoint?: string): Promise<Blobs> =>
-    openS3Blobs(parseS3Location(s3.url(Bucket, PREFIX, endpoint)), { env });
+    openS3Blobs(place(s3.url(Bucket, PREFIX, endpoint)), { env });
 
   async function storedIn(Bucket: string): Promise<string[]> {
     const objects = await client.send(new ListObjectsV2Command({ Bucket }));
@@ -217,7 +220,7 @@ describe.skipIf(s3 === undefined)('S3', () => {
   it('keeps prefixes of one bucket apart', async () => {
     const bucket = await s3.bucket();
     const [one, other] = await Promise.all(
-      ['', 'one/two'].map((prefix) => openS3Blobs(parseS3Location(s3.url(bucket, prefix)), { env })),
+      ['', 'one/two'].map((prefix) => openS3Blobs(place(s3.url(bucket, prefix)), { env })),
     );
     await one!.put(stream(BYTES));
     expect(await all(other!)).toEqual([]);
@@ -293,7 +296,7 @@ describe.skipIf(s3 === undefined)('S3', () => {
 
 describe('S3 without the SDK', () => {
   it('is refused in one line that names the packages', async () => {
-    const opening = openS3Blobs(parseS3Location('s3://bucket'), { env: {}, load: absentSdk });
+    const opening = openS3Blobs(place('s3://bucket'), { env: {}, load: absentSdk });
     expect(await codeOf(opening)).toBe('server.CONFIG_INVALID');
     expect(await messageOf(opening)).toMatch(/^[^\n]*@aws-sdk\/client-s3 and @aws-sdk\/lib-storage[^\n]*$/);
   });

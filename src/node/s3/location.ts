@@ -1,6 +1,7 @@
+import type { Code } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
-/** Where blobs lie in S3, as `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…` names it. */
+/** A place in S3, as `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…` names it. */
 export type S3Location = {
   readonly bucket: string;
   /** Empty, or ends with a slash. */
@@ -13,6 +14,12 @@ export type S3Location = {
   readonly forcePathStyle: boolean;
 };
 
+/** Where the AWS variables are. */
+export type AwsEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Whether evidence, or a mirror, is named by an address in S3 and not by a path. */
+export const isS3Url = (path: string): boolean => path.startsWith('s3://');
+
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*$/;
@@ -23,11 +30,11 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const MAX_PREFIX = 512;
 
-// The value itself is not told: it may hold a secret that does not belong there.
-const invalid = (why: string): DrillproofError =>
-  new DrillproofError('server.CONFIG_INVALID', `BLOBS_URL ${why}`);
+/** What a location is called where it was written, and the code of one that is wrong. */
+export type LocationNames = { readonly name: string; readonly code: Code };
+type Invalid = (why: string) => DrillproofError;
 
-function parameters(url: URL): Map<string, string> {
+function parameters(url: URL, invalid: Invalid): Map<string, string> {
   const all = [...url.searchParams];
   for (const [name] of all) {
     if (!PARAMETERS.includes(name)) throw invalid(`has the unknown parameter ${JSON.stringify(name)}`);
@@ -36,7 +43,7 @@ function parameters(url: URL): Map<string, string> {
   return new Map(all);
 }
 
-function endpointOf(text: string): string {
+function endpointOf(text: string, invalid: Invalid): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain =
     url !== undefined &&
@@ -47,9 +54,10 @@ function endpointOf(text: string): string {
   return url.origin;
 }
 
-function prefixOf(pathname: string): string {
-  const path = pathname.slice(1);
-  const prefix = path === '' || path.endsWith('/') ? path : `${path}/`;
+const folder = (path: string): string => (path === '' || path.endsWith('/') ? path : `${path}/`);
+
+function prefixOf(pathname: string, invalid: Invalid): string {
+  const prefix = folder(pathname.slice(1));
   if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX || /(?:^|\/)\.{1,2}\//.test(prefix)) {
     throw invalid(
       "has a prefix that is not names of letters, digits and !_.*'()- with single slashes between",
@@ -59,10 +67,12 @@ function prefixOf(pathname: string): string {
 }
 
 /**
- * Reads the location of blobs in S3. Credentials never stand in it; they come from the usual AWS environment.
- * @throws DrillproofError `server.CONFIG_INVALID`
+ * Reads a place in S3. Credentials never stand in it; they come from the usual AWS environment.
+ * @throws DrillproofError with the code of `names`
  */
-export function parseS3Location(text: string): S3Location {
+export function parseS3Location(text: string, { name, code }: LocationNames): S3Location {
+  // The value itself is not told: it may hold a secret that does not belong there.
+  const invalid: Invalid = (why) => new DrillproofError(code, `${name} ${why}`);
   if (/\s/.test(text)) throw invalid('holds white space'); // which URL would drop without a word
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 's3:') throw invalid('is not of the form s3://bucket/prefix');
@@ -71,7 +81,7 @@ export function parseS3Location(text: string): S3Location {
   }
   if (!BUCKET.test(url.host)) throw invalid('names no valid bucket');
   if (url.hash !== '') throw invalid('has a fragment');
-  const given = parameters(url);
+  const given = parameters(url, invalid);
   const endpoint = given.get('endpoint');
   const region = given.get('region');
   const style = given.get('forcePathStyle');
@@ -80,8 +90,8 @@ export function parseS3Location(text: string): S3Location {
   if (forcePathStyle === undefined) throw invalid('has a forcePathStyle other than true and false');
   return {
     bucket: url.host,
-    prefix: prefixOf(url.pathname),
-    ...(endpoint !== undefined && { endpoint: endpointOf(endpoint) }),
+    prefix: prefixOf(url.pathname, invalid),
+    ...(endpoint !== undefined && { endpoint: endpointOf(endpoint, invalid) }),
     ...(region !== undefined && { region }),
     forcePathStyle,
   };
@@ -89,3 +99,9 @@ export function parseS3Location(text: string): S3Location {
 
 /** The location as people are told it, and as `aws s3` takes it. */
 export const s3Name = ({ bucket, prefix }: S3Location): string => `s3://${bucket}/${prefix}`;
+
+/** The key of the object that a text names as well as a prefix; `undefined` where it ends with a slash, or names none. */
+export function objectKey(text: string, { prefix }: S3Location): string | undefined {
+  const names = prefix !== '' && !new URL(text).pathname.endsWith('/');
+  return names ? prefix.slice(0, -1) : undefined;
+}

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import { parseS3Location, s3Name } from '../../../src/server/blobs/s3-location.ts';
+import { parseS3Location as parse, s3Name } from '../../../src/node/s3/location.ts';
+
+const parseS3Location = (text: string) => parse(text, { name: 'the place', code: 'server.CONFIG_INVALID' });
 
 function codeOf(text: string): string {
   try {
@@ -13,7 +15,7 @@ function codeOf(text: string): string {
   return 'none';
 }
 
-describe('the location of blobs in S3', () => {
+describe('a location in S3', () => {
   it.each([
     ['s3://bucket', { bucket: 'bucket', prefix: '', forcePathStyle: false }],
     ['s3://bucket/', { bucket: 'bucket', prefix: '', forcePathStyle: false }],

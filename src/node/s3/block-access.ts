@@ -1,7 +1,13 @@
 import type { RandomAccess } from '../../bytes/random-access.ts';
 
-const BLOCK_BYTES = 1024 * 1024;
-const MAX_BLOCKS = 8;
+export type BlockOptions = {
+  /** Bytes of a block; default 1 MiB. */
+  readonly blockBytes?: number;
+  /** Blocks that are kept; default 8. */
+  readonly blocks?: number;
+  /** Whether the block after the one that is read in order is asked for already; default no. */
+  readonly ahead?: boolean;
+};
 
 /**
  * Random access to what is dear to ask for and cheap to go on reading: whole blocks are read, and the last few kept,
@@ -10,9 +16,10 @@ const MAX_BLOCKS = 8;
 export function blockAccess(
   size: number,
   readBlock: (start: number, end: number) => Promise<Uint8Array>,
-  blockBytes: number = BLOCK_BYTES,
+  { blockBytes = 1024 * 1024, blocks: maxBlocks = 8, ahead = false }: BlockOptions = {},
 ): RandomAccess {
   const blocks = new Map<number, Promise<Uint8Array>>();
+  let last = -1;
 
   const block = (index: number): Promise<Uint8Array> => {
     const start = index * blockBytes;
@@ -21,7 +28,15 @@ export function blockAccess(
     blocks.set(index, bytes);
     bytes.catch(() => blocks.delete(index));
     const [oldest] = blocks.keys();
-    if (blocks.size > MAX_BLOCKS && oldest !== undefined) blocks.delete(oldest);
+    if (blocks.size > maxBlocks && oldest !== undefined) blocks.delete(oldest);
+    return bytes;
+  };
+  const inOrder = (index: number): Promise<Uint8Array> => {
+    const next = index + 1;
+    const following = index === last + 1 && !blocks.has(next) && next * blockBytes < size;
+    last = index;
+    const bytes = block(index);
+    if (ahead && following) void block(next);
     return bytes;
   };
 
@@ -32,7 +47,7 @@ export function blockAccess(
       for (let done = 0; done < length;) {
         const at = offset + done;
         const within = at % blockBytes;
-        const piece = (await block(Math.floor(at / blockBytes))).subarray(within, within + length - done);
+        const piece = (await inOrder(Math.floor(at / blockBytes))).subarray(within, within + length - done);
         result.set(piece, done);
         done += piece.length;
       }

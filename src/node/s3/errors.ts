@@ -1,5 +1,6 @@
+import type { Code } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf } from '../../node/fs-errors.ts';
+import { errnoOf } from '../fs-errors.ts';
 
 const NO_RIGHT = 'the credentials lack the right';
 const NO_BUCKET = 'the bucket does not exist';
@@ -43,10 +44,28 @@ export function whyS3(cause: unknown): string {
   return `it cannot be reached (${errnoOf(cause) ?? cause.name})`;
 }
 
-/** The failure of a call once the server runs; "could not read" is never "does not match". */
-export function unavailable(cause: unknown): DrillproofError {
+type Act = 'read' | 'write';
+
+const WRITE_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
+  ['QuotaExceeded', 'io.DISK_FULL'],
+  ['AccessDenied', 'io.READ_ONLY'],
+]);
+
+/**
+ * The error to throw for a call to S3 that failed, by what was being done to an object, as `ioError` is for files.
+ * Codes: `io.NOT_FOUND` for a bucket that is not there, `io.UNREADABLE`, `io.READ_ONLY`, `io.DISK_FULL`,
+ * `io.WRITE_FAILED`.
+ */
+export function s3Error(cause: unknown, name: string, act: Act): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
-  return new DrillproofError('control.UNAVAILABLE', `the storage of blobs cannot be used: ${whyS3(cause)}`, {
-    cause,
-  });
+  const why = whyS3(cause);
+  return new DrillproofError(codeOf(cause, act), `cannot ${act} ${name}: ${why}`, { path: name, cause });
+}
+
+function codeOf(cause: unknown, act: Act): Code {
+  const name = cause instanceof Error ? cause.name : '';
+  const status = statusOf(cause);
+  if (name === 'NoSuchBucket' || status === 404) return 'io.NOT_FOUND';
+  if (act === 'read') return 'io.UNREADABLE';
+  return WRITE_CODES.get(name) ?? (status === 403 ? 'io.READ_ONLY' : 'io.WRITE_FAILED');
 }

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import {
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { mirrorExport, type MirrorOptions, type MirrorSink } from '../../../src/mirror/index.ts';
+import { createClient } from '../../../src/client/index.ts';
+import { parseS3Location } from '../../../src/node/s3/location.ts';
+import { mirrorS3, type MirrorS3Options } from '../../../src/node/s3/mirror-s3.ts';
+import { exportRef } from '../../faults/export-source.ts';
+import { testS3, type TestS3 } from '../../support/s3.ts';
+
+/** The S3 of these tests, without which they fail. */
+export async function needS3(): Promise<TestS3> {
+  const s3 = await testS3();
+  if (s3 === undefined) throw new Error('these tests need S3: see CONTRIBUTING.md');
+  return s3;
+}
+
+export const locationOf = (url: string) => parseS3Location(url, { name: 'the place', code: 'usage.INVALID' });
+
+export const sinkTo = (s3: TestS3, url: string, options: MirrorS3Options = {}): MirrorSink =>
+  mirrorS3(locationOf(url), { env: s3.env, ...options });
+
+/** Mirrors from a server into S3, without waiting between the retries of downloads. */
+export const mirrorTo = (
+  to: MirrorSink,
+  server: { readonly url: string },
+  options: Partial<MirrorOptions> = {},
+) =>
+  mirrorExport(exportRef, {
+    client: createClient({
+      baseUrl: server.url,
+      token: 'token-that-must-never-appear',
+      random: () => 0,
+      sleep: () => Promise.resolve(),
+    }),
+    to,
+    tool: 'drillproof/test',
+    ...options,
+  });
+
+export const sha256 = (bytes: Uint8Array): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+/** Every object of a bucket, by key. */
+export async function objectsIn({ client }: TestS3, Bucket: string): Promise<Map<string, Uint8Array>> {
+  const found = new Map<string, Uint8Array>();
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
+  for (const { Key = '' } of Contents) {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+    found.set(Key, (await Body?.transformToByteArray()) ?? new Uint8Array());
+  }
+  return found;
+}
+
+/** The keys of uploads that were begun and not finished. */
+export async function uploadsIn({ client }: TestS3, Bucket: string): Promise<string[]> {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  return Uploads.map(({ Key = '' }) => Key);
+}
+
+export async function store({ client }: TestS3, Bucket: string, Key: string, Body: Uint8Array | string) {
+  await client.send(new PutObjectCommand({ Bucket, Key, Body }));
+}
