@@ -10,7 +10,7 @@ import { readInput } from './input.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const counter = z.int();
-const schema = z.strictObject({
+export const runFileSchema = z.strictObject({
   evidenceBundleId: z.string(),
   organizationId: z.string(),
   projectId: z.string(),
@@ -25,17 +25,17 @@ const schema = z.strictObject({
 });
 
 // The hashes of the roles are filled in while packing where RUN.json leaves them out.
-const resultSchema = runResultSchema.extend({
+export const runFileResultSchema = runResultSchema.extend({
   stateHash: digestSchema.exactOptional(),
   evidenceHash: digestSchema.exactOptional(),
   trajectoryHash: digestSchema.exactOptional(),
 });
 
-type RunFacts = Omit<z.infer<typeof schema>, 'runResult' | 'original'>;
+type RunFacts = Omit<z.infer<typeof runFileSchema>, 'runResult' | 'original'>;
 export type RunFile = {
   readonly facts: RunFacts;
-  readonly runResult?: z.infer<typeof resultSchema>;
-  readonly original?: z.infer<typeof schema>['original'];
+  readonly runResult?: z.infer<typeof runFileResultSchema>;
+  readonly original?: z.infer<typeof runFileSchema>['original'];
   /** The files of the description itself, as absolute paths: they are no objects of the bundle. */
   readonly ownFiles: ReadonlySet<string>;
 };
@@ -45,16 +45,16 @@ export type RunFile = {
  * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues`, and what reading and parsing throw
  */
 export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
-  const { runResult, original, ...facts } = typed(path, await readJson(cli, path), schema);
+  const { runResult, original, ...facts } = typed(path, await readJson(cli, path), runFileSchema);
   const ownFiles = new Set([resolve(path)]);
   const common = { facts, ...(original !== undefined && { original }) };
   if (runResult === undefined) return { ...common, ownFiles };
   if (typeof runResult !== 'string') {
-    return { ...common, ownFiles, runResult: typed(`${path}, runResult`, runResult, resultSchema) };
+    return { ...common, ownFiles, runResult: typed(`${path}, runResult`, runResult, runFileResultSchema) };
   }
   const resultPath = resolve(path === '-' ? '.' : dirname(path), runResult);
   const value = await readJson(cli, resultPath);
-  return { ...common, ownFiles: ownFiles.add(resultPath), runResult: typed(runResult, value, resultSchema) };
+  return { ...common, ownFiles: ownFiles.add(resultPath), runResult: typed(runResult, value, runFileResultSchema) };
 }
 
 async function readJson(cli: Cli, path: string): Promise<JsonValue> {

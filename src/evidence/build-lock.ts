@@ -22,7 +22,7 @@ const packageSchema = z.strictObject({
 });
 
 /** `build.json` of a build archive (formats §7): the packages that the build locks. Its SHA-256 is the `buildHash`. */
-const buildLockSchema = z
+export const buildLockSchema = z
   .strictObject({ schemaVersion: z.literal(1), kind: z.literal('build'), packages: z.array(packageSchema) })
   .check(({ value, issues }) => {
     const seen = new Set<string>();

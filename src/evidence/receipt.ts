@@ -25,8 +25,11 @@ const sourceSchema = z
       issues.push({ code: 'custom', input: value, message: 'not an address without user and query' });
   });
 
-/** What became of one file: fetched whole, resumed from what was there, or kept because it was proven. */
-const fileStates = ['fetched', 'resumed', 'kept'] as const;
+/**
+ * What became of one file: fetched whole, resumed from what was there, kept because it was proven, or linked from a
+ * store on the same machine.
+ */
+const fileStates = ['fetched', 'resumed', 'kept', 'linked'] as const;
 
 const fileSchema = z.strictObject({ path: pathSchema, bytes: decimalBytesSchema, state: z.enum(fileStates) });
 const failureSchema = z.strictObject({
@@ -39,7 +42,7 @@ const failureSchema = z.strictObject({
  * What one run of a mirror did: which bytes it fetched and kept, from where and when. The digests of the files are
  * those of the manifest, which `manifestDigest` pins. Closed; `complete` means that every file listed was proven.
  */
-const receiptSchema = z
+export const receiptSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
     kind: z.literal('mirror.receipt'),
@@ -47,8 +50,8 @@ const receiptSchema = z
     organizationId: organizationIdSchema,
     projectId: projectIdSchema,
     manifestDigest: digestSchema,
-    /** Whether the manifest came from the source or from the caller. */
-    manifestFrom: z.enum(['source', 'caller']),
+    /** Whether the manifest came from the source, from the caller, or, when the source deletes the export, was here. */
+    manifestFrom: z.enum(['source', 'caller', 'target']),
     /** The base address of the control plane. */
     source: sourceSchema,
     tool: z.string().min(1).max(128),

@@ -1,0 +1,15 @@
+import { codesPage } from './make/codes-page.ts';
+import { FORMAT_SCHEMAS } from './make/format-schemas.ts';
+import { OUTPUT_SCHEMAS } from './make/output-schemas.ts';
+import { schemaPath, schemaText } from './make/schema.ts';
+
+/** Every published schema, by what it describes. */
+export const SCHEMAS = [...FORMAT_SCHEMAS, ...OUTPUT_SCHEMAS];
+
+/** Every page and schema that is made from the code, with its text, by its path below `docs/`. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ['codes.md', codesPage()],
+    ...SCHEMAS.map((row) => [schemaPath(row), schemaText(row)] as const),
+  ]);
+}

@@ -1,0 +1,144 @@
+import * as z from 'zod';
+import {
+  attestationSchema,
+  evidenceBundleSchema,
+  evidenceExportSchema,
+  exportAttestationSchema,
+  runResultSchema,
+  toolSourceSchema,
+} from '../../src/contract/index.ts';
+import { buildLockSchema } from '../../src/evidence/build-lock.ts';
+import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
+import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
+import { receiptSchema } from '../../src/evidence/receipt.ts';
+import { runFileResultSchema, runFileSchema } from '../../src/cli/run-file.ts';
+import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
+import type { SchemaRow } from './schema.ts';
+
+const base64url = (bytes: number) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9_-]*$/)
+    .length(Math.ceil((bytes * 4) / 3))
+    .describe(`${bytes} bytes, base64url`);
+
+/** What a JWK Set of RFC 7517 with our members looks like; the members that are ignored may be anything. */
+const trustStoreSchema = z.strictObject({
+  keys: z
+    .array(
+      z.strictObject({
+        ...trustedKeySchema.shape,
+        kty: z.literal('EC'),
+        crv: z.literal('P-256'),
+        use: z.literal('sig'),
+        alg: z.literal('ES256'),
+        x: base64url(32),
+        y: base64url(32),
+        key_ops: z.array(z.string()).optional(),
+        ext: z.unknown().optional(),
+        x5u: z.unknown().optional(),
+        x5c: z.unknown().optional(),
+        x5t: z.unknown().optional(),
+        'x5t#S256': z.unknown().optional(),
+      }),
+    )
+    .min(1),
+});
+
+const CANONICAL = 'Its bytes must be their own RFC 8785 form.';
+
+/** Documents: what lies in archives and folders, and what people write for the command. */
+export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
+  {
+    name: 'bundle-manifest',
+    version: 1,
+    title: 'Bundle manifest',
+    description: `manifest.json of a part (formats §1). ${CANONICAL} Paths are portable and sorted by their UTF-8 bytes; no two are equal up to case and normalization; a signed role stands once.`,
+    schema: bundleManifestSchema,
+  },
+  {
+    name: 'export-manifest',
+    version: 1,
+    title: 'Export manifest',
+    description: `manifest.json of an export (formats §1). ${CANONICAL} Ordinals count from 0 without a gap, paths follow from the ids, and the selection digest covers the lists.`,
+    schema: exportManifestSchema,
+  },
+  {
+    name: 'export-resource',
+    version: 1,
+    title: 'Evidence export resource',
+    description:
+      'export.json of an export, as the control plane answers (formats §1; control API, Evidence export).',
+    schema: evidenceExportSchema,
+  },
+  {
+    name: 'bundle-resource',
+    version: 1,
+    title: 'Evidence bundle resource',
+    description: 'An evidence bundle as the control plane answers (control API, Evidence bundle).',
+    schema: evidenceBundleSchema,
+  },
+  {
+    name: 'run-result',
+    version: 1,
+    title: 'Run result',
+    description: `The object of role run-result in a bundle (control API, Hosted run). ${CANONICAL}`,
+    schema: runResultSchema,
+  },
+  {
+    name: 'attestation',
+    version: 1,
+    title: 'Attestation of a bundle',
+    description: `attestation.json of a part (formats §2). ${CANONICAL} The signature is over the RFC 8785 bytes of the statement.`,
+    schema: attestationSchema,
+  },
+  {
+    name: 'export-attestation',
+    version: 1,
+    title: 'Attestation of an export',
+    description: `export-attestation.json of an export (formats §2). ${CANONICAL}`,
+    schema: exportAttestationSchema,
+  },
+  {
+    name: 'trust-store',
+    version: 1,
+    title: 'Trust store',
+    description:
+      'The keys that somebody trusts: a JWK Set of P-256 keys (formats §3). No two have the same issuer and kid; a window does not end before it begins; a compromised key is revoked; the point is on the curve.',
+    schema: trustStoreSchema,
+  },
+  {
+    name: 'build-lock',
+    version: 1,
+    title: 'Build lock',
+    description: `build.json of a build archive (formats §7); its SHA-256 is the buildHash. ${CANONICAL} No package stands twice.`,
+    schema: buildLockSchema,
+  },
+  {
+    name: 'tool-source',
+    version: 1,
+    title: 'Tool source resource',
+    description:
+      'The source of a locked tool (control API, Tool source). artifactHash and bytes are of the UTF-8 bytes of the source, at most 1 MiB.',
+    schema: toolSourceSchema,
+  },
+  {
+    name: 'mirror-receipt',
+    version: 1,
+    title: 'Receipt of a mirror',
+    description:
+      'What one run of "drillproof mirror" did; beside a mirror, and its output with --json. complete means that no file failed.',
+    schema: receiptSchema,
+  },
+  {
+    name: 'run-file',
+    version: 1,
+    title: 'Description of a run',
+    description: 'RUN.json, with which "drillproof pack" is told what was run; see its --help.',
+    schema: runFileSchema.extend({
+      runResult: z
+        .union([z.string().describe('the path of a file with the run result'), runFileResultSchema])
+        .exactOptional(),
+    }),
+  },
+];

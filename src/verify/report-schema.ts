@@ -1,0 +1,157 @@
+import * as z from 'zod';
+import type { Digest } from '../bytes/hash.ts';
+import { isCode } from '../codes/index.ts';
+import { digestSchema } from '../contract/index.ts';
+import { isCheckId } from './check-codes.ts';
+import { DEPTHS, VERDICTS } from './report.ts';
+
+// The types stand in report.ts; a test holds these schemas to them in both directions. Codes and checks are patterns
+// here, because a later release has more of them.
+
+const isDigest = (text: string): text is Digest => digestSchema.safeParse(text).success;
+
+const digest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .refine(isDigest);
+const count = z.int().min(0);
+const atMs = z.int().describe('milliseconds since 1970');
+const verdict = z.enum(VERDICTS).describe('formats §4');
+
+export const codeSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)
+  .refine(isCode)
+  .describe('a row of docs/codes.md');
+
+export const codeClassSchema = z.enum([
+  'malformed',
+  'missing',
+  'mismatch',
+  'untrusted',
+  'expired',
+  'unsupported',
+  'inaccessible',
+  'limit',
+  'extra',
+  'claimed',
+  'usage',
+  'refused',
+  'internal',
+]);
+
+export const severitySchema = z.enum(['error', 'warning', 'info']);
+
+export const checkIdSchema = z
+  .string()
+  .regex(/^[a-z-]+\.[a-z-]+$/)
+  .refine(isCheckId)
+  .describe('a check of docs/codes.md');
+
+const checkSchema = z.strictObject({
+  id: checkIdSchema,
+  state: z.enum(['passed', 'failed', 'not_checked', 'not_applicable']),
+  reason: z.string().exactOptional(),
+});
+
+const findingSchema = z.strictObject({
+  code: codeSchema,
+  class: codeClassSchema,
+  severity: severitySchema,
+  subject: z.string().describe('export, or the id of a bundle or local report'),
+  path: z.string().exactOptional().describe('where: an entry, a file, a JSON pointer'),
+  message: z.string(),
+  expected: z.string().exactOptional(),
+  actual: z.string().exactOptional(),
+});
+
+const ledger = { checks: z.array(checkSchema).readonly(), findings: z.array(findingSchema).readonly() };
+const trust = z.strictObject({ fingerprint: digest, keys: count }).describe('the trust store that was used');
+const signer = z.strictObject({ issuer: z.string(), keyId: z.string(), issuedAtMs: atMs });
+
+const coverage = z
+  .strictObject({
+    totalBytes: count,
+    coveredBytes: count,
+    attestedBytes: count,
+    uncovered: z.array(z.string()).readonly(),
+    mirrorFiles: z.array(z.string()).readonly(),
+  })
+  .describe('how many bytes something vouches for');
+
+export const attestationReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('attestation'),
+  result: z.enum(['valid', 'not_judged', 'invalid']),
+  asOfMs: atMs,
+  trust: trust.exactOptional(),
+  signer: signer.exactOptional(),
+  ...ledger,
+});
+
+export const bundleReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('bundle'),
+  verdict,
+  depth: z.enum(DEPTHS),
+  asOfMs: atMs,
+  trust: trust.exactOptional(),
+  evidenceBundleId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  projectId: z.string().exactOptional(),
+  runId: z.string().exactOptional(),
+  path: z.string().exactOptional(),
+  archive: z.strictObject({ digest, bytes: count }).exactOptional(),
+  manifestDigest: digest.exactOptional(),
+  objectCount: count.exactOptional(),
+  createdAtMs: atMs.exactOptional(),
+  evidenceBytes: count.exactOptional(),
+  signed: z.boolean().exactOptional(),
+  provenance: z.enum(['attested', 'claimed', 'user_produced']),
+  signer: signer.exactOptional(),
+  outcome: z
+    .strictObject({ drillId: z.string(), targetId: z.string(), status: z.string(), verdict: z.string() })
+    .exactOptional()
+    .describe('what the run result says of the drill; no judgement of this verification'),
+  ...ledger,
+  coverage,
+});
+
+const localReportReportSchema = z.strictObject({
+  kind: z.literal('local-report'),
+  verdict: z.enum(['intact', 'incomplete', 'failed']),
+  localReportId: z.string(),
+  projectId: z.string(),
+  path: z.string(),
+  provenance: z.literal('user_produced'),
+  trust: z.literal('unattested'),
+  ...ledger,
+});
+
+export const exportReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('export'),
+  verdict,
+  completeness: z.enum(['pinned', 'attested', 'claimed']),
+  depth: z.enum(DEPTHS),
+  asOfMs: atMs,
+  evidenceExportId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  manifestDigest: digest.exactOptional(),
+  trust: trust.exactOptional(),
+  signer: signer.exactOptional(),
+  ...ledger,
+  parts: z.array(bundleReportSchema).readonly(),
+  localReports: z.array(localReportReportSchema).readonly(),
+  coverage,
+});
+
+export const toolSourceReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('tool-source'),
+  verdict,
+  packageId: z.string().exactOptional(),
+  buildHash: z.string().exactOptional(),
+  artifactHash: z.string().exactOptional(),
+  ...ledger,
+});

@@ -1,0 +1,182 @@
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../src/bytes/index.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { collect } from '../support/evidence.ts';
+import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
+import { receiptBytes, type MirrorReceipt } from '../../src/evidence/receipt.ts';
+import { JUDGES } from '../../src/selftest/index.ts';
+import { openZip } from '../../src/zip/index.ts';
+import { call, scratch, writeEvidence } from '../cli/make.ts';
+import { readVectors } from '../vectors/read.ts';
+import { damaged, faultsOf, schemaOf } from './schema-of.ts';
+
+/** The kinds of vectors that hold one document, with the member that has it. */
+const VECTORS = [
+  ['bundle-manifests', 'bundle-manifest', 'manifest', 'utf8'],
+  ['export-manifests', 'export-manifest', 'manifest', 'utf8'],
+  ['attestations', 'attestation', 'attestation', 'utf8'],
+  ['attestations', 'trust-store', 'trust', 'utf8'],
+  ['trust-stores', 'trust-store', 'base64', 'base64'],
+  ['judge-key', 'trust-store', 'trust', 'utf8'],
+  ['tool-sources', 'tool-source', 'resource', 'utf8'],
+  ['tool-sources', 'build-lock', 'lock', 'utf8'],
+] as const;
+
+const inputSchema = z.record(z.string(), z.unknown());
+
+describe.each(VECTORS)('the documents of the vectors %s', (kind, name, member, encoding) => {
+  const schema = schemaOf(name);
+  const valid = readVectors(kind)
+    .cases.filter(({ expected }) => expected.verdict === 'valid')
+    .map(({ input }) => inputSchema.parse(input)[member])
+    .filter((text) => typeof text === 'string')
+    .map((text): unknown => JSON.parse(Buffer.from(text, encoding).toString()));
+
+  it(`follow the schema of a ${name} wherever they are valid`, () => {
+    expect(valid.length).toBeGreaterThan(0);
+    expect(valid.flatMap((one) => faultsOf(schema, one))).toEqual([]);
+  });
+
+  it('do not follow it when one value has another type or a member is not known', () => {
+    // What RFC 7517 lets anybody add to a key says nothing here, and may be anything.
+    const free = /\/(?:ext|x5u|x5c|x5t|x5t#S256)[:/]/;
+    const passed = valid
+      .slice(0, 5)
+      .flatMap((one) => [...damaged(one)])
+      .filter(([what, copy]) => !free.test(what) && schema(copy));
+    expect(passed.map(([what]) => what)).toEqual([]);
+  });
+});
+
+describe('the schemas of documents and our own parsers', () => {
+  it.each(VECTORS)('never refuse what the other accepts: %s as %s', async (kind, name, member, encoding) => {
+    const schema = schemaOf(name);
+    for (const { id, input, expected } of readVectors(kind).cases) {
+      const text = inputSchema.parse(input)[member];
+      if (typeof text !== 'string' || expected.code === undefined) continue;
+      const [outcome] = (await JUDGES[kind]?.outcomes(input, 1))?.values() ?? [];
+      if (outcome?.verdict === 'valid')
+        expect(faultsOf(schema, JSON.parse(Buffer.from(text, encoding).toString())), id).toEqual([]);
+    }
+  });
+});
+
+const follows = (name: string, text: string): void =>
+  expect(faultsOf(schemaOf(name), JSON.parse(text))).toEqual([]);
+
+const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
+
+describe('a receipt of a mirror', () => {
+  const digest = `sha256:${'0'.repeat(64)}`;
+  const receipt: MirrorReceipt = {
+    schemaVersion: 1,
+    kind: 'mirror.receipt',
+    evidenceExportId: 'evexp_000000000001',
+    organizationId: 'org_000000000001',
+    projectId: 'prj_000000000001',
+    manifestDigest: digest,
+    manifestFrom: 'source',
+    source: 'https://control.example',
+    tool: 'drillproof/1.0.0',
+    startedAtMs: 1,
+    finishedAtMs: 2,
+    outcome: 'incomplete',
+    withoutLocalReports: false,
+    files: [{ path: 'manifest.json', bytes: '12', state: 'fetched' }],
+    failures: [{ path: 'parts/a.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' }],
+  };
+  const schema = schemaOf('mirror-receipt');
+
+  it('follows its schema as it is written', () => {
+    expect(faultsOf(schema, JSON.parse(Buffer.from(receiptBytes(receipt)).toString()))).toEqual([]);
+  });
+
+  it('does not follow it when damaged', () => {
+    expect([...damaged(receipt)].filter(([, copy]) => schema(copy)).map(([what]) => what)).toEqual([]);
+  });
+});
+
+const follows = (name: string, text: string): void =>
+  expect(faultsOf(schemaOf(name), JSON.parse(text))).toEqual([]);
+
+const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
+
+describe('the receipts of mirrors in the vectors', () => {
+  const receipts = readVectors('exports')
+    .cases.filter(({ expected }) => expected.codes?.includes('receipt.INVALID') === false)
+    .flatMap(({ input }) => Object.entries(filesSchema.parse(input).files ?? {}))
+    .filter(([path]) => path.startsWith('receipts/'));
+
+  it('follow their schema', () => {
+    expect(receipts.length).toBeGreaterThan(0);
+    for (const [path, base64] of receipts)
+      expect(
+        faultsOf(schemaOf('mirror-receipt'), JSON.parse(Buffer.from(base64, 'base64').toString())),
+        path,
+      ).toEqual([]);
+  });
+});
+
+describe('what the command writes', () => {
+  let dir: Awaited<ReturnType<typeof scratch>>;
+  beforeAll(async () => {
+    dir = await scratch();
+    await writeEvidence(dir.root);
+  });
+  afterAll(() => dir[Symbol.asyncDispose]());
+
+  const at = (name: string): string => dir.path(name);
+
+  it.each([
+    ['trust-store', 'trust.json'],
+    ['run-file', 'run-1.json'],
+    ['export-manifest', 'export/manifest.json'],
+    ['export-resource', 'export/export.json'],
+    ['export-attestation', 'export/export-attestation.json'],
+  ])('follows the schema of a %s: %s', async (name, file) => {
+    follows(name, await readFile(at(file), 'utf8'));
+  });
+
+  it('follows the schemas of the documents in a part', async () => {
+    const archive = await openZip(memoryAccess(await readFile(at('part-1.zip'))));
+    const text = async (name: string): Promise<string> => {
+      const entry = archive.entries.find((one) => one.name === name);
+      return entry === undefined ? 'null' : Buffer.from(await collect(archive.read(entry))).toString();
+    };
+    const manifest = parseBundleManifest(toUtf8(await text('manifest.json')));
+    follows('bundle-manifest', await text('manifest.json'));
+    follows('attestation', await text('attestation.json'));
+    follows('run-result', await text(objectOfRole(manifest, 'run-result')?.path ?? ''));
+  });
+
+  it.each([
+    ['export-report', 0, ['verify', 'export', '--trust', 'trust.json']],
+    ['bundle-report', 0, ['verify', 'part-1.zip', '--trust', 'trust.json']],
+    ['bundle-report', 1, ['verify', 'part-1.zip']],
+    ['reports', 1, ['verify', 'part-1.zip', 'export']],
+    ['reports', 2, ['verify', 'part-1.zip', 'absent', '--trust', 'trust.json']],
+    ['error', 2, ['verify', 'absent']],
+    ['error', 2, ['verify']],
+    ['error', 2, ['explain', 'part.BYTES_MISMATCHED']],
+    ['export-contents', 0, ['inspect', 'export']],
+    ['part-contents', 0, ['inspect', 'part-1.zip']],
+    ['local-reports', 0, ['reports', 'export']],
+    ['code', 0, ['explain', 'part.DIGEST_MISMATCH']],
+    ['code', 0, ['explain', 'bundle.UNSIGNED']],
+    ['check', 0, ['explain', 'part.bytes']],
+    ['codes', 0, ['explain']],
+    ['codes', 0, ['explain', '--class', 'usage']],
+    ['packed-export', 0, ['export', 'part-1.zip', '--out', 'second']],
+    ['packed-bundle', 0, `pack run-1 --run run-1.json --unsigned ${ROLES} --out third.zip`.split(' ')],
+    ['selftest-report', 0, ['selftest', '--kind', 'hex', '--platform', 'native']],
+    ['selftest-report', 1, ['selftest', '--kind', 'hex', '--exec', 'true #']],
+  ])('follows the schema %s, exit code %d: drillproof %j', async (name, code, line) => {
+    const home = process.cwd();
+    process.chdir(dir.root);
+    const ended = await call([...line, '--json']).finally(() => process.chdir(home));
+    expect(ended.code).toBe(code);
+    follows(name, ended.stdout);
+  });
+});

@@ -1,0 +1,37 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { generatedFiles, SCHEMAS } from '../../docs/files.ts';
+import { schemaPath } from '../../docs/make/schema.ts';
+
+const files = generatedFiles();
+
+describe('the generated pages and schemas', () => {
+  it.each([...files.keys()])('docs/%s is what the code says: npm run docs', (path) => {
+    expect(readFileSync(join('docs', path), 'utf8') === files.get(path)).toBe(true);
+  });
+
+  it('are all that lie in docs/schemas', () => {
+    const there = readdirSync('docs/schemas').map((name) => `schemas/${name}`);
+    expect(there.toSorted()).toEqual(SCHEMAS.map(schemaPath).toSorted());
+  });
+
+  it('are listed on the page about schemas', () => {
+    const page = readFileSync('docs/schemas.md', 'utf8');
+    expect(SCHEMAS.map(schemaPath).filter((path) => !page.includes(`](${path})`))).toEqual([]);
+  });
+});
+
+describe.each(SCHEMAS.map((row) => [schemaPath(row), row] as const))('%s', (path, row) => {
+  const schema = JSON.parse(readFileSync(join('docs', path), 'utf8')) as Record<string, unknown>;
+
+  it('is a JSON Schema of 2020-12 that says what it is about', () => {
+    expect(() =>
+      new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false }).compile(schema),
+    ).not.toThrow();
+    expect(schema['$id']).toBe(`urn:drillproof:schema:${row.name}:v${row.version}`);
+    expect(schema['title']).toBe(row.title);
+    expect(row.description).toMatch(/^\S.*\.$/);
+  });
+});
