@@ -7,12 +7,13 @@ import type { Cli } from './cli.ts';
 import { EXIT } from './exit.ts';
 import { examples, text, time } from './options.ts';
 import { writeProduct } from './product.ts';
-import { readExportSigning } from './signing.ts';
+import { exportSigningOptions, readExportSigning, type ExportSigningOptions } from './signing.ts';
 import { facts } from './table.ts';
 import { usageError } from './usage.ts';
 
 type NowOption = { readonly now?: boolean };
 type CreateOptions = DataOptions &
+  ExportSigningOptions &
   NowOption & {
     readonly organization: string;
     readonly scope: 'organization' | 'project';
@@ -21,8 +22,6 @@ type CreateOptions = DataOptions &
     readonly through?: number;
     readonly id?: string;
     readonly requestedBy: string;
-    readonly signingKey?: string;
-    readonly issuer?: string;
   };
 
 const nowOption = (command: Command): Command =>
@@ -69,12 +68,8 @@ export function defineExportCreate(command: Command, cli: Cli): void {
     .requiredOption('--from <time>', 'begin of the window of creation', time)
     .option('--through <time>', 'end of the window, itself outside (default: now)', time)
     .option('--id <id>', 'id of the export (default: a new one)')
-    .option('--requested-by <name>', 'who asked for the export', 'admin')
-    .option(
-      '--signing-key <file>',
-      'with --now: private key that signs the list of bundles, P-256 as PEM or JWK',
-    )
-    .option('--issuer <name>', 'with --now: name under which the key signs');
+    .option('--requested-by <name>', 'who asked for the export', 'admin');
+  exportSigningOptions(command, 'with --now: ');
   nowOption(command).action((options: CreateOptions) => createExport(cli, options));
   examples(command, [
     [

@@ -41,6 +41,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/selftest.ts'),
   },
+  dsse: {
+    summary: 'sign and check evidence as in-toto statements in DSSE',
+    group: CHECK,
+    load: () => import('./commands/dsse.ts'),
+  },
   demo: {
     summary: 'see everything work once, on real files',
     group: CHECK,

@@ -59,6 +59,27 @@ export const trustCodes = {
     action: 'Do not sign on this machine or with this signer until its fault is found.',
     clause: 'FIPS 186-5 §6.4; formats §2',
   },
+  'trust.SIGNER_FAILED': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The command that signs could not be started, or ended with an error.',
+    action: 'Run the command by itself with a message on its standard input to see what it says.',
+    clause: 'formats §2, Signer command',
+  },
+  'trust.SIGNER_TIMEOUT': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The command that signs gave no answer in the time that it has, and was ended.',
+    action: 'See what it waits for, a PIN or a touch perhaps, or give it more time with --signer-timeout.',
+    clause: 'formats §2, Signer command',
+  },
+  'trust.SIGNER_OUTPUT': {
+    class: 'internal',
+    severity: 'error',
+    meaning: 'The command that signs wrote something else than what it was asked for.',
+    action: 'Let it write one signature, in DER or base64 of it, and nothing else to standard output.',
+    clause: 'formats §2, Signer command',
+  },
   'trust.KEY_DUPLICATE': {
     class: 'usage',
     severity: 'error',

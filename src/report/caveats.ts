@@ -49,11 +49,15 @@ const BUNDLE: readonly Caveat<BundleReport>[] = [
   [(report) => report.depth === 'full' && isGood(report), CONTENT],
 ];
 
+const isBound = ({ checks }: AttestationReport): boolean =>
+  checks.some(({ id, state }) => id === 'attestation.binding' && state === 'passed');
+
 const ATTESTATION: readonly Caveat<AttestationReport>[] = [
   [
-    () => true,
+    (report) => !isBound(report),
     'An attestation alone says nothing of evidence: without the manifest it names, no bytes were compared.',
   ],
+  [isBound, 'Only the manifest was compared with it; nothing was read of what the manifest lists.'],
   [(report) => report.signer !== undefined, TIME],
 ];
 

@@ -23,12 +23,12 @@ export const CHECKS = {
   'bundle.row': 'the bundle is the one that the export manifest lists',
   'bundle.expected': 'the bundle belongs to whom the caller expects',
   'bundle.objects': 'exactly the listed objects are there, with their sizes and SHA-256',
+  'dsse.envelope':
+    'the envelope is DSSE with an in-toto statement of ours, which one of its signatures names',
   'attestation.format': 'the attestation is canonical, follows its format and is of the right type',
   'attestation.key': 'the trust store has a key that speaks for the statement',
   'attestation.signature': 'the signature verifies over the statement with that key',
   'attestation.binding': 'everything that the statement names is bound to the bytes that are here',
-  'dsse.envelope':
-    'the envelope is DSSE with an in-toto statement of ours, which one of its signatures names',
   'dsse.threshold': 'as many different trusted keys signed the envelope as were asked for',
   'dsse.attestation': 'the envelope that the caller gave vouches for what is here',
   'second.reader': 'a second ZIP reader sees the same entries and bytes',
@@ -58,11 +58,20 @@ export type Ledger = {
   skipped(id: CheckId, state: 'not_checked' | 'not_applicable', reason: string): void;
   /** Records that a check failed for a reason that stands with findings elsewhere. */
   failed(id: CheckId, reason: string): void;
-  /** Adds findings to a check that ran already: it failed when one of them is an error. */
+  /** Adds findings to a check that ran already: it can only become worse by them, as in `ran`. */
   amend(id: CheckId, findings: readonly Finding[]): void;
   /** Adds findings that belong to no check: facts and warnings. */
   note(findings: readonly Finding[]): void;
 };
+
+/** How a check with these findings ended. */
+function checkOf(id: CheckId, found: readonly Finding[]): Check {
+  const errors = found.filter((one) => one.severity === 'error');
+  if (errors.length === 0) return { id, state: 'passed' };
+  const [unread, ...more] = errors.filter((one) => one.class === 'inaccessible');
+  if (unread === undefined || more.length + 1 < errors.length) return { id, state: 'failed' };
+  return { id, state: 'not_checked', reason: unread.message };
+}
 
 const ORDER = new Map(Object.keys(CHECKS).map((id, index) => [id, index]));
 
@@ -78,14 +87,9 @@ export function createLedger(): Ledger {
     checks,
     ran(id, found) {
       findings.push(...found);
-      const errors = found.filter((one) => one.severity === 'error');
-      const unread = errors.find((one) => one.class === 'inaccessible');
-      if (unread !== undefined && errors.every((one) => one.class === 'inaccessible')) {
-        add({ id, state: 'not_checked', reason: unread.message });
-        return false;
-      }
-      add({ id, state: errors.length === 0 ? 'passed' : 'failed' });
-      return errors.length === 0;
+      const check = checkOf(id, found);
+      add(check);
+      return check.state === 'passed';
     },
     skipped(id, state, reason) {
       add({ id, state, reason });
@@ -96,7 +100,8 @@ export function createLedger(): Ledger {
     amend(id, found) {
       findings.push(...found);
       const at = checks.findIndex((check) => check.id === id);
-      if (at >= 0 && found.some((one) => one.severity === 'error')) checks[at] = { id, state: 'failed' };
+      const check = checkOf(id, found);
+      if (at >= 0 && check.state !== 'passed' && checks[at]!.state !== 'failed') checks[at] = check;
     },
     note(found) {
       findings.push(...found);

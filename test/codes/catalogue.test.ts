@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue, codeEntry, isCode, type CodeEntry } from '../../src/codes/index.ts';
 import { controlCodes } from '../../src/codes/control.ts';
+import { dsseCodes } from '../../src/codes/dsse.ts';
 import { encodingCodes } from '../../src/codes/encoding.ts';
 import { evidenceCodes } from '../../src/codes/evidence.ts';
 import { exportCodes } from '../../src/codes/export.ts';
@@ -40,7 +41,16 @@ it.each(rows)('%s is a complete row', (code, { class: codeClass, severity, meani
 
 describe('the catalogue', () => {
   it('holds the rows of every table, none of them twice', () => {
-    const tables = [encodingCodes, zipCodes, trustCodes, evidenceCodes, exportCodes, ioCodes, controlCodes];
+    const tables = [
+      encodingCodes,
+      dsseCodes,
+      zipCodes,
+      trustCodes,
+      evidenceCodes,
+      exportCodes,
+      ioCodes,
+      controlCodes,
+    ];
     const codes = tables.flatMap((table) => Object.keys(table));
     expect(new Set(codes).size).toBe(codes.length);
     expect(rows.length).toBe(codes.length);

@@ -77,6 +77,10 @@ export function define(command: Command, cli: Cli): void {
       'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
     ],
     [
+      'signed by a key that stays where it is',
+      "drillproof pack ./run-1 --run run-1.json --signer 'openssl dgst -sha256 -sign key.pem' --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip",
+    ],
+    [
       'without a signature',
       'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
     ],
@@ -95,8 +99,8 @@ async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
   const signing = await readSigning(cli, options);
   if ((signing === undefined) !== (options.unsigned === true)) {
     throw usageError(
-      signing === undefined ? 'nothing says who signs' : '--unsigned is given beside --key',
-      'Give --key and --issuer, or --unsigned.',
+      signing === undefined ? 'nothing says who signs' : '--unsigned is given beside --key or --signer',
+      'Give --key or --signer with --issuer, or --unsigned.',
     );
   }
   const run = await readRunFile(cli, options.run);

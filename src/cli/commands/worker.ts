@@ -7,15 +7,14 @@ import type { Cli } from '../cli.ts';
 import { logging, logOptions, type LogOptions } from '../logging.ts';
 import { examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
-import { readExportSigning } from '../signing.ts';
+import { exportSigningOptions, readExportSigning, type ExportSigningOptions } from '../signing.ts';
 
-type Options = LogOptions & {
-  readonly data: string;
-  readonly runner?: string;
-  readonly concurrency: number;
-  readonly signingKey?: string;
-  readonly issuer?: string;
-};
+type Options = LogOptions &
+  ExportSigningOptions & {
+    readonly data: string;
+    readonly runner?: string;
+    readonly concurrency: number;
+  };
 
 const MORE = `
 The runner is an ECMAScript module that exports "runner", an object with the
@@ -33,9 +32,8 @@ export function define(command: Command, cli: Cli): void {
     .description('Do the queued work of a control plane: authoring turns and reruns by a runner of yours.')
     .option('--runner <file>', 'module that does authoring turns and reruns')
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
-    .option('--concurrency <n>', 'pieces of work at once', wholeNumber(1, 1_000), 1)
-    .option('--signing-key <file>', 'private key that signs the exports it generates: P-256 as PEM or JWK')
-    .option('--issuer <name>', 'name under which the key signs');
+    .option('--concurrency <n>', 'pieces of work at once', wholeNumber(1, 1_000), 1);
+  exportSigningOptions(command);
   logOptions(command).action((options: Options) => work(cli, options));
   examples(command, [
     ['beside the server on this machine', 'drillproof worker --runner ./my-runner.js'],
