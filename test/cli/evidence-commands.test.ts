@@ -43,7 +43,9 @@ describe('keys', () => {
       '--not-after 2027-12-31 --project prj_000000000001 --revoked-at 2026-11-01 --not-compromised';
     expect((await call(`${add} ${limits}`)).code).toBe(0);
     const { stdout } = await call('keys list limited.json');
-    expect(stdout).toMatch(/other +k2 +evidence +revoked 2026-11-01, earlier stands +prj_000000000001/);
+    expect(stdout).toMatch(
+      /other +k2 +evidence +to 2027-12-31 revoked 2026-11-01, earlier stands +prj_000000000001/,
+    );
     const listed = await json('keys list limited.json');
     expect(listed).toMatchObject({
       keys: [{ kid: 'k2', issuer: 'other', compromised: false, purposes: ['evidence'] }],

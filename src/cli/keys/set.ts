@@ -16,7 +16,7 @@ type RevokeOptions = Which & { readonly at?: number; readonly notCompromised?: b
 
 export function defineSet(command: Command, cli: Cli): void {
   const MORE =
-    '\nA time is a date (its midnight in UTC), an ISO 8601 time with its zone, or milliseconds\nsince 1970; "none" takes the limit away. What is not named stays as it is.';
+    '\nA time is a date (its midnight in UTC), an ISO 8601 time with its zone, or\nmilliseconds since 1970; "none" takes the limit away. What is not named stays\nas it is.';
   keyOptions(whichKey(command), momentOrNone)
     .description('Change when a key of a trust store speaks, and what for.')
     .addOption(new Option('--any-project', 'speaks for every project').conflicts('project'))

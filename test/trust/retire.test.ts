@@ -1,0 +1,147 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  judgeKey,
+  PURPOSES,
+  RETIREMENTS,
+  retireKey,
+  trustStore,
+  type Retirement,
+  type SignedStatement,
+  type TrustedKey,
+} from '../../src/trust/index.ts';
+import { codeOf, trusted } from './makers.ts';
+
+const AT = 1000;
+const { issuer, keyId } = trusted(1);
+const retirement = (how: Retirement['how'], atMs = AT): Retirement => ({ issuer, keyId, how, atMs });
+const statement = (issuedAtMs: number): SignedStatement => ({
+  issuer,
+  keyId,
+  issuedAtMs,
+  purpose: 'evidence',
+  projectId: 'prj_a',
+  organizationId: 'org_a',
+  asOfMs: AT * 10,
+});
+const problemsOf = (key: Partial<TrustedKey>, how: Retirement['how'], issuedAtMs: number) =>
+  judgeKey(retireKey(trustStore([trusted(1, key)]), retirement(how)), statement(issuedAtMs)).problems.map(
+    ({ code }) => code,
+  );
+
+describe('a key that is retired', () => {
+  it.each([
+    ['revoked', AT - 1, []],
+    ['revoked', AT, ['trust.KEY_REVOKED']],
+    ['revoked', AT + 1, ['trust.KEY_REVOKED']],
+    ['compromised', 0, ['trust.KEY_REVOKED']],
+    ['compromised', AT + 1, ['trust.KEY_REVOKED']],
+    ['expired', AT - 1, []],
+    ['expired', AT, []],
+    ['expired', AT + 1, ['trust.KEY_EXPIRED']],
+  ] as const)('as %s judges a statement of %d exactly', (how, issuedAtMs, problems) => {
+    expect(problemsOf({}, how, issuedAtMs)).toEqual(problems);
+  });
+
+  it('keeps an end, a revocation and a compromise that are known already', () => {
+    expect(problemsOf({ notAfterMs: 10 }, 'expired', 11)).toEqual(['trust.KEY_EXPIRED']);
+    expect(problemsOf({ revokedAtMs: 10, compromised: false }, 'revoked', 10)).toEqual(['trust.KEY_REVOKED']);
+    expect(problemsOf({ revokedAtMs: AT * 2 }, 'revoked', 10)).toEqual(['trust.KEY_REVOKED']);
+  });
+
+  it('leaves the store that was given, and every other key, as they are', () => {
+    const store = trustStore([trusted(1), trusted(1, { issuer: 'other' }), trusted(2)]);
+    const { fingerprint } = store;
+    const after = retireKey(store, retirement('compromised'));
+    expect(store.fingerprint).toBe(fingerprint);
+    expect(after.fingerprint).not.toBe(fingerprint);
+    expect(after.find('other', keyId)).toEqual(store.find('other', keyId));
+    expect(after.find(issuer, trusted(2).keyId)).toEqual(trusted(2));
+  });
+
+  it('has to be there, and to begin before it ends', () => {
+    const store = trustStore([trusted(1, { notBeforeMs: AT + 1 })]);
+    expect(codeOf(() => retireKey(store, { ...retirement('revoked'), keyId: '__proto__' }))).toBe(
+      'trust.KEY_UNKNOWN',
+    );
+    expect(codeOf(() => retireKey(store, retirement('expired')))).toBe('trust.STORE_INVALID');
+    expect(codeOf(() => retireKey(store, retirement('expired', AT + 1)))).toBeUndefined();
+  });
+});
+
+const ms = fc.integer({ min: 0, max: 6 });
+const some = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const anyKey: fc.Arbitrary<Partial<TrustedKey>> = fc
+  .record({
+    notBeforeMs: some(ms),
+    notAfterMs: some(ms),
+    revokedAtMs: some(ms),
+    compromised: fc.boolean(),
+    projects: some(fc.subarray(['prj_a', 'prj_b'], { minLength: 1 })),
+    organizations: some(fc.subarray(['org_a', 'org_b'], { minLength: 1 })),
+    purposes: fc.subarray([...PURPOSES], { minLength: 1 }),
+  })
+  .filter(({ notBeforeMs = 0, notAfterMs = 6 }) => notBeforeMs <= notAfterMs)
+  .map((key) => Object.fromEntries(Object.entries(key).filter(([, value]) => value !== undefined)));
+const anyStatement = fc
+  .record({
+    issuedAtMs: ms,
+    purpose: fc.constantFrom(...PURPOSES),
+    projectId: some(fc.constantFrom('prj_a', 'prj_b', 'prj_c')),
+    organizationId: some(fc.constantFrom('org_a', 'org_c')),
+  })
+  .map(({ projectId, organizationId, ...rest }) => ({
+    ...statement(0),
+    ...rest,
+    ...(projectId !== undefined && { projectId }),
+    ...(organizationId !== undefined && { organizationId }),
+  }));
+
+describe('trust, for any key and statement', () => {
+  it('is never won by retiring a key', () => {
+    fc.assert(
+      fc.property(anyKey, anyStatement, fc.constantFrom(...RETIREMENTS), ms, (key, one, how, atMs) => {
+        fc.pre(how !== 'expired' || atMs >= (key.notBeforeMs ?? 0));
+        const store = trustStore([trusted(1, key)]);
+        const before = judgeKey(store, one).problems.map(({ code }) => code);
+        const after = judgeKey(retireKey(store, retirement(how, atMs)), one).problems.map(({ code }) => code);
+        expect(after).toEqual(expect.arrayContaining(before));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is never won by narrowing what a key is trusted for', () => {
+    fc.assert(
+      fc.property(anyKey, anyKey, anyStatement, (key, limit, one) => {
+        const narrower: Partial<TrustedKey> = {
+          ...key,
+          notBeforeMs: Math.max(key.notBeforeMs ?? 0, limit.notBeforeMs ?? 0),
+          notAfterMs: Math.min(key.notAfterMs ?? 6, limit.notAfterMs ?? 6),
+          ...(within(key.projects, limit.projects) && { projects: within(key.projects, limit.projects)! }),
+          ...(within(key.organizations, limit.organizations) && {
+            organizations: within(key.organizations, limit.organizations)!,
+          }),
+          purposes: key.purposes!.slice(0, 1),
+        };
+        fc.pre(narrower.notBeforeMs! <= narrower.notAfterMs!);
+        const speaks = (one_: Partial<TrustedKey>) => {
+          const { problems, unchecked } = judgeKey(trustStore([trusted(1, one_)]), one);
+          return problems.length === 0 && unchecked.length === 0;
+        };
+        if (speaks(narrower)) expect(speaks(key)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** What both lists hold; the first alone when they have nothing in common, since a list is never empty. */
+function within(
+  ours: readonly string[] | undefined,
+  limit: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (ours === undefined) return limit;
+  const both = ours.filter((id) => limit?.includes(id) !== false);
+  return both.length > 0 ? both : ours;
+}
