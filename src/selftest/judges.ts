@@ -1,4 +1,5 @@
 import { judgeBytes } from './judge-bytes.ts';
+import { judgeCursors } from './judge-cursors.ts';
 import { judgeDocuments } from './judge-documents.ts';
 import { judgeEvidence } from './judge-evidence.ts';
 import { judgeTrust } from './judge-trust.ts';
@@ -7,6 +8,7 @@ import type { Judge } from './judge.ts';
 /** How each kind is put to our implementation: every way in that there is, each with its outcome. */
 export const JUDGES: Readonly<Record<string, Judge>> = {
   ...judgeBytes,
+  ...judgeCursors,
   ...judgeTrust,
   ...judgeDocuments,
   ...judgeEvidence,

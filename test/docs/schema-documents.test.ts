@@ -6,7 +6,6 @@ import { toUtf8 } from '../../src/bytes/utf8.ts';
 import { collect } from '../support/evidence.ts';
 import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
 import { receiptBytes, type MirrorReceipt } from '../../src/evidence/receipt.ts';
-import { JUDGES } from '../../src/selftest/index.ts';
 import { openZip } from '../../src/zip/index.ts';
 import { call, scratch, writeEvidence } from '../cli/make.ts';
 import { readVectors } from '../vectors/read.ts';
@@ -50,19 +49,6 @@ describe.each(VECTORS)('the documents of the vectors %s', (kind, name, member, e
   });
 });
 
-describe('the schemas of documents and our own parsers', () => {
-  it.each(VECTORS)('never refuse what the other accepts: %s as %s', async (kind, name, member, encoding) => {
-    const schema = schemaOf(name);
-    for (const { id, input, expected } of readVectors(kind).cases) {
-      const text = inputSchema.parse(input)[member];
-      if (typeof text !== 'string' || expected.code === undefined) continue;
-      const [outcome] = (await JUDGES[kind]?.outcomes(input, 1))?.values() ?? [];
-      if (outcome?.verdict === 'valid')
-        expect(faultsOf(schema, JSON.parse(Buffer.from(text, encoding).toString())), id).toEqual([]);
-    }
-  });
-});
-
 const follows = (name: string, text: string): void =>
   expect(faultsOf(schemaOf(name), JSON.parse(text))).toEqual([]);
 
@@ -95,27 +81,6 @@ describe('a receipt of a mirror', () => {
 
   it('does not follow it when damaged', () => {
     expect([...damaged(receipt)].filter(([, copy]) => schema(copy)).map(([what]) => what)).toEqual([]);
-  });
-});
-
-const follows = (name: string, text: string): void =>
-  expect(faultsOf(schemaOf(name), JSON.parse(text))).toEqual([]);
-
-const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
-
-describe('the receipts of mirrors in the vectors', () => {
-  const receipts = readVectors('exports')
-    .cases.filter(({ expected }) => expected.codes?.includes('receipt.INVALID') === false)
-    .flatMap(({ input }) => Object.entries(filesSchema.parse(input).files ?? {}))
-    .filter(([path]) => path.startsWith('receipts/'));
-
-  it('follow their schema', () => {
-    expect(receipts.length).toBeGreaterThan(0);
-    for (const [path, base64] of receipts)
-      expect(
-        faultsOf(schemaOf('mirror-receipt'), JSON.parse(Buffer.from(base64, 'base64').toString())),
-        path,
-      ).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'bundle-manifests': 63,
   bundles: 75,
   'canonical-json': 59,
+  cursors: 57,
   'der-signatures': 58,
   'export-manifests': 51,
   exports: 96,

@@ -5,6 +5,7 @@ import { base64url } from './base64url.ts';
 import { bundleManifests } from './bundle-manifests.ts';
 import { bundles } from './bundles/index.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { cursors } from './cursors.ts';
 import { derSignatures } from './der-signatures.ts';
 import { exportManifests } from './export-manifests/index.ts';
 import { exports } from './exports/index.ts';
@@ -25,6 +26,7 @@ export const KINDS: readonly Kind[] = [
   strictJson,
   canonicalJson,
   identifiers,
+  cursors,
   paths,
   derSignatures,
   signatures,

@@ -40,7 +40,8 @@ export function define(command: Command, cli: Cli): void {
   examples(command, [
     ['what a finding means', 'drillproof explain part.DIGEST_MISMATCH'],
     ['what a check proves', 'drillproof explain part.bytes'],
-    ['every code there is, and every check', 'drillproof explain; drillproof explain --checks'],
+    ['every code there is', 'drillproof explain'],
+    ['every check of a verification', 'drillproof explain --checks'],
     ['what makes evidence untrusted', 'drillproof explain --class untrusted'],
     ['the catalogue for a program', 'drillproof explain --json'],
   ]);

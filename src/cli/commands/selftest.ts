@@ -47,10 +47,9 @@ export function define(command: Command, cli: Cli): void {
 }
 
 function defineCase(command: Command, cli: Cli): void {
-  command
-    .description('Judge the folder of one case, as --exec asks a verifier to.')
+  standardOptions(command, { formats: false })
+    .description('Judge the folder of one case, as --exec asks a verifier to. The answer is a line of JSON.')
     .argument('<dir>', 'folder of the case, with case.json')
-    .helpOption('-h, --help', 'show help')
     .action(async (folder: string) => {
       const { selftestCase } = await import('../selftest-run.ts');
       await selftestCase(cli, folder);
