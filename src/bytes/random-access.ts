@@ -12,7 +12,17 @@ export type RandomAccess = {
    * are done with the bytes before they do anything else; errors are those of `read`.
    */
   readInto?(target: Uint8Array, offset: number): void;
+  /**
+   * Throws when somebody touched the bytes since they were opened. Offered by sources that can tell, so that who reads
+   * twice knows that both times the bytes were the same.
+   * @throws DrillproofError `io.CHANGED`
+   */
+  assertUnchanged?(): void;
 };
+
+/** The `assertUnchanged` of a random access, for another one that reads through it. */
+export const watchedBy = (access: RandomAccess): Pick<RandomAccess, 'assertUnchanged'> =>
+  access.assertUnchanged === undefined ? {} : { assertUnchanged: () => access.assertUnchanged?.() };
 
 /** Random access to bytes in memory. */
 export function memoryAccess(bytes: Uint8Array): RandomAccess {
@@ -21,7 +31,7 @@ export function memoryAccess(bytes: Uint8Array): RandomAccess {
 
 /** The window `[offset, offset + size)` of another random access. */
 export function sliceAccess(access: RandomAccess, offset: number, size: number): RandomAccess {
-  return { size, read: (at, length) => access.read(offset + at, length) };
+  return { size, read: (at, length) => access.read(offset + at, length), ...watchedBy(access) };
 }
 
 /** The bytes of a window in order, in pieces of at most `pieceBytes` (default 256 KiB). */

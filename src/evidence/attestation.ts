@@ -38,8 +38,15 @@ export const parseExportAttestation = (
   limits: EvidenceLimits = DEFAULT_LIMITS,
 ): ExportAttestation => parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes });
 
-/** Types an attestation that came inside another document, such as a bundle resource. */
-export const typeAttestation = (value: unknown): Attestation => typeDocument(value, BUNDLE_KIND);
+/**
+ * Types an attestation that came inside another document, such as a bundle resource.
+ * @throws DrillproofError `attestation.INVALID`, `json.NOT_REPRESENTABLE` for a statement that has no bytes to be signed
+ */
+export function typeAttestation(value: unknown): Attestation {
+  const attestation = typeDocument(value, BUNDLE_KIND);
+  statementBytes(attestation.statement);
+  return attestation;
+}
 
 /** What is signed: the UTF-8 bytes of the RFC 8785 form of the statement, nothing before or after (formats §2). */
 export const statementBytes = (statement: Statement | ExportStatement): Uint8Array =>

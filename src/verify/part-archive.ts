@@ -41,6 +41,19 @@ export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<
   ledger.ran('part.bytes', found);
 }
 
+/**
+ * `part.bytes` again, at the end: the archive is read to be digested and read to be used, and a digest that is not that
+ * of the bytes that were used would let the report speak of two archives as one.
+ */
+export function checkUnchanged(bundle: Bundle, access: RandomAccess): void {
+  try {
+    access.assertUnchanged?.();
+  } catch (error) {
+    delete bundle.archive;
+    bundle.ledger.amend('part.bytes', findingsOf(error, bundle.subject));
+  }
+}
+
 /** `part.archive`: the strict reader accepts one reading of the archive only. */
 export async function openArchive(
   { ledger, settings, subject }: Bundle,
@@ -62,7 +75,10 @@ function unusual(subject: string, archive: ZipArchive): Finding[] {
   for (const { code, entry, message } of archive.notes) {
     const known = first.get(code);
     if (known === undefined)
-      first.set(code, { finding: finding(code, subject, { path: entry, message }), count: 1 });
+      first.set(code, {
+        finding: finding(code, subject, { ...(entry !== undefined && { path: entry }), message }),
+        count: 1,
+      });
     else known.count++;
   }
   return [...first.values()].map(({ finding: one, count }) =>
@@ -79,12 +95,15 @@ export async function checkSecondReader(
   if (settings.secondOpinion === undefined) return;
   const found: Finding[] = [];
   const unseen = new Set(read.keys());
+  const seen = new Set<string>();
   // An entry that is there and was not read has a finding of its own: it is no disagreement of the readers.
   const unread = new Set(archive.entries.map(({ name }) => name).filter((name) => !read.has(name)));
   try {
     for await (const entry of settings.secondOpinion.readZip(access)) {
-      if (unread.has(entry.name)) continue;
-      const ours = read.get(entry.name);
+      const twice = seen.has(entry.name);
+      seen.add(entry.name);
+      if (unread.has(entry.name) && !twice) continue;
+      const ours = twice ? undefined : read.get(entry.name);
       unseen.delete(entry.name);
       if (ours?.digest === entry.digest && ours.bytes === entry.bytes) continue;
       found.push(secondOpinion(subject, entry.name, ours?.digest ?? 'absent', entry.digest));

@@ -7,7 +7,7 @@ import { checkObjects } from './bundle-objects.ts';
 import { newBundle, skipFrom, type Bundle, type Listing, type VerifyPartOptions } from './bundle-state.ts';
 import type { Finding } from './finding.ts';
 import { trustOf } from './options.ts';
-import { checkBytes, checkSecondReader, openArchive } from './part-archive.ts';
+import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './part-archive.ts';
 import type { BundleReport, Outcome } from './report.ts';
 import { bundleVerdict } from './verdict.ts';
 
@@ -22,6 +22,7 @@ export async function verifyPart(access: RandomAccess, options: VerifyPartOption
   await checkBytes(bundle, access);
   if (bundle.settings.depth === 'full') await checkContent(bundle, access);
   else checkListing(bundle);
+  checkUnchanged(bundle, access);
   return reportOf(bundle, access.size);
 }
 

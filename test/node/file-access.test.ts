@@ -81,11 +81,14 @@ describe('a file', () => {
     await file.close();
   });
 
-  test('that grows keeps the size with which it was opened', async () => {
+  test('that grows keeps the size with which it was opened, and is changed', async () => {
     const path = join(folder({ a: made.files[PART]! }), 'a');
     const file = await openFile(path);
+    expect(() => file.assertUnchanged?.()).not.toThrow();
     appendFileSync(path, 'more');
-    expect((await verifyPart(file, options())).verdict).toBe('verified');
+    expect((await file.read(0, file.size)).length).toBe(made.files[PART]!.length);
+    const report = await verifyPart(file, options());
+    expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
     await file.close();
     const again = await openFile(path);
     expect(errorsOf(await verifyPart(again, options()))).toEqual(['zip.BYTES_UNACCOUNTED']);

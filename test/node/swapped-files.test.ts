@@ -1,0 +1,241 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
+import { directorySource } from '../../src/node/directory-source.ts';
+import { openFile } from '../../src/node/file-access.ts';
+import { openEvidence } from '../../src/node/open-evidence.ts';
+import type { Signer } from '../../src/trust/index.ts';
+import { verifyExport, verifyPart, type ExportReport } from '../../src/verify/index.ts';
+import {
+  errorsOf,
+  makeExport,
+  makePart,
+  makeSigner,
+  makeTrust,
+  NOW,
+  pack,
+  stateOf,
+  type MadeExport,
+} from '../support/evidence.ts';
+
+const PART = 'parts/evidence_000000000001.zip';
+let root = '';
+let signer: Signer;
+let made: MadeExport;
+/** Two archives of one size that are both verified, of different bundles. */
+let twins: readonly [Uint8Array, Uint8Array];
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'swapped-'));
+  signer = makeSigner();
+  made = await makeExport({ signer });
+  const first = made.files[PART]!;
+  let other: Uint8Array;
+  do other = (await makePart(2, signer)).bytes;
+  while (other.length !== first.length); // the DER of a signature has one of three lengths
+  twins = [first, other];
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+const options = () => ({ asOfMs: NOW, trust: makeTrust(signer) });
+
+/** Seconds since 1970. */
+const WRITTEN = 1_600_000_000;
+let folders = 0;
+function folder(files: Readonly<Record<string, Uint8Array>>): string {
+  const path = join(root, String(folders++));
+  for (const [name, bytes] of Object.entries(files)) {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), bytes);
+    utimesSync(join(path, name), WRITTEN, WRITTEN);
+  }
+  return path;
+}
+
+/** What somebody does to a file, all of it with a valid archive of the same signer or with the very same bytes. */
+const ACTS: Readonly<Record<string, (path: string) => void>> = {
+  'overwritten in place with another valid archive': (path) => writeFileSync(path, twins[1]),
+  'replaced by another valid archive': (path) => {
+    writeFileSync(`${path}.new`, twins[1]);
+    renameSync(`${path}.new`, path);
+  },
+  'replaced by a link to its own bytes': (path) => {
+    renameSync(path, `${path}.old`);
+    symlinkSync(`${path}.old`, path);
+  },
+  'replaced by a FIFO': (path) => {
+    rmSync(path);
+    execFileSync('mkfifo', [path]);
+  },
+  'replaced by a folder': (path) => {
+    rmSync(path);
+    mkdirSync(path);
+  },
+  removed: (path) => rmSync(path),
+  'made longer': (path) => appendFileSync(path, 'more'),
+  'made shorter': (path) => truncateSync(path, 10),
+  emptied: (path) => truncateSync(path, 0),
+  'overwritten, with its time of writing set back': (path) => {
+    writeFileSync(path, twins[1]);
+    utimesSync(path, WRITTEN, WRITTEN);
+  },
+};
+/** Acts on the name: who has opened the file before goes on reading what it was, and may not notice. */
+const ON_THE_NAME = /^(?:replaced|removed)/;
+
+/** A source that does something just before a file is opened, or before its n-th read. */
+function acting(source: EvidenceSource, path: string, at: 'open' | number, act: () => void): EvidenceSource {
+  return {
+    ...source,
+    async open(asked) {
+      if (asked !== path) return source.open(asked);
+      if (at === 'open') act();
+      const file = await source.open(asked);
+      return at === 'open' ? file : actingFile(file, at, act);
+    },
+  };
+}
+
+function actingFile(file: OpenFile, at: number, act: () => void): OpenFile {
+  let reads = 0;
+  const step = (): void => {
+    if (reads++ === at) act();
+  };
+  return {
+    ...file,
+    read(offset, length) {
+      step();
+      return file.read(offset, length);
+    },
+    readInto(target, offset) {
+      step();
+      file.readInto?.(target, offset);
+    },
+  };
+}
+
+const codesOfAll = (report: ExportReport): string[] =>
+  [report, ...report.parts, ...report.localReports].flatMap(errorsOf);
+
+describe('requirement 20: a file that changes while an export is verified', () => {
+  test.each(Object.keys(ACTS))('before it is opened is never verified: %s', async (name) => {
+    for (const path of [PART, 'manifest.json', 'export.json', 'export-attestation.json']) {
+      const at = folder(made.files);
+      const source = acting(directorySource(at), path, 'open', () => ACTS[name]!(join(at, path)));
+      const report = await verifyExport(source, options());
+      expect([path, report.verdict]).toEqual([path, expect.stringMatching(/^(?:failed|incomplete)$/)]);
+      expect(codesOfAll(report)).not.toEqual([]);
+    }
+  });
+
+  test.each(Object.keys(ACTS))(
+    'between its digest and its use is not verified as another: %s',
+    async (name) => {
+      let reads = 0;
+      const counted = actingFile(
+        await openFile(join(folder({ part: twins[0] }), 'part')),
+        -1,
+        () => undefined,
+      );
+      const count = { ...counted, read: (o: number, n: number) => (reads++, counted.read(o, n)) };
+      expect((await verifyPart(count, options())).verdict).toBe('verified');
+      expect(reads).toBeGreaterThan(8);
+      const swappedAt = async (n: number): Promise<void> => {
+        const at = folder(made.files);
+        const source = acting(directorySource(at), PART, n, () => ACTS[name]!(join(at, PART)));
+        const report = await verifyExport(source, options());
+        const allowed = ON_THE_NAME.test(name) ? /^(?:verified|incomplete)$/ : /^(?:failed|incomplete)$/;
+        expect([n, report.verdict]).toEqual([n, expect.stringMatching(allowed)]);
+        const part = report.parts[0]!;
+        if (part.verdict !== 'incomplete') return;
+        // What was read says nothing of the file any more: no digest of it may stand in the report.
+        expect([errorsOf(part), part.archive]).toEqual([['io.CHANGED'], undefined]);
+        expect(stateOf(part, 'part.bytes')).toBe('not_checked');
+      };
+      await Promise.all(Array.from({ length: reads + 1 }, (_, n) => swappedAt(n)));
+    },
+  );
+
+  test('changes nothing when only others are touched and it is read', async () => {
+    const at = folder(made.files);
+    const act = (): void => {
+      writeFileSync(join(at, 'notes.txt'), 'x');
+      linkSync(join(at, 'manifest.json'), join(at, 'copy.json'));
+      readFileSync(join(at, PART));
+    };
+    const report = await verifyExport(acting(directorySource(at), PART, 3, act), options());
+    expect(report.verdict).toBe('verified');
+  });
+
+  test('is noticed in an export of one file too', async () => {
+    const zip = await pack(Object.entries(made.files));
+    const path = join(folder({ 'export.zip': zip }), 'export.zip');
+    const evidence = await openEvidence(path);
+    if (evidence.kind !== 'export') throw new Error('no export');
+    utimesSync(path, WRITTEN + 1, WRITTEN + 1);
+    const report = await verifyExport(evidence.source, options());
+    expect([report.verdict, [...new Set(report.parts.flatMap(errorsOf))]]).toEqual([
+      'incomplete',
+      ['io.CHANGED'],
+    ]);
+    await evidence.close();
+  });
+});
+
+describe('requirement 20: a part by itself', () => {
+  test('that is another one when it is used than when it was digested has no verdict', async () => {
+    const path = join(folder({ part: twins[0] }), 'part');
+    const file = await openFile(path);
+    const report = await verifyPart(
+      actingFile(file, 1, () => writeFileSync(path, twins[1])),
+      options(),
+    );
+    expect([report.verdict, errorsOf(report), report.archive]).toEqual([
+      'incomplete',
+      ['io.CHANGED'],
+      undefined,
+    ]);
+    await file.close();
+  });
+
+  test('that another process writes all the time is verified as what it was, or not at all', async () => {
+    const at = folder({ a: twins[0], b: twins[1], target: twins[0] });
+    const ids = new Map(
+      [twins[0], twins[1]].map((bytes, i) => [digestOf(bytes), `evidence_00000000000${i + 1}`]),
+    );
+    const script = new URL('writing-child.ts', import.meta.url).pathname;
+    const child = spawn(process.execPath, [script, join(at, 'a'), join(at, 'b'), join(at, 'target')]);
+    const ended = new Promise((resolve) => void child.once('exit', resolve));
+    await new Promise((resolve) => void child.stdout.once('data', resolve));
+    const verdicts = new Set<string>();
+    for (let n = 0; n < 300; n++) {
+      const file = await openFile(join(at, 'target'));
+      const report = await verifyPart(file, options());
+      await file.close();
+      verdicts.add(report.verdict);
+      if (report.verdict === 'verified')
+        expect(ids.get(report.archive!.digest)).toBe(report.evidenceBundleId);
+      await turn();
+    }
+    child.kill();
+    await ended;
+    expect([...verdicts].toSorted()).not.toEqual(['verified']);
+  });
+});
