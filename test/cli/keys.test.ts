@@ -312,14 +312,12 @@ describe('a trust store that is rewritten', () => {
   });
 });
 
-describe('keys plan', () => {
-  const plan = async (line: string) => {
-    const { code, stdout } = await call(
-      `keys plan --retire ${await idOf()} --trust trust.json ${line} --json`,
-    );
-    return { code, plan: JSON.parse(stdout) };
-  };
+const plan = async (line: string) => {
+  const { code, stdout } = await call(`keys plan --retire ${await idOf()} --trust trust.json ${line} --json`);
+  return { code, plan: JSON.parse(stdout) };
+};
 
+describe('keys plan', () => {
   it('says what would stop, with 1, and writes nothing', async () => {
     const before = await readFile('trust.json');
     const { code, plan: product } = await plan('--compromised export part-1.zip');

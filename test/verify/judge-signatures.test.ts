@@ -71,6 +71,12 @@ describe('the signatures of an export', () => {
     ).toEqual(['unread']);
   });
 
+  it('are unread, never unsigned, where the list could not be read', async () => {
+    const { files } = await makeExport({ signer: made.signer, signedList: false });
+    expect(standings(await judge(files))).toEqual(['unsigned', 'stands', 'stands']);
+    expect(standings(await judge({ ...files, 'manifest.json': new Uint8Array(3) }))).toEqual(['unread']);
+  });
+
   it('are unread when the tree cannot be listed', async () => {
     const source: EvidenceSource = {
       ...memorySource(made.files),
@@ -112,6 +118,10 @@ it('judges the signature of a part alone', async () => {
   });
 });
 
+const one = (standing: SignatureStanding['standing'], codes: SignatureStanding['codes'] = []) => [
+  { kind: 'bundle' as const, id: 'b', standing, codes },
+];
+
 describe('what a change of the trust store does', () => {
   it.each(RETIREMENTS)('is the same by the signatures alone and by a whole verification: %s', async (how) => {
     for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
@@ -128,9 +138,6 @@ describe('what a change of the trust store does', () => {
     }
   });
 
-  const one = (standing: SignatureStanding['standing'], codes: SignatureStanding['codes'] = []) => [
-    { kind: 'bundle' as const, id: 'b', standing, codes },
-  ];
   it.each([
     ['stands', 'stands', 'stands'],
     ['stands', 'refused', 'stops'],
