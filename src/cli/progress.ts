@@ -13,7 +13,8 @@ export type Progress = {
 type ProgressState = {
   readonly done: number;
   readonly of: number;
-  readonly bytes: number;
+  /** Absent where only things are counted. */
+  readonly bytes?: number;
   readonly totalBytes?: number;
 };
 
@@ -49,11 +50,12 @@ export function createProgress(cli: Cli, verb: string, things: string): Progress
 }
 
 function counts({ done, of, bytes, totalBytes }: ProgressState, things: string): string {
-  const whole = totalBytes === undefined ? size(bytes) : `${size(bytes)} of ${size(totalBytes)}`;
-  return `${count(done)} of ${count(of)} ${things}, ${whole}`;
+  const counted = `${count(done)} of ${count(of)} ${things}`;
+  if (bytes === undefined) return counted;
+  return `${counted}, ${totalBytes === undefined ? size(bytes) : `${size(bytes)} of ${size(totalBytes)}`}`;
 }
 
-function drawn({ done, of, bytes, totalBytes }: ProgressState): string {
+function drawn({ done, of, bytes = 0, totalBytes }: ProgressState): string {
   const share = totalBytes === undefined || totalBytes === 0 ? done / Math.max(1, of) : bytes / totalBytes;
   const full = Math.round(Math.min(1, share) * BAR_WIDTH);
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`;

@@ -80,7 +80,7 @@ async function ofOther(cli: Cli, rows: readonly Row[], options: SelftestOptions)
     const results = await mapConcurrently(rows, jobs, async ({ kind, one }) => {
       cli.signal.throwIfAborted();
       const result = await execCase(kind, one, how);
-      progress.update({ done: ++done, of: rows.length, bytes: 0 });
+      progress.update({ done: ++done, of: rows.length });
       return result;
     });
     progress.end();

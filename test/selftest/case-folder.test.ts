@@ -1,0 +1,64 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readCaseFolder } from '../../src/selftest/index.ts';
+import { writeCaseFolder } from '../../src/selftest/case-folder.ts';
+import { COUNTS } from '../vectors/counts.ts';
+import { readVectors } from '../vectors/read.ts';
+
+let root = '';
+beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), 'case-'))));
+afterAll(() => rm(root, { recursive: true }));
+
+const casesOf = (kind: string) =>
+  readVectors(kind).cases.map(({ expected, ...one }) => ({
+    ...one,
+    expected: {
+      ...expected,
+      verdict: expected.verdict === 'valid' ? ('valid' as const) : ('invalid' as const),
+    },
+  }));
+
+describe('the folder of a case', () => {
+  it.each(Object.keys(COUNTS))('gives every input of %s back as it is in the vectors', async (kind) => {
+    for (const one of casesOf(kind)) {
+      const folder = join(root, `${kind}.${one.id}`);
+      await writeCaseFolder(folder, kind, one);
+      expect(await readCaseFolder(folder)).toEqual({ kind, id: one.id, input: one.input });
+    }
+  });
+
+  it('holds nothing of what is expected', async () => {
+    const one = casesOf('hex')[4]!;
+    const folder = join(root, 'answer');
+    await writeCaseFolder(folder, 'hex', one);
+    const text = await readFile(join(folder, 'case.json'), 'utf8');
+    expect(JSON.parse(text)).toEqual({ protocol: 1, kind: 'hex', id: one.id, input: one.input, files: {} });
+    expect(text).not.toContain('verdict');
+  });
+
+  it('takes no name of a file from a case', async () => {
+    const content = Buffer.from('x').toString('base64');
+    const files = { '../../outside': content, '/etc/passwd': content, 'a/b': content };
+    const folder = join(root, 'hostile');
+    await writeCaseFolder(folder, 'exports', { ...casesOf('hex')[0]!, input: { files, asOfMs: 1 } });
+    expect((await readdir(folder)).toSorted()).toEqual(['case.json', 'file-0', 'file-1', 'file-2']);
+    expect((await readCaseFolder(folder)).input).toEqual({ files, asOfMs: 1 });
+  });
+
+  it.each([
+    ['another protocol', { protocol: 2, kind: 'hex', id: 'a', input: {}, files: {} }],
+    ['a path for a file', { protocol: 1, kind: 'archives', id: 'a', input: {}, files: { zip: '../x' } }],
+    ['an unknown member', { protocol: 1, kind: 'hex', id: 'a', input: {}, files: {}, more: 1 }],
+    ['no object', []],
+  ])('is refused with %s', async (_, value) => {
+    const folder = await mkdtemp(join(root, 'bad-'));
+    await writeFile(join(folder, 'case.json'), JSON.stringify(value));
+    await expect(readCaseFolder(folder)).rejects.toMatchObject({ code: 'selftest.CASE_INVALID' });
+  });
+
+  it('is refused when it is not there', async () => {
+    await expect(readCaseFolder(join(root, 'absent'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+  });
+});
