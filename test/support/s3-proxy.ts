@@ -1,11 +1,26 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 
 /** What becomes of one request on its way to S3. */
 type Fate =
   | 'pass'
   /** The connection breaks before an answer. */
   | 'cut'
+  /** The request arrives and is carried out; its answer is lost. */
+  | 'lose-answer'
+  /** S3 asks for patience, and nothing is carried out. */
+  | 'slow-down'
+  /** The answer carries another entity tag. */
+  | 'other-etag'
+  /** The answer repeats the SHA-256 of the request, as servers do that compute it. */
+  | 'confirm'
   /** The connection breaks in the middle of the answer's body. */
   | 'cut-answer'
   /** The first byte of the answer's body is another. */
@@ -31,7 +46,8 @@ export async function s3Proxy(to: string): Promise<S3Proxy> {
   function forward(incoming: IncomingMessage, outgoing: ServerResponse, fate: Fate): void {
     const { method, url: path, headers } = incoming;
     const upstream = request({ hostname, port, method, path, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (fate === 'lose-answer') return void outgoing.destroy();
+      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...changed(fate, headers) });
       let first = true;
       answer.on('data', (chunk: Buffer) => {
         if (fate === 'cut-answer') outgoing.write(chunk.subarray(0, 1), () => outgoing.destroy());
@@ -49,6 +65,7 @@ export async function s3Proxy(to: string): Promise<S3Proxy> {
     proxy.seen.push(`${method} ${target}`);
     const fate = proxy.fate(method, target);
     if (fate === 'cut') incoming.socket.destroy();
+    else if (fate === 'slow-down') slowDown(incoming, outgoing);
     else if (fate === 'hold') held.push(() => forward(incoming, outgoing, 'pass'));
     else forward(incoming, outgoing, fate);
   }).listen(0, '127.0.0.1');
@@ -73,4 +90,19 @@ function flipped(chunk: Buffer): Buffer {
   const other = Buffer.from(chunk);
   other[0]! ^= 1;
   return other;
+}
+
+const SLOW_DOWN =
+  '<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>';
+
+function slowDown(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  incoming.resume().on('end', () => {
+    outgoing.writeHead(503, { 'content-type': 'application/xml', 'content-length': SLOW_DOWN.length });
+    outgoing.end(SLOW_DOWN);
+  });
+}
+
+function changed(fate: Fate, { 'x-amz-checksum-sha256': sum }: IncomingHttpHeaders): OutgoingHttpHeaders {
+  if (fate === 'other-etag') return { etag: '"00000000000000000000000000000000"' };
+  return fate === 'confirm' && sum !== undefined ? { 'x-amz-checksum-sha256': sum } : {};
 }

@@ -37,7 +37,6 @@ const MAX_HOLDER_BYTES = 4096;
 const TRIES = 5;
 /** Longer than a request takes from one who has looked and is about to write. */
 const SETTLE_MS = 2_000;
-const held = new Set<string>();
 
 /**
  * Takes the lease of a prefix. It is a row of numbered objects, of which the one with the highest number holds: each is
@@ -55,9 +54,8 @@ export async function takeLease(bucket: Bucket, folder: string, options: LeaseOp
     const key = keyOf(folder, (last?.number ?? 0) + 1);
     const takenAtMs = elapsedMs();
     if (!(await create(bucket, key, nonce))) continue;
-    if (!(await isOurs(bucket, folder, key, nonce))) continue;
+    if (!(await isOurs(bucket, folder, key, nonce))) break;
     for (const { object } of row) await bucket.remove(object.key);
-    held.add(nonce);
     return keep({ bucket, folder, key, nonce, ttlMs, elapsedMs }, takenAtMs);
   }
   throw locked(bucket, folder, 'another process');
@@ -89,7 +87,6 @@ function keep(own: Own, takenAtMs: number): Lease {
     },
     async release() {
       clearInterval(timer);
-      held.delete(nonce);
       // Renewed first: while nobody may take it over, what is removed is ours.
       if (!lost)
         await renew()
@@ -154,7 +151,6 @@ function parsed(bytes: Uint8Array): Holder | undefined {
 /** @throws DrillproofError `io.LOCKED` while the holder of a lease may be at work */
 async function assertDead(bucket: Bucket, { key, modifiedMs }: ListedObject, ttlMs: number): Promise<void> {
   const holder = await holderOf(bucket, key);
-  if (holder !== undefined && held.has(holder.nonce)) throw locked(bucket, key, 'this process');
   const mine = holder?.machine !== undefined && holder.machine === machine();
   if (mine && !isAlive(holder.pid)) return;
   const ageMs = (bucket.serverTimeMs() ?? 0) - modifiedMs;

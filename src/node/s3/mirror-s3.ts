@@ -1,3 +1,4 @@
+import { compareUtf8 } from '../../bytes/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
 import { PRIVATE } from '../mirror-directory.ts';
@@ -90,7 +91,7 @@ function view(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFa
     read,
     async list(folder) {
       const inside = [...tree.keys()].filter((path) => path.startsWith(`${folder}/`));
-      return inside.filter((path) => !path.includes('/', folder.length + 1)).toSorted();
+      return inside.filter((path) => !path.includes('/', folder.length + 1)).toSorted(compareUtf8);
     },
     async readClaim() {
       if (!tree.has(CLAIM)) return undefined;

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeExport, type TestExport } from '../../faults/export-source.ts';
+import { failureOf } from '../../client/make.ts';
+import { cleanUp, source } from '../../mirror/make.ts';
+import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
+import { mirrorTo, needS3, objectsIn, sha256, sinkTo, uploadsIn } from './make.ts';
+
+const s3 = await needS3();
+let proxy: S3Proxy;
+let bucket: string;
+beforeEach(async () => {
+  proxy = await s3Proxy(s3.endpoint);
+  bucket = await s3.bucket();
+});
+afterEach(async () => {
+  await proxy.close();
+  await cleanUp();
+});
+afterAll(() => s3.stop());
+
+const MIB = 1024 * 1024;
+const PREFIX = 'a';
+const small = makeExport({ parts: 2, reports: 0 });
+const large = makeExport({ parts: 1, reports: 0, bytes: 18 * MIB });
+type Fate = ReturnType<S3Proxy['fate']>;
+
+const sink = () => sinkTo(s3, s3.url(bucket, PREFIX, proxy.endpoint));
+const isPart = (target: string): boolean => target.includes('/parts/');
+
+/** Decides over the first `times` requests that match, and lets the others pass. */
+function firstOnes(fate: Fate, times: number, matches: (method: string, target: string) => boolean) {
+  let left = times;
+  return (method: string, target: string): Fate => (matches(method, target) && left-- > 0 ? fate : 'pass');
+}
+
+async function expectWhole(made: TestExport): Promise<void> {
+  const objects = await objectsIn(s3, bucket);
+  for (const [path, bytes] of [...made.files, ['manifest.json', made.manifest] as const]) {
+    expect(sha256(objects.get(`${PREFIX}/${path}`)!), path).toBe(sha256(bytes));
+  }
+  expect([...objects.keys()].filter((key) => key.includes('.drillproof'))).toEqual([]);
+  expect(await uploadsIn(s3, bucket)).toEqual([]);
+}
+
+describe('what passes costs a mirror in S3 nothing but time', () => {
+  it.each<[string, TestExport, Fate, number, (method: string, target: string) => boolean]>([
+    [
+      'a connection that breaks in the middle of an upload',
+      large,
+      'cut',
+      2,
+      (_, t) => t.includes('partNumber=2'),
+    ],
+    [
+      'an answer to a part of an upload that is lost',
+      large,
+      'lose-answer',
+      1,
+      (_, t) => t.includes('partNumber=1'),
+    ],
+    [
+      'the end of an upload whose answer is lost',
+      large,
+      'lose-answer',
+      1,
+      (m, t) => m === 'POST' && t.includes('uploadId='),
+    ],
+    [
+      'the beginning of an upload that breaks',
+      large,
+      'cut',
+      1,
+      (m, t) => m === 'POST' && t.includes('uploads'),
+    ],
+    [
+      'a small object that was stored, and whose answer is lost',
+      small,
+      'lose-answer',
+      2,
+      (m, t) => m === 'PUT' && isPart(t),
+    ],
+    ['S3 that asks to slow down', small, 'slow-down', 4, (m, t) => m === 'PUT' && isPart(t)],
+    [
+      'S3 that asks to slow down in the middle of an upload',
+      large,
+      'slow-down',
+      3,
+      (_, t) => t.includes('partNumber='),
+    ],
+    ['a wrong entity tag of a small object', small, 'other-etag', 9, (m, t) => m === 'PUT' && isPart(t)],
+    ['a list that breaks', small, 'cut', 2, (m, t) => m === 'GET' && t.includes('list-type=2')],
+    ['reading back that breaks off', large, 'cut-answer', 3, (m, t) => m === 'GET' && isPart(t)],
+  ])('%s', async (_, made, fate, times, matches) => {
+    proxy.fate = firstOnes(fate, times, matches);
+    const receipt = await mirrorTo(sink(), await source(made));
+    expect(receipt.outcome).toBe('complete');
+    const hit = proxy.seen.filter((one) => matches(one.split(' ')[0]!, one.split(' ')[1]!));
+    expect(hit.length).toBeGreaterThan(0);
+    await expectWhole(made);
+  });
+});
+
+describe('what does not pass ends a mirror in S3 with nothing unproven under a final name', () => {
+  it.each<[string, string, TestExport, Fate, (method: string, target: string) => boolean]>([
+    ['an upload that always breaks', 'io.WRITE_FAILED', large, 'cut', (_, t) => t.includes('partNumber=2')],
+    [
+      'a wrong entity tag of a part of an upload',
+      'io.WRITE_FAILED',
+      large,
+      'other-etag',
+      (_, t) => t.includes('partNumber=1'),
+    ],
+    [
+      'an object that never gets through',
+      'io.WRITE_FAILED',
+      small,
+      'cut',
+      (m, t) => m === 'PUT' && isPart(t),
+    ],
+    [
+      'a storage that gives back other bytes',
+      'io.WRITE_FAILED',
+      small,
+      'flip',
+      (m, t) => m === 'GET' && isPart(t),
+    ],
+    [
+      'a storage that gives back other bytes of an upload',
+      'io.WRITE_FAILED',
+      large,
+      'flip',
+      (m, t) => m === 'GET' && isPart(t),
+    ],
+  ])('%s: %s', { timeout: 120_000 }, async (_, code, made, fate, matches) => {
+    proxy.fate = (method, target) => (matches(method, target) ? fate : 'pass');
+    const failure = await failureOf(mirrorTo(sink(), await source(made), { concurrency: 1 }));
+    expect(failure.code).toBe(code);
+    proxy.fate = () => 'pass';
+    const keys = [...(await objectsIn(s3, bucket)).keys()];
+    expect(keys.filter((key) => key.includes('/parts/') || key.endsWith('/manifest.json'))).toEqual([]);
+    await mirrorTo(sink(), await source(made));
+    await expectWhole(made);
+  });
+
+  it('could not read back is no success either', { timeout: 120_000 }, async () => {
+    proxy.fate = (method, target) => (method === 'GET' && isPart(target) ? 'cut' : 'pass');
+    const failure = await failureOf(mirrorTo(sink(), await source(small), { concurrency: 1 }));
+    expect(failure.code).toBe('io.UNREADABLE');
+    expect((await objectsIn(s3, bucket)).has(`${PREFIX}/manifest.json`)).toBe(false);
+    proxy.fate = () => 'pass';
+    await mirrorTo(sink(), await source(small));
+    await expectWhole(small);
+  });
+});
+
+it('reads back what a server does not confirm by SHA-256, and only that', async () => {
+  const readBack = (): string[] => proxy.seen.filter((one) => one.startsWith('GET') && isPart(one));
+  await mirrorTo(sink(), await source(small));
+  expect(readBack()).toHaveLength(2);
+  bucket = await s3.bucket();
+  proxy.seen.splice(0);
+  proxy.fate = (method) => (method === 'PUT' ? 'confirm' : 'pass');
+  await mirrorTo(sink(), await source(small));
+  expect(readBack()).toEqual([]);
+  await expectWhole(small);
+});
+
+it('holds no more of a large file in memory than the parts under way', async () => {
+  proxy.fate = (_, target) => (target.includes('partNumber=') ? 'hold' : 'pass');
+  const target = await sink().open();
+  const partial = await target.partial('parts/large.zip');
+  let taken = 0;
+  const filling = (async () => {
+    for (; taken < 100; taken++) await partial.append(new Uint8Array(MIB));
+  })();
+  await expect.poll(() => proxy.seen.filter((one) => one.includes('partNumber=')).length).toBe(3);
+  await new Promise((resolve) => void setTimeout(resolve, 300));
+  expect(taken).toBeLessThanOrEqual(5 * 8);
+  proxy.fate = () => 'pass';
+  proxy.release();
+  await filling;
+  await partial.close();
+  await target.close();
+  expect(await uploadsIn(s3, bucket)).toEqual([]);
+  expect((await objectsIn(s3, bucket)).size).toBe(0);
+});

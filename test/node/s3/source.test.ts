@@ -1,0 +1,237 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DrillproofError } from '../../../src/errors.ts';
+import { memorySource } from '../../../src/evidence/index.ts';
+import { directorySource } from '../../../src/node/directory-source.ts';
+import { openEvidence } from '../../../src/node/open-evidence.ts';
+import { openBucket } from '../../../src/node/s3/bucket.ts';
+import { loadSdk } from '../../../src/node/s3/sdk.ts';
+import { s3Source } from '../../../src/node/s3/source.ts';
+import { zipExport } from '../../../src/node/yazl-export.ts';
+import { stableJson } from '../../../src/report/index.ts';
+import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
+import { failureOf } from '../../client/make.ts';
+import {
+  codesOf,
+  flipped,
+  makeExport,
+  makeSigner,
+  makeTrust,
+  NOW,
+  type MadeExport,
+} from '../../support/evidence.ts';
+import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
+import { locationOf, needS3, store } from './make.ts';
+
+const s3 = await needS3();
+afterAll(() => s3.stop());
+
+const MIB = 1024 * 1024;
+const signer = makeSigner();
+const how: VerifyOptions = { asOfMs: NOW, trust: makeTrust(signer) };
+let made: MadeExport;
+let files: Readonly<Record<string, Uint8Array>>;
+beforeAll(async () => {
+  made = await makeExport({ signer });
+  files = made.files;
+});
+let bucket: string;
+let proxy: S3Proxy;
+beforeEach(async () => {
+  bucket = await s3.bucket();
+  proxy = await s3Proxy(s3.endpoint);
+});
+afterEach(() => proxy.close());
+
+const put = async (prefix: string, tree: Readonly<Record<string, Uint8Array | string>>): Promise<void> => {
+  for (const [path, bytes] of Object.entries(tree)) await store(s3, bucket, prefix + path, bytes);
+};
+const address = (prefix: string): string => s3.url(bucket, prefix, proxy.endpoint);
+const sourceOf = async (prefix: string) =>
+  s3Source(openBucket(await loadSdk(), locationOf(address(prefix)), { env: s3.env }), prefix);
+
+async function verified(prefix: string) {
+  const evidence = await openEvidence(address(prefix), s3.env);
+  try {
+    if (evidence.kind === 'part') return await verifyPart(evidence.access, how);
+    return await verifyExport(evidence.source, { ...how, concurrency: 4 });
+  } finally {
+    await evidence.close();
+  }
+}
+
+describe('an export in S3', () => {
+  it('is verified to the same report, byte by byte, as one in a folder', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 's3-'));
+    try {
+      for (const [path, bytes] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), bytes);
+      }
+      await put('a/', files);
+      const here = await verifyExport(directorySource(folder), how);
+      expect(here.verdict).toBe('verified');
+      expect(stableJson(await verified('a'))).toBe(stableJson(here));
+      expect(stableJson(await verified('a/'))).toBe(stableJson(here));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('is what lies below its prefix, and nothing else', async () => {
+    await put('a/b/', files);
+    const others = {
+      'a/b2/parts/x.zip': 'x',
+      'a/bc': 'x',
+      'a/b.txt': 'x',
+      'b/manifest.json': 'x',
+      'a/b-': 'x',
+    };
+    await put('', others);
+    expect((await (await sourceOf('a/b/')).files()).map(({ path }) => path)).toEqual(
+      Object.keys(files).toSorted(),
+    );
+    expect((await verified('a/b')).verdict).toBe('verified');
+  });
+
+  it('is listed as it is: keys that are no paths, and no marks of folders', async () => {
+    await put('a/', files);
+    const odd = ['x//y', '../z', 'a b+c%25é&<>\u0001', 'back\\slash', 'é/😀', 'ends/'];
+    for (const name of odd) await store(s3, bucket, `a/${name}`, 'x');
+    for (const folder of ['a/', 'a/parts/', 'a/empty/']) await store(s3, bucket, folder, new Uint8Array());
+    const listed = (await (await sourceOf('a/')).files()).map(({ path }) => path);
+    expect(listed.filter((path) => !Object.hasOwn(files, path)).toSorted()).toEqual(odd.toSorted());
+    const report = await verified('a');
+    const uncovered = report.findings.filter(({ code }) => code === 'export.FILE_UNCOVERED');
+    expect(uncovered).toHaveLength(odd.length);
+  });
+
+  it('is listed over more than one page', async () => {
+    const names = Array.from({ length: 1_003 }, (_, n) => `a/file-${String(n).padStart(5, '0')}`);
+    for (let at = 0; at < names.length; at += 50) {
+      await Promise.all(names.slice(at, at + 50).map((name) => store(s3, bucket, name, 'x')));
+    }
+    expect(await (await sourceOf('a/')).files()).toHaveLength(names.length);
+    expect(proxy.seen.filter((one) => one.includes('list-type=2'))).toHaveLength(2);
+  });
+
+  it('has a part missing, one that rotted, and one too many', async () => {
+    const [first = '', second = ''] = Object.keys(files).filter((path) => path.startsWith('parts/'));
+    const { [first]: gone, ...rest } = files;
+    await put('a/', { ...rest, [second]: flipped(files[second]!, 100), 'parts/extra.zip': gone! });
+    const report = await verified('a');
+    expect(codesOf(report)).toEqual(expect.arrayContaining(['part.EXTRA']));
+    const parts = 'parts' in report ? report.parts.flatMap(codesOf) : [];
+    expect(parts).toEqual(expect.arrayContaining(['part.MISSING', 'part.DIGEST_MISMATCH']));
+    expect(report.verdict).toBe('failed');
+  });
+
+  it(
+    'was not read, and is not called wrong, when its bytes cannot be had',
+    { timeout: 120_000 },
+    async () => {
+      await put('a/', files);
+      proxy.fate = (method, target) => (method === 'GET' && target.includes('/parts/') ? 'cut' : 'pass');
+      const report = await verified('a');
+      expect(report.verdict).toBe('incomplete');
+      const parts = 'parts' in report ? report.parts : [];
+      expect(new Set(parts.flatMap(codesOf))).toEqual(new Set(['io.UNREADABLE']));
+    },
+  );
+
+  it('could not be listed, and is open, when the list cannot be had', { timeout: 120_000 }, async () => {
+    await put('a/', files);
+    const source = await sourceOf('a/');
+    proxy.fate = () => 'cut';
+    const report = await verifyExport(source, how);
+    expect([report.verdict, ...codesOf(report)]).toEqual(['incomplete', 'io.UNREADABLE']);
+  });
+
+  it.each(['cut-answer', 'slow-down', 'cut'] as const)(
+    'is read although answers fail now and then: %s',
+    async (fate) => {
+      await put('a/', files);
+      let n = 0;
+      proxy.fate = (method) => (method === 'GET' && n++ % 3 === 1 ? fate : 'pass');
+      expect((await verified('a')).verdict).toBe('verified');
+    },
+  );
+
+  it('is not read on when an object is replaced meanwhile, even by the same size', async () => {
+    const bytes = new Uint8Array(10 * MIB).map((_, at) => at % 251);
+    await put('a/', { big: bytes });
+    const source = await sourceOf('a/');
+    const access = await source.open('big');
+    expect(await access.read(5, 10)).toEqual(bytes.slice(5, 15));
+    await store(s3, bucket, 'a/big', flipped(bytes, 9 * MIB));
+    expect((await failureOf(Promise.resolve(access.read(9 * MIB, 10)))).code).toBe('io.CHANGED');
+    await access.close();
+    expect((await failureOf(source.open('absent'))).code).toBe('io.NOT_FOUND');
+  });
+
+  it('is read in few requests, however small the windows, with the next block on its way', async () => {
+    const bytes = new Uint8Array(18 * MIB).map((_, at) => at % 251);
+    await put('a/', { big: bytes });
+    const access = await (await sourceOf('a/')).open('big');
+    proxy.seen.splice(0);
+    for (let at = 0; at < bytes.length; at += 300_000) {
+      const length = Math.min(300_000, bytes.length - at);
+      expect(Buffer.compare(await access.read(at, length), bytes.subarray(at, at + length))).toBe(0);
+    }
+    expect(proxy.seen).toHaveLength(5);
+  });
+});
+
+describe('one object in S3', () => {
+  it('is a part, or the ZIP of an export', async () => {
+    const path = Object.keys(files).find((name) => name.startsWith('parts/')) ?? '';
+    const zip = new PassThrough();
+    const pieces: Buffer[] = [];
+    zip.on('data', (piece: Buffer) => pieces.push(piece));
+    const entries = Object.entries(files).map(([name, bytes]) => ({
+      path: name,
+      bytes: bytes.length,
+      async *open() {
+        yield bytes;
+      },
+    }));
+    await zipExport(entries, zip);
+    await put('', { 'x/part.zip': files[path]!, 'x/export.zip': Buffer.concat(pieces) });
+    const one = await verified('x/part.zip');
+    expect([one.kind, one.verdict]).toEqual(['bundle', 'verified']);
+    const all = await verified('x/export.zip');
+    expect([all.kind, all.verdict]).toEqual(['export', 'verified']);
+    expect(stableJson((await verifyExport(memorySource(files), how)).parts)).toBe(
+      stableJson('parts' in all ? all.parts : []),
+    );
+  });
+
+  it('is not guessed at when it is a prefix too', async () => {
+    await put('a/', files);
+    await store(s3, bucket, 'a', 'x');
+    expect((await failureOf(verified('a'))).code).toBe('io.KIND');
+    expect((await verified('a/')).verdict).toBe('verified');
+  });
+
+  it.each([
+    ['nothing there', 'absent', 'export.NOT_AN_EXPORT'],
+    ['something else there', 'other', 'export.NOT_AN_EXPORT'],
+  ])('%s', async (_, prefix, code) => {
+    await store(s3, bucket, 'other/notes.txt', 'x');
+    expect((await failureOf(verified(prefix))).code).toBe(code);
+  });
+
+  it('is refused by address and by credentials without a secret', async () => {
+    const bad = await failureOf(openEvidence('s3://key:hunter2@bucket/a', s3.env));
+    expect([bad.code, bad.message.includes('hunter2')]).toEqual(['usage.INVALID', false]);
+    await put('a/', files);
+    const foreign = await failureOf(openEvidence(address('a/'), s3.strangerEnv));
+    expect(foreign).toBeInstanceOf(DrillproofError);
+    expect([foreign.code, foreign.message.includes('lack the right')]).toEqual(['io.UNREADABLE', true]);
+    const gone = await failureOf(openEvidence(s3.url('no-such-bucket', 'a/'), s3.env));
+    expect(gone.code).toBe('io.NOT_FOUND');
+  });
+});
