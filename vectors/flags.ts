@@ -104,6 +104,7 @@ export const FLAGS = {
   StringEscape: 'Strings are escaped more, less or otherwise than RFC 8785 wants.',
   Structure: 'A document of another structure is accepted.',
   TextBytes: 'Text is normalized, converted or counted in characters before it is hashed.',
+  Threshold: 'One signer is counted as two, or one who does not count as one.',
   Time: 'A moment is compared by the wrong one of < and <=, or not at all.',
   TrailingBytes: 'Bytes after the end are not looked at.',
   TrailingDotOrSpace: 'Windows takes dots and spaces at the end of a name away.',

@@ -1,6 +1,7 @@
 import { judgeBytes } from './judge-bytes.ts';
 import { judgeCursors } from './judge-cursors.ts';
 import { judgeDocuments } from './judge-documents.ts';
+import { judgeDsse } from './judge-dsse.ts';
 import { judgeEvidence } from './judge-evidence.ts';
 import { judgeTrust } from './judge-trust.ts';
 import type { Judge } from './judge.ts';
@@ -11,5 +12,6 @@ export const JUDGES: Readonly<Record<string, Judge>> = {
   ...judgeCursors,
   ...judgeTrust,
   ...judgeDocuments,
+  ...judgeDsse,
   ...judgeEvidence,
 };

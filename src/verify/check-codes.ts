@@ -102,7 +102,7 @@ export const CHECK_CODES: Readonly<Record<CheckId, Row>> = {
   'attestation.signature': { own: ['attestation.SIGNATURE_INVALID'], shared: [] },
   'attestation.binding': {
     own: ['attestation.SUBJECT_MISMATCH', 'bundle.BINDING_MISMATCH'],
-    shared: ['bundle.MANIFEST_INVALID'],
+    shared: ['bundle.MANIFEST_INVALID', 'export.ATTESTATION_SUBJECT_MISMATCH'],
   },
   'dsse.envelope': {
     own: [

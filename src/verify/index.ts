@@ -25,4 +25,5 @@ export {
 } from './report.ts';
 export { bundleStanding, listStanding, type SignatureStanding, type Standing } from './standing.ts';
 export { TRUST_OUTCOMES, trustEffects, type TrustEffect, type TrustOutcome } from './trust-effect.ts';
+export { verifyDsse, type VerifyDsseOptions } from './verify-dsse.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';

@@ -8,6 +8,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'canonical-json': 59,
   cursors: 57,
   'der-signatures': 58,
+  dsse: 97,
   'export-manifests': 51,
   exports: 96,
   hex: 14,

@@ -11,6 +11,7 @@ const NAMESPACES = [
   'trust',
   'attestation',
   'bundle',
+  'dsse',
   'object',
   'export',
   'part',
@@ -24,6 +25,9 @@ const NAMESPACES = [
 const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'zip.SECOND_OPINION': 'no archive is known of which the two readers see different contents',
   'attestation.SECOND_OPINION': 'no signature is known on which the two implementations disagree',
+  'trust.SIGNER_FAILED': 'it speaks of a program that does not sign, not of bytes',
+  'trust.SIGNER_TIMEOUT': 'it speaks of a program that does not sign, not of bytes',
+  'trust.SIGNER_OUTPUT': 'it speaks of a program that does not sign, not of bytes',
   'trust.SIGNER_FAULT': 'a signer whose arithmetic fails is no file',
   'trust.SIGNER_FAILED': 'a program that signs, and fails, is no file',
   'trust.SIGNER_TIMEOUT': 'a program that signs, and does not end, is no file',

@@ -54,7 +54,7 @@ const checks = (Object.keys(CHECKS) as CheckId[]).filter((id) => !OUTSIDE_VECTOR
 
 describe('the table of checks and their codes', () => {
   beforeAll(async () => {
-    for (const kind of ['attestations', 'bundles', 'exports', 'tool-sources'])
+    for (const kind of ['attestations', 'dsse', 'bundles', 'exports', 'tool-sources'])
       for (const { input } of readVectors(kind).cases) await JUDGES[kind]?.outcomes(input);
   });
 

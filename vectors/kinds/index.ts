@@ -7,6 +7,7 @@ import { bundles } from './bundles/index.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { cursors } from './cursors.ts';
 import { derSignatures } from './der-signatures.ts';
+import { dsse } from './dsse/index.ts';
 import { exportManifests } from './export-manifests/index.ts';
 import { exports } from './exports/index.ts';
 import { hex } from './hex.ts';
@@ -37,6 +38,7 @@ export const KINDS: readonly Kind[] = [
   bundleManifests,
   exportManifests,
   attestations,
+  dsse,
   bundles,
   exports,
   toolSources,
