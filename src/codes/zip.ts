@@ -169,7 +169,8 @@ export const zipCodes = {
   'zip.METADATA_UNUSUAL': {
     class: 'extra',
     severity: 'warning',
-    meaning: 'An entry carries a time, mode, extra field or descriptor that this tool does not write.',
+    meaning:
+      'The archive or an entry carries a time, mode, version, extra field, descriptor or form of record that this tool does not write.',
     action: 'Nothing: another tool packed the archive; this metadata is not signed, so do not rely on it.',
     clause: 'formats §1, Part archive',
   },

@@ -1,9 +1,11 @@
 import type { RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { readExactly } from './access.ts';
+import { equalBytes } from './extra.ts';
 import { END, END64, END64_LOCATOR, IN_ZIP64_16, IN_ZIP64_32, VERSION } from './layouts.ts';
 import type { ZipLimits } from './limits.ts';
 import { decodeRecord, startsRecord, type RecordOf } from './record.ts';
+import { endRecords } from './write-records.ts';
 
 /** Where the central directory lies; `end` is the offset of the record after it. */
 export type DirectoryPlace = {
@@ -11,7 +13,11 @@ export type DirectoryPlace = {
   readonly offset: number;
   readonly bytes: number;
   readonly end: number;
+  /** Whether the records from `end` on are those that `writeZip` would write. */
+  readonly usual: boolean;
 };
+
+type Found = Omit<DirectoryPlace, 'usual'>;
 
 type End = RecordOf<typeof END>;
 type End64 = RecordOf<typeof END64>;
@@ -35,10 +41,12 @@ export async function locateDirectory(
   if (end.commentBytes !== 0) throw await missingEnd(access);
   const place = placeOf(end, tail, access.size);
   assertWithin(place, limits);
-  return place;
+  return { ...place, usual: equalBytes(tail.subarray(place.end - access.size), usualEnd(place)) };
 }
 
-function placeOf(end: End, tail: Uint8Array, fileBytes: number): DirectoryPlace {
+const usualEnd = ({ entries, offset, bytes }: Found): Uint8Array => endRecords(entries, offset, bytes);
+
+function placeOf(end: End, tail: Uint8Array, fileBytes: number): Found {
   const locatorAt = tail.length - END.size - END64_LOCATOR.size;
   if (startsRecord(END64_LOCATOR, tail, locatorAt)) {
     const end64 = decodeEnd64(tail, locatorAt, fileBytes - END.size - ZIP64_TAIL_BYTES);
@@ -96,7 +104,7 @@ function assertOneDisk(end: End | End64): void {
   if (end.disk !== 0 || end.directoryDisk !== 0 || end.entriesOnDisk !== end.entries) throw multiDisk();
 }
 
-function assertAbuts(end: End | End64, recordOffset: number): DirectoryPlace {
+function assertAbuts(end: End | End64, recordOffset: number): Found {
   const place = { entries: end.entries, offset: end.directoryOffset, bytes: end.directoryBytes };
   const directoryEnd = place.offset + place.bytes;
   if (directoryEnd > recordOffset) {
@@ -108,7 +116,7 @@ function assertAbuts(end: End | End64, recordOffset: number): DirectoryPlace {
   return { ...place, end: recordOffset };
 }
 
-function assertWithin(place: DirectoryPlace, limits: Required<ZipLimits>): void {
+function assertWithin(place: Found, limits: Required<ZipLimits>): void {
   if (place.entries > limits.entries) {
     throw new LimitError('zip.ENTRIES_EXCEEDED', `${place.entries} entries, limit ${limits.entries}`);
   }

@@ -90,6 +90,9 @@ export const METHOD = { store: 0, deflate: 8 } as const;
 /** Versions needed to extract (APPNOTE 4.4.3.2): 2.0 has deflate, 4.5 has ZIP64. */
 export const VERSION = { deflate: 20, zip64: 45 } as const;
 
+/** Of who made an archive here: Unix, APPNOTE 6.3 (APPNOTE 4.4.2). */
+export const VERSION_MADE_BY = (3 << 8) | 63;
+
 /** Midnight of 1 January 1980, the first moment that an MS-DOS date has (APPNOTE 4.4.6). */
 export const DOS_EPOCH = { time: 0, date: 0x00_21 } as const;
 

@@ -12,8 +12,12 @@ import {
 import { EXTRA_ZIP64, FLAG, LOCAL_HEADER, VERSION, type LocalHeader } from './layouts.ts';
 import { decodeRecord } from './record.ts';
 
-/** What an entry's local header adds: where the data begin, and its own extra field. */
-export type LocalPart = { readonly dataOffset: number; readonly extra: ExtraFields };
+/** What an entry's local header adds: where the data begin, and what it may say otherwise than the directory. */
+export type LocalPart = {
+  readonly dataOffset: number;
+  readonly versionNeeded: number;
+  readonly extra: ExtraFields;
+};
 
 /**
  * Reads the local header of an entry and compares every field that the central directory holds too, because readers
@@ -36,7 +40,7 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
   const extra = parseExtraFields(await readExactly(access, extraOffset, raw.extraBytes, name), name);
   assertUnicodePathAgrees(extra, name);
   assertNumbers(withLocalZip64(raw, extra, name), central);
-  return { dataOffset: extraOffset + raw.extraBytes, extra };
+  return { dataOffset: extraOffset + raw.extraBytes, versionNeeded: raw.versionNeeded, extra };
 }
 
 function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {

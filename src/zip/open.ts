@@ -63,7 +63,7 @@ export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Pro
   };
   return {
     entries,
-    notes: notesOn(central, placed),
+    notes: notesOn(central, placed, place.usual),
     read: (entry) => readEntry(access, own(entry), limit),
     stored(entry) {
       if (own(entry).method !== 'store') throw new TypeError('the entry is not stored');

@@ -13,6 +13,7 @@ import {
   METHOD,
   REGULAR_FILE_ATTRIBUTES,
   VERSION,
+  VERSION_MADE_BY,
 } from './layouts.ts';
 import { encodeRecord, viewOf, writeUint64 } from './record.ts';
 
@@ -26,9 +27,6 @@ export type EntryFacts = {
   /** Where its local header begins. */
   readonly offset: number;
 };
-
-/** Unix, APPNOTE 6.3. */
-const VERSION_MADE_BY = (3 << 8) | 63;
 
 const isWide = (value: number): boolean => value >= IN_ZIP64_32;
 

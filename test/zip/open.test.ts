@@ -290,6 +290,8 @@ describe('the notes of openZip', () => {
     ['a date', { both: { date: 0x5821 } }],
     ['a mode', { central: { external: 0o100755 * 65536 } }],
     ['no mode', { central: { external: 0 } }],
+    ['another maker', { central: { madeBy: 0x031e } }],
+    ['another needed version', { both: { version: 10 } }],
     ['internal attributes', { central: { internal: 1 } }],
     ['an extra field', { extra: extraField(0x5455, le(0, 5)) }],
     ['a local extra field', { localExtra: extraField(0x5455, le(0, 5)) }],

@@ -127,6 +127,11 @@ describe('the ZIP64 end of an archive', () => {
     expect((await open(archive(end))).entries).toHaveLength(2);
   });
 
+  it('is noted where writeZip would not have written it', async () => {
+    expect((await open(archive(all))).notes).toMatchObject([{ code: 'zip.METADATA_UNUSUAL' }]);
+    expect((await open(rawZip(entries))).notes).toEqual([]);
+  });
+
   it.each<[string, string, RawEnd, RawEnd64]>([
     ['another number of entries', 'zip.ZIP64_INVALID', {}, { entries: 1 }],
     ['another offset', 'zip.ZIP64_INVALID', { entries: 0xffff }, { offset: 1 }],

@@ -179,6 +179,7 @@ export const unusual = (): Case[] => [
     AB,
     'Zip64',
     'a ZIP64 end record',
+    METADATA,
   ),
   good(
     'zip64-end-needless',
@@ -186,5 +187,6 @@ export const unusual = (): Case[] => [
     AB,
     'Zip64',
     'a ZIP64 end record that repeats the other',
+    METADATA,
   ),
 ];
