@@ -265,6 +265,12 @@ describe('keys revoke', () => {
     expect(await keyOf()).toMatchObject({ revokedAtMs: Date.UTC(2023, 0), compromised: true });
   });
 
+  it('is remembered when the same key comes back under another name', async () => {
+    await call(`keys revoke ${await idOf()} --trust trust.json`);
+    const { code, stderr } = await call('keys add key.pub.pem --issuer other --trust trust.json');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('of acme-ci, which is revoked')]);
+  });
+
   it('says under which other name the same key still speaks', async () => {
     await call('keys add key.pub.pem --key-id other-name --issuer ci --trust trust.json');
     const { stderr } = await call(`keys revoke ${await idOf()} --trust trust.json`);

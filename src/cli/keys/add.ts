@@ -10,6 +10,7 @@ import { writeProduct } from '../product.ts';
 import { facts } from '../table.ts';
 import { naming, SIGNER_PURPOSES } from '../trusting.ts';
 import { usageError } from '../usage.ts';
+import { aliasesOf } from './find-key.ts';
 import { keyOptions, type KeyOptions } from './key-options.ts';
 import { openTrustFile, rewriteTrustFile } from './trust-file.ts';
 
@@ -77,6 +78,7 @@ async function add(cli: Cli, path: string, options: AddOptions): Promise<void> {
       : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
   await show(cli, options, store, added, keys.length - added.length);
   await sayEnded(cli, added);
+  await sayRevoked(cli, before, added);
 }
 
 function refuseMeaningless(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
@@ -140,6 +142,22 @@ async function sayEnded(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
       await say(
         cli,
         `key ${keyId} ceased to speak at ${isoTime(notAfterMs)}: nothing signed since will verify`,
+      );
+  }
+}
+
+/** A key that was revoked may come back under another name. */
+async function sayRevoked(
+  cli: Cli,
+  before: TrustStore | undefined,
+  keys: readonly TrustedKey[],
+): Promise<void> {
+  if (before === undefined) return;
+  for (const key of keys) {
+    for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs !== undefined))
+      await say(
+        cli,
+        `key ${key.keyId} is the same key as ${other.keyId} of ${other.issuer}, which is revoked`,
       );
   }
 }

@@ -102,7 +102,7 @@ type How = {
 /** A path that cannot be opened does not hide the others. */
 async function planned(cli: Cli, path: string, how: How): Promise<PlanResult> {
   try {
-    const evidence = await openEvidence(path);
+    const evidence = await openEvidence(path, cli.env);
     try {
       const judge = how.depth === 'full' ? judgedFully : judgedBySignature;
       const before = await judge(cli, path, evidence, how.before, how);
@@ -144,7 +144,7 @@ const judgedFully: Judge = async (cli, path, evidence, trust, { asOfMs, jobs }) 
   const report =
     source.kind === 'directory'
       ? await verifyDirectory(path, { ...options, jobs })
-      : await verifyExport(source, options);
+      : await verifyExport(source, { ...options, concurrency: jobs });
   return standingsOf(report);
 };
 

@@ -31,7 +31,7 @@ Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
 export function definePlan(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
     .description('Rehearse the end of a key: say which evidence would stop verifying, and which would not.')
-    .argument('<path...>', 'folder of an export, a ZIP of it, or a part archive')
+    .argument('<path...>', 'folder of an export, a prefix s3://…, a ZIP of it, or a part archive')
     .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it', text)
     .option('--issuer <name>', 'issuer of the key, where several have one of that name')
     .addOption(
