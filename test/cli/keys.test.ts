@@ -307,6 +307,30 @@ describe('a trust store that is rewritten', () => {
     await expect(rewriteTrustFile(file, keys)).rejects.toMatchObject({ code: 'io.EXISTS' });
   });
 
+  it('is read whole, as it was before or after, while it is replaced', async () => {
+    const wide = await json('keys list trust.json');
+    const key = wide.keys[0].kid as string;
+    const narrow = await json(`keys set ${key} --purpose evidence --trust trust.json`);
+    const known = [wide.fingerprint, narrow.fingerprint];
+    for (let round = 0; round < 10; round++) {
+      const change = call(
+        `keys set ${key} --purpose ${round % 2 ? 'evidence' : 'export'} --trust trust.json`,
+      );
+      const reads = await Promise.all([1, 2, 3].map(() => json('keys list trust.json')));
+      expect((await change).code).toBe(0);
+      known.push((await json('keys list trust.json')).fingerprint);
+      for (const { fingerprint } of reads) expect(known).toContain(fingerprint);
+    }
+  });
+
+  it('has a fingerprint that python computes as well', async () => {
+    await call('keys add jwks.json --issuer another --trust trust.json --not-after 2030-01-01');
+    const canonical = "json.dumps(json.load(open('trust.json')),sort_keys=True,separators=(',',':'))";
+    const script = `import json,hashlib;print(hashlib.sha256(${canonical}.encode()).hexdigest())`;
+    const digest = execFileSync('python3', ['-c', script]).toString().trim();
+    expect((await json('keys list trust.json')).fingerprint).toBe(`sha256:${digest}`);
+  });
+
   it('has the same bytes whatever the order in which its keys came', async () => {
     await call('keys add a.pub.pem --issuer one --trust new.json');
     await call('keys add b.pub.pem --issuer two --trust new.json');
