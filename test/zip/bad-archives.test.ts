@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { readZipWithYauzl } from '../../src/node/yauzl-reader.ts';
+import { badArchives } from './bad-archives.ts';
+import { ourSight, pythonSights, sevenZipSights, type Sight } from './outside-readers.ts';
+import { rawZip } from './raw-zip.ts';
+
+const RUNS = Number(process.env['DRILLPROOF_TEST_ARCHIVES'] ?? 3_000);
+/** Starting 7-Zip twice for each archive is what takes the time. */
+const OUTSIDE = Math.ceil(RUNS / 50);
+
+/** What one of our two readers sees, or the code of its refusal; any other error fails the test. */
+async function coded(sight: Promise<Sight>): Promise<Sight> {
+  try {
+    return await sight;
+  } catch (error) {
+    if (error instanceof DrillproofError && error.code.startsWith('zip.')) return error.code;
+    throw error;
+  }
+}
+
+async function yauzlSight(archive: Uint8Array): Promise<Sight> {
+  const seen: [string, string][] = [];
+  for await (const { name, digest } of readZipWithYauzl(memoryAccess(archive)))
+    seen.push([name, digest.slice('sha256:'.length)]);
+  expect(new Set(seen.map(([name]) => name)).size, 'distinct names').toBe(seen.length);
+  return Object.fromEntries(seen.toSorted());
+}
+
+describe('an archive with anything wrong in any of its fields', () => {
+  it('is refused with a code, or every other reader sees the same in it', async () => {
+    const accepted: { archive: Uint8Array; sight: Sight }[] = [];
+    await fc.assert(
+      fc.asyncProperty(badArchives, async ({ entries, end }) => {
+        const archive = rawZip(entries, end);
+        const sight = await coded(ourSight(archive));
+        if (typeof sight === 'string') return;
+        expect(await coded(yauzlSight(archive))).toEqual(sight);
+        accepted.push({ archive, sight });
+      }),
+      { numRuns: RUNS },
+    );
+    expect(accepted.length).toBeGreaterThan(RUNS / 20);
+    expect(accepted.length).toBeLessThan(RUNS * 0.9);
+    const sights = accepted.map(({ sight }) => sight);
+    const archives = accepted.map(({ archive }) => archive);
+    expect(pythonSights(archives)).toEqual(sights);
+    expect(sevenZipSights(archives.slice(0, OUTSIDE))).toEqual(sights.slice(0, OUTSIDE));
+  }, 600_000);
+});
