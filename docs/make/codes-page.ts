@@ -20,6 +20,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   export: 'Exports',
   part: 'Parts of an export',
   'local-report': 'Local reports',
+  report: 'Reports of a verification',
   receipt: 'Receipts of a mirror',
   expect: 'What the caller expects',
   'tool-source': 'Tool sources',

@@ -8,6 +8,8 @@ import {
 } from '../../src/contract/index.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
+import { reportDiffSchema } from '../../src/report/diff-schema.ts';
+import { errorSchema, reportsSchema } from '../../src/report/reports-schema.ts';
 import { selftestReportSchema } from '../../src/selftest/index.ts';
 import {
   attestationReportSchema,
@@ -24,16 +26,6 @@ import type { SchemaRow } from './schema.ts';
 const count = z.int().min(0);
 const product = <const K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) =>
   z.strictObject({ schemaVersion: z.literal(1), kind: z.literal(kind), ...members });
-
-const errorSchema = product('error', {
-  code: codeSchema,
-  class: codeClassSchema,
-  message: z.string(),
-  action: z.string().describe('what to do'),
-  path: z.string().exactOptional(),
-  details: z.looseObject({}).exactOptional().describe('more about the code; depends on it'),
-  exitCode: z.literal([1, 2, 3, 130]),
-});
 
 const codeRow = {
   code: codeSchema,
@@ -83,15 +75,15 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'reports',
     version: 1,
     title: 'Reports on several paths',
-    description: 'What "drillproof verify --json" says when it was given several paths.',
-    schema: product('reports', {
-      results: z.array(
-        z.strictObject({
-          path: z.string(),
-          result: z.union([exportReportSchema, bundleReportSchema, errorSchema]),
-        }),
-      ),
-    }),
+    description: 'What "drillproof verify --json" says when it was given several paths, or a list of them.',
+    schema: reportsSchema,
+  },
+  {
+    name: 'report-diff',
+    version: 1,
+    title: 'Difference of two reports',
+    description: 'What "drillproof diff --json" says.',
+    schema: reportDiffSchema,
   },
   {
     name: 'error',

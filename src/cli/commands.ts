@@ -26,6 +26,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/inspect.ts'),
   },
+  diff: {
+    summary: 'say what changed between two reports',
+    group: CHECK,
+    load: () => import('./commands/diff.ts'),
+  },
   explain: {
     summary: 'say what a code means and what to do',
     group: CHECK,

@@ -1,7 +1,8 @@
 import type { Digest } from '../bytes/hash.ts';
 import { openEvidence, type OpenEvidence } from '../node/open-evidence.ts';
 import { verifyDirectory } from '../node/verify-directory.ts';
-import type { BundleReport, Depth, ExportReport, Report } from '../verify/report.ts';
+import { createSummary } from '../report/summary.ts';
+import type { BundleReport, Depth, ExportReport } from '../verify/report.ts';
 import {
   verifyExport,
   verifyPart,
@@ -12,49 +13,90 @@ import {
 import { say, type Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfVerdict, worstExit } from './exit-codes.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, type Failure } from './failure.ts';
+import { readInput } from './input.ts';
 import { createProgress } from './progress.ts';
 import type { TrustOptions } from './trust-options.ts';
 import { readTrust } from './trusting.ts';
 import { usageError } from './usage.ts';
-import { targetsOf, writeResults, type Result, type Target } from './verify-output.ts';
+import { pathsOf, type PathList } from './verify-list.ts';
+import { targetsOf, writeResults, type ResultWriter, type Target } from './verify-output.ts';
 
 /** What the command line says, parsed. */
-export type VerifyCommandOptions = TrustOptions & {
-  readonly expectManifest?: Digest;
-  readonly expectExport?: string;
-  readonly expectOrganization?: string;
-  readonly expectProject?: string;
-  readonly expectBundles?: number;
-  readonly accept?: 'intact';
-  readonly asOf?: number;
-  readonly depth: Depth;
-  readonly jobs: number;
-  readonly secondOpinion?: boolean;
-  readonly requireCoverage?: boolean;
-  readonly format?: readonly Target[];
-  readonly json?: boolean;
-  readonly force?: boolean;
-};
+export type VerifyCommandOptions = TrustOptions &
+  PathList & {
+    readonly expectManifest?: Digest;
+    readonly expectExport?: string;
+    readonly expectOrganization?: string;
+    readonly expectProject?: string;
+    readonly expectBundles?: number;
+    readonly accept?: 'intact';
+    readonly asOf?: number;
+    readonly depth: Depth;
+    readonly jobs: number;
+    readonly secondOpinion?: boolean;
+    readonly dsse?: string;
+    readonly requireCoverage?: boolean;
+    readonly format?: readonly Target[];
+    readonly json?: boolean;
+    readonly force?: boolean;
+  };
 
-/** Judges every path, writes the reports, and sets the exit code to the worst of them. */
+/** How every path is judged; an envelope is about one of them alone. */
+type How = VerifyOptions & { readonly dsse?: Uint8Array };
+
+const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
+
+/** Judges every path, writes each report as it is made, and sets the exit code to the worst of them. */
 export async function verify(
   cli: Cli,
-  paths: readonly string[],
+  named: readonly string[],
   options: VerifyCommandOptions,
 ): Promise<void> {
   const targets = targetsOf(options.format ?? [], options.json === true);
   if (targets[0] === 'json') cli.format = 'json';
+  const paths = await pathsOf(cli, named, options);
+  if (options.dsse !== undefined && paths.length > 1)
+    throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
   const how = await verifyOptions(cli, options);
-  const results: Result[] = [];
-  for (const path of paths) results.push(await judged(cli, path, how, options, paths.length > 1));
-  await writeResults(cli, results, targets, options.force === true);
-  const exits = results.map((result) => exitOf(result, options));
-  cli.exitCode = worstExit(exits);
-  if (options.requireCoverage === true) await sayUncovered(cli, results);
+  // Whoever gives a list gets the form for many, however long it is.
+  const many = options.list !== undefined || named.length > 1;
+  const writer = await writeResults(cli, targets, { many, force: options.force === true });
+  try {
+    await judgeAll(cli, paths, how, options, many, writer);
+  } catch (error) {
+    await writer.abort(error);
+    throw error;
+  }
 }
 
-async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<VerifyOptions> {
+async function judgeAll(
+  cli: Cli,
+  paths: readonly string[],
+  how: How,
+  options: VerifyCommandOptions,
+  many: boolean,
+  writer: ResultWriter,
+): Promise<void> {
+  const summary = createSummary();
+  const exits = new Set<ExitCode>();
+  for (const path of paths) {
+    cli.signal.throwIfAborted();
+    const judgement = await judged(cli, path, how, options, many);
+    const exit = exitOf(judgement, options);
+    const result = { ...judgement, passed: exit === EXIT.pass };
+    exits.add(exit);
+    summary.add(result);
+    await writer.add(result);
+    if (options.requireCoverage === true) await sayUncovered(cli, result);
+  }
+  await writer.end(summary);
+  // Two manifests under one id: at least one of them is not what it says.
+  if (summary.summary().copies.some(({ same }) => !same)) exits.add(EXIT.bad);
+  cli.exitCode = worstExit([...exits]);
+}
+
+async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<How> {
   const trust = await readTrust(cli, options);
   return {
     asOfMs: options.asOf ?? cli.now(),
@@ -62,6 +104,7 @@ async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<V
     expect: expectations(options),
     signal: cli.signal,
     ...(trust !== undefined && { trust }),
+    ...(options.dsse !== undefined && { dsse: await readInput(options.dsse, MAX_ENVELOPE_BYTES, cli) }),
     ...(options.secondOpinion === true && (await import('../node/second-opinion.ts'))),
   };
 }
@@ -77,14 +120,19 @@ function expectations(options: VerifyCommandOptions): Expectations {
   };
 }
 
+type Judgement = { readonly path: string } & (
+  | { readonly report: ExportReport | BundleReport }
+  | { readonly failure: Failure }
+);
+
 /** The report on a path. Among several paths one that cannot be judged does not hide the others. */
 async function judged(
   cli: Cli,
   path: string,
-  how: VerifyOptions,
+  how: How,
   options: VerifyCommandOptions,
   amongOthers: boolean,
-): Promise<Result> {
+): Promise<Judgement> {
   try {
     const evidence = await openEvidence(path, cli.env);
     try {
@@ -102,9 +150,9 @@ async function judge(
   cli: Cli,
   path: string,
   evidence: OpenEvidence,
-  how: VerifyOptions,
+  how: How,
   options: VerifyCommandOptions,
-): Promise<Report> {
+): Promise<ExportReport | BundleReport> {
   if (evidence.kind === 'part') {
     refuseExportExpectations(path, how.expect ?? {});
     return verifyPart(evidence.access, how);
@@ -147,26 +195,22 @@ function follow(update: Update): (event: VerifyProgress) => void {
   };
 }
 
-function exitOf(result: Result, { accept, requireCoverage }: VerifyCommandOptions): ExitCode {
+function exitOf(result: Judgement, { accept, requireCoverage }: VerifyCommandOptions): ExitCode {
   if ('failure' in result) return result.failure.exit;
   const { report } = result;
-  if (!isCovered(report)) return EXIT.unchecked;
   const exit = exitOfVerdict(report.verdict, accept === 'intact');
   return exit === EXIT.pass && requireCoverage === true && hasUncovered(report) ? EXIT.bad : exit;
 }
 
-const isCovered = (report: Report): report is ExportReport | BundleReport => 'coverage' in report;
 const hasUncovered = ({ coverage }: ExportReport | BundleReport): boolean =>
   coverage.uncovered.length > 0 || coverage.coveredBytes !== coverage.totalBytes;
 
-async function sayUncovered(cli: Cli, results: readonly Result[]): Promise<void> {
-  for (const result of results) {
-    if (!('report' in result) || !isCovered(result.report) || !hasUncovered(result.report)) continue;
-    const { uncovered, totalBytes, coveredBytes } = result.report.coverage;
-    const files = uncovered.length === 0 ? '' : `, ${uncovered.length} of the files among them`;
-    await say(
-      cli,
-      `--require-coverage: nothing covers ${totalBytes - coveredBytes} bytes of ${result.path}${files}`,
-    );
-  }
+async function sayUncovered(cli: Cli, result: Judgement): Promise<void> {
+  if (!('report' in result) || !hasUncovered(result.report)) return;
+  const { uncovered, totalBytes, coveredBytes } = result.report.coverage;
+  const files = uncovered.length === 0 ? '' : `, ${uncovered.length} of the files among them`;
+  await say(
+    cli,
+    `--require-coverage: nothing covers ${totalBytes - coveredBytes} bytes of ${result.path}${files}`,
+  );
 }

@@ -23,6 +23,13 @@ export const ioCodes = {
     action: 'Let nothing write to the evidence while it is verified, then verify again.',
     clause: 'formats §4',
   },
+  'report.UNREADABLE': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The file is no report that this version reads, so nothing was compared.',
+    action: 'Give two JSON reports as "drillproof verify --json" writes them.',
+    clause: 'docs/verify.md, What changed since',
+  },
   'io.KIND': {
     class: 'usage',
     severity: 'error',

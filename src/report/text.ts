@@ -16,9 +16,11 @@ export type TextOptions = {
  * but the report and the options; text from the evidence is escaped before it is shown.
  */
 export function renderText(report: Report, options: TextOptions = {}): string {
-  const { color = false, width = 80 } = options;
-  const page: Page = { paint: color ? COLOURS : NO_COLOURS, width: Math.max(40, width) };
-  return `${linesOf(page, report).join('\n')}\n`;
+  return `${linesOf(pageOf(options), report).join('\n')}\n`;
+}
+
+export function pageOf({ color = false, width = 80 }: TextOptions): Page {
+  return { paint: color ? COLOURS : NO_COLOURS, width: Math.max(40, width) };
 }
 
 function linesOf(page: Page, report: Report): string[] {

@@ -19,7 +19,9 @@ export function define(command: Command, cli: Cli): void {
     .description(
       'Judge exports (a folder or one ZIP) and single parts, offline: are the bytes what was signed, by whom, and is it complete?',
     )
-    .argument('<path...>', 'folder of an export, a ZIP of it, or a part archive')
+    .argument('[path...]', 'folder of an export, a ZIP of it, or a part archive')
+    .option('--list <file>', 'judge the paths in a file too, one on each line; - for standard input')
+    .option('-0, --null', 'the paths of the list end with NUL, as "find -print0" writes them')
     .option(
       '--expect-manifest <digest>',
       'SHA-256 that manifest.json must have: pins the list of bundles',
@@ -44,6 +46,10 @@ export function define(command: Command, cli: Cli): void {
     .option(
       '--second-opinion',
       'read and check everything by a second implementation too; any difference is a finding',
+    )
+    .option(
+      '--dsse <file>',
+      'envelope that vouches for a part, or for the list of an export, beside or in place of its attestation',
     )
     .option('--require-coverage', 'fail when there is a file or byte that nothing covers')
     .option(
@@ -70,6 +76,14 @@ export function define(command: Command, cli: Cli): void {
     [
       'in CI: text in the log, JSON in a file',
       'drillproof verify ./mirror --trust trust.json --require-coverage --format json=report.json',
+    ],
+    [
+      'every export below a folder, with one summary',
+      'find mirrors -mindepth 1 -maxdepth 1 -print0 | drillproof verify --list - -0 --trust trust.json',
+    ],
+    [
+      'a part by an envelope that came with it',
+      'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
     ],
     ['only whether the bytes match, without a key', 'drillproof verify ./mirror --accept intact'],
   ]).addHelpText('after', MORE);

@@ -1,0 +1,159 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/bytes/json-parse.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { diffReports, type Change } from '../../src/report/diff.ts';
+import { renderJson, stableJson } from '../../src/report/index.ts';
+import { readReport } from '../../src/report/read-report.ts';
+import { createSummary } from '../../src/report/summary.ts';
+import { renderDiff } from '../../src/report/text-diff.ts';
+import { exportReport, failedPart, localReport, part } from './makers.ts';
+
+const json = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
+const WHOLE = json(exportReport({ parts: [part(1), failedPart(2), part(3)], localReports: [localReport()] }));
+
+type Leaf = { readonly at: readonly (string | number)[]; readonly value: JsonValue };
+
+/** Every value in a report that holds no other. */
+function leaves(value: JsonValue, at: readonly (string | number)[] = []): Leaf[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => leaves(item, [...at, i]));
+  if (typeof value !== 'object' || value === null) return [{ at, value }];
+  return Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...at, name]));
+}
+
+/** The report with another value at one place. */
+function altered(value: JsonValue, at: readonly (string | number)[], to: JsonValue): JsonValue {
+  const [step, ...rest] = at;
+  if (step === undefined) return to;
+  if (Array.isArray(value)) return value.map((item, i) => (i === step ? altered(item, rest, to) : item));
+  const members = Object.entries(value as Readonly<Record<string, JsonValue>>);
+  return Object.fromEntries(
+    members.map(([name, inner]) => [name, name === step ? altered(inner, rest, to) : inner]),
+  );
+}
+
+const another = (value: JsonValue): JsonValue => {
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'boolean') return !value;
+  return typeof value === 'string' ? `${value}x` : 'x';
+};
+
+const MIRRORED = { appeared: 'vanished', vanished: 'appeared', changed: 'changed' } as const;
+const mirrored = ({ change, way, judgement, before, after }: Change): Change => ({
+  change: MIRRORED[change],
+  way,
+  judgement,
+  ...(after !== undefined && { before: after }),
+  ...(before !== undefined && { after: before }),
+});
+
+const anyReport = fc
+  .array(fc.tuple(fc.constantFrom(...leaves(WHOLE)), fc.boolean()), { maxLength: 6 })
+  .map((changes) =>
+    changes.reduce(
+      (report, [{ at, value }, same]) => altered(report, at, same ? value : another(value)),
+      WHOLE,
+    ),
+  );
+
+describe('the difference of two reports', () => {
+  it('is empty for a report and itself', () => {
+    fc.assert(
+      fc.property(anyReport, (report) => {
+        expect(diffReports(report, report)).toMatchObject({ equal: true, changes: [] });
+      }),
+    );
+  });
+
+  it('is the mirror image the other way round', () => {
+    fc.assert(
+      fc.property(anyReport, anyReport, (a, b) => {
+        expect(diffReports(b, a).changes).toEqual(diffReports(a, b).changes.map(mirrored));
+      }),
+    );
+  });
+
+  it.each(leaves(WHOLE).map(({ at, value }) => [at.join('/'), at, value] as const))(
+    'sees another value at %s',
+    (_name, at, value) => {
+      const { changes, equal } = diffReports(WHOLE, altered(WHOLE, at, another(value)));
+      expect(changes.length).toBeGreaterThan(0);
+      const told = ['asOfMs', 'message', 'reason'].includes(String(at.at(-1)));
+      expect(equal).toBe(told);
+    },
+  );
+
+  it('sees what appears and vanishes, once each', () => {
+    const less = json(exportReport({ parts: [part(1), part(3)] }));
+    const more = json(exportReport({ parts: [part(3), part(2), part(1)] }));
+    const { changes } = diffReports(less, more);
+    expect(changes).toMatchObject([{ change: 'appeared', judgement: true }]);
+    expect(changes[0]?.way[1]).toContain('evidence_000000000002');
+  });
+
+  it('counts a finding that is there twice', () => {
+    const once = failedPart(1);
+    const twice = { ...once, findings: [...once.findings, ...once.findings] };
+    expect(diffReports(json(once), json(twice)).changes).toMatchObject([{ change: 'appeared' }]);
+  });
+
+  it('compares no part with an export', () => {
+    const { changes } = diffReports(json(part(1)), json(exportReport()));
+    expect(changes).toEqual([
+      { change: 'changed', way: ['kind'], judgement: true, before: 'bundle', after: 'export' },
+    ]);
+  });
+
+  it('names each thing under what it is about, and escapes what evidence says', () => {
+    const evil = failedPart(2, { ...failedPart(2).findings[0]!, path: 'a\u001B[2Jb' });
+    const after = json(exportReport({ verdict: 'failed', parts: [part(1), evil, part(3)] }));
+    const text = renderDiff(diffReports(json(exportReport()), after));
+    expect(text).toMatch(/^DIFFERENT in judgement: \d+ differences\n/);
+    expect(text).toMatch(/ {2}evidence_000000000002 [^\n]+\n {4}~ verdict: verified → failed\n/);
+    expect(text).toContain('+ finding part.DIGEST_MISMATCH');
+    expect(text).not.toContain('\u001B');
+  });
+});
+
+const code = (text: string): unknown => {
+  try {
+    readReport(toUtf8(text));
+    return undefined;
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+};
+
+describe('reading a report', () => {
+  it('takes every report that is written, also of many paths', () => {
+    const report = exportReport({ parts: [failedPart(1)] });
+    expect(readReport(toUtf8(renderJson(report)))).toEqual(json(report));
+    const summary = createSummary();
+    summary.add({ path: 'a', passed: false, report });
+    summary.add({ path: 'b', passed: false, failure: { code: 'io.NOT_FOUND' } });
+    const many = { schemaVersion: 1, kind: 'reports', results: [{ path: 'a', result: report }] };
+    expect(code(stableJson({ ...many, summary: summary.summary() }))).toBeUndefined();
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['text', 'VERIFIED'],
+    ['a list', '[]'],
+    ['another kind', '{"kind":"error"}'],
+    ['a kind that is a name of every object', '{"kind":"constructor"}'],
+    ['a member twice', '{"kind":"export","kind":"export"}'],
+    ['an unknown member', stableJson({ ...exportReport(), more: 1 })],
+    ['an unknown code', renderJson(failedPart(1)).replaceAll('part.DIGEST_MISMATCH', 'part.NO_SUCH')],
+    ['depth', '['.repeat(10_000)],
+  ])('refuses %s', (_name, text) => {
+    expect(code(text)).toBe('report.UNREADABLE');
+  });
+
+  it('never throws anything else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        expect(() => readReport(bytes)).toThrow(expect.objectContaining({ code: 'report.UNREADABLE' }));
+      }),
+    );
+  });
+});
