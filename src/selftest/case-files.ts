@@ -26,6 +26,12 @@ const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>
   archives: { zip: { name: 'archive.zip', as: 'base64' } },
   'bundle-manifests': { manifest: { name: 'manifest.json', as: 'text' } },
   'export-manifests': { manifest: { name: 'manifest.json', as: 'text' } },
+  dsse: {
+    envelope: { name: 'envelope.json', as: 'text' },
+    manifest: { name: 'manifest.json', as: 'text' },
+    part: { name: 'part.zip', as: 'base64' },
+    trust,
+  },
   attestations: { attestation: { name: 'attestation.json', as: 'text' }, trust },
   bundles: { zip: { name: 'part.zip', as: 'base64' }, trust },
   exports: { zip: { name: 'export.zip', as: 'base64' }, trust },
