@@ -117,6 +117,20 @@ describe('what the command writes', () => {
   });
 
   it.each([
+    [0, '--at 2100-01-01', 'export'],
+    [1, '--compromised', 'export absent part-1.zip'],
+    [3, '--at 2100-01-01', 'export absent'],
+  ])('follows the schema of a plan that ends with %d', async (code, how, paths) => {
+    const { kid } = JSON.parse(await readFile(at('trust.json'), 'utf8')).keys[0] as { kid: string };
+    const home = process.cwd();
+    process.chdir(dir.root);
+    const line = `keys plan --retire ${kid} ${how} --trust trust.json --json ${paths}`.split(' ');
+    const ended = await call(line).finally(() => process.chdir(home));
+    expect(ended.code).toBe(code);
+    follows('key-plan', ended.stdout);
+  });
+
+  it.each([
     ['export-report', 0, ['verify', 'export', '--trust', 'trust.json']],
     ['bundle-report', 0, ['verify', 'part-1.zip', '--trust', 'trust.json']],
     ['bundle-report', 1, ['verify', 'part-1.zip']],
