@@ -2,6 +2,7 @@ import { codesPage } from './make/codes-page.ts';
 import { FORMAT_SCHEMAS } from './make/format-schemas.ts';
 import { KEY_SCHEMAS } from './make/key-schemas.ts';
 import { OUTPUT_SCHEMAS } from './make/output-schemas.ts';
+import { schemasPage } from './make/schemas-page.ts';
 import { schemaPath, schemaText } from './make/schema.ts';
 
 /** Every published schema, by what it describes. */
@@ -11,6 +12,7 @@ export const SCHEMAS = [...FORMAT_SCHEMAS, ...OUTPUT_SCHEMAS, ...KEY_SCHEMAS];
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['codes.md', codesPage()],
+    ['schemas.md', schemasPage()],
     ...SCHEMAS.map((row) => [schemaPath(row), schemaText(row)] as const),
   ]);
 }

@@ -46,6 +46,7 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   io: 'files and disks',
   mirror: 'the folder of a mirror and the source it reads',
   pack: 'what is given to be packed',
+  report: 'reports that somebody gives to be compared',
   selftest: 'the vectors themselves',
   server: 'configuration and administration of a control plane',
   transport: 'the network',
@@ -75,6 +76,8 @@ describe('every code about evidence', () => {
 
   it('is one of a namespace that has vectors, or whose codes can have none for a reason', () => {
     const namespaces = new Set(Object.keys(catalogue).map((code) => code.split('.')[0]));
-    expect([...NAMESPACES, ...Object.keys(NOT_BYTES)].toSorted()).toEqual([...namespaces].toSorted());
+    const known = [...NAMESPACES, ...Object.keys(NOT_BYTES)];
+    expect(new Set(known)).toEqual(namespaces);
+    expect(known).toHaveLength(namespaces.size);
   });
 });
