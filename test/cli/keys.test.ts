@@ -407,6 +407,11 @@ describe('keys plan', () => {
     expect(await json(taken)).toMatchObject({ counts: { starts: 1 }, replacements: [{ issuer: 'acme-ci' }] });
     const same = `keys plan --retire ${await idOf()} --trust trust.json --replace-with key.pub.pem part-1.zip`;
     expect(await errorOf(same)).toEqual([2, 'usage.INVALID']);
+    const known =
+      'keys plan --retire release-b --trust trust.json --compromised --replace-with a.pub.pem part-1.zip';
+    await call('keys add b.pub.pem --issuer acme-ci --key-id release-b --trust trust.json');
+    await call('keys add a.pub.pem --issuer acme-ci --trust trust.json');
+    expect((await json(known)).counts).toMatchObject({ stands: 1, starts: 0 });
   });
 
   it('ends with 3 when something could not be read, and with 1 when something would stop beside it', async () => {
@@ -443,6 +448,7 @@ describe('keys plan', () => {
 
   it.each([
     'keys plan --retire x part-1.zip',
+    'keys plan --retire x --trust trust.json --compromised --as expired part-1.zip',
     'keys plan --retire sha256:000000000000 --trust trust.json part-1.zip',
   ])('says that %s is a wrong call', async (line) => {
     expect(await errorOf(line)).toEqual([2, 'usage.INVALID']);

@@ -10,7 +10,7 @@ import { writeProduct } from '../product.ts';
 import { facts } from '../table.ts';
 import { naming, SIGNER_PURPOSES } from '../trusting.ts';
 import { usageError } from '../usage.ts';
-import { aliasesOf } from './find-key.ts';
+import { aliasesOf, isTrusted } from './find-key.ts';
 import { keyOptions, type KeyOptions } from './key-options.ts';
 import { openTrustFile, rewriteTrustFile } from './trust-file.ts';
 
@@ -106,12 +106,6 @@ function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
     ...(organization !== undefined && { organizations: organization }),
     ...(key.fromCertificate === true && { fromCertificate: true }),
   };
-}
-
-/** Whether the store has this very key under this name; another key under it is a clash, which is refused. */
-function isTrusted(store: TrustStore | undefined, { issuer, keyId, point }: TrustedKey): boolean {
-  const known = store?.find(issuer, keyId);
-  return known !== undefined && Buffer.compare(known.point, point) === 0;
 }
 
 async function show(

@@ -29,3 +29,9 @@ export function findKey(store: TrustStore, name: string, issuer: string | undefi
 /** Other names under which the trust store holds the same key. */
 export const aliasesOf = (store: TrustStore, key: TrustedKey): readonly TrustedKey[] =>
   store.keys.filter((other) => other !== key && Buffer.compare(other.point, key.point) === 0);
+
+/** Whether the store has this very key under this name; another key under it is a clash, which is refused. */
+export function isTrusted(store: TrustStore | undefined, { issuer, keyId, point }: TrustedKey): boolean {
+  const known = store?.find(issuer, keyId);
+  return known !== undefined && Buffer.compare(known.point, point) === 0;
+}

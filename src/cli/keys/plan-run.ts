@@ -22,7 +22,7 @@ import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
 import { naming, readTrust } from '../trusting.ts';
 import { usageError } from '../usage.ts';
-import { aliasesOf, findKey } from './find-key.ts';
+import { aliasesOf, findKey, isTrusted } from './find-key.ts';
 import { exitOf, planJson, planText } from './plan-output.ts';
 import type { PlanOptions } from './plan.ts';
 
@@ -58,7 +58,8 @@ export async function plan(cli: Cli, paths: readonly string[], options: PlanOpti
   const asOfMs = Math.max(atMs, cli.now());
   const retired = retireKey(before, { issuer: key.issuer, keyId: key.keyId, how, atMs });
   const replacements = await readReplacements(cli, options.replaceWith, key, atMs);
-  const after = trustStore([...retired.keys, ...replacements]);
+  const added = replacements.filter((one) => !isTrusted(before, one));
+  const after = trustStore([...retired.keys, ...added]);
   const { depth, jobs } = options;
   const results: PlanResult[] = [];
   for (const path of paths) results.push(await planned(cli, path, { before, after, asOfMs, depth, jobs }));

@@ -42,7 +42,7 @@ export function definePlan(command: Command, cli: Cli): void {
         .choices(RETIREMENTS)
         .default('revoked'),
     )
-    .option('--compromised', 'short for --as compromised')
+    .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
     .option('--at <time>', 'the moment (default: now)', time)
     .option(
       '--replace-with <file>',
