@@ -1,4 +1,6 @@
 /** `drillproof/node`: evidence in folders and files, verified on all cores, key files, and mirrors into folders. */
+export { commandSigner, type CommandSignerOptions } from './command-signer.ts';
+export { commandWords } from './command-words.ts';
 export { directorySource } from './directory-source.ts';
 export { openFile } from './file-access.ts';
 export {

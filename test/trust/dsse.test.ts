@@ -1,0 +1,252 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fromBase64, toBase64 } from '../../src/bytes/base64.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/utf8.ts';
+import {
+  createSigner,
+  dsseBytes,
+  judgeDsse,
+  parseDsse,
+  preAuthEncoding,
+  signDsse,
+  trustStore,
+  type DsseEnvelope,
+  type DsseStatement,
+  type Purpose,
+  type Signer,
+} from '../../src/trust/index.ts';
+import { codeOf, encode, implementations, integers, N, pointOf, scalarOf, trusted } from './makers.ts';
+
+const TYPE = 'application/vnd.in-toto+json';
+const payload = toUtf8('{"a":1}');
+const [first, second] = [createSigner(scalarOf(1)), createSigner(scalarOf(2))];
+const statement: DsseStatement = { issuedAtMs: 0, purpose: 'summary' };
+const purposes: Purpose[] = ['summary'];
+const both = trustStore([trusted(1, { purposes }), trusted(2, { purposes })]);
+
+const signed = (...signers: [Signer, ...Signer[]]): Promise<DsseEnvelope> =>
+  signDsse({ payloadType: TYPE, payload }, signers);
+const parse = (value: unknown) => parseDsse(toUtf8(JSON.stringify(value)));
+const member = (changes: Record<string, unknown>) => ({
+  payloadType: TYPE,
+  payload: 'e30=',
+  signatures: [{ keyid: 'k', sig: 'AAAA' }],
+  ...changes,
+});
+
+const many = (count: number) => member({ signatures: Array.from({ length: count }, () => ({ sig: '' })) });
+
+describe('the bytes that an envelope signs', () => {
+  it('are those of the example of DSSE', () => {
+    const bytes = preAuthEncoding('http://example.com/HelloWorld', toUtf8('hello world'));
+    expect(fromUtf8(bytes)).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world');
+  });
+
+  it('count bytes, not characters', () => {
+    expect(fromUtf8(preAuthEncoding('ä', toUtf8('€')))).toBe('DSSEv1 2 ä 3 €');
+  });
+
+  it('differ whenever type or payload differ, wherever the border between them is', () => {
+    const text = fc.string({ maxLength: 12 });
+    fc.assert(
+      fc.property(text, text, text, text, (a, b, c, d) => {
+        fc.pre(a !== c || b !== d);
+        const [left, right] = [preAuthEncoding(a, toUtf8(b)), preAuthEncoding(c, toUtf8(d))];
+        expect(Buffer.compare(left, right)).not.toBe(0);
+      }),
+    );
+  });
+});
+
+describe('an envelope', () => {
+  it('is read back as it was written, whatever is in it', () => {
+    const bytes = fc.uint8Array({ maxLength: 100 });
+    const signature = fc.record({
+      keyId: fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
+      signature: bytes,
+    });
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 40 }),
+        bytes,
+        signature,
+        fc.array(signature, { maxLength: 5 }),
+        (payloadType, body, one, more) => {
+          const envelope: DsseEnvelope = { payloadType, payload: body, signatures: [one, ...more] };
+          expect(parseDsse(dsseBytes(envelope))).toEqual(envelope);
+        },
+      ),
+    );
+  });
+
+  it('never comes to anything but an envelope or a code, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json().map(toUtf8), fc.uint8Array()), (bytes) => {
+        codeOf(() => parseDsse(bytes));
+      }),
+    );
+  });
+
+  it('may lack a key id, and an empty one is none', () => {
+    for (const signature of [{ sig: 'AAAA' }, { keyid: '', sig: 'AAAA' }])
+      expect(parse(member({ signatures: [signature] })).signatures).toEqual([
+        { signature: new Uint8Array(3) },
+      ]);
+  });
+
+  it('may hold members that DSSE does not name, and __proto__ is one of them', () => {
+    const text =
+      '{"__proto__":{"payload":"x"},"payload":"e30=","payloadType":"t","signatures":[{"sig":"AAAA","x":1}]}';
+    expect(parseDsse(toUtf8(text))).toMatchObject({ payloadType: 't', payload: toUtf8('{}') });
+  });
+
+  it('may have 64 signatures and not 65', () => {
+    expect(parse(many(64)).signatures.length).toBe(64);
+    expect(codeOf(() => parse(many(65)))).toBe('dsse.SIGNATURES_EXCEEDED');
+  });
+
+  it('is not read beyond its limit of bytes', () => {
+    const bytes = toUtf8(JSON.stringify(member({})));
+    expect(codeOf(() => parseDsse(bytes, { maxBytes: bytes.length }))).toBeUndefined();
+    expect(codeOf(() => parseDsse(bytes, { maxBytes: bytes.length - 1 }))).toBe('json.TOO_LARGE');
+  });
+
+  const broken: [string, Record<string, unknown>][] = [
+    ['no payload', { payload: undefined }],
+    ['an empty type', { payloadType: '' }],
+    ['no signature', { signatures: [] }],
+    ['a signature that is no object', { signatures: ['AAAA'] }],
+    ['a signature without bytes', { signatures: [{ keyid: 'k' }] }],
+    ['base64 without padding', { payload: 'e30' }],
+    ['base64 with a spare bit', { payload: 'e31=' }],
+    ['both alphabets at once', { payload: '+_8=' }],
+    ['white space in base64', { payload: 'e3 0=' }],
+    ['a key id of 257 characters', { signatures: [{ keyid: 'k'.repeat(257), sig: 'AAAA' }] }],
+  ];
+  it.each(broken)('is refused with %s', (_, changes) => {
+    expect(codeOf(() => parse(member(changes)))).toBe('dsse.INVALID');
+  });
+
+  it.each(['-_8=', '+/8='])('may have %s in either alphabet', (text) => {
+    expect(parse(member({ payload: text })).payload).toEqual(Uint8Array.of(251, 255));
+  });
+});
+
+describe('base64', () => {
+  it('is read as Node writes it, and one text only stands for the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const text = Buffer.from(bytes).toString('base64');
+        expect(toBase64(bytes)).toBe(text);
+        expect(fromBase64(text)).toEqual(bytes);
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '+', '/', '='), maxLength: 12 }),
+        (text) => {
+          const bytes = fromBase64(text);
+          if (bytes !== undefined) expect(toBase64(bytes)).toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+describe('who signed', () => {
+  it.each(implementations)(
+    'is every trusted key whose signature verifies, by %s code',
+    async (_, implementation) => {
+      const { distinct, keys } = judgeDsse(await signed(first, second), both, statement, implementation);
+      expect(distinct).toBe(2);
+      expect(keys.map(({ keyId }) => keyId)).toEqual([first.keyId, second.keyId]);
+    },
+  );
+
+  it('is nobody when another payload or type is under the signatures', async () => {
+    const envelope = await signed(first, second);
+    for (const other of [{ payload: toUtf8('{"a":2}') }, { payloadType: `${TYPE} ` }])
+      expect(judgeDsse({ ...envelope, ...other }, both, statement).distinct).toBe(0);
+  });
+
+  it('counts a key once, however often, in whatever form and under whatever names it signed', async () => {
+    const { signatures, ...rest } = await signed(first);
+    const [one] = signatures;
+    const [r, s] = integers(one.signature);
+    const twin = encode(r, N - s);
+    const store = trustStore([
+      trusted(1, { purposes }),
+      trusted(1, { purposes, keyId: 'alias' }),
+      trusted(1, { purposes, issuer: 'b' }),
+    ]);
+    const envelope: DsseEnvelope = {
+      ...rest,
+      signatures: [one, one, { ...one, signature: twin }, { ...one, keyId: 'alias' }],
+    };
+    const { distinct, keys } = judgeDsse(envelope, store, statement);
+    expect(keys.length).toBe(4);
+    expect(distinct).toBe(1);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'nobody'])(
+    'is nobody under the name %s',
+    async (keyId) => {
+      const { signatures, ...rest } = await signed(first);
+      const judged = judgeDsse({ ...rest, signatures: [{ ...signatures[0], keyId }] }, both, statement);
+      expect(judged.distinct).toBe(0);
+      expect(judged.signatures[0]?.problem?.code).toBe('trust.KEY_UNKNOWN');
+    },
+  );
+
+  it('is not asked of every key: a signature without a name is tried with the key that the payload names', async () => {
+    const { signatures, ...rest } = await signed(first);
+    const nameless: DsseEnvelope = { ...rest, signatures: [{ signature: signatures[0].signature }] };
+    expect(judgeDsse(nameless, both, statement).signatures[0]?.problem?.code).toBe('dsse.KEYID_MISMATCH');
+    expect(judgeDsse(nameless, both, { ...statement, keyId: first.keyId }).distinct).toBe(1);
+    expect(judgeDsse(nameless, both, { ...statement, keyId: second.keyId }).distinct).toBe(0);
+  });
+
+  it('is limited to an issuer when one is named', async () => {
+    const envelope = await signed(first);
+    expect(judgeDsse(envelope, both, { ...statement, issuer: 'acme' }).distinct).toBe(1);
+    expect(judgeDsse(envelope, both, { ...statement, issuer: 'acme.example' }).distinct).toBe(0);
+  });
+
+  const limits: [string, Parameters<typeof trusted>[1]][] = [
+    ['trust.PURPOSE_MISMATCH', { purposes: ['evidence'] }],
+    ['trust.KEY_REVOKED', { purposes, revokedAtMs: 5 }],
+    ['trust.KEY_EXPIRED', { purposes, notAfterMs: -1 }],
+    ['trust.PROJECT_MISMATCH', { purposes, projects: ['prj_000000000001'] }],
+    ['trust.ORGANIZATION_MISMATCH', { purposes, organizations: ['org_000000000001'] }],
+  ];
+  it.each(limits)('is judged by the same rules as every statement: %s', async (code, changes) => {
+    const { distinct, signatures } = judgeDsse(
+      await signed(first),
+      trustStore([trusted(1, changes)]),
+      statement,
+    );
+    expect(distinct).toBe(0);
+    expect(signatures[0]?.problem?.code).toBe(code);
+  });
+
+  it('is not who wrote something else than DER', async () => {
+    const { signatures, ...rest } = await signed(first);
+    for (const signature of [
+      new Uint8Array(),
+      new Uint8Array(64).fill(1),
+      Uint8Array.of(...signatures[0].signature, 0),
+    ]) {
+      const judged = judgeDsse({ ...rest, signatures: [{ ...signatures[0], signature }] }, both, statement);
+      expect(judged.signatures[0]?.problem?.code).toBe('attestation.SIGNATURE_ENCODING');
+    }
+  });
+});
+
+describe('signing', () => {
+  it('throws a signature away that does not verify, whoever made it', async () => {
+    const liar: Signer = { ...first, point: pointOf(3) };
+    await expect(signed(liar)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
+    const garbage: Signer = { ...first, sign: () => Promise.resolve(new Uint8Array(8)) };
+    await expect(signed(garbage)).rejects.toMatchObject({ code: 'trust.SIGNER_FAULT' });
+  });
+});
