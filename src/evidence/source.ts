@@ -25,6 +25,8 @@ export type EvidenceSource = {
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
   checkContainer?(signal?: AbortSignal): Promise<void>;
+  /** The bytes of that one file, for a second reader. */
+  readonly container?: RandomAccess;
   /** Where the tree is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
   readonly bag?: EvidenceSource;
 };
@@ -58,12 +60,13 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
  * The tree inside a one-file export, whose entries are stored (formats §1, Export), so that each part can be read at
  * any place without extracting anything.
  */
-export function zipSource(archive: ZipArchive): EvidenceSource {
+export function zipSource(archive: ZipArchive, container?: RandomAccess): EvidenceSource {
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const list = archive.entries.map((entry) => ({ path: entry.name, bytes: entry.bytes, regular: true }));
   list.sort(byPath);
   return {
     kind: 'zip',
+    ...(container !== undefined && { container }),
     files: () => Promise.resolve(list),
     async open(path) {
       const entry = entries.get(path);

@@ -72,7 +72,7 @@ export function judgeSignature(
   settings: Settings,
 ): SignatureJudgement {
   const { ders, formed } = checkFormat(ledger, subject, path, signed, settings);
-  if (settings.trust === undefined) return withoutTrust(ledger, subject);
+  if (settings.trust === undefined) return withoutTrust(ledger, subject, settings);
   const key = checkKey(ledger, subject, path, signed, settings.trust, settings.asOfMs);
   const verified = checkSignature(ledger, subject, path, signed.message, ders, key.found);
   if (settings.secondOpinion !== undefined) {
@@ -134,10 +134,11 @@ function decodeSignature({ decode }: EncodedSignature): Uint8Array | DrillproofE
   }
 }
 
-function withoutTrust(ledger: Ledger, subject: string): SignatureJudgement {
+function withoutTrust(ledger: Ledger, subject: string, { secondOpinion }: Settings): SignatureJudgement {
   const reason = 'no trust store was given';
   ledger.skipped(STEPS.key, 'not_checked', reason);
   ledger.skipped(STEPS.signature, 'not_checked', reason);
+  if (secondOpinion !== undefined) ledger.skipped('second.crypto', 'not_checked', reason);
   ledger.note([
     finding('trust.STORE_ABSENT', subject, {
       message: 'no trust store was given: the signature was not judged',

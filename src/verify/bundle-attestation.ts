@@ -68,7 +68,7 @@ function checkGivenEnvelope(bundle: Bundle, manifest: BundleManifest): void {
   bundle.signer ??= judged.signer;
 }
 
-function unsigned({ ledger, subject, dsse }: Bundle): void {
+function unsigned({ ledger, subject, dsse, settings }: Bundle): void {
   const message = dsse === undefined ? 'nobody signed this bundle' : 'the bundle carries no attestation';
   for (const id of [
     'attestation.format',
@@ -78,6 +78,7 @@ function unsigned({ ledger, subject, dsse }: Bundle): void {
   ] as const) {
     ledger.skipped(id, 'not_applicable', message);
   }
+  if (settings.secondOpinion !== undefined) ledger.skipped('second.crypto', 'not_applicable', message);
   if (dsse === undefined) ledger.note([finding('bundle.UNSIGNED', subject, { message })]);
 }
 

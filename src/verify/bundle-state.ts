@@ -69,12 +69,22 @@ const CONTENT_CHECKS: readonly CheckId[] = [
   'attestation.binding',
 ];
 
+const SECOND_CHECKS: readonly CheckId[] = ['second.reader', 'second.crypto'];
+/** Where the attestation alone is skipped, the second reader still comes. */
+const SECOND: Readonly<Partial<Record<CheckId, readonly CheckId[]>>> = {
+  'attestation.key': ['second.crypto'],
+};
+
 /** Records every check from `first` on that has no state yet as not checked. */
-export function skipFrom({ ledger, dsse }: Bundle, first: CheckId, reason: string): void {
+export function skipFrom({ ledger, dsse, settings }: Bundle, first: CheckId, reason: string): void {
   const done = new Set(ledger.checks.map((check) => check.id));
   for (const id of CONTENT_CHECKS.slice(CONTENT_CHECKS.indexOf(first))) {
     if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
   }
+  // What was asked for and did not happen is said; the reader follows even where the attestation is no good.
+  const asked: readonly CheckId[] =
+    settings.secondOpinion === undefined ? [] : (SECOND[first] ?? SECOND_CHECKS);
+  for (const id of asked) if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
   if (dsse !== undefined && !done.has('dsse.attestation'))
     ledger.skipped('dsse.attestation', 'not_checked', reason);
 }

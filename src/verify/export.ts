@@ -4,6 +4,7 @@ import type { Code } from '../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../evidence/index.ts';
 import { checkBag } from './bag.ts';
 import { createLedger } from './check.ts';
+import { checkContainerTwice } from './container.ts';
 import { exportCoverage } from './coverage.ts';
 import {
   checkExpected,
@@ -62,6 +63,7 @@ export async function verifyExport(
   const files = await listFiles(state);
   if (files === undefined) return unlisted(state);
   await checkContainer(state);
+  await checkContainerTwice(state, files);
   await checkManifest(state, files);
   checkExpected(state);
   await checkResource(state, files);
@@ -243,5 +245,6 @@ const REQUIRED: ReadonlySet<string> = new Set([
   'export.selection',
   'export.files',
   'export.container',
+  'second.reader',
   'export.bag',
 ]);

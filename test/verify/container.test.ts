@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { zipSource } from '../../src/evidence/index.ts';
+import { secondOpinion } from '../../src/node/second-opinion.ts';
+import { verifyExport, type ExportReport, type SecondOpinion } from '../../src/verify/index.ts';
+import { openZip } from '../../src/zip/index.ts';
+import {
+  codesOf,
+  hashOf,
+  makeExport,
+  makeTrust,
+  NOW,
+  pack,
+  stateOf,
+  type MadeExport,
+} from '../support/evidence.ts';
+
+let made: MadeExport;
+let zip: Uint8Array;
+beforeAll(async () => {
+  made = await makeExport();
+  zip = await pack(Object.entries(made.files));
+});
+
+async function judged(second: SecondOpinion | undefined, container = true): Promise<ExportReport> {
+  const access = memoryAccess(zip);
+  const source = zipSource(await openZip(access), container ? access : undefined);
+  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+  return verifyExport(source, second === undefined ? options : { ...options, secondOpinion: second });
+}
+
+const reading = (change: (name: string) => 'keep' | 'drop' | 'other'): SecondOpinion => ({
+  ...secondOpinion,
+  async *readZip(access) {
+    const whole = access.size === zip.length;
+    for await (const entry of secondOpinion.readZip(access)) {
+      const what = whole ? change(entry.name) : 'keep';
+      if (what === 'drop') continue;
+      yield what === 'keep' ? entry : { ...entry, digest: digestOther };
+    }
+  },
+});
+const digestOther = hashOf('something else') as `sha256:${string}`;
+
+describe('the second reader of a one-file export', () => {
+  it('is asked only when the caller wants it', async () => {
+    expect(stateOf(await judged(undefined), 'second.reader')).toBeUndefined();
+    const report = await judged(secondOpinion);
+    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['verified', 'passed']);
+  });
+
+  it.each(['drop', 'other'] as const)('fails the export when the readers differ: %s', async (what) => {
+    const report = await judged(reading((name) => (name === 'export.json' ? what : 'keep')));
+    expect([report.verdict, stateOf(report, 'second.reader'), codesOf(report)]).toEqual([
+      'failed',
+      'failed',
+      ['zip.SECOND_OPINION'],
+    ]);
+  });
+
+  it('fails the export when the second reader sees a file more', async () => {
+    const more: SecondOpinion = {
+      ...secondOpinion,
+      async *readZip(access) {
+        yield* secondOpinion.readZip(access);
+        if (access.size === zip.length) yield { name: 'more', bytes: 1, digest: digestOther };
+      },
+    };
+    expect((await judged(more)).verdict).toBe('failed');
+  });
+
+  it('leaves the verdict open where the container cannot be read again', async () => {
+    const report = await judged(secondOpinion, false);
+    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['incomplete', 'not_checked']);
+  });
+});
+
+describe('a second opinion that was asked for and not given', () => {
+  it('is said of a part without a trust store, and at digest depth', async () => {
+    const access = memoryAccess(zip);
+    const source = zipSource(await openZip(access), access);
+    const untrusted = await verifyExport(source, { asOfMs: NOW, secondOpinion });
+    expect(stateOf(untrusted.parts[0]!, 'second.crypto')).toBe('not_checked');
+    expect(stateOf(untrusted.parts[0]!, 'second.reader')).toBe('passed');
+    const shallow = await verifyExport(source, { asOfMs: NOW, secondOpinion, depth: 'digest' });
+    expect(stateOf(shallow.parts[0]!, 'second.crypto')).toBe('not_checked');
+    expect(stateOf(shallow.parts[0]!, 'second.reader')).toBe('not_checked');
+  });
+});
