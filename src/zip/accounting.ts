@@ -2,7 +2,7 @@ import type { RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError } from '../errors.ts';
 import { readExactly } from './access.ts';
 import type { CentralEntry } from './central.ts';
-import { DESCRIPTOR_SIGNATURE, EXTRA_ZIP64, FLAG } from './layouts.ts';
+import { DESCRIPTOR_SIGNATURE, FLAG } from './layouts.ts';
 import { readLocalPart, type LocalPart } from './local.ts';
 import { readUint64, viewOf } from './record.ts';
 
@@ -52,7 +52,7 @@ async function assertEndsAt(
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the entry reaches into what follows it', { path });
   if ((header.flags & FLAG.descriptor) !== 0) {
     const descriptor = descriptorForms.find(({ bytes }) => bytes === gap);
-    const wide = entry.extra.has(EXTRA_ZIP64) || local.extra.has(EXTRA_ZIP64);
+    const wide = entry.extra.zip64 !== undefined || local.zip64;
     if (descriptor !== undefined && (wide || !descriptor.wide)) {
       return assertDescriptor(await readExactly(access, dataEnd, gap, path), descriptor, entry);
     }

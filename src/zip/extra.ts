@@ -5,8 +5,15 @@ import { DrillproofError } from '../errors.ts';
 import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32 } from './layouts.ts';
 import { readUint64, viewOf } from './record.ts';
 
-/** The extra fields of one header: the data of each by its id. */
-export type ExtraFields = ReadonlyMap<number, Uint8Array>;
+/** What is kept of the extra fields of one header: a directory can hold sixteen million of them. */
+export type ExtraFields = {
+  readonly zip64: Uint8Array | undefined;
+  readonly unicodePath: Uint8Array | undefined;
+  /** Whether there is any besides ZIP64. */
+  readonly foreign: boolean;
+};
+
+const NONE: ExtraFields = { zip64: undefined, unicodePath: undefined, foreign: false };
 
 // Fields that make another kind of thing of an entry than its header says (APPNOTE 4.5.2, 4.6.1).
 const REFUSED = new Map<number, readonly [code: Code, what: string]>([
@@ -26,7 +33,9 @@ const REFUSED = new Map<number, readonly [code: Code, what: string]>([
  * @throws DrillproofError `zip.RECORD_INVALID` or the code of the refused field
  */
 export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
-  const fields = new Map<number, Uint8Array>();
+  if (bytes.length === 0) return NONE;
+  const seen = new Set<number>();
+  const kept = new Map<number, Uint8Array>();
   const view = viewOf(bytes);
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 > bytes.length ? Infinity : at + 4 + view.getUint16(at + 2, true);
@@ -36,12 +45,15 @@ export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
     const id = view.getUint16(at, true);
     const refused = REFUSED.get(id);
     if (refused) throw new DrillproofError(refused[0], `the extra field holds ${refused[1]}`, { path });
-    if (fields.has(id))
+    if (seen.has(id))
       throw new DrillproofError('zip.RECORD_INVALID', 'an extra field stands twice', { path });
-    fields.set(id, bytes.subarray(at + 4, end));
+    seen.add(id);
+    if (id === EXTRA_ZIP64 || id === EXTRA_UNICODE_PATH) kept.set(id, bytes.subarray(at + 4, end));
     at = end;
   }
-  return fields;
+  const zip64 = kept.get(EXTRA_ZIP64);
+  const foreign = seen.size > (zip64 === undefined ? 0 : 1);
+  return { zip64, unicodePath: kept.get(EXTRA_UNICODE_PATH), foreign };
 }
 
 /**
@@ -55,7 +67,7 @@ export function withZip64<Header extends Readonly<Record<string, number>>>(
   extra: ExtraFields,
   path: string,
 ): Header {
-  const data = extra.get(EXTRA_ZIP64);
+  const data = extra.zip64;
   const wanted = names.filter((name) => header[name] === IN_ZIP64_32);
   if (data?.length !== (wanted.length === 0 ? undefined : wanted.length * 8)) {
     const message = 'the ZIP64 field does not hold exactly the numbers that refer to it';
@@ -72,7 +84,7 @@ export function withZip64<Header extends Readonly<Record<string, number>>>(
  * @throws DrillproofError `zip.NAME_INVALID`
  */
 export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void {
-  const data = extra.get(EXTRA_UNICODE_PATH);
+  const data = extra.unicodePath;
   if (data === undefined) return;
   const nameBytes = toUtf8(name);
   const agrees =

@@ -9,14 +9,16 @@ import {
   withZip64,
   type ExtraFields,
 } from './extra.ts';
-import { EXTRA_ZIP64, FLAG, LOCAL_HEADER, VERSION, type LocalHeader } from './layouts.ts';
+import { FLAG, LOCAL_HEADER, VERSION, type LocalHeader } from './layouts.ts';
 import { decodeRecord } from './record.ts';
 
 /** What an entry's local header adds: where the data begin, and what it may say otherwise than the directory. */
 export type LocalPart = {
   readonly dataOffset: number;
   readonly versionNeeded: number;
-  readonly extra: ExtraFields;
+  /** Whether its extra field holds ZIP64 sizes, and whether it holds anything else. */
+  readonly zip64: boolean;
+  readonly foreign: boolean;
 };
 
 /**
@@ -40,7 +42,12 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
   const extra = parseExtraFields(await readExactly(access, extraOffset, raw.extraBytes, name), name);
   assertUnicodePathAgrees(extra, name);
   assertNumbers(withLocalZip64(raw, extra, name), central);
-  return { dataOffset: extraOffset + raw.extraBytes, versionNeeded: raw.versionNeeded, extra };
+  return {
+    dataOffset: extraOffset + raw.extraBytes,
+    versionNeeded: raw.versionNeeded,
+    zip64: extra.zip64 !== undefined,
+    foreign: extra.foreign,
+  };
 }
 
 function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
@@ -60,7 +67,7 @@ function assertSame(field: 'flags' | 'method' | 'time' | 'date', raw: LocalHeade
 
 /** Where only the offset needs ZIP64, a central header asks for 4.5 and its local header for less. */
 function assertVersion(raw: LocalHeader, { name, header, extra }: CentralEntry): void {
-  const onlyCentral = extra.has(EXTRA_ZIP64) && header.versionNeeded === VERSION.zip64;
+  const onlyCentral = extra.zip64 !== undefined && header.versionNeeded === VERSION.zip64;
   if (raw.versionNeeded === header.versionNeeded || (onlyCentral && raw.versionNeeded < VERSION.zip64))
     return;
   // The reverse: a writer that did not know the size in advance reserved the local ZIP64 field.
@@ -70,7 +77,7 @@ function assertVersion(raw: LocalHeader, { name, header, extra }: CentralEntry):
 /** Both sizes stand in a local ZIP64 field, or none does (APPNOTE 4.5.3). */
 function withLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): LocalHeader {
   const header = withZip64(raw, ['bytes', 'compressedBytes'], extra, path);
-  if (!extra.has(EXTRA_ZIP64) || extra.get(EXTRA_ZIP64)?.length === 16) return header;
+  if (extra.zip64 === undefined || extra.zip64.length === 16) return header;
   throw new DrillproofError('zip.ZIP64_INVALID', 'the local ZIP64 field holds one size only', { path });
 }
 

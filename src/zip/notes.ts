@@ -1,13 +1,5 @@
 import type { PlacedEntry } from './accounting.ts';
-import type { ExtraFields } from './extra.ts';
-import {
-  DOS_EPOCH,
-  EXTRA_ZIP64,
-  FLAG,
-  REGULAR_FILE_ATTRIBUTES,
-  VERSION,
-  VERSION_MADE_BY,
-} from './layouts.ts';
+import { DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from './layouts.ts';
 
 /** Something that changes no content and that this tool would not have written (formats §1, Part archive). */
 export type ZipNote = {
@@ -21,20 +13,19 @@ const habits: readonly (readonly [what: string, unusual: (entry: PlacedEntry) =>
   ['another maker', ({ header }) => header.versionMadeBy !== VERSION_MADE_BY],
   [
     'a needed version',
-    ({ header, extra, local }) => !neededBy(extra, header) || !neededBy(local.extra, local),
+    ({ header, extra, local }) =>
+      header.versionNeeded !== neededVersion(extra.zip64 !== undefined) ||
+      local.versionNeeded !== neededVersion(local.zip64),
   ],
   ['a time', ({ header }) => header.time !== DOS_EPOCH.time || header.date !== DOS_EPOCH.date],
   ['a mode', ({ header }) => header.externalAttributes !== REGULAR_FILE_ATTRIBUTES],
   ['internal attributes', ({ header }) => header.internalAttributes !== 0],
-  ['extra fields', ({ extra, local }) => hasForeignField(extra) || hasForeignField(local.extra)],
+  ['extra fields', ({ extra, local }) => extra.foreign || local.foreign],
   ['a data descriptor', ({ header }) => (header.flags & FLAG.descriptor) !== 0],
 ];
 
-/** No check covers the version of each header otherwise: the two may differ where ZIP64 is in one of them only. */
-const neededBy = (extra: ExtraFields, { versionNeeded }: { readonly versionNeeded: number }): boolean =>
-  versionNeeded === (extra.has(EXTRA_ZIP64) ? VERSION.zip64 : VERSION.deflate);
-
-const hasForeignField = (extra: ExtraFields): boolean => extra.size > (extra.has(EXTRA_ZIP64) ? 1 : 0);
+/** The two headers may differ in it where ZIP64 is in one of them only, so each is held to its own fields. */
+const neededVersion = (zip64: boolean): number => (zip64 ? VERSION.zip64 : VERSION.deflate);
 
 const END_UNUSUAL: ZipNote = {
   code: 'zip.METADATA_UNUSUAL',
