@@ -8,7 +8,7 @@ import { vectorFiles } from '../../vectors/files.ts';
 import { FLAGS } from '../../vectors/flags.ts';
 import { KINDS } from '../../vectors/kinds/index.ts';
 import { COUNTS } from './counts.ts';
-import { JUDGES } from './judges.ts';
+import { JUDGES } from '../../src/selftest/index.ts';
 import { assertKnownVerdict, FOLDER, readVectors } from './read.ts';
 
 const names = KINDS.map(({ name }) => name);
@@ -40,7 +40,7 @@ describe('the published vectors', () => {
 
   it('stay small enough to be copied into any project', () => {
     const bytes = jsonFiles.reduce((sum, path) => sum + statSync(join(FOLDER, path)).size, 0);
-    expect(bytes).toBeLessThan(3_000_000);
+    expect(bytes).toBeLessThan(4_000_000);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTS } from './counts.ts';
-import { JUDGES } from './judges.ts';
+import { JUDGES } from '../../src/selftest/index.ts';
 import { assertKnownVerdict, readVectors } from './read.ts';
 
 /** Puts every published case to the implementation that this process runs on. */

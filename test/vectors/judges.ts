@@ -1,1 +1,0 @@
-export { JUDGES } from '../../src/selftest/judges.ts';
