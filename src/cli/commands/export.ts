@@ -36,8 +36,8 @@ opaque archive that a user made; META.json says what its uploader claims, in the
 form that "drillproof admin ingest local-report" takes. Without it the time is
 that of the file and the claims are read from its manifest.json, if it has one.
 
-With --key or --signer the export attestation vouches for the list of bundles, so that
-leaving one out shows.`;
+With --key or --signer the export attestation vouches for the list of bundles,
+so that leaving one out shows.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
