@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { MirrorSink } from '../mirror/index.ts';
-import { mirrorDirectory } from '../node/mirror-directory.ts';
+import { mirrorDirectory, type MirrorDirectoryOptions } from '../node/mirror-directory.ts';
 import { isS3Url, parseS3Location } from '../node/s3/location.ts';
 import type { Retention } from '../node/s3/retention.ts';
 import type { Cli } from './cli.ts';
@@ -32,13 +32,19 @@ export function sinkOptions(command: Command): Command {
 }
 
 /**
- * Where a mirror goes: a folder, or `s3://bucket/prefix`, for which the SDK is loaded when it is opened.
+ * Where a mirror goes: a folder, which may share a store with others, or `s3://bucket/prefix`, for which the SDK is
+ * loaded when it is opened.
  * @throws DrillproofError `usage.INVALID`
  */
-export async function sinkOf(cli: Cli, to: string, options: SinkOptions): Promise<MirrorSink> {
+export async function sinkOf(
+  cli: Cli,
+  to: string,
+  options: SinkOptions,
+  directory: MirrorDirectoryOptions = {},
+): Promise<MirrorSink> {
   const retention = retentionOf(cli, options);
   if (!isS3Url(to)) {
-    if (Object.keys(retention).length === 0) return mirrorDirectory(to);
+    if (Object.keys(retention).length === 0) return mirrorDirectory(to, directory);
     throw usageError(
       'the options --s3-… are for mirrors in S3',
       'Leave them out, or name s3://bucket/prefix.',
@@ -48,6 +54,7 @@ export async function sinkOf(cli: Cli, to: string, options: SinkOptions): Promis
   return mirrorS3(parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' }), {
     env: cli.env,
     retention,
+    ...(directory.lock !== undefined && { lock: directory.lock }),
   });
 }
 

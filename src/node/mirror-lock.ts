@@ -25,10 +25,14 @@ const LOOK_EVERY_MS = 500;
  * process that is dead is taken over; one of another machine never is, because nothing here can tell.
  * @throws DrillproofError `io.LOCKED`; TransportError `transport.ABORTED` while it waits
  */
-export async function takeLock(file: string, wait = NO_WAIT): Promise<() => Promise<void>> {
+export const takeLock = (file: string, wait = NO_WAIT): Promise<() => Promise<void>> =>
+  whenFree(() => tryLock(file), wait);
+
+/** Tries to take something until nobody else holds it. @throws as `takeLock` */
+export async function whenFree<T>(take: () => Promise<T>, wait = NO_WAIT): Promise<T> {
   for (let leftMs = wait.waitMs; ; leftMs -= LOOK_EVERY_MS) {
     try {
-      return await tryLock(file);
+      return await take();
     } catch (cause) {
       if (!isLocked(cause) || leftMs <= 0) throw cause;
       await rest(Math.min(leftMs, LOOK_EVERY_MS), wait.signal);
@@ -36,8 +40,7 @@ export async function takeLock(file: string, wait = NO_WAIT): Promise<() => Prom
   }
 }
 
-const isLocked = (cause: unknown): boolean =>
-  cause instanceof DrillproofError && cause.code === 'io.LOCKED';
+const isLocked = (cause: unknown): boolean => cause instanceof DrillproofError && cause.code === 'io.LOCKED';
 
 async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await pause(ms, undefined, { signal }).catch((cause: unknown) => {

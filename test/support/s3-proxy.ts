@@ -46,7 +46,10 @@ export async function s3Proxy(to: string): Promise<S3Proxy> {
   function forward(incoming: IncomingMessage, outgoing: ServerResponse, fate: Fate): void {
     const { method, url: path, headers } = incoming;
     const upstream = request({ hostname, port, method, path, headers }, (answer) => {
-      if (fate === 'lose-answer') return void outgoing.destroy();
+      if (fate === 'lose-answer') {
+        outgoing.destroy();
+        return;
+      }
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...changed(fate, headers) });
       let first = true;
       answer.on('data', (chunk: Buffer) => {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import { openEvidence } from '../../node/open-evidence.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
 import { count, isoTime, shortId, size } from '../../report/figures.ts';
 import { say, type Cli } from '../cli.ts';
 import {
@@ -70,7 +71,7 @@ async function inspect(cli: Cli, path: string, options: Options): Promise<void> 
         path,
         await readPartDocuments(evidence.access),
         options,
-        `unzip -p ${shellWord(path)} manifest.json`,
+        isS3Url(path) ? undefined : `unzip -p ${shellWord(path)} manifest.json`,
       );
     } else {
       await inspectExport(cli, path, evidence.source, options);
@@ -78,6 +79,21 @@ async function inspect(cli: Cli, path: string, options: Options): Promise<void> 
   } finally {
     await evidence.close();
   }
+}
+
+/** A command that writes the manifest of an export; `undefined` where it takes more than one. */
+function commandFor(path: string, kind: EvidenceSource['kind']): string | undefined {
+  if (kind === 'directory') return `cat ${shellWord(join(path, 'manifest.json'))}`;
+  if (kind === 's3') return `aws s3 cp ${s3Words(path, 'manifest.json')} -`;
+  return isS3Url(path) ? undefined : `unzip -p ${shellWord(path)} manifest.json`;
+}
+
+/** A file below an address in S3, as the command `aws` takes it. */
+function s3Words(address: string, file: string): string {
+  const location = parseS3Location(address, { name: 'the address in S3', code: 'usage.INVALID' });
+  const { endpoint } = location;
+  const words = shellWord(s3Name(location) + file);
+  return endpoint === undefined ? words : `${words} --endpoint-url ${shellWord(endpoint)}`;
 }
 
 async function inspectExport(
@@ -102,9 +118,7 @@ async function inspectExport(
       'Name a bundle with --bundle ID to take its signature.',
     );
   }
-  const command = inFolder
-    ? `cat ${shellWord(join(path, 'manifest.json'))}`
-    : `unzip -p ${shellWord(path)} manifest.json`;
+  const command = commandFor(path, source.kind);
   await exportSignature(cli, attestation, options, manifest.evidenceExportId, command);
 }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type {
   GetObjectCommandOutput,
   ListObjectsV2CommandOutput,
@@ -75,6 +76,7 @@ export type BucketOptions = {
 export const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 const PARTS_AT_ONCE = 3;
+const PAUSE_MS = 200;
 
 function bodyOf(answer: GetObjectCommandOutput, { start, end }: ByteRange): Readable {
   const { Body, ContentLength } = answer;
@@ -202,7 +204,7 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
           EncodingType: 'url', // XML cannot hold every character of a key
           ...(token !== undefined && { ContinuationToken: token }),
         });
-        const page = await client.send(command).catch((cause: unknown) => {
+        const page = await wholeAnswer(() => client.send(command), attempts).catch((cause: unknown) => {
           throw failed(cause, nameOf(prefix), 'read');
         });
         yield* objectsOf(page);
@@ -216,6 +218,18 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
       });
     },
   };
+}
+
+/** Asks again where an answer of 200 broke off, which the SDK takes for the last word. */
+async function wholeAnswer<T>(send: () => Promise<T>, attempts: number): Promise<T> {
+  for (let left = attempts; ; left--) {
+    try {
+      return await send();
+    } catch (cause) {
+      if (statusOf(cause) !== 200 || left <= 1) throw cause;
+      await pause(PAUSE_MS);
+    }
+  }
 }
 
 /** Reads the header Date of every answer, so that ages can be told by one clock, that of the server. */

@@ -2,6 +2,7 @@ import { compareUtf8 } from '../../bytes/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
 import { PRIVATE } from '../mirror-directory.ts';
+import { whenFree, type LockWait } from '../mirror-lock.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease, type LeaseOptions } from './lease.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
@@ -20,6 +21,8 @@ export type MirrorS3Options = {
   /** How long the storage is to keep what is written here; default as the bucket does. */
   readonly retention?: Retention;
   readonly lease?: LeaseOptions;
+  /** How long to wait for another process that writes to the prefix; default: not at all. */
+  readonly lock?: LockWait;
 };
 
 /** A mirror goes on for years: what passes in a minute is waited for. */
@@ -35,7 +38,7 @@ const LARGE = ['parts/', 'local-reports/'];
  * `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
  */
 export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): MirrorSink {
-  const { env = process.env, retention = {}, lease } = options;
+  const { env = process.env, retention = {}, lease, lock } = options;
   const { prefix } = location;
   const connect = async (): Promise<Bucket> =>
     openBucket(await loadSdk(), location, { env, attempts: ATTEMPTS });
@@ -43,7 +46,7 @@ export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): M
     const bucket = await connect();
     try {
       if (asksForLock(retention)) await assertLockable(bucket);
-      return await hold(bucket, prefix, retention, lease);
+      return await whenFree(() => hold(bucket, prefix, retention, lease), lock);
     } catch (cause) {
       bucket.client.destroy();
       throw cause;

@@ -1,4 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
+import { BAG_DECLARATION, EXPORT_MANIFEST, bagSource, type EvidenceSource } from '../../evidence/index.ts';
 import { openArchive, openTree, type OpenEvidence } from '../open-evidence.ts';
 import { openBucket, type Bucket } from './bucket.ts';
 import { objectKey, parseS3Location, type AwsEnvironment, type LocationNames } from './location.ts';
@@ -22,15 +23,15 @@ export async function openS3Evidence(
   const bucket = openBucket(await loadSdk(), location, { env, attempts: ATTEMPTS });
   const close = async (): Promise<void> => bucket.client.destroy();
   try {
+    // The list comes first, because only its refusal says why, and because a name may be that of both.
+    const isPrefix = await isThere(bucket, location.prefix);
     const key = objectKey(url, location);
     const facts = key === undefined ? undefined : await bucket.facts(key);
     if (key === undefined || facts === undefined) {
-      return {
-        ...(await openTree(s3Source(bucket, location.prefix), bucket.nameOf(location.prefix))),
-        close,
-      };
+      const source = await unwrapped(s3Source(bucket, location.prefix));
+      return { ...(await openTree(source, bucket.nameOf(location.prefix))), close };
     }
-    await refuseBoth(bucket, key);
+    if (isPrefix) throw ambiguous(bucket.nameOf(key));
     return await openArchive({ ...objectAccess(bucket, { key, ...facts }), close });
   } catch (cause) {
     await close();
@@ -38,15 +39,22 @@ export async function openS3Evidence(
   }
 }
 
-async function refuseBoth(bucket: Bucket, key: string): Promise<void> {
-  for await (const _ of bucket.list(`${key}/`)) {
-    const path = bucket.nameOf(key);
-    throw new DrillproofError(
-      'io.KIND',
-      `${path} is an object and a prefix; with a slash at its end, it is the prefix`,
-      {
-        path,
-      },
-    );
-  }
+async function isThere(bucket: Bucket, prefix: string): Promise<boolean> {
+  for await (const _ of bucket.list(prefix)) return true;
+  return false;
 }
+
+/** The export in a tree: the tree itself, or what lies in `data/` where it is a BagIt bag, as `exportTree` has it. */
+async function unwrapped(source: EvidenceSource): Promise<EvidenceSource> {
+  const paths = new Set((await source.files()).map(({ path }) => path));
+  return paths.has(BAG_DECLARATION) && !paths.has(EXPORT_MANIFEST) ? bagSource(source) : source;
+}
+
+const ambiguous = (path: string): DrillproofError =>
+  new DrillproofError(
+    'io.KIND',
+    `${path} is an object and a prefix; with a slash at its end, it is the prefix`,
+    {
+      path,
+    },
+  );

@@ -70,12 +70,13 @@ describe('a mirror that is to be retained', () => {
   });
 });
 
+const stated = (mode: string | undefined, ms: number, hold?: string) => ({
+  ObjectLockMode: mode,
+  ObjectLockRetainUntilDate: new Date(ms),
+  ObjectLockLegalHoldStatus: hold,
+});
+
 describe('whether an object is retained as asked', () => {
-  const stated = (mode: string | undefined, ms: number, hold?: string) => ({
-    ObjectLockMode: mode,
-    ObjectLockRetainUntilDate: new Date(ms),
-    ObjectLockLegalHoldStatus: hold,
-  });
   const asked = { retain: { mode: 'GOVERNANCE', untilMs: 5_500 } } as const;
   it.each([
     ['until then', stated('GOVERNANCE', 5_500), asked, true],
