@@ -7,6 +7,8 @@ export type ErrorContext = {
   readonly cause?: unknown;
 };
 
+const BRAND: unique symbol = Symbol.for('drillproof.error');
+
 /**
  * Work could not go on. `code` is a row of the catalogue (`drillproof explain CODE`), `message` says what happened
  * here, in one line and without the code. A caller's mistake in using this library is a `TypeError` instead.
@@ -16,6 +18,17 @@ export class DrillproofError extends Error {
   readonly code: Code;
   readonly path?: string;
   readonly details?: Readonly<Record<string, unknown>>;
+
+  // The command has its own copy of this class in one file, and the primitives that it loads have another: an error of
+  // theirs must be known for one here too.
+  get [BRAND](): true {
+    return true;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== DrillproofError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
 
   constructor(code: Code, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
