@@ -1,16 +1,29 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { openFile } from '../../src/node/file-access.ts';
+import { zipExport, type ExportFile } from '../../src/node/yazl-export.ts';
 import { openZip, writeZip } from '../../src/zip/index.ts';
-import { collected, contentOf, input, zipOf } from './support.ts';
-
-const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
-const unzip = has('unzip', '-v');
-const zip = has('zip', '-v');
-const python = has('python3', '-c', 'import zipfile');
+import { centralHeader, endRecords, localHeader } from '../../src/zip/write-records.ts';
+import { ourSight, pythonSights, sevenZipSights } from './outside-readers.ts';
+import { collected, contentOf, errorOf, input, zipOf } from './support.ts';
 
 const files = {
   'manifest.json': '{"schemaVersion":1}',
@@ -55,22 +68,19 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
 `;
 
 describe('unzip', () => {
-  it.skipIf(!unzip).each(['store', 'deflate'] as const)(
-    'tests what writeZip writes (%s)',
-    async (compression) => {
-      const path = saved(`${compression}.zip`, await zipOf(files, { compression }));
-      expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
-    },
-  );
+  it.each(['store', 'deflate'] as const)('tests what writeZip writes (%s)', async (compression) => {
+    const path = saved(`${compression}.zip`, await zipOf(files, { compression }));
+    expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
+  });
 
-  it.skipIf(!unzip)('tests an archive of 65,536 entries', async () => {
+  it('tests an archive of 65,536 entries', async () => {
     const path = saved('many.zip', await manyEntries(65_536));
     expect(execFileSync('unzip', ['-tqq', path], { encoding: 'utf8' })).toBe('');
   });
 });
 
 describe('Python', () => {
-  it.skipIf(!python)('reads what writeZip writes', async () => {
+  it('reads what writeZip writes', async () => {
     const path = saved('python.zip', await zipOf(files));
     const lines = execFileSync('python3', ['-c', LIST, path], { encoding: 'utf8' }).trim().split('\n');
     expect(lines).toEqual([
@@ -80,12 +90,12 @@ describe('Python', () => {
     ]);
   });
 
-  it.skipIf(!python)('reads an archive of 65,535 entries', async () => {
+  it('reads an archive of 65,535 entries', async () => {
     const path = saved('many.zip', await manyEntries(65_535));
     expect(execFileSync('python3', ['-c', COUNT, path], { encoding: 'utf8' }).trim()).toBe('65535');
   });
 
-  it.skipIf(!python)('writes what openZip reads', async () => {
+  it('writes what openZip reads', async () => {
     const path = join(folder, 'written.zip');
     execFileSync('python3', ['-c', WRITE, path]);
     const archive = readFileSync(path);
@@ -98,15 +108,154 @@ describe('Python', () => {
   });
 });
 
-describe('zip', () => {
-  it.skipIf(!zip)('writes what openZip reads', async () => {
-    saved('one.txt', Buffer.from('some text. '.repeat(100)));
-    saved('two.txt', Buffer.from('x'));
-    execFileSync('zip', ['-q', 'info.zip', 'one.txt', 'two.txt'], { cwd: folder });
-    const content = await contentOf(readFileSync(join(folder, 'info.zip')));
-    expect(content.map(([name, bytes]) => [name, bytes.length])).toEqual([
-      ['one.txt', 1_100],
-      ['two.txt', 1],
-    ]);
+/** A stored entry of 4 GiB of nothing and a small one behind it, in a file with a hole. */
+function beyond4GiB(path: string): void {
+  const small = Buffer.from('beyond');
+  const fd = openSync(path, 'w');
+  const large = {
+    nameBytes: Buffer.from('large'),
+    method: 'store',
+    crc32: 0,
+    compressedBytes: 2 ** 32,
+    bytes: 2 ** 32,
+    offset: 0,
+  } as const;
+  const local = localHeader(large);
+  writeSync(fd, local, 0, local.length, 0);
+  const offset = local.length + large.bytes;
+  const bytes = small.length;
+  const nameBytes = Buffer.from('small');
+  const last = {
+    nameBytes,
+    method: 'store',
+    crc32: crc32(small),
+    compressedBytes: bytes,
+    bytes,
+    offset,
+  } as const;
+  const entry = Buffer.concat([localHeader(last), small]);
+  const directory = Buffer.concat([centralHeader(large), centralHeader(last)]);
+  const directoryOffset = offset + entry.length;
+  const rest = Buffer.concat([entry, directory, endRecords(2, directoryOffset, directory.length)]);
+  writeSync(fd, rest, 0, rest.length, offset);
+  closeSync(fd);
+}
+
+const READ_ONE =
+  'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))';
+
+describe('an entry beyond 4 GiB', () => {
+  it('is read by unzip, Python, 7-Zip and openZip', async () => {
+    const path = join(folder, 'large.zip');
+    beyond4GiB(path);
+    expect(execFileSync('unzip', ['-p', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
+    expect(execFileSync('python3', ['-c', READ_ONE, path, 'small'], { encoding: 'utf8' })).toBe('beyond');
+    expect(execFileSync('7zz', ['x', '-so', path, 'small'], { encoding: 'utf8' })).toBe('beyond');
+    const access = await openFile(path);
+    const archive = await openZip(access);
+    expect(archive.notes).toEqual([]);
+    expect(await collected(archive.read(archive.entries[1]!))).toEqual(new TextEncoder().encode('beyond'));
+    await access.close();
+  });
+});
+
+const exportFile = (path: string, bytes: Uint8Array): ExportFile => ({
+  path,
+  bytes: bytes.length,
+  open: () => Readable.from([bytes]),
+});
+
+describe('7-Zip', () => {
+  it.each(['store', 'deflate'] as const)('tests what writeZip writes (%s)', async (compression) => {
+    const archive = await zipOf(files, { compression });
+    expect(sevenZipSights([archive])).toEqual([await ourSight(archive)]);
+  });
+
+  it.each([65_535, 65_536])('tests an archive of %i entries', async (count) => {
+    const path = saved('many.zip', await manyEntries(count));
+    const told = execFileSync('7zz', ['t', '-tzip', path], { encoding: 'utf8' });
+    expect(told).toContain('Everything is Ok');
+    expect(told).toContain(`Files: ${count}`);
+    expect(told).not.toContain('WARNINGS');
+  });
+
+  it('tests an export in one file', async () => {
+    const path = join(folder, 'export.zip');
+    const part = await zipOf(files);
+    await zipExport(
+      [exportFile('manifest.json', Buffer.from('{}')), exportFile('parts/größe.zip', part)],
+      createWriteStream(path),
+    );
+    const archive = readFileSync(path);
+    const sight = await ourSight(archive);
+    expect([...sevenZipSights([archive]), ...pythonSights([archive])]).toEqual([sight, sight]);
+    expect(execFileSync('unzip', ['-t', path], { encoding: 'utf8' })).toContain('No errors detected');
+  });
+});
+
+type Refusal = { readonly code: string; readonly path?: string };
+
+/** What a program packs from the folder `tree`; the profile allows it, or the first rule that it breaks. */
+const packers: readonly (readonly [
+  what: string,
+  program: string,
+  args: readonly string[],
+  refused: Refusal | undefined,
+])[] = [
+  ['zip', 'zip', ['-q', '-D', '-r', 'OUT', '.'], undefined],
+  ['zip, stored', 'zip', ['-q', '-D', '-0', '-r', 'OUT', '.'], undefined],
+  ['zip, without extra fields', 'zip', ['-q', '-D', '-X', '-r', 'OUT', '.'], undefined],
+  ['zip, in ZIP64 format', 'zip', ['-q', '-D', '-fz', '-r', 'OUT', '.'], undefined],
+  ['zip with folders', 'zip', ['-q', '-r', 'OUT', '.'], { code: 'zip.ENTRY_KIND', path: 'objects/' }],
+  ['zip with a link', 'zip', ['-q', '-y', 'OUT', '../link'], { code: 'zip.ENTRY_KIND', path: '../link' }],
+  ['zip, encrypted', 'zip', ['-q', '-D', '-P', 'secret', '-r', 'OUT', '.'], { code: 'zip.ENCRYPTED' }],
+  ['zip by bzip2', 'zip', ['-q', '-D', '-Z', 'bzip2', '-r', 'OUT', '.'], { code: 'zip.METHOD_UNSUPPORTED' }],
+  ['7-Zip', '7zz', ['a', '-tzip', '-bd', 'OUT', 'manifest.json', 'objects/a.txt'], undefined],
+  ['7-Zip, stored', '7zz', ['a', '-tzip', '-bd', '-mx0', 'OUT', 'manifest.json', 'objects/a.txt'], undefined],
+  [
+    '7-Zip with folders',
+    '7zz',
+    ['a', '-tzip', '-bd', 'OUT', '.'],
+    { code: 'zip.ENTRY_KIND', path: 'objects/' },
+  ],
+  [
+    '7-Zip by deflate64',
+    '7zz',
+    ['a', '-tzip', '-mm=Deflate64', 'OUT', 'manifest.json', 'objects/a.txt'],
+    { code: 'zip.METHOD_UNSUPPORTED', path: 'objects/a.txt' },
+  ],
+  [
+    '7-Zip by LZMA',
+    '7zz',
+    ['a', '-tzip', '-mm=LZMA', 'OUT', 'objects/a.txt'],
+    { code: 'zip.METHOD_UNSUPPORTED', path: 'objects/a.txt' },
+  ],
+  [
+    '7-Zip, encrypted by AES',
+    '7zz',
+    ['a', '-tzip', '-psecret', '-mem=AES256', 'OUT', 'objects/a.txt'],
+    { code: 'zip.ENCRYPTED', path: 'objects/a.txt' },
+  ],
+];
+
+describe('openZip reads what other programs pack, or names the rule and the entry', () => {
+  it.each(packers)('%s', async (what, program, args, refused) => {
+    const tree = join(folder, 'tree');
+    mkdirSync(join(tree, 'objects'), { recursive: true });
+    writeFileSync(join(tree, 'manifest.json'), '{}');
+    writeFileSync(join(tree, 'objects', 'a.txt'), 'some text. '.repeat(100));
+    if (!existsSync(join(folder, 'link'))) symlinkSync('tree', join(folder, 'link'));
+    const path = join(folder, `${what.replaceAll(/\W+/gu, '-')}.zip`);
+    execFileSync(
+      program,
+      args.map((arg) => (arg === 'OUT' ? path : arg)),
+      { cwd: tree },
+    );
+    const archive = readFileSync(path);
+    if (refused === undefined) {
+      const sight = await ourSight(archive);
+      expect(new Set(Object.keys(sight))).toEqual(new Set(['manifest.json', 'objects/a.txt']));
+      expect(pythonSights([archive])).toEqual([sight]);
+    } else expect(await errorOf(contentOf(archive))).toMatchObject(refused);
   });
 });

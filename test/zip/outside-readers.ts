@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contentOf, type Content } from './support.ts';
 
-/** An archive as some program sees it: each name with the SHA-256 of its bytes, sorted; or why it sees none. */
+/** An archive as some program sees it: each name with the SHA-256 of its bytes; or why it sees none. */
 export type Sight = Readonly<Record<string, string>> | string;
 
-export const sightOf = (content: Content): Sight =>
-  Object.fromEntries(content.map(([name, bytes]) => [name, sha256(bytes)]).toSorted());
+const sightOf = (content: Content): Sight =>
+  Object.fromEntries(content.map(([name, bytes]) => [name, sha256(bytes)] as const));
 
 export const ourSight = async (archive: Uint8Array): Promise<Sight> => sightOf(await contentOf(archive));
 

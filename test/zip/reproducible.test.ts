@@ -1,0 +1,83 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'tsup';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const SAMPLE = fileURLToPath(new URL('pack-sample.ts', import.meta.url));
+
+type Packed = { node: string; zlib: string; store: string; deflate: string };
+
+let folder = '';
+let program = '';
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'drillproof-reproducible-'));
+  // JavaScript, because older versions of Node.js do not take types.
+  await build({
+    entry: { sample: SAMPLE },
+    outDir: folder,
+    format: 'esm',
+    target: 'node20',
+    config: false,
+    silent: true,
+    dts: false,
+    noExternal: [/./],
+    outExtension: () => ({ js: '.mjs' }),
+    esbuildOptions: (options) => {
+      options.conditions = ['drillproof:source', 'node', 'import'];
+      // What is bundled from CommonJS asks for it.
+      options.banner = {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      };
+    },
+  });
+  program = join(folder, 'sample.mjs');
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Packs in a process of its own, under a umask that the shell sets. */
+const packed = (node: string, env: NodeJS.ProcessEnv = {}, umask = '022'): Packed =>
+  JSON.parse(
+    execFileSync('sh', ['-c', `umask ${umask}; exec "$0" "$1"`, node, program], {
+      cwd: folder,
+      env: { ...process.env, NODE_OPTIONS: '', ...env },
+      encoding: 'utf8',
+    }),
+  ) as Packed;
+
+/** Every Node.js on the path that the package supports, this one first. */
+function nodes(): string[] {
+  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((each) => join(each, 'node'));
+  const real = [process.execPath, ...onPath]
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path));
+  return [...new Set(real)].filter((path) => {
+    const version = spawnSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout;
+    return Number(version.split('.')[0]) >= 20;
+  });
+}
+
+describe('requirement 24: the same input gives the same bytes', () => {
+  it.each<[string, NodeJS.ProcessEnv, string]>([
+    ['east of everything', { TZ: 'Pacific/Kiritimati' }, '022'],
+    ['west of everything', { TZ: 'America/Los_Angeles' }, '022'],
+    ['in the C locale', { LANG: 'C', LC_ALL: 'C' }, '022'],
+    ['in a Turkish locale', { LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' }, '022'],
+    ['where files are private', {}, '077'],
+    ['where files are for all', {}, '000'],
+    ['with the objects in another order', { ORDER: 'reversed' }, '022'],
+  ])('%s', (_, env, umask) => {
+    expect(packed(process.execPath, env, umask)).toEqual(packed(process.execPath));
+  });
+
+  it('on every Node.js here; deflated, on one build of zlib', () => {
+    const all = nodes().map((node) => packed(node));
+    expect(all.length).toBeGreaterThan(0);
+    expect(new Set(all.map(({ store }) => store)).size).toBe(1);
+    const byZlib = new Map<string, Set<string>>();
+    for (const { zlib, deflate } of all) byZlib.set(zlib, (byZlib.get(zlib) ?? new Set()).add(deflate));
+    for (const [zlib, digests] of byZlib) expect([zlib, digests.size]).toEqual([zlib, 1]);
+  });
+});
