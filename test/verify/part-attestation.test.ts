@@ -380,6 +380,7 @@ describe('a second opinion', () => {
 
   test.each([
     ['one entry less', (seen: Entry[]) => seen.slice(1)],
+    ['one entry twice', (seen: Entry[]) => [...seen, seen[0]!]],
     ['one entry more', (seen: Entry[]) => [...seen, { ...seen[0]!, name: 'more' }]],
     [
       'other bytes',
