@@ -11,7 +11,14 @@ import {
   type Statement,
 } from '../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../src/node/yauzl-reader.ts';
-import { dsseBytes, trustStore, type Signer, type TrustStore } from '../../src/trust/index.ts';
+import {
+  dsseBytes,
+  parseDsse,
+  signDsse,
+  trustStore,
+  type Signer,
+  type TrustStore,
+} from '../../src/trust/index.ts';
 import { verifyDsse, verifyExport, verifyPart } from '../../src/verify/index.ts';
 import {
   codesOf,
@@ -144,7 +151,10 @@ describe('envelopes put together from two valid ones', () => {
   ];
   it.each(mixes)('are refused for the part with the %s of the other', async (_, mix) => {
     const other = JSON.parse(new TextDecoder().decode(b.dsse)) as Members;
-    const mixed = edited<Members>(a.dsse, (mine) => mix(mine, other));
+    const mixed = edited<Members>(a.dsse, (mine) => {
+      mix(mine, other);
+    });
+    expect(parseDsse(mixed).signatures.length).toBe(1);
     const report = await part(a.unsigned, mixed);
     expect(report.verdict).toBe('failed');
     expect(alone(mixed).result).toBe('invalid');
@@ -157,7 +167,30 @@ describe('envelopes put together from two valid ones', () => {
       (envelope) => (envelope['signatures'] = [{ keyid: a.signer.keyId, sig: 'AAAA' }]),
       (envelope) => (envelope['signatures'] = []),
     ];
-    for (const change of changes) expect(alone(edited(a.dsse, change)).result).toBe('invalid');
+    for (const change of changes) {
+      const changed = edited(a.dsse, (envelope: Json) => {
+        change(envelope);
+      });
+      expect(alone(changed).result).toBe('invalid');
+    }
+  });
+
+  it('are refused when signed so: a subject or type outside the predicate that the predicate contradicts', async () => {
+    const resigned = async (edit: (payload: Json) => void): Promise<Uint8Array> => {
+      const { payload, payloadType } = parseDsse(a.dsse);
+      const changed = edited(payload, (value: Json) => {
+        edit(value);
+      });
+      return dsseBytes(await signDsse({ payloadType, payload: changed }, [a.signer]));
+    };
+    const { subject } = JSON.parse(new TextDecoder().decode(parseDsse(b.dsse).payload)) as Json;
+    const other = await resigned((value) => (value['subject'] = subject));
+    expect(errorsOf(alone(other))).toEqual(['dsse.SUBJECT_MISMATCH']);
+    expect((await part(a.unsigned, other)).verdict).toBe('failed');
+    expect((await part(b.unsigned, other)).verdict).toBe('failed');
+    const types = { evidence: ['urn:a', a.statement.predicateType], export: [] };
+    const renamed = await resigned((value) => (value['predicateType'] = 'urn:a'));
+    expect(errorsOf(alone(renamed, { predicateTypes: types }))).toEqual(['dsse.STATEMENT_INVALID']);
   });
 
   it('are refused whichever bit of payload or signature is flipped', async () => {

@@ -50,7 +50,7 @@ function defineCreate(command: Command, cli: Cli): void {
     ['a part', 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json'],
     [
       'the list of an export, by a key that stays where it is',
-      "drillproof dsse create ./export --signer 'openssl dgst -sha256 -sign key.pem' --public-key key.pub.pem --issuer acme-ci --out export.dsse.json",
+      'drillproof dsse create ./export --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --out export.dsse.json',
     ],
   ]);
 }
@@ -79,7 +79,7 @@ async function create(cli: Cli, path: string, options: CreateOptions): Promise<v
 const MORE = `
 The subject is what you want to know about: a part, an export, or the file
 manifest.json of one. The envelope is judged against its manifest alone; use
-"drillproof verify PATH --dsse ENVELOPE" for a verdict on the whole evidence.
+'drillproof verify PATH --dsse ENVELOPE' for a verdict on the whole evidence.
 
 Exit codes: 0 a trusted key vouches for exactly this subject, 1 it does not,
 2 wrong call or configuration, 3 could not be checked.`;

@@ -78,7 +78,7 @@ export function define(command: Command, cli: Cli): void {
     ],
     [
       'signed by a key that stays where it is',
-      "drillproof pack ./run-1 --run run-1.json --signer 'openssl dgst -sha256 -sign key.pem' --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip",
+      'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
     ],
     [
       'without a signature',
