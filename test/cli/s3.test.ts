@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport } from '../faults/export-source.ts';
 import { cleanUp, newFolder, source } from '../mirror/make.ts';
@@ -18,7 +19,14 @@ afterEach(cleanUp);
 const made = makeExport();
 const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };
 const mirroring = (url: string, to: string, ...more: string[]): string[] => [
-  ...['mirror', exportRef.evidenceExportId, '--project', exportRef.projectId, '--url', url, '--to', to],
+  'mirror',
+  exportRef.evidenceExportId,
+  '--project',
+  exportRef.projectId,
+  '--url',
+  url,
+  '--to',
+  to,
   ...more,
 ];
 
@@ -39,6 +47,22 @@ describe('drillproof with S3', () => {
     for (const bytes of objects.values()) {
       expect(Buffer.from(bytes).includes(s3.env['AWS_SECRET_ACCESS_KEY']!)).toBe(false);
     }
+  });
+
+  it('needs no other rights than the documents name', async () => {
+    const bucket = await s3.bucket();
+    const text = await readFile(new URL('../../docs/mirror.md', import.meta.url), 'utf8');
+    const [block = ''] = /^ {4}\{\n {6}"Version"[\s\S]*?\n {4}\}$/m.exec(text) ?? [];
+    const policy = JSON.parse(block.replaceAll(':::archive', `:::${bucket}`));
+    for (const statement of policy.Statement) statement.Principal = { AWS: ['arn:aws:iam:::user/stranger'] };
+    await s3.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify(policy) }));
+    const large = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
+    const server = await source(large);
+    const address = s3.url(bucket, 'a');
+    const strange = { ...s3.strangerEnv, DRILLPROOF_TOKEN: 'a-token' };
+    const mirrored = await drillproof(mirroring(server.url, address), { env: strange });
+    expect([mirrored.code, mirrored.stderr]).toEqual([0, '']);
+    expect((await drillproof(['inspect', address], { env: strange })).code).toBe(0);
   });
 
   it('lets go of the bucket when it is interrupted', async () => {

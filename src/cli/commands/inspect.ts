@@ -42,7 +42,7 @@ export function define(command: Command, cli: Cli): void {
     .description(
       'Show what is in an export or a part, without a verdict; or write a signature as files for openssl.',
     )
-    .argument('<path>', 'folder of an export, a ZIP of it, or a part archive')
+    .argument('<path>', 'folder or s3://bucket/prefix of an export, a ZIP of it, or a part archive')
     .option('--bundle <id>', 'look at this bundle of the export')
     .option('--export-signature', 'write the signed bytes, the signature and the key as files')
     .option('--out <dir>', 'folder for these files (default: the id with .signature)')

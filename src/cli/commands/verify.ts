@@ -8,7 +8,8 @@ import type { VerifyCommandOptions } from '../verify-run.ts';
 
 const MORE = `
 Every file is read and hashed, every signature checked against the keys that you
-name; nothing inside the evidence can add a key, and no network is used.
+name; nothing inside the evidence can add a key. The network is used for what is
+named s3://… only.
 
 Exit codes: 0 verified (or intact with --accept intact), 1 the evidence is bad
 or only intact, 2 wrong call or configuration, 3 could not be checked or there
@@ -19,7 +20,7 @@ export function define(command: Command, cli: Cli): void {
     .description(
       'Judge exports (a folder or one ZIP) and single parts, offline: are the bytes what was signed, by whom, and is it complete?',
     )
-    .argument('[path...]', 'folder of an export, a ZIP of it, or a part archive')
+    .argument('[path...]', 'folder or s3://bucket/prefix of an export, a ZIP of it, or a part archive')
     .option('--list <file>', 'judge the paths in a file too, one on each line; - for standard input')
     .option('-0, --null', 'the paths of the list end with NUL, as "find -print0" writes them')
     .option(
