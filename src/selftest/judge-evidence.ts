@@ -80,7 +80,10 @@ function treeSource(
 }
 
 async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): Promise<EvidenceSource> {
-  if (zip !== undefined) return zipSource(await openZip(open(bytesOfBase64(zip))));
+  if (zip !== undefined) {
+    const access = open(bytesOfBase64(zip));
+    return zipSource(await openZip(access), access);
+  }
   const decoded = Object.entries(files).map(([path, content]) => [path, bytesOfBase64(content)] as const);
   return treeSource(Object.fromEntries(decoded), irregular, open);
 }

@@ -1,5 +1,6 @@
 import { digestAccess, type Digest } from '../bytes/hash.ts';
-import type { EvidenceSource } from '../evidence/index.ts';
+import { DrillproofError } from '../errors.ts';
+import type { EvidenceSource, OpenFile } from '../evidence/index.ts';
 import type { Files } from './export-files.ts';
 import { EXPORT, type Export } from './export-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
@@ -16,7 +17,8 @@ export async function checkContainerTwice(state: Export, files: Files): Promise<
   try {
     for await (const entry of secondOpinion.readZip(source.container)) {
       const ours = unseen.delete(entry.name) ? await digestOfFile(source, entry.name, signal) : 'absent';
-      if (ours !== entry.digest) found.push(disagreement(entry.name, ours, entry.digest));
+      if (ours !== COMPRESSED && ours !== entry.digest)
+        found.push(disagreement(entry.name, ours, entry.digest));
     }
     for (const path of unseen)
       found.push(disagreement(path, await digestOfFile(source, path, signal), 'absent'));
@@ -27,12 +29,29 @@ export async function checkContainerTwice(state: Export, files: Files): Promise<
   }
 }
 
-async function digestOfFile(source: EvidenceSource, path: string, signal?: AbortSignal): Promise<Digest> {
-  const file = await source.open(path);
+/** A compressed entry is never evidence, and is not opened: that both readers see it is all there is to compare. */
+const COMPRESSED = 'compressed';
+
+async function digestOfFile(
+  source: EvidenceSource,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Digest | typeof COMPRESSED> {
+  const file = await openStored(source, path);
+  if (file === undefined) return COMPRESSED;
   try {
     return (await digestAccess(file, signal)).digest;
   } finally {
     await file.close();
+  }
+}
+
+async function openStored(source: EvidenceSource, path: string): Promise<OpenFile | undefined> {
+  try {
+    return await source.open(path);
+  } catch (error) {
+    if (error instanceof DrillproofError && error.code === 'zip.METHOD_UNSUPPORTED') return undefined;
+    throw error;
   }
 }
 
