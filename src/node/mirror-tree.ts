@@ -7,6 +7,9 @@ import { portablePathProblem } from '../bytes/portable-path.ts';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf, ioError } from './fs-errors.ts';
 
+/** What a mirror keeps for itself beside its files while it is not complete; in a folder on the same disk, so that a rename is one step. */
+export const PRIVATE = '.drillproof-mirror';
+
 // Absent on Windows, where a link is caught by `lstat` alone.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const PIECE_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../../bytes/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
-import { PRIVATE } from '../mirror-directory.ts';
+import { PRIVATE } from '../mirror-tree.ts';
 import { whenFree, type LockWait } from '../mirror-lock.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease, type LeaseOptions } from './lease.ts';
