@@ -5,7 +5,7 @@ import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { base64Schema, judged, judgementSchema, type VectorCase } from '../../kind.ts';
 import { bundle, T } from '../../make/bundle.ts';
-import { sha256Of, utf8 } from '../../make/bytes.ts';
+import { utf8 } from '../../make/bytes.ts';
 import { keyId, signDer, storeKey, storeText } from '../../make/keys.ts';
 import { patched, type Patch } from '../../make/patch.ts';
 
@@ -97,7 +97,6 @@ export const of = (value: JsonValue, signers?: readonly string[]): Partial<Input
 export const trusting = (changes: Readonly<Record<string, unknown>> = {}): string =>
   storeText(storeKey('a', changes));
 export const trustingBoth = storeText(storeKey('a'), storeKey('b'));
-export const DIGEST = sha256Of(EVIDENCE.manifestBytes);
 
 const judge = (
   result: Result,
