@@ -54,7 +54,11 @@ export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
   }
   const resultPath = resolve(path === '-' ? '.' : dirname(path), runResult);
   const value = await readJson(cli, resultPath);
-  return { ...common, ownFiles: ownFiles.add(resultPath), runResult: typed(runResult, value, runFileResultSchema) };
+  return {
+    ...common,
+    ownFiles: ownFiles.add(resultPath),
+    runResult: typed(runResult, value, runFileResultSchema),
+  };
 }
 
 async function readJson(cli: Cli, path: string): Promise<JsonValue> {
