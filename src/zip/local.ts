@@ -39,7 +39,7 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
     throw mismatch('name', name);
   }
   const extraOffset = header.offset + fixed.length;
-  const extra = parseExtraFields(await readExactly(access, extraOffset, raw.extraBytes, name), name);
+  const extra = parseExtraFields(await readExtra(access, extraOffset, raw.extraBytes, name), name);
   assertUnicodePathAgrees(extra, name);
   assertNumbers(withLocalZip64(raw, extra, name), central);
   return {
@@ -49,6 +49,10 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
     foreign: extra.foreign,
   };
 }
+
+/** Most local headers have none, and a read for nothing costs as much as one for something. */
+const readExtra = async (access: RandomAccess, offset: number, bytes: number, path: string) =>
+  bytes === 0 ? new Uint8Array() : readExactly(access, offset, bytes, path);
 
 function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
   try {
