@@ -54,7 +54,7 @@ export async function sinkOf(
   return mirrorS3(parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' }), {
     env: cli.env,
     retention,
-    ...(directory.lock !== undefined && { lock: directory.lock }),
+    ...directory,
   });
 }
 

@@ -1,10 +1,12 @@
 import { compareUtf8 } from '../../bytes/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
+import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
 import { PRIVATE } from '../mirror-tree.ts';
 import { whenFree, type LockWait } from '../mirror-lock.ts';
+import type { PartStore } from '../part-store.ts';
+import { adopt } from './adopt.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
-import { takeLease, type LeaseOptions } from './lease.ts';
+import { takeLease } from './lease.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
 import { assertLockable, ensureRetained } from './lock.ts';
 import { streamObject } from './object-stream.ts';
@@ -20,7 +22,8 @@ export type MirrorS3Options = {
   readonly env?: AwsEnvironment;
   /** How long the storage is to keep what is written here; default as the bucket does. */
   readonly retention?: Retention;
-  readonly lease?: LeaseOptions;
+  /** Files of this machine that need not be fetched; what is fetched is not put there. */
+  readonly store?: PartStore;
   /** How long to wait for another process that writes to the prefix; default: not at all. */
   readonly lock?: LockWait;
 };
@@ -38,7 +41,7 @@ const LARGE = ['parts/', 'local-reports/'];
  * `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
  */
 export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): MirrorSink {
-  const { env = process.env, retention = {}, lease, lock } = options;
+  const { env = process.env, retention = {}, lock, store } = options;
   const { prefix } = location;
   const connect = async (): Promise<Bucket> =>
     openBucket(await loadSdk(), location, { env, attempts: ATTEMPTS });
@@ -46,7 +49,7 @@ export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): M
     const bucket = await connect();
     try {
       if (asksForLock(retention)) await assertLockable(bucket);
-      return await whenFree(() => hold(bucket, prefix, retention, lease), lock);
+      return await whenFree(() => hold(bucket, prefix, retention, store), lock);
     } catch (cause) {
       bucket.client.destroy();
       throw cause;
@@ -61,12 +64,12 @@ async function hold(
   bucket: Bucket,
   prefix: string,
   retention: Retention,
-  options: LeaseOptions | undefined,
+  store: PartStore | undefined,
 ): Promise<MirrorTarget> {
-  const lease = await takeLease(bucket, `${prefix}${PRIVATE}/lease/`, options);
+  const lease = await takeLease(bucket, `${prefix}${PRIVATE}/lease/`);
   try {
     for (const folder of LARGE) await sweepUploads(bucket, prefix + folder);
-    return target({ bucket, prefix, tree: await listTree(bucket, prefix), lease, retention });
+    return target({ bucket, prefix, tree: await listTree(bucket, prefix), lease, retention }, store);
   } catch (cause) {
     await lease.release();
     throw cause;
@@ -105,13 +108,16 @@ function view(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFa
   };
 }
 
-function target(place: Place): MirrorTarget {
+function target(place: Place, store: PartStore | undefined): MirrorTarget {
   const { bucket, prefix, tree, lease, retention } = place;
   const unretained: Place = { ...place, retention: {} };
   return {
     ...view(bucket, prefix, tree),
     write: (path, bytes) => writeSmall(place, path, bytes),
     partial: async (path) => openPartial(place, path),
+    ...(store !== undefined && {
+      adopt: (path: string, expected: Expected) => adopt(place, store, path, expected),
+    }),
     writeClaim: (bytes) => writeSmall(unretained, CLAIM, bytes),
     async clean() {
       await bucket.remove(prefix + CLAIM);

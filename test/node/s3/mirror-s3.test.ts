@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CreateMultipartUploadCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
-import { cleanUp, source } from '../../mirror/make.ts';
+import { cleanUp, newFolder, source } from '../../mirror/make.ts';
+import { openPartStore } from '../../../src/node/part-store.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { locationOf, mirrorTo, needS3, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
 
@@ -224,6 +227,26 @@ describe('a mirror in S3', () => {
     const view = await sinkTo(s3, s3.url(bucket, PREFIX)).look?.();
     expect(await view?.list('odd')).toEqual(names.map((name) => `odd/${name}`).toSorted());
     for (const name of names) expect(await textOf(view!.read(`odd/${name}`))).toBe(name);
+  });
+
+  it('takes from a store of this machine what lies there, and proves it', async () => {
+    const bucket = await s3.bucket();
+    const shared = await openPartStore(await newFolder());
+    const folder = await newFolder();
+    const contents = new Map([
+      ['small', Buffer.from('small')],
+      ['large', Buffer.alloc(9 * MIB, 'large')],
+    ]);
+    const target = await sinkTo(s3, s3.url(bucket, PREFIX), { store: shared }).open();
+    for (const [name, bytes] of contents) {
+      const expected = { digest: sha256(bytes), bytes: bytes.length };
+      expect(await target.adopt?.(`parts/${name}`, expected)).toBe(false);
+      await writeFile(join(folder, name), bytes);
+      await shared.put(expected, join(folder, name));
+      expect(await target.adopt?.(`parts/${name}`, expected)).toBe(true);
+      expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}/parts/${name}`)!)).toBe(sha256(bytes));
+    }
+    await target.close();
   });
 
   it('can be looked at without a trace', async () => {
