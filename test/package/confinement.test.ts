@@ -50,7 +50,7 @@ function under(command: string, before: readonly string[], args: readonly string
 }
 
 const TRUST = ['--trust', 'trust.json', '--as-of', '2026-11-21'];
-const LINES = [
+const LINES: readonly (readonly string[])[] = [
   ['verify', 'export', ...TRUST, '--jobs', '1'],
   ['verify', 'export', ...TRUST, '--jobs', '1', '--second-opinion'],
   ['verify', 'one.zip', ...TRUST, '--second-opinion'],
@@ -59,21 +59,24 @@ const LINES = [
   ['inspect', 'export'],
   ['explain', 'part.DIGEST_MISMATCH'],
   ['keys', 'list', 'trust.json'],
-] as const;
+];
 
 const NO_NETWORK = process.getuid?.() === 0 ? ['-n', process.execPath] : ['-r', '-n', process.execPath];
 const READ_ONLY = () => ['--permission', `--allow-fs-read=${ROOT}/`, `--allow-fs-read=${root}/`];
 
 describe('the built program', () => {
-  it.each(LINES)('needs no network: %s %s', (...args) => {
+  it.each(LINES.map((args) => [args.join(' '), args] as const))('needs no network: %s', (_line, args) => {
     const { status, stderr } = under('unshare', NO_NETWORK, args);
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it.each(LINES)('needs no right but to read its inputs: %s %s', (...args) => {
-    const { status, stderr } = under(process.execPath, READ_ONLY(), args);
-    expect([status, stderr]).toEqual([0, '']);
-  });
+  it.each(LINES.map((args) => [args.join(' '), args] as const))(
+    'needs no right but to read its inputs: %s',
+    (_line, args) => {
+      const { status, stderr } = under(process.execPath, READ_ONLY(), args);
+      expect([status, stderr]).toEqual([0, '']);
+    },
+  );
 
   it('writes nothing, not even a temporary file', () => {
     const before = tree();
@@ -82,7 +85,7 @@ describe('the built program', () => {
   });
 
   it('cannot write where it has no right, so that the permission above is in force', () => {
-    const { status } = under(process.execPath, READ_ONLY(), [...LINES[3], '--format', 'json=report.json']);
+    const { status } = under(process.execPath, READ_ONLY(), [...LINES[3]!, '--format', 'json=report.json']);
     expect(status).not.toBe(0);
   });
 
