@@ -11,7 +11,13 @@ import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
 import { readOptions, type ClientOptions } from './options.ts';
 import { waitBy, type Wait } from './wait.ts';
-import { allExports, allLocalReports, type ExportItem, type LocalReportItem, type PageOptions } from './pages.ts';
+import {
+  allExports,
+  allLocalReports,
+  type ExportItem,
+  type LocalReportItem,
+  type PageOptions,
+} from './pages.ts';
 
 /** An export as one project sees it. */
 export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };

@@ -13,7 +13,7 @@ import {
   parseExportResource,
 } from '../evidence/index.ts';
 import type { Pinned } from './documents.ts';
-import type { MirrorTarget } from './sink.ts';
+import type { MirrorTarget, MirrorView } from './sink.ts';
 
 const claimSchema = z.strictObject({
   evidenceExportId: evidenceExportIdSchema,
@@ -23,10 +23,32 @@ type Claim = z.infer<typeof claimSchema>;
 
 /**
  * Refuses a target that holds anything but this export under this manifest, and notes in it what it is going to hold,
- * so that an interrupted mirror is known again before it has any document.
+ * so that an interrupted mirror is known again before it has any document. One that is finished says so by its
+ * manifest, and is left as it is.
  * @throws DrillproofError `mirror.TARGET_FOREIGN`, `export.CHANGED`
  */
-export async function claimTarget(target: MirrorTarget, { manifest, manifestDigest }: Pinned): Promise<void> {
+export async function claimTarget(target: MirrorTarget, pinned: Pinned): Promise<void> {
+  await assertOurs(target, pinned);
+  if (await isFinished(target, pinned)) return;
+  const { evidenceExportId } = pinned.manifest;
+  const claim: Claim = { evidenceExportId, manifestDigest: pinned.manifestDigest };
+  await target.writeClaim(canonicalBytes(claim));
+}
+
+/** Whether the manifest, which comes last, is here: so this mirror was whole once. */
+export async function isFinished(
+  target: MirrorView,
+  { manifestBytes, manifestDigest }: Pinned,
+): Promise<boolean> {
+  const here = await readIfThere(target, EXPORT_MANIFEST, manifestBytes.length);
+  return here !== undefined && digestOf(here) === manifestDigest;
+}
+
+/**
+ * Refuses a target that holds anything but this export under this manifest.
+ * @throws DrillproofError `mirror.TARGET_FOREIGN`, `export.CHANGED`
+ */
+export async function assertOurs(target: MirrorView, { manifest, manifestDigest }: Pinned): Promise<void> {
   const { evidenceExportId } = manifest;
   const held = await heldBy(target);
   if (held === undefined) {
@@ -38,28 +60,26 @@ export async function claimTarget(target: MirrorTarget, { manifest, manifestDige
       details: { here: held.manifestDigest, source: manifestDigest },
     });
   }
-  const claim: Claim = { evidenceExportId, manifestDigest };
-  await target.writeClaim(canonicalBytes(claim));
 }
 
 // In this order: of a finished mirror one document may be damaged, and the other still says what it is.
-async function heldBy(target: MirrorTarget): Promise<Claim | undefined> {
+async function heldBy(target: MirrorView): Promise<Claim | undefined> {
   return (await readClaim(target)) ?? (await fromResource(target)) ?? (await fromManifest(target));
 }
 
-async function readClaim(target: MirrorTarget): Promise<Claim | undefined> {
+async function readClaim(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await target.readClaim();
   return bytes === undefined ? undefined : ifSound(() => claimSchema.parse(parseJson(bytes)));
 }
 
-async function fromResource(target: MirrorTarget): Promise<Claim | undefined> {
+async function fromResource(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await readIfThere(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
   const resource = bytes === undefined ? undefined : ifSound(() => parseExportResource(bytes));
   if (resource?.manifestDigest === undefined) return undefined;
   return { evidenceExportId: resource.evidenceExportId, manifestDigest: resource.manifestDigest };
 }
 
-async function fromManifest(target: MirrorTarget): Promise<Claim | undefined> {
+async function fromManifest(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await readIfThere(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
   const manifest = bytes === undefined ? undefined : ifSound(() => parseExportManifest(bytes));
   if (bytes === undefined || manifest === undefined) return undefined;
@@ -68,7 +88,7 @@ async function fromManifest(target: MirrorTarget): Promise<Claim | undefined> {
 
 /** A small file of a target; `undefined` when it is absent or larger than any sound one. */
 export async function readIfThere(
-  target: MirrorTarget,
+  target: MirrorView,
   path: string,
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {

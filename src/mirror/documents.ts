@@ -5,12 +5,19 @@ import type { EvidenceExport } from '../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../errors.ts';
 import {
   DEFAULT_LIMITS,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
   parseExportAttestation,
   parseExportManifest,
+  parseExportResource,
   resourceDifferences,
   type ExportManifest,
 } from '../evidence/index.ts';
-import { signalOf, type Run } from './run.ts';
+import type { MirrorReceipt } from '../evidence/receipt.ts';
+import { readIfThere } from './claim.ts';
+import { callOptions, signalOf, type Run } from './run.ts';
+import type { MirrorView } from './sink.ts';
+import { waitUntilGenerated } from './wait.ts';
 
 /** The documents of an export that pin everything else. */
 export type Pinned = {
@@ -18,19 +25,84 @@ export type Pinned = {
   readonly manifest: ExportManifest;
   readonly manifestBytes: Uint8Array;
   readonly manifestDigest: Digest;
+  readonly manifestFrom: MirrorReceipt['manifestFrom'];
 };
 
-/** @throws DrillproofError `export.NOT_AVAILABLE`, and what the client throws */
-export async function readAvailableExport({ client, exportRef, signal }: Run): Promise<EvidenceExport> {
-  const resource = await client.evidence.exports.read(exportRef, signalOf({ signal }));
-  if (resource.evidenceExportId !== exportRef.evidenceExportId) {
-    throw new TransportError('transport.RESPONSE_INVALID', 'the answer describes another export');
+/**
+ * The documents that pin the rest: from the source, or, when the source deletes the export, those that are here. An
+ * available export never changes, so what was proven under its manifest still is the export.
+ * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`, `export.CHANGED`,
+ *   what `readManifest` throws, and what the client throws
+ */
+export async function pin(run: Run, view: MirrorView | undefined): Promise<Pinned> {
+  try {
+    return await readManifest(run, await readAvailableExport(run));
+  } catch (cause) {
+    const here = view !== undefined && isDeleted(cause) ? await pinnedHere(run, view, cause) : undefined;
+    if (here === undefined) throw cause;
+    run.tell({ type: 'source-deleted' });
+    return here;
   }
+}
+
+async function readAvailableExport(run: Run): Promise<EvidenceExport> {
+  const resource = await waitUntilGenerated(run);
   if (resource.state === 'available' && resource.deletion === undefined) return resource;
-  const why = resource.deletion === undefined ? resource.state : 'being deleted, or deleted';
-  throw new DrillproofError('export.NOT_AVAILABLE', `the export is ${why}`, {
-    details: { state: resource.state, failureCode: resource.failureCode ?? null },
-  });
+  const { state, deletion, failureCode, manifestDigest } = resource;
+  if (state === 'failed' && deletion === undefined)
+    throw new DrillproofError(
+      'mirror.EXPORT_FAILED',
+      `the export failed: ${failureCode ?? 'no reason given'}`,
+      {
+        details: { failureCode: failureCode ?? null },
+      },
+    );
+  throw new DrillproofError(
+    'export.NOT_AVAILABLE',
+    `the export is ${deletion === undefined ? state : 'being deleted, or deleted'}`,
+    { details: { state, deletion: deletion?.state ?? null, manifestDigest: manifestDigest ?? null } },
+  );
+}
+
+const isDeleted = (cause: unknown): cause is DrillproofError =>
+  cause instanceof DrillproofError &&
+  (cause.code === 'control.EVIDENCE_DELETED' ||
+    (cause.code === 'export.NOT_AVAILABLE' && typeof cause.details?.['deletion'] === 'string'));
+
+/** The documents of this export as an earlier run brought them; `undefined` when they are not sound. */
+async function pinnedHere(
+  run: Run,
+  view: MirrorView,
+  { details }: DrillproofError,
+): Promise<Pinned | undefined> {
+  const manifestBytes = await readIfThere(view, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const resourceBytes = await readIfThere(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  const held = soundPair(manifestBytes, resourceBytes);
+  if (held?.manifest.evidenceExportId !== run.exportRef.evidenceExportId) return undefined;
+  const stated = details?.['manifestDigest'];
+  if (typeof stated === 'string' && stated !== held.manifestDigest)
+    throw new DrillproofError('export.CHANGED', 'the target holds this export with another manifest', {
+      details: { here: held.manifestDigest, source: stated },
+    });
+  assertExpected(run, held.manifestDigest);
+  return held;
+}
+
+function soundPair(
+  manifestBytes: Uint8Array | undefined,
+  resourceBytes: Uint8Array | undefined,
+): Pinned | undefined {
+  if (manifestBytes === undefined || resourceBytes === undefined) return undefined;
+  try {
+    const manifest = parseExportManifest(manifestBytes);
+    const resource = parseExportResource(resourceBytes);
+    const manifestDigest = digestOf(manifestBytes);
+    const differences = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
+    if (differences.length > 0) return undefined;
+    return { resource, manifest, manifestBytes, manifestDigest, manifestFrom: 'target' };
+  } catch {
+    return undefined; // damaged documents pin nothing
+  }
 }
 
 /**
@@ -39,13 +111,9 @@ export async function readAvailableExport({ client, exportRef, signal }: Run): P
  * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID`
  * @throws LimitError `json.TOO_LARGE`
  */
-export async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned> {
-  const { expectManifest, suppliedManifest } = run;
-  if (expectManifest !== undefined && resource.manifestDigest !== expectManifest) {
-    throw new DrillproofError('expect.MANIFEST_MISMATCH', 'the export has another manifest than expected', {
-      details: { expected: expectManifest, actual: resource.manifestDigest ?? null },
-    });
-  }
+async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned> {
+  const { suppliedManifest } = run;
+  assertExpected(run, resource.manifestDigest);
   const manifestBytes = suppliedManifest ?? (await fetchManifest(run, resource));
   const manifestDigest = digestOf(manifestBytes);
   if (manifestDigest !== resource.manifestDigest) {
@@ -54,7 +122,15 @@ export async function readManifest(run: Run, resource: EvidenceExport): Promise<
   const manifest = parseExportManifest(manifestBytes);
   const [first] = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   if (first !== undefined) throw mismatch(first.field, first.actual, first.expected);
-  return { resource, manifest, manifestBytes, manifestDigest };
+  const manifestFrom = suppliedManifest === undefined ? 'source' : 'caller';
+  return { resource, manifest, manifestBytes, manifestDigest, manifestFrom };
+}
+
+function assertExpected({ expectManifest }: Run, actual: string | undefined): void {
+  if (expectManifest === undefined || actual === expectManifest) return;
+  throw new DrillproofError('expect.MANIFEST_MISMATCH', 'the export has another manifest than expected', {
+    details: { expected: expectManifest, actual: actual ?? null },
+  });
 }
 
 async function fetchManifest(run: Run, { manifestBytes = '0' }: EvidenceExport): Promise<Uint8Array> {
@@ -108,14 +184,14 @@ type DocumentName = 'evidence.exports.manifest' | 'evidence.exports.attestation'
 async function fetchDocument(run: Run, name: DocumentName, maxBytes: number): Promise<Uint8Array> {
   const { client, exportRef } = run;
   for (let retries = 0; ; retries++) {
-    const download = await client.download(name, exportRef, signalOf(run));
+    const download = await client.download(name, exportRef, callOptions(run));
     try {
       return await collect(download.body, maxBytes);
     } catch (cause) {
       if (cause instanceof LimitError) {
         throw new TransportError('transport.BODY_TOO_LONG', `the document goes on past ${maxBytes} bytes`);
       }
-      await client.backOff(cause, retries, signalOf(run));
+      await client.backOff(cause, retries, signalOf(run.signal));
     }
   }
 }

@@ -1,10 +1,26 @@
 import type { Code } from '../codes/index.ts';
 
-/** How a file came to be where it is. */
-export type FileState = 'kept' | 'fetched' | 'resumed';
+/** How a file came to be where it is; `linked` from a store on this machine. */
+export type FileState = 'kept' | 'fetched' | 'resumed' | 'linked';
+
+/** What a look at a file found. */
+export type FoundState = 'proven' | 'missing' | 'damaged' | 'unreadable';
 
 /** What a mirror tells while it runs, for a progress bar or a log. `bytes` are of files, not of the wire. */
 export type MirrorEvent =
+  /** The export is still being generated; the next look comes after `delayMs`. */
+  | {
+      readonly type: 'waiting';
+      readonly state: string;
+      readonly completed: number;
+      readonly of: number;
+      readonly delayMs: number;
+    }
+  /** The source deletes the export, or did; the mirror goes on from what is here. */
+  | { readonly type: 'source-deleted' }
+  /** What the manifest lists is known; what is here is going to be proven. */
+  | { readonly type: 'listed'; readonly files: number; readonly bytes: number }
+  | { readonly type: 'looked'; readonly path: string; readonly bytes: number; readonly found: FoundState }
   | {
       readonly type: 'planned';
       readonly files: number;

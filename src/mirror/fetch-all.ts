@@ -22,13 +22,13 @@ const AWAY_AFTER = 8;
 export async function fetchAll(
   missing: readonly Wanted[],
   target: MirrorTarget,
-  run: Pick<Run, 'client' | 'tell' | 'signal' | 'concurrency'>,
+  run: Pick<Run, 'client' | 'tell' | 'signal' | 'concurrency' | 'pacer'>,
 ): Promise<Fetched> {
   const stop = new AbortController();
   const end = (): void => stop.abort(run.signal?.reason);
   run.signal?.addEventListener('abort', end, { once: true });
   if (run.signal?.aborted === true) end();
-  const context: FetchContext = { client: run.client, tell: run.tell, target, signal: stop.signal };
+  const context: QueueContext = { ...run, target, signal: stop.signal };
   const queue = new Queue(missing, context);
   try {
     const workers = Array.from({ length: Math.min(run.concurrency, missing.length) }, () =>
@@ -46,16 +46,18 @@ export async function fetchAll(
   }
 }
 
+type QueueContext = Omit<FetchContext, 'place'> & Pick<Run, 'pacer'>;
+
 class Queue implements Fetched {
   readonly states = new Map<string, FileState>();
   readonly failures: Failure[] = [];
   /** The first failure that ended the run. */
   fatal: unknown;
   private readonly files: Iterator<Wanted>;
-  private readonly context: FetchContext;
+  private readonly context: QueueContext;
   private awayInRow = 0;
 
-  constructor(files: readonly Wanted[], context: FetchContext) {
+  constructor(files: readonly Wanted[], context: QueueContext) {
     this.files = files.values();
     this.context = context;
   }
@@ -66,6 +68,22 @@ class Queue implements Fetched {
     }
   }
 
+  /** From bytes at hand, else from the source; it keeps a place among all that is fetched. */
+  private async bring(file: Wanted): Promise<FileState> {
+    const { target, pacer, signal } = this.context;
+    if ((await target.adopt?.(file.path, file)) === true) return 'linked';
+    const place = await pacer.place(signal);
+    let outcome: 'done' | 'failed' = 'failed';
+    try {
+      const state = await fetchFile(file, { ...this.context, place });
+      outcome = 'done';
+      await target.share?.(file.path, file);
+      return state;
+    } finally {
+      place.leave(outcome);
+    }
+  }
+
   private async fetch(file: Wanted): Promise<void> {
     const { path, bytes } = file;
     const { tell } = this.context;
@@ -73,7 +91,7 @@ class Queue implements Fetched {
       if (this.awayInRow >= AWAY_AFTER)
         throw new TransportError('transport.UNREACHABLE', 'the server is away');
       tell({ type: 'part-started', path, bytes });
-      const state = await fetchFile(file, this.context);
+      const state = await this.bring(file);
       this.awayInRow = 0;
       this.states.set(path, state);
       tell({ type: 'part-done', path, bytes, state });

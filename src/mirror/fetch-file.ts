@@ -3,6 +3,7 @@ import type { Code } from '../codes/index.ts';
 import { statusOf, type Download } from '../client/index.ts';
 import { DrillproofError, TransportError } from '../errors.ts';
 import type { FileState } from './events.ts';
+import type { Place } from './pace.ts';
 import type { Wanted } from './plan.ts';
 import type { Run } from './run.ts';
 import type { MirrorTarget, PartialFile } from './sink.ts';
@@ -11,6 +12,7 @@ import type { MirrorTarget, PartialFile } from './sink.ts';
 export type FetchContext = Pick<Run, 'client' | 'tell'> & {
   readonly target: MirrorTarget;
   readonly signal: AbortSignal;
+  readonly place: Place;
 };
 
 /** A file on its way: the bytes that are here, and what they hash to so far. */
@@ -76,7 +78,7 @@ async function startOver(transfer: Transfer, etag: string | undefined): Promise<
 /** Brings the rest of the bytes, over as many answers as it takes. */
 async function receive(transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted } = transfer;
-  const { client, tell, signal } = context;
+  const { client, tell, signal, place } = context;
   for (let retries = 0; transfer.sum.bytes < wanted.bytes;) {
     const download = await ask(transfer, context);
     const before = transfer.sum.bytes;
@@ -85,6 +87,7 @@ async function receive(transfer: Transfer, context: FetchContext): Promise<void>
       if (transfer.sum.bytes < wanted.bytes) throw mismatch(wanted, 'BYTES_MISMATCH');
     } catch (cause) {
       if (transfer.sum.bytes - before >= PROGRESS_BYTES) retries = 0;
+      place.failed(cause, 0);
       await client.backOff(cause, retries++, {
         signal,
         onRetry: ({ error, delayMs }) => tell({ type: 'retry', path: wanted.path, error, delayMs }),
@@ -94,7 +97,7 @@ async function receive(transfer: Transfer, context: FetchContext): Promise<void>
 }
 
 // The client has already retried what may pass before the first byte.
-async function ask(transfer: Transfer, { signal, tell }: FetchContext): Promise<Download> {
+async function ask(transfer: Transfer, { signal, tell, place }: FetchContext): Promise<Download> {
   const { wanted, sum, etag } = transfer;
   const onRetry = ({ error, delayMs }: { error: unknown; delayMs: number }): void =>
     tell({ type: 'retry', path: wanted.path, error, delayMs });
@@ -102,6 +105,7 @@ async function ask(transfer: Transfer, { signal, tell }: FetchContext): Promise<
   const download = await wanted.open({
     signal,
     onRetry,
+    pace: place,
     ...(joinable && { range: { from: sum.bytes }, ifRange: etag }),
   });
   try {
@@ -125,9 +129,10 @@ async function join(transfer: Transfer, { status, etag, totalBytes }: Download):
   transfer.joined = true;
 }
 
-async function drain({ body }: Download, transfer: Transfer, { tell }: FetchContext): Promise<void> {
+async function drain({ body }: Download, transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted, partial, sum } = transfer;
   const { path, bytes } = wanted;
+  const { tell, place, signal } = context;
   for await (const chunk of body) {
     if (sum.bytes + chunk.length > bytes) {
       throw new TransportError('transport.BODY_TOO_LONG', `${path} goes on past its ${bytes} bytes`, {
@@ -137,6 +142,7 @@ async function drain({ body }: Download, transfer: Transfer, { tell }: FetchCont
     await partial.append(chunk);
     sum.update(chunk);
     tell({ type: 'bytes', path, received: sum.bytes, bytes });
+    await place.received(chunk.length, signal);
   }
 }
 

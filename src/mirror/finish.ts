@@ -16,35 +16,41 @@ import { assertSubject, fetchAttestation, type Pinned } from './documents.ts';
 import type { FileState } from './events.ts';
 import { failureOf, type Failure } from './fetch-all.ts';
 import type { Run } from './run.ts';
-import type { MirrorTarget } from './sink.ts';
+import type { MirrorTarget, MirrorView } from './sink.ts';
 
 /** A file of the mirror that is here and proven. */
 export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
 
-/**
- * Brings the export attestation, when the source has one. One that is here and speaks of this manifest is kept.
- * @returns what is here now, `undefined` when there is none, or the failure
- */
-export async function bringAttestation(
-  run: Run,
-  pinned: Pinned,
-  target: MirrorTarget,
-): Promise<Proven | Failure | undefined> {
-  const kept = await keptAttestation(pinned, target);
-  if (kept !== undefined) return proven(EXPORT_ATTESTATION, kept, 'kept');
+/** The export attestation: its bytes and whether they are here already, the failure to get it, or that there is none. */
+export type Attestation =
+  | { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' }
+  | Failure
+  | undefined;
+
+/** Looks for the export attestation: one that is here and speaks of this manifest, else that of the source. */
+export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {
+  const kept = await keptAttestation(pinned, view);
+  if (kept !== undefined) return { bytes: kept, state: 'kept' };
+  if (pinned.manifestFrom === 'target') return undefined; // the source has nothing to give any more
   try {
     const bytes = await fetchAttestation(run, pinned);
-    if (bytes === undefined) return undefined;
-    await target.write(EXPORT_ATTESTATION, bytes);
-    return proven(EXPORT_ATTESTATION, bytes, 'fetched');
+    return bytes === undefined ? undefined : { bytes, state: 'fetched' };
   } catch (cause) {
     if (!(cause instanceof DrillproofError) || cause.code === 'transport.ABORTED') throw cause;
-    if (cause.code.startsWith('io.')) throw cause;
     return failureOf(EXPORT_ATTESTATION, cause);
   }
 }
 
-async function keptAttestation(pinned: Pinned, target: MirrorTarget): Promise<Uint8Array | undefined> {
+/** Writes an attestation that was fetched. */
+export async function writeAttestation(
+  found: Exclude<Attestation, Failure | undefined>,
+  target: MirrorTarget,
+): Promise<Proven> {
+  if (found.state === 'fetched') await target.write(EXPORT_ATTESTATION, found.bytes);
+  return proven(EXPORT_ATTESTATION, found.bytes, found.state);
+}
+
+async function keptAttestation(pinned: Pinned, target: MirrorView): Promise<Uint8Array | undefined> {
   const bytes = await readIfThere(target, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes);
   if (bytes === undefined) return undefined;
   try {
@@ -57,11 +63,20 @@ async function keptAttestation(pinned: Pinned, target: MirrorTarget): Promise<Ui
 
 /** Writes `export.json`, unless one that agrees with the manifest is here: an available export never changes. */
 export async function writeResource(pinned: Pinned, target: MirrorTarget): Promise<Proven> {
-  const here = await readIfThere(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  if (here !== undefined && agrees(here, pinned)) return proven(EXPORT_RESOURCE, here, 'kept');
+  const here = await keptResource(pinned, target);
+  if (here !== undefined) return proven(EXPORT_RESOURCE, here, 'kept');
   const bytes = canonicalBytes(pinned.resource);
   await target.write(EXPORT_RESOURCE, bytes);
   return proven(EXPORT_RESOURCE, bytes, 'fetched');
+}
+
+/** The bytes that `export.json` has to have: those that are here when they agree, else those of the source. */
+export const agreeingResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
+  (await keptResource(pinned, view)) ?? canonicalBytes(pinned.resource);
+
+async function keptResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
+  const here = await readIfThere(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  return here !== undefined && agrees(here, pinned) ? here : undefined;
 }
 
 function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: Pinned): boolean {

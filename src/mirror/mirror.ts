@@ -2,23 +2,28 @@ import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_MANIFEST } from '../evidence/index.ts';
 import type { MirrorReceipt } from '../evidence/receipt.ts';
-import { claimTarget } from './claim.ts';
-import { readAvailableExport, readManifest, type Pinned } from './documents.ts';
+import { claimTarget, isFinished } from './claim.ts';
+import { pin, type Pinned } from './documents.ts';
 import { fetchAll, type Failure } from './fetch-all.ts';
 import {
-  bringAttestation,
+  findAttestation,
+  writeAttestation,
   writeChecksums,
   writeManifest,
   writeReceipt,
   writeResource,
+  type Attestation,
   type Proven,
 } from './finish.ts';
-import { planFiles, wantedFiles } from './plan.ts';
+import { planFiles, wantedFiles, type Plan } from './plan.ts';
 import { readRun, type MirrorOptions, type Run } from './run.ts';
-import type { MirrorTarget } from './sink.ts';
+import type { MirrorTarget, MirrorView } from './sink.ts';
 
 /** What is here after fetching, and what is not. */
 type Brought = { readonly files: readonly Proven[]; readonly failures: readonly Failure[] };
+
+/** What a look at a finished mirror found, before it was taken. */
+type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Attestation } };
 
 /**
  * Mirrors an export: brings every part and every local report that its manifest lists to the target, exactly.
@@ -26,30 +31,60 @@ type Brought = { readonly files: readonly Proven[]; readonly failures: readonly 
  * A file has its final name only if its bytes were proven. `manifest.json` is written last, and only when everything
  * that it lists is here: so an interrupted mirror is no export yet, for any reader, and one that has a manifest was
  * whole. Kill it anywhere and run it again: it goes on. A file that no longer is what the manifest says is fetched
- * again. Nothing that a manifest or an answer says is used as an address.
+ * again. Nothing that a manifest or an answer says is used as an address. A finished mirror is proven before it is
+ * taken, so that who is killed then leaves nothing behind; and it stays complete when the source deletes the export.
  *
- * @throws DrillproofError `export.NOT_AVAILABLE`; `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`,
- *   `export.MANIFEST_INVALID` for what pins the rest; `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the
- *   target; `mirror.SOURCE_INCOMPLETE` with `details.failures` (`path`, `code`, `message`) and `details.receipt` when
- *   some files could not be brought and the others are here; and what the client and the sink throw
+ * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`;
+ *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for what pins the rest;
+ *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
+ *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be brought and the
+ *   others are here; and what the client and the sink throw
  */
 export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorReceipt> {
   const run = readRun(exportRef, options);
-  const resource = await readAvailableExport(run);
-  const pinned = await readManifest(run, resource);
+  const view = await run.sink.look?.();
+  const pinned = await pin(run, view);
+  const found = view === undefined ? undefined : await lookAtFinished(run, pinned, view);
   const target = await run.sink.open();
   try {
     await claimTarget(target, pinned);
-    const brought = await bringFiles(run, pinned, target);
+    const brought = await bringAll(run, pinned, target, found);
     return await finish(run, pinned, brought, target);
   } finally {
     await target.close();
   }
 }
 
-async function bringFiles(run: Run, pinned: Pinned, target: MirrorTarget): Promise<Brought> {
+async function lookAtFinished(run: Run, pinned: Pinned, view: MirrorView): Promise<Found | undefined> {
+  if (!(await isFinished(view, pinned))) return undefined;
+  const plan = await planFiles(wantedFiles(run, pinned.manifest), view, run);
+  if (plan.missing.length > 0) return { plan };
+  return { plan, attestation: { found: await findAttestation(run, pinned, view) } };
+}
+
+async function bringAll(
+  run: Run,
+  pinned: Pinned,
+  target: MirrorTarget,
+  found: Found | undefined,
+): Promise<Brought> {
+  const { files, failures } = await bringFiles(run, pinned, target, found?.plan);
+  const attestation =
+    found?.attestation === undefined ? await findAttestation(run, pinned, target) : found.attestation.found;
+  if (attestation === undefined) return { files, failures };
+  if ('code' in attestation) return { files, failures: [...failures, attestation] };
+  return { files: [...files, await writeAttestation(attestation, target)], failures };
+}
+
+async function bringFiles(
+  run: Run,
+  pinned: Pinned,
+  target: MirrorTarget,
+  known: Plan | undefined,
+): Promise<Brought> {
   const wanted = wantedFiles(run, pinned.manifest);
-  const { kept, missing } = await planFiles(wanted, target, run);
+  const { kept, missing } = known ?? (await planFiles(wanted, target, run));
+  for (const file of kept) await target.share?.(file.path, file);
   const asked = run.withoutLocalReports ? missing.filter(({ kind }) => kind === 'part') : missing;
   const { states, failures } = await fetchAll(asked, target, run);
   const here = new Map([...kept.map(({ path }) => [path, 'kept'] as const), ...states]);
@@ -57,10 +92,7 @@ async function bringFiles(run: Run, pinned: Pinned, target: MirrorTarget): Promi
     const state = here.get(path);
     return state === undefined ? [] : [{ path, digest, bytes, state }];
   });
-  const attestation = await bringAttestation(run, pinned, target);
-  if (attestation === undefined) return { files, failures };
-  if ('code' in attestation) return { files, failures: [...failures, attestation] };
-  return { files: [...files, attestation], failures };
+  return { files, failures };
 }
 
 async function finish(
@@ -70,15 +102,16 @@ async function finish(
   target: MirrorTarget,
 ): Promise<MirrorReceipt> {
   const resource = await writeResource(pinned, target);
+  const { manifestDigest, manifestBytes } = pinned;
+  const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
+  const files = [manifest, resource, ...brought.files];
   const receipt = receiptOf(run, pinned, brought);
   const complete = receipt.outcome === 'complete';
-  if (complete) {
-    const manifest = { path: EXPORT_MANIFEST, digest: pinned.manifestDigest };
-    await writeChecksums([manifest, resource, ...brought.files], target);
-  }
+  if (complete) await writeChecksums(files, target);
   const path = await writeReceipt(receipt, target);
   if (complete) {
     await writeManifest(pinned, target);
+    await target.seal?.(files);
     await target.clean();
   }
   run.tell({ type: 'done', outcome: receipt.outcome, receipt: path });
@@ -88,7 +121,7 @@ async function finish(
 
 function receiptOf(
   run: Run,
-  { manifest, manifestDigest }: Pinned,
+  { manifest, manifestDigest, manifestFrom }: Pinned,
   { files, failures }: Brought,
 ): MirrorReceipt {
   return {
@@ -98,7 +131,7 @@ function receiptOf(
     organizationId: manifest.organizationId,
     projectId: run.exportRef.projectId,
     manifestDigest,
-    manifestFrom: run.suppliedManifest === undefined ? 'source' : 'caller',
+    manifestFrom,
     source: run.client.baseUrl,
     tool: run.tool,
     startedAtMs: run.startedAtMs,

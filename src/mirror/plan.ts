@@ -2,15 +2,14 @@ import { digestStream } from '../bytes/hash.ts';
 import type { Download, DownloadOptions } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/index.ts';
+import type { FoundState } from './events.ts';
 import type { Run } from './run.ts';
-import type { MirrorTarget } from './sink.ts';
+import type { Expected, MirrorView } from './sink.ts';
 
 /** A file that the manifest lists. Its path is a name in the target and never a part of an address. */
-export type Wanted = {
+export type Wanted = Expected & {
   readonly kind: 'part' | 'local-report';
   readonly path: string;
-  readonly digest: string;
-  readonly bytes: number;
   readonly open: (options: DownloadOptions) => Promise<Download>;
 };
 
@@ -45,16 +44,14 @@ const common = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | 'byte
 /** Reads again everything that lies under a final name: only bytes that are proven now are kept. */
 export async function planFiles(
   wanted: readonly Wanted[],
-  target: MirrorTarget,
-  { tell, signal }: Pick<Run, 'tell' | 'signal'>,
+  target: MirrorView,
+  run: Pick<Run, 'tell' | 'signal'>,
 ): Promise<Plan> {
+  const { tell } = run;
   const kept: Wanted[] = [];
   const missing: Wanted[] = [];
-  for (const file of wanted) {
-    if (signal?.aborted === true)
-      throw new DrillproofError('transport.ABORTED', 'the caller ended the mirror');
-    ((await isProven(file, target)) ? kept : missing).push(file);
-  }
+  tell({ type: 'listed', files: wanted.length, bytes: sizeOf(wanted) });
+  for (const file of wanted) ((await lookAt(file, target, run)) === 'proven' ? kept : missing).push(file);
   tell({
     type: 'planned',
     files: wanted.length,
@@ -68,13 +65,48 @@ export async function planFiles(
 
 const sizeOf = (files: readonly Wanted[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-async function isProven({ path, bytes, digest }: Wanted, target: MirrorTarget): Promise<boolean> {
+/** Proves one file where it is, and tells what was found. */
+export async function lookAt(
+  file: Expected & { readonly path: string },
+  target: MirrorView,
+  { tell, signal }: Pick<Run, 'tell' | 'signal'>,
+): Promise<FoundState> {
+  const { path, bytes } = file;
+  const found = await prove(file, target, signal);
+  tell({ type: 'looked', path, bytes, found });
+  return found;
+}
+
+// What cannot be read is not proven, and fetching it again is the remedy.
+async function prove(
+  { path, bytes, digest }: Expected & { readonly path: string },
+  target: MirrorView,
+  signal: AbortSignal | undefined,
+): Promise<FoundState> {
   try {
-    if ((await target.size(path)) !== bytes) return false;
-    return (await digestStream(target.read(path))).digest === digest;
+    assertGoingOn(signal);
+    const size = await target.size(path);
+    if (size === undefined) return 'missing';
+    if (size !== bytes) return 'damaged';
+    return (await digestStream(unlessEnded(target.read(path), signal))).digest === digest
+      ? 'proven'
+      : 'damaged';
   } catch (cause) {
-    // What cannot be read is not proven, and fetching it again is the remedy.
-    if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return false;
+    if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return 'unreadable';
     throw cause;
   }
+}
+
+async function* unlessEnded(
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    assertGoingOn(signal);
+    yield chunk;
+  }
+}
+
+function assertGoingOn(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new DrillproofError('transport.ABORTED', 'the caller ended the mirror');
 }

@@ -1,13 +1,21 @@
-import type { Client, ExportRef } from '../client/index.ts';
+import { pause, type Sleep } from '../client/deadline.ts';
+import type { CallOptions, Client, ExportRef } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
+import { createPacer, type Pacer } from './pace.ts';
 import type { MirrorSink } from './sink.ts';
 
 export type MirrorOptions = {
   readonly client: Client;
   /** Where the mirror goes. */
   readonly to: MirrorSink;
-  /** Files that are fetched at the same time; default 4. */
+  /** Files that are fetched at the same time at most; default 4. A server that has too much to do gets fewer. */
   readonly concurrency?: number;
+  /** Bytes per second of all parts and reports together; default: no bound. */
+  readonly bytesPerSecond?: number;
+  /** A pace that this mirror shares with others, in place of `concurrency` and `bytesPerSecond`. */
+  readonly pacer?: Pacer;
+  /** How long to wait for an export that is still being generated; default 0. */
+  readonly waitMs?: number;
   /** The export manifest, from a caller whose control plane does not serve it; it must have the digest of the export. */
   readonly manifest?: Uint8Array;
   /** Leave out local reports that are not here yet. */
@@ -20,6 +28,7 @@ export type MirrorOptions = {
   readonly onProgress?: OnProgress;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;
+  readonly sleep?: Sleep;
 };
 
 /** The options of one run, read once. */
@@ -28,6 +37,8 @@ export type Run = {
   readonly client: Client;
   readonly sink: MirrorSink;
   readonly concurrency: number;
+  readonly pacer: Pacer;
+  readonly waitMs: number;
   readonly suppliedManifest: Uint8Array | undefined;
   readonly withoutLocalReports: boolean;
   readonly expectManifest: string | undefined;
@@ -35,17 +46,19 @@ export type Run = {
   readonly signal: AbortSignal | undefined;
   readonly tell: OnProgress;
   readonly now: () => number;
+  readonly sleep: Sleep;
   readonly startedAtMs: number;
 };
 
 export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
-  const { concurrency = 4, now = Date.now } = options;
-  if (!Number.isInteger(concurrency) || concurrency < 1) throw new TypeError('concurrency is not 1 or more');
+  const { now = Date.now, sleep = pause, concurrency = 4 } = options;
   return {
     exportRef: { projectId: exportRef.projectId, evidenceExportId: exportRef.evidenceExportId },
     client: options.client,
     sink: options.to,
     concurrency,
+    pacer: options.pacer ?? createPacer({ ...options, now, sleep }),
+    waitMs: options.waitMs ?? 0,
     suppliedManifest: options.manifest,
     withoutLocalReports: options.withoutLocalReports ?? false,
     expectManifest: options.expectManifest,
@@ -53,10 +66,17 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
     signal: options.signal,
     tell: options.onProgress ?? (() => undefined),
     now,
+    sleep,
     startedAtMs: now(),
   };
 }
 
-/** The signal of a run in the form that options take. */
-export const signalOf = (run: Pick<Run, 'signal'>): { readonly signal?: AbortSignal } =>
-  run.signal === undefined ? {} : { signal: run.signal };
+/** The signal and pace of a run in the form that options of a call take. */
+export const callOptions = ({ signal, pacer }: Pick<Run, 'signal' | 'pacer'>): CallOptions => ({
+  pace: pacer.attempts(),
+  ...signalOf(signal),
+});
+
+/** A signal in the form that options take. */
+export const signalOf = (signal: AbortSignal | undefined): { readonly signal?: AbortSignal } =>
+  signal === undefined ? {} : { signal };

@@ -15,10 +15,13 @@ export type MirrorSink = {
 };
 
 /** What can be read of a target. */
-export type MirrorView = Pick<MirrorTarget, 'isEmpty' | 'size' | 'read' | 'readClaim'>;
+export type MirrorView = Pick<MirrorTarget, 'isEmpty' | 'size' | 'read' | 'list' | 'readClaim'>;
 
 /** What a file has to be. */
 export type Expected = { readonly digest: string; readonly bytes: number };
+
+/** A file that is here and proven. */
+export type Sealed = Expected & { readonly path: string };
 
 /**
  * A target that is held. Paths are those of the export, with `/`. A name is final or it is not there: `write` and
@@ -31,6 +34,8 @@ export type MirrorTarget = {
   size(path: string): Promise<number | undefined>;
   /** The bytes of a file under its final name. */
   read(path: string): Bytes;
+  /** Paths of the files that lie directly in a folder under their final names, sorted; none without the folder. */
+  list(folder: string): Promise<readonly string[]>;
   /** Writes a small file whole. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** What an earlier run left of a file, or an empty beginning. */
@@ -45,6 +50,11 @@ export type MirrorTarget = {
   /** A note that stays with the target until `clean`: what it is going to be a mirror of. */
   readClaim(): Promise<Uint8Array | undefined>;
   writeClaim(bytes: Uint8Array): Promise<void>;
+  /**
+   * Optional. Told when everything is here, with every file of the export: the place to write what describes the
+   * whole (the tag files of a bag).
+   */
+  seal?(files: readonly Sealed[]): Promise<void>;
   /** Removes everything that the sink keeps for itself: claim and partial files. */
   clean(): Promise<void>;
   /** Lets go of the target. */

@@ -33,7 +33,7 @@ export async function source(made: TestExport, fault?: Fault): Promise<ExportSou
   return server;
 }
 
-type Options = Partial<Omit<MirrorOptions, 'client' | 'to'>> & { readonly client?: Partial<ClientOptions> };
+type Options = Partial<Omit<MirrorOptions, 'client'>> & { readonly client?: Partial<ClientOptions> };
 
 /** Mirrors from a server into a folder, without waiting between retries. */
 export async function mirror(server: { readonly url: string }, folder: string, options: Options = {}) {
@@ -54,6 +54,7 @@ export async function mirror(server: { readonly url: string }, folder: string, o
       onProgress?.(event);
     },
     tool: 'drillproof/test',
+    sleep: () => Promise.resolve(),
     ...rest,
   });
   return { receipt, events };

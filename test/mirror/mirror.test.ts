@@ -43,7 +43,7 @@ describe('a mirror', () => {
     expect(receipt.files.map(({ path, state }) => [path, state])).toEqual(
       [...ALL, 'export-attestation.json'].map((path) => [path, 'fetched']),
     );
-    expect(events[0]).toEqual({
+    expect(events.find(({ type }) => type === 'planned')).toEqual({
       type: 'planned',
       files: 4,
       bytes: 20_000,

@@ -1,0 +1,99 @@
+import { digestOf } from '../bytes/hash.ts';
+import type { ExportRef } from '../client/index.ts';
+import { CHECKSUMS, formatChecksums } from '../evidence/checksums.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/index.ts';
+import { DrillproofError } from '../errors.ts';
+import { assertOurs } from './claim.ts';
+import { pin, type Pinned } from './documents.ts';
+import type { FoundState } from './events.ts';
+import { agreeingResource, findAttestation } from './finish.ts';
+import { lookAt, wantedFiles } from './plan.ts';
+import { readRun, type MirrorOptions, type Run } from './run.ts';
+import type { MirrorView } from './sink.ts';
+
+/** What a look at a mirror found. */
+export type MirrorCheck = {
+  readonly schemaVersion: 1;
+  readonly kind: 'mirror.check';
+  readonly evidenceExportId: string;
+  readonly manifestDigest: string;
+  /** `complete`: everything is here and proven. `unreadable`: nothing is known to be wrong, but not all could be read. */
+  readonly outcome: 'complete' | 'incomplete' | 'unreadable';
+  readonly files: number;
+  readonly bytes: number;
+  readonly faults: readonly MirrorFault[];
+};
+export type MirrorFault = {
+  readonly path: string;
+  readonly found: Exclude<FoundState, 'proven'>;
+  readonly bytes: number;
+};
+
+/**
+ * Says what a mirror run would find missing or damaged. It reads the export and its manifest at the source and
+ * everything in the target, and writes nothing at all.
+ * @throws DrillproofError as `mirrorExport` for what pins the rest and for a target of something else;
+ *   TypeError for a sink that cannot be looked at
+ */
+export async function checkMirror(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorCheck> {
+  const run = readRun(exportRef, options);
+  if (run.sink.look === undefined) throw new TypeError('the sink cannot be looked at');
+  const view = (await run.sink.look()) ?? NOTHING;
+  const pinned = await pin(run, view);
+  await assertOurs(view, pinned);
+  const files = await filesOf(run, pinned, view);
+  const faults: MirrorFault[] = [];
+  run.tell({ type: 'listed', files: files.length, bytes: sum(files) });
+  for (const file of files) {
+    const found = await lookAt(file, view, run);
+    if (found !== 'proven') faults.push({ path: file.path, found, bytes: file.bytes });
+  }
+  return {
+    schemaVersion: 1,
+    kind: 'mirror.check',
+    evidenceExportId: pinned.manifest.evidenceExportId,
+    manifestDigest: pinned.manifestDigest,
+    outcome: outcomeOf(faults),
+    files: files.length,
+    bytes: sum(files),
+    faults,
+  };
+}
+
+const NOTHING: MirrorView = {
+  isEmpty: () => Promise.resolve(true),
+  size: () => Promise.resolve(undefined),
+  read: (path) => {
+    throw new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
+  },
+  list: () => Promise.resolve([]),
+  readClaim: () => Promise.resolve(undefined),
+};
+
+type Listed = { readonly path: string; readonly digest: string; readonly bytes: number };
+
+/** Everything that a complete mirror of this export holds, and what each file has to be. */
+async function filesOf(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly Listed[]> {
+  const wanted = wantedFiles(run, pinned.manifest).filter(
+    ({ kind }) => kind === 'part' || !run.withoutLocalReports,
+  );
+  const manifest = listed(EXPORT_MANIFEST, pinned.manifestBytes);
+  const resource = listed(EXPORT_RESOURCE, await agreeingResource(pinned, view));
+  const attestation = await findAttestation(run, pinned, view);
+  if (attestation !== undefined && 'code' in attestation)
+    throw new DrillproofError(attestation.code, attestation.message, { path: attestation.path });
+  const evidence = [
+    ...wanted,
+    ...(attestation === undefined ? [] : [listed(EXPORT_ATTESTATION, attestation.bytes)]),
+  ];
+  const checksums = listed(CHECKSUMS, formatChecksums([manifest, resource, ...evidence]));
+  return [manifest, resource, ...evidence, ...(run.withoutLocalReports ? [] : [checksums])];
+}
+
+const listed = (path: string, bytes: Uint8Array) => ({ path, digest: digestOf(bytes), bytes: bytes.length });
+const sum = (files: readonly Listed[]): number => files.reduce((total, { bytes }) => total + bytes, 0);
+
+function outcomeOf(faults: readonly MirrorFault[]): MirrorCheck['outcome'] {
+  if (faults.length === 0) return 'complete';
+  return faults.every(({ found }) => found === 'unreadable') ? 'unreadable' : 'incomplete';
+}

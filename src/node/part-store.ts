@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { digestOf, digestStream } from '../bytes/hash.ts';
+import { toUtf8 } from '../bytes/utf8.ts';
+import { DrillproofError } from '../errors.ts';
+import type { Expected } from '../mirror/index.ts';
+import { ioError } from './fs-errors.ts';
+import { linkFile, type LinkMode } from './link-file.ts';
+import { makeFolders, openForWriting, publish, readPieces, sizeIn, syncDescriptor } from './mirror-tree.ts';
+
+/** Files by their digest, shared between the mirrors of one machine. */
+export type PartStore = {
+  /**
+   * Puts the bytes of a digest, proven just now and durable, under a name of the caller's; `false` when the store has
+   * none that prove to be these. A damaged file is never given out.
+   */
+  readonly take: (expected: Expected, file: string) => Promise<boolean>;
+  /** Takes a proven file in, unless it is here; one that was found damaged is replaced. */
+  readonly put: (expected: Expected, file: string) => Promise<void>;
+};
+
+export type PartStoreOptions = {
+  /** How bytes go in and out; default `auto`: a reflink, else a hard link, else a copy. */
+  readonly link?: LinkMode;
+};
+
+const DRAFTS = 'tmp';
+/** Drafts of other machines are left alone so long. */
+const DRAFT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+const OURS = randomBytes(6).toString('hex');
+// A name of a host may hold what the name of a file may not.
+const HOST = digestOf(toUtf8(hostname())).slice(-12);
+
+/**
+ * A folder of files under `sha256/<two digits>/<digest>`, made when it is absent. Any number of processes may use it at
+ * the same time, without a lock: a file comes in under a temporary name and is renamed, so a name stands for whole and
+ * durable bytes; and whoever takes one out proves it again.
+ * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, also while it is used
+ */
+export async function openPartStore(folder: string, options: PartStoreOptions = {}): Promise<PartStore> {
+  const { link = 'auto' } = options;
+  const root = await makeRoot(folder);
+  const known = new Set<string>();
+  const damaged = new Set<string>();
+  const drafts = join(root, DRAFTS);
+  await makeFolders(root, join(drafts, 'x'), known);
+  await removeLeftDrafts(drafts);
+
+  const placeOf = ({ digest }: Expected): string => {
+    const hex = digest.slice('sha256:'.length);
+    return join(root, 'sha256', hex.slice(0, 2), hex);
+  };
+  const isHere = async (expected: Expected): Promise<boolean> =>
+    (await sizeIn(root, placeOf(expected))) === expected.bytes;
+
+  return {
+    async take(expected, file) {
+      if (!(await isHere(expected))) return false;
+      await rm(file, { force: true });
+      if (!(await linkOut(placeOf(expected), file, link))) return false;
+      if (await isProven(file, expected)) {
+        await sync(file);
+        return true;
+      }
+      damaged.add(expected.digest);
+      await rm(file, { force: true });
+      return false;
+    },
+    async put(expected, file) {
+      const place = placeOf(expected);
+      if (!damaged.has(expected.digest) && (await isHere(expected))) return;
+      const draft = join(drafts, `${process.pid}-${HOST}-${OURS}-${randomBytes(6).toString('hex')}`);
+      await makeFolders(root, place, known);
+      try {
+        // The source is our own final file: whoever removed it meanwhile took nothing from the store.
+        if (!(await linkFile(file, draft, link)) || !(await isProven(draft, expected))) return;
+        await sync(draft);
+        await publish(draft, place);
+        damaged.delete(expected.digest);
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+  };
+}
+
+async function makeRoot(folder: string): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true });
+    return await realpath(folder);
+  } catch (cause) {
+    throw ioError(cause, folder, 'write');
+  }
+}
+
+// A file that cannot be read is fetched again; should it be the target that cannot be written, that says so then.
+async function linkOut(from: string, to: string, link: LinkMode): Promise<boolean> {
+  try {
+    return await linkFile(from, to, link);
+  } catch (cause) {
+    const errno = cause instanceof DrillproofError ? cause.details?.['errno'] : undefined;
+    if (errno === 'EIO' || errno === 'EACCES') return false;
+    throw cause;
+  }
+}
+
+async function isProven(file: string, { digest, bytes }: Expected): Promise<boolean> {
+  try {
+    const read = await digestStream(readPieces(file));
+    return read.bytes === bytes && read.digest === digest;
+  } catch (cause) {
+    if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return false;
+    throw cause;
+  }
+}
+
+async function sync(file: string): Promise<void> {
+  const { fd } = openForWriting(file);
+  try {
+    await syncDescriptor(fd, file);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Removes what processes left that died while they put a file in. */
+async function removeLeftDrafts(drafts: string): Promise<void> {
+  const names = await readdir(drafts).catch((cause: unknown) => {
+    throw ioError(cause, drafts, 'read');
+  });
+  for (const name of names)
+    if (await isLeft(join(drafts, name), name)) await rm(join(drafts, name), { force: true });
+}
+
+async function isLeft(file: string, name: string): Promise<boolean> {
+  const [pid, host, process_] = name.split('-');
+  if (host === HOST && process_ !== OURS && !isOther(Number(pid))) return true;
+  const stat = await lstat(file).catch(() => undefined); // another one may have removed it
+  return stat !== undefined && Date.now() - stat.ctimeMs > DRAFT_AGE_MS;
+}
+
+/** Whether another process of this number lives. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return !(cause instanceof Error && 'code' in cause && cause.code === 'ESRCH');
+  }
+}
