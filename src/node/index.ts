@@ -12,7 +12,10 @@ export {
   type SigningKey,
 } from './keys.ts';
 export { readVerifyingKeys, type ReadNamedKey } from './key-set.ts';
-export { mirrorDirectory } from './mirror-directory.ts';
+export type { LinkMode } from './link-file.ts';
+export { mirrorDirectory, type MirrorDirectoryOptions } from './mirror-directory.ts';
+export type { LockWait } from './mirror-lock.ts';
+export { openPartStore, type PartStore, type PartStoreOptions } from './part-store.ts';
 export { mirrorS3, type MirrorS3Options } from './s3/mirror-s3.ts';
 export { parseS3Location, type S3Location } from './s3/location.ts';
 export type { Retention } from './s3/retention.ts';
@@ -21,13 +24,29 @@ export { secondOpinion } from './second-opinion.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
 export { zipExport, type ExportFile } from './yazl-export.ts';
 export {
+  checkMirror,
+  createPacer,
+  discoverExports,
   mirrorExport,
+  mirrorMany,
+  type ArchiveOutcome,
+  type Discovered,
+  type Expected,
+  type ExportFailure,
   type FileState,
+  type FoundState,
+  type MirrorCheck,
+  type MirrorFault,
   type MirrorEvent,
   type MirrorOptions,
   type MirrorReceipt,
   type MirrorSink,
   type MirrorTarget,
+  type MirrorView,
   type OnProgress,
+  type Pacer,
+  type PacerOptions,
   type PartialFile,
+  type Place,
+  type Wish,
 } from '../mirror/index.ts';

@@ -125,7 +125,7 @@ const reasonOf = (error: unknown): string =>
 function textOf(receipt: MirrorReceipt, folder: string): string {
   const { files, evidenceExportId, manifestDigest, withoutLocalReports } = receipt;
   const bytes = files.reduce((sum, file) => sum + Number(file.bytes), 0);
-  const states = (['fetched', 'resumed', 'kept'] as const)
+  const states = (['fetched', 'resumed', 'linked', 'kept'] as const)
     .map((state) => [state, files.filter((file) => file.state === state).length] as const)
     .filter(([, times]) => times > 0)
     .map(([state, times]) => `${count(times)} ${state}`);

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { DrillproofError, type TransportError } from '../../src/errors.ts';
+import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
+import { exportResource, failureOf, PROJECT, testClient } from '../client/make.ts';
+
+const idOf = (n: number): string => `evexp_${String(n).padStart(12, '0')}`;
+const wishes = (n: number) =>
+  Array.from({ length: n }, (_, i) => ({ projectId: PROJECT, evidenceExportId: idOf(i) }));
+const breaking = (): Promise<void> => Promise.reject(new RangeError('made for a test'));
+const failing = (code: DrillproofError['code'], only = (_id: string): boolean => true) => {
+  const tried: string[] = [];
+  const each = ({ evidenceExportId }: { readonly evidenceExportId: string }): Promise<void> => {
+    tried.push(evidenceExportId);
+    return only(evidenceExportId)
+      ? Promise.reject(new DrillproofError(code, 'made for a test'))
+      : Promise.resolve();
+  };
+  return { tried, each };
+};
+
+describe('many mirrors', () => {
+  it('go on when one fails', async () => {
+    const { each } = failing('export.CHANGED', (id) => id === idOf(1));
+    const outcome = await mirrorMany(wishes(5), each, { atOnce: 2 });
+    expect(outcome).toMatchObject({ exports: 5, complete: 4, untried: 0, moreFailures: 0 });
+    expect(outcome.failures.map(({ evidenceExportId }) => evidenceExportId)).toEqual([idOf(1)]);
+    expect([...outcome.codes]).toEqual(['export.CHANGED']);
+  });
+
+  it.each(['transport.ABORTED', 'control.UNAUTHENTICATED', 'io.DISK_FULL'] as const)(
+    'end when %s would meet each of them, and count the rest as untried',
+    async (code) => {
+      const { each, tried } = failing(code, (id) => id === idOf(1));
+      const outcome = await mirrorMany(wishes(10), each, { atOnce: 1 });
+      expect(tried).toHaveLength(2);
+      expect(outcome).toMatchObject({ complete: 1, untried: 8 });
+    },
+  );
+
+  it('end when the server is away, not after each has been tried', async () => {
+    const { each, tried } = failing('transport.UNREACHABLE');
+    const outcome = await mirrorMany(wishes(100), each, { atOnce: 1 });
+    expect(tried).toHaveLength(8);
+    expect(outcome.untried).toBe(92);
+  });
+
+  it('keep a bounded number of failures of 100,000 and count the others', async () => {
+    const { each } = failing('export.CHANGED');
+    const outcome = await mirrorMany(wishes(100_000), each, { atOnce: 4 });
+    expect(outcome.failures).toHaveLength(1_000);
+    expect(outcome.moreFailures).toBe(99_000);
+  });
+
+  it('end with what is no failure of ours', async () => {
+    await expect(mirrorMany(wishes(3), breaking, { atOnce: 1 })).rejects.toThrow(RangeError);
+  });
+});
+
+/** A control plane that lists these exports, two on a page. */
+function listing(exports: readonly object[], cursorOf = (page: number): string => String(page)) {
+  return testClient('http://control.example', {
+    fetch: (url) => {
+      const page = Number(new URL(url instanceof Request ? url.url : url).searchParams.get('cursor') ?? 0);
+      const items = exports.slice(page * 2, page * 2 + 2);
+      const more = page * 2 + 2 < exports.length;
+      return Promise.resolve(Response.json({ items, ...(more && { nextCursor: cursorOf(page + 1) }) }));
+    },
+  }).client;
+}
+const row = (n: number, change: object = {}) => ({ ...exportResource, evidenceExportId: idOf(n), ...change });
+const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = exportResource;
+const deletion = { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 };
+
+describe('discovery', () => {
+  it('finds the exports that are available, page after page, and counts what it leaves', async () => {
+    const client = listing([
+      row(1),
+      { ...unfinished, evidenceExportId: idOf(2), state: 'generating' },
+      row(3, { deletion }),
+      { ...unfinished, evidenceExportId: idOf(4), state: 'failed', failureCode: 'control.EXPORT_TOO_LARGE' },
+      row(5),
+    ]);
+    const found = await discoverExports(client, PROJECT, {});
+    expect(found.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([idOf(1), idOf(5)]);
+    expect(Object.fromEntries(found.left)).toEqual({ generating: 1, deleted: 1, failed: 1 });
+    const patient = await discoverExports(client, PROJECT, { unfinished: true });
+    expect(patient.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 2, 5].map(idOf));
+  });
+
+  it('leaves out what did not change since, exactly to the millisecond', async () => {
+    const client = listing([99, 100, 101].map((updatedAtMs, n) => row(n, { updatedAtMs })));
+    const found = await discoverExports(client, PROJECT, { sinceMs: 100 });
+    expect(found.wishes).toHaveLength(2);
+    expect(found.older).toBe(1);
+  });
+
+  it('ends when a cursor comes again', async () => {
+    const client = listing(
+      [1, 2, 3, 4, 5].map((n) => row(n)),
+      () => '1',
+    );
+    const failure: DrillproofError | TransportError = await failureOf(discoverExports(client, PROJECT, {}));
+    expect(failure).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
+  });
+});
