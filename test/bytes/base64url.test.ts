@@ -55,6 +55,34 @@ describe('base64url', () => {
     );
   });
 
+  it('refuses every text that Buffer reads by looking away', () => {
+    const noise = fc.constantFrom(
+      '=',
+      '==',
+      ' ',
+      '\n',
+      '\r\n',
+      '\t',
+      '+',
+      '/',
+      '.',
+      '%3D',
+      '\0',
+      'é',
+      '\uFEFF',
+      '-=',
+    );
+    fc.assert(
+      fc.property(someBytes, fc.nat(140), noise, (bytes, at, extra) => {
+        const text = toBase64url(bytes);
+        const noisy = text.slice(0, at) + extra + text.slice(at);
+        expect(thrownBy(() => fromBase64url(noisy))).toMatchObject({ code: 'encoding.BASE64URL_INVALID' });
+        expect(() => Buffer.from(noisy, 'base64url')).not.toThrow();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('accepts one text for each sequence of bytes', () => {
     fc.assert(
       fc.property(

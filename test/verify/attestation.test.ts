@@ -120,6 +120,16 @@ describe('an attestation alone', () => {
     ]);
   });
 
+  test.each(['predicateType', 'issuer', 'keyId'] as const)(
+    'is invalid when no bytes could have been signed for it: a lone surrogate in %s',
+    (member) => {
+      const value = structuredClone(attestation);
+      value.statement[member] = '\ud800';
+      const report = verify({}, value);
+      expect([report.result, errorsOf(report)]).toEqual(['invalid', ['json.NOT_REPRESENTABLE']]);
+    },
+  );
+
   test('is invalid when it is one of an export', async () => {
     const { packed } = await makeExport({ signer });
     expect(errorsOf(verify({}, packed.attestation))).toEqual(['attestation.INVALID']);
