@@ -200,13 +200,17 @@ describe('requirement 20: a file that changes while an export is verified', () =
 });
 
 describe('requirement 20: a part by itself', () => {
-  test('that is another one when it is used than when it was digested has no verdict', async () => {
+  test.each([
+    ['', () => undefined],
+    [', even with its time of writing set back', (path: string) => utimesSync(path, WRITTEN, WRITTEN)],
+  ])('that is another one when it is used than when it was digested has no verdict%s', async (_, hide) => {
     const path = join(folder({ part: twins[0] }), 'part');
     const file = await openFile(path);
-    const report = await verifyPart(
-      actingFile(file, 1, () => writeFileSync(path, twins[1])),
-      options(),
-    );
+    const swap = (): void => {
+      writeFileSync(path, twins[1]);
+      hide(path);
+    };
+    const report = await verifyPart(actingFile(file, 1, swap), options());
     expect([report.verdict, errorsOf(report), report.archive]).toEqual([
       'incomplete',
       ['io.CHANGED'],

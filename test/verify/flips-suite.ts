@@ -35,16 +35,17 @@ const CLAIMED = [
   'completedLocalReportCount',
 ];
 
-/** The byte patterns are taken in turn unless all are asked for, so that the gate stays short. */
+/** In archives the byte patterns are taken in turn unless all are asked for, so that the gate stays short. */
 const ALL = process.env['DRILLPROOF_TEST_FLIPS'] === 'all';
 
 /** Every copy of the bytes in which one byte is another: from all offsets, or from every `stride`-th. */
 function* flips(
   bytes: Uint8Array,
   stride: number,
+  every = ALL,
 ): Generator<{ what: string; copy: Uint8Array; at: number }> {
   for (let at = 0; at < bytes.length; at += ALL ? 1 : stride) {
-    const patterns = ALL ? PATTERNS : [PATTERNS[(at / stride) % PATTERNS.length]!];
+    const patterns = every ? PATTERNS : [PATTERNS[(at / stride) % PATTERNS.length]!];
     for (const [name, change] of patterns) {
       const byte = change(bytes[at]!);
       if (byte !== bytes[at]) yield { what: `byte ${at} ${name}`, copy: bytes.with(at, byte), at };
@@ -90,7 +91,7 @@ export function noFlipIsVerified(stride: number): void {
     });
 
     test.each(DOCUMENTS)('in %s: failed, unless only unsigned words of export.json changed', async (path) => {
-      for (const { what, copy } of flips(made.files[path]!, stride)) {
+      for (const { what, copy } of flips(made.files[path]!, stride, true)) {
         const verdict = verdictOf(await folder({ ...made.files, [path]: copy }));
         if (verdict === 'verified')
           expect([what, path, onlyClaimsChanged(made.files[path]!, copy)]).toEqual([
