@@ -19,7 +19,7 @@ export const ioCodes = {
   'io.CHANGED': {
     class: 'inaccessible',
     severity: 'error',
-    meaning: 'The file changed its size while it was being read.',
+    meaning: 'The file was changed while it was being read.',
     action: 'Let nothing write to the evidence while it is verified, then verify again.',
     clause: 'formats §4',
   },
