@@ -6,11 +6,11 @@ export {
   type ExportFailure,
   type Wish,
 } from './archive.ts';
-export { bagSink, type BagOptions } from './bag-sink.ts';
+export { bagSink } from './bag-sink.ts';
 export { checkMirror, type MirrorCheck, type MirrorFault } from './check.ts';
 export type { FileState, FoundState, MirrorEvent, OnProgress } from './events.ts';
 export { mirrorExport } from './mirror.ts';
 export { createPacer, type Pacer, type PacerOptions, type Place } from './pace.ts';
 export type { MirrorOptions } from './run.ts';
-export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile, Sealed } from './sink.ts';
+export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';
 export type { MirrorReceipt } from '../evidence/receipt.ts';

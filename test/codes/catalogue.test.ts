@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue, codeEntry, isCode, type CodeEntry } from '../../src/codes/index.ts';
+import { bagCodes } from '../../src/codes/bag.ts';
 import { controlCodes } from '../../src/codes/control.ts';
 import { dsseCodes } from '../../src/codes/dsse.ts';
 import { encodingCodes } from '../../src/codes/encoding.ts';
@@ -48,6 +49,7 @@ describe('the catalogue', () => {
       trustCodes,
       evidenceCodes,
       exportCodes,
+      bagCodes,
       ioCodes,
       controlCodes,
     ];
