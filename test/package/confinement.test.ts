@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, scratch, writeEvidence } from '../cli/make.ts';
+import { call, scratch, writeEvidence, writeRun } from '../cli/make.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'dist/cli/main.js');
@@ -16,14 +16,53 @@ beforeAll(async () => {
   root = realpathSync(dir.root);
   await writeEvidence(root);
   process.chdir(root);
-  await call(['export', 'part-1.zip', 'part-2.zip', '--out', 'one.zip']);
+  await must(['export', 'part-1.zip', 'part-2.zip', '--out', 'one.zip']);
+  await writeBigExport();
+  writeToolSource();
+  await must(['verify', 'export', ...TRUST, '--format', 'json=report.json']);
   mkdirSync('tmp');
   cpSync('export', 'copy', { recursive: true });
-});
+}, 60_000);
 afterAll(async () => {
   process.chdir(home);
   await dir[Symbol.asyncDispose]();
 });
+
+async function must(args: readonly string[]): Promise<void> {
+  expect(await call(args)).toMatchObject({ code: 0 });
+}
+
+const SIGNER = ['--key', 'key.pem', '--issuer', 'acme-ci'];
+
+/** More bytes than one thread judges alone, in parts so large that each is a batch of its own. */
+async function writeBigExport(): Promise<void> {
+  const parts = ['big-3.zip', 'big-4.zip'];
+  for (const [i, part] of parts.entries()) {
+    const roles = await writeRun(root, i + 3);
+    writeFileSync(`run-${i + 3}/noise.bin`, randomBytes(10 * 2 ** 20));
+    const run = [`run-${i + 3}`, '--run', `run-${i + 3}.json`, ...SIGNER, ...roles];
+    await must(['pack', ...run, '--compression', 'store', '--out', part]);
+  }
+  await must(['export', ...parts, ...SIGNER, '--out', 'big']);
+}
+
+const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
+
+function writeToolSource(): void {
+  const source = 'export const ping = 1;\n';
+  const resource = {
+    schemaVersion: 1,
+    organizationId: 'org_000000000001',
+    projectId: 'prj_000000000001',
+    buildHash: `sha256:${sha256('build')}`,
+    packageId: 'ping-tool',
+    version: '1.2.3',
+    manifestHash: `sha256:${sha256('manifest')}`,
+    artifactHash: `sha256:${sha256(source)}`,
+    implementation: { kind: 'javascript', source, bytes: source.length },
+  };
+  writeFileSync('tool.json', JSON.stringify(resource));
+}
 
 /** Every file below the folder with its bytes and mode, so that whatever is written shows. */
 function tree(): readonly string[] {
@@ -32,7 +71,7 @@ function tree(): readonly string[] {
     .toSorted()
     .map((path) => {
       const stats = statSync(path);
-      const digest = stats.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
+      const digest = stats.isFile() ? sha256(readFileSync(path)) : '';
       return `${relative(root, path)} ${stats.mode} ${digest}`;
     });
 }
@@ -56,16 +95,26 @@ const LINES: readonly (readonly string[])[] = [
   ['verify', 'one.zip', ...TRUST, '--second-opinion'],
   ['verify', 'part-1.zip', ...TRUST],
   ['verify', 'export', 'copy', 'part-2.zip', ...TRUST, '--jobs', '2'],
+  ['diff', 'report.json', 'report.json'],
+  ['tool-source', '--file', 'tool.json'],
   ['inspect', 'export'],
   ['explain', 'part.DIGEST_MISMATCH'],
   ['keys', 'list', 'trust.json'],
 ];
+/** What more than one thread judges. */
+const THREADED: typeof LINES = [
+  ['verify', 'big', ...TRUST, '--jobs', '2'],
+  ['verify', 'big', ...TRUST, '--jobs', '2', '--second-opinion'],
+];
+const ALL = [...LINES, ...THREADED];
 
 const NO_NETWORK = process.getuid?.() === 0 ? ['-n', process.execPath] : ['-r', '-n', process.execPath];
+/** The right to threads; Node warns of it at the start of each, on stderr. */
+const THREADS = ['--allow-worker', '--disable-warning=PERM0006'];
 const READ_ONLY = () => ['--permission', `--allow-fs-read=${ROOT}/`, `--allow-fs-read=${root}/`];
 
 describe('the built program', () => {
-  it.each(LINES.map((args) => [args.join(' '), args] as const))('needs no network: %s', (_line, args) => {
+  it.each(ALL.map((args) => [args.join(' '), args] as const))('needs no network: %s', (_line, args) => {
     const { status, stderr } = under('unshare', NO_NETWORK, args);
     expect([status, stderr]).toEqual([0, '']);
   });
@@ -78,14 +127,25 @@ describe('the built program', () => {
     },
   );
 
+  it.each(THREADED.map((args) => [args.join(' '), args] as const))(
+    'needs the right to threads besides for many large parts: %s',
+    (_line, args) => {
+      const { status, stderr } = under(process.execPath, [...READ_ONLY(), ...THREADS], args);
+      expect([status, stderr]).toEqual([0, '']);
+      // Without that right it says so and judges nothing: threads are really at work above.
+      const refused = under(process.execPath, READ_ONLY(), args);
+      expect([refused.status, refused.stdout]).toEqual([3, '']);
+    },
+  );
+
   it('writes nothing, not even a temporary file', () => {
     const before = tree();
-    for (const args of LINES) expect(under(process.execPath, [], args).status).toBe(0);
+    for (const args of ALL) expect(under(process.execPath, [], args).status).toBe(0);
     expect(tree()).toEqual(before);
   });
 
   it('cannot write where it has no right, so that the permission above is in force', () => {
-    const { status } = under(process.execPath, READ_ONLY(), [...LINES[3]!, '--format', 'json=report.json']);
+    const { status } = under(process.execPath, READ_ONLY(), [...LINES[3]!, '--format', 'json=written.json']);
     expect(status).not.toBe(0);
   });
 
@@ -101,11 +161,15 @@ describe('report bytes', () => {
     ['C', 'tr_TR.UTF-8'].map((LANG) => ({ TZ, LANG, LC_ALL: LANG })),
   );
 
-  it.each(['text', 'json'])('are the same whatever the zone, locale and threads: %s', (format) => {
+  it.each([
+    ['text', 'export'],
+    ['json', 'export'],
+    ['json', 'big'],
+  ])('are the same whatever the zone, locale and threads: %s of %s', (format, name) => {
     const seen = new Set(
       WORLDS.flatMap((env, i) => {
         const jobs = ['1', '2', '8'][i % 3]!;
-        const args = [MAIN, 'verify', i % 2 === 0 ? 'export' : './export', ...TRUST, '--jobs', jobs];
+        const args = [MAIN, 'verify', i % 2 === 0 ? name : `./${name}`, ...TRUST, '--jobs', jobs];
         const { stdout } = spawnSync(process.execPath, [...args, '--format', format], {
           cwd: root,
           encoding: 'utf8',
