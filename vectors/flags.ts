@@ -7,6 +7,7 @@ export const FLAGS = {
   ArithmeticEdge:
     'Arithmetic on the curve or modulo its order fails for numbers that random tests never meet.',
   Backslash: 'A backslash is a separator on one system and part of a name on another.',
+  Bag: 'The bag around an export is not looked at, or its checksums are taken for proof of the evidence.',
   Binding:
     'A signed field is not compared with what it stands for, so a signature is accepted for other evidence.',
   ByteOrderMark:

@@ -1,12 +1,12 @@
 import { BAG_DECLARATION, BAG_PAYLOAD } from './bag-tags.ts';
-import type { EvidenceSource, SourceFile } from './source.ts';
+import { EXPORT_MANIFEST } from './pack-export.ts';
+import type { EvidenceSource } from './source.ts';
 
-/** Whether files, by their paths, are those of a BagIt bag: it has its declaration and a payload. */
-export function isBag(files: readonly Pick<SourceFile, 'path'>[]): boolean {
-  return (
-    files.some(({ path }) => path === BAG_DECLARATION) &&
-    files.some(({ path }) => path.startsWith(BAG_PAYLOAD))
-  );
+/** Whether the files of a tree, by their paths, are a BagIt bag: a declaration and a payload, and no export itself. */
+export function isBag(paths: Iterable<string>): boolean {
+  const all = [...paths];
+  const declared = all.includes(BAG_DECLARATION) && all.some((path) => path.startsWith(BAG_PAYLOAD));
+  return declared && !all.includes(EXPORT_MANIFEST);
 }
 
 /** The tree of an export that lies under `data/` in a bag (formats §1, Export). */

@@ -4,6 +4,8 @@ import { memoryAccess, type RandomAccess } from '../bytes/random-access.ts';
 import { compareUtf8, toUtf8 } from '../bytes/utf8.ts';
 import {
   DEFAULT_LIMITS,
+  bagSource,
+  isBag,
   memorySource,
   zipSource,
   type EvidenceSource,
@@ -85,7 +87,8 @@ async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): 
     return zipSource(await openZip(access), access);
   }
   const decoded = Object.entries(files).map(([path, content]) => [path, bytesOfBase64(content)] as const);
-  return treeSource(Object.fromEntries(decoded), irregular, open);
+  const source = treeSource(Object.fromEntries(decoded), irregular, open);
+  return isBag(Object.keys(files)) ? bagSource(source) : source;
 }
 
 async function judgeExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {

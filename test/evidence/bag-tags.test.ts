@@ -140,7 +140,8 @@ describe('a tree of files', () => {
     [['bagit.txt'], false],
     [['data/manifest.json'], false],
     [['bagit.txt', 'database/x'], false],
+    [['bagit.txt', 'data/x', 'manifest.json'], false],
   ])('%j is a bag: %j', (paths, expected) => {
-    expect(isBag(paths.map((path) => ({ path })))).toBe(expected);
+    expect(isBag(paths)).toBe(expected);
   });
 });

@@ -14,6 +14,7 @@ const NAMESPACES = [
   'dsse',
   'object',
   'export',
+  'bag',
   'part',
   'local-report',
   'receipt',
@@ -37,7 +38,6 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
 
 /** The other namespaces: what they speak of is no bytes that anybody could publish. */
 const NOT_BYTES: Readonly<Record<string, string>> = {
-  bag: 'a bag is a folder with a tree of its own around an export; the export in it has vectors',
   build: 'a build archive is judged by the server that takes it in, and by no verifier',
   client: 'how a client is called and how it pages; cursors have vectors',
   control: 'answers of a control plane',

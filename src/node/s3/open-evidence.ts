@@ -1,5 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import { BAG_DECLARATION, EXPORT_MANIFEST, bagSource, type EvidenceSource } from '../../evidence/index.ts';
+import { bagSource, isBag, type EvidenceSource } from '../../evidence/index.ts';
 import { openArchive, openTree, type OpenEvidence } from '../open-evidence.ts';
 import { openBucket, type Bucket } from './bucket.ts';
 import { objectKey, parseS3Location, type AwsEnvironment, type LocationNames } from './location.ts';
@@ -46,8 +46,8 @@ async function isThere(bucket: Bucket, prefix: string): Promise<boolean> {
 
 /** The export in a tree: the tree itself, or what lies in `data/` where it is a BagIt bag, as `exportTree` has it. */
 async function unwrapped(source: EvidenceSource): Promise<EvidenceSource> {
-  const paths = new Set((await source.files()).map(({ path }) => path));
-  return paths.has(BAG_DECLARATION) && !paths.has(EXPORT_MANIFEST) ? bagSource(source) : source;
+  const files = await source.files();
+  return isBag(files.map(({ path }) => path)) ? bagSource(source) : source;
 }
 
 const ambiguous = (path: string): DrillproofError =>

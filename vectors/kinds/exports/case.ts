@@ -11,7 +11,12 @@ import { RESULTS } from '../bundles/case.ts';
 const COMPLETENESS = ['pinned', 'attested', 'claimed'] as const;
 
 export const inputSchema = z.strictObject({
-  files: z.record(z.string(), base64Schema).optional().describe('the tree, by path from its root'),
+  files: z
+    .record(z.string(), base64Schema)
+    .optional()
+    .describe(
+      'the tree, by path from its root; with bagit.txt it is a BagIt bag and the export lies under data/',
+    ),
   irregular: z.array(z.string()).optional().describe('paths where a link or device lies instead of a file'),
   zip: base64Schema.optional().describe('the tree as one ZIP, in place of files'),
   trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
@@ -50,7 +55,7 @@ export const UNATTESTED = 'local-report.UNATTESTED';
 
 export const CLAIMED = 'export.COMPLETENESS_CLAIMED';
 
-const filesOf = (files: Files): Record<string, string> =>
+export const filesOf = (files: Files): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, base64Of(bytes)]));
 
 type Expectation = {

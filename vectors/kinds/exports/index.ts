@@ -1,4 +1,5 @@
 import type { Kind } from '../../kind.ts';
+import { bags } from './bags.ts';
 import { type Expected, type Input, expectedSchema, inputSchema } from './case.ts';
 import { documents } from './documents.ts';
 import { expectations, limits } from './expectations.ts';
@@ -25,5 +26,6 @@ export const exports: Kind<Input, Expected> = {
     ...expectations(),
     ...limits(),
     ...oneFile(),
+    ...bags(),
   ],
 };
