@@ -120,8 +120,9 @@ describe('bad input', () => {
     const { code, stdout } = await call('verify part-1.zip absent export --trust trust.json');
     expect(code).toBe(2);
     expect(stdout).toMatch(
-      /^# part-1\.zip\nVERIFIED [^]*# absent\ndrillproof: io\.NOT_FOUND[^]*# export\nVERIFIED /,
+      /^VERIFIED [^\n]*\(part-1\.zip\)\n[^]*# absent\ndrillproof: io\.NOT_FOUND[^]*VERIFIED [^\n]*\(export\)\n/,
     );
+    expect(stdout).toContain('TOTAL 2 of 3 paths passed, 1 did not');
   });
 
   it('a truncated part is bad evidence, told as a finding', async () => {
