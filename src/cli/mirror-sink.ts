@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import type { MirrorSink } from '../mirror/index.ts';
+import type { BagOptions } from '../mirror/bag-sink.ts';
+import { bagSink, type MirrorSink } from '../mirror/index.ts';
 import { mirrorDirectory, type MirrorDirectoryOptions } from '../node/mirror-directory.ts';
 import { isS3Url, parseS3Location } from '../node/s3/location.ts';
 import type { Retention } from '../node/s3/retention.ts';
@@ -12,11 +13,14 @@ export type SinkOptions = {
   readonly s3RetainUntil?: number;
   readonly s3LockMode?: 'governance' | 'compliance';
   readonly s3LegalHold?: boolean;
+  /** As the payload of a BagIt bag. */
+  readonly bagit?: boolean;
 };
 
 /** The options of a command that writes to an archive. */
 export function sinkOptions(command: Command): Command {
   return command
+    .option('--bagit', 'as a BagIt bag (RFC 8493), with the export under data/')
     .option(
       '--s3-retain-until <time>',
       'keep every object until then, by the object lock of the bucket',
@@ -33,14 +37,25 @@ export function sinkOptions(command: Command): Command {
 
 /**
  * Where a mirror goes: a folder, which may share a store with others, or `s3://bucket/prefix`, for which the SDK is
- * loaded when it is opened.
+ * loaded when it is opened. With `bagit` the sink makes a bag there.
  * @throws DrillproofError `usage.INVALID`
  */
 export async function sinkOf(
   cli: Cli,
   to: string,
   options: SinkOptions,
+  bag: BagOptions,
   directory: MirrorDirectoryOptions = {},
+): Promise<MirrorSink> {
+  const sink = await placeOf(cli, to, options, directory);
+  return options.bagit === true ? bagSink(sink, bag) : sink;
+}
+
+async function placeOf(
+  cli: Cli,
+  to: string,
+  options: SinkOptions,
+  directory: MirrorDirectoryOptions,
 ): Promise<MirrorSink> {
   const retention = retentionOf(cli, options);
   if (!isS3Url(to)) {
