@@ -20,11 +20,20 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
       : `${page.paint.bad('DIFFERENT')} in judgement: ${counted(judged.length, 'difference')}`,
     ...sections(page, [
       { title: 'In judgement', lines: changeLines(page, judged) },
-      { title: 'Beside it: times, wordings, summaries', lines: changeLines(page, beside) },
+      { title: 'Beside it: times, wordings, summaries', lines: changeLines(page, onceOnly(beside)) },
     ]),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Without what parts and reports say again because it changed for the whole, such as the time of the judgement. */
+function onceOnly(changes: readonly Change[]): Change[] {
+  const ofTheWhole = new Set(changes.filter(({ way }) => way.length === 1).map(sameness));
+  return changes.filter((change) => change.way.length === 1 || !ofTheWhole.has(sameness(change)));
+}
+
+const sameness = ({ way, change, before, after }: Change): string =>
+  JSON.stringify([way.at(-1), change, before, after]);
 
 function changeLines(page: Page, changes: readonly Change[]): string[] {
   const subjects = new Map<string, string[]>();

@@ -156,4 +156,15 @@ describe('reading a report', () => {
       }),
     );
   });
+
+  it('tells the time of the judgement once, however many parts repeat it, and another one of a part', () => {
+    const later = altered(
+      JSON.parse(JSON.stringify(WHOLE).replaceAll(/"asOfMs":(\d+)/g, '"asOfMs":$11')) as JsonValue,
+      ['parts', 2, 'asOfMs'],
+      7,
+    );
+    const told = renderDiff(diffReports(WHOLE, later)).match(/~ asOfMs: [^\n]+/g) ?? [];
+    expect(told).toHaveLength(2);
+    expect(told[1]).toContain('1970-01-01T00:00:00.007Z');
+  });
 });
