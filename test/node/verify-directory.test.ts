@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { zipSource } from '../../src/evidence/index.ts';
+import { verifyDirectory } from '../../src/node/verify-directory.ts';
+import { renderJson } from '../../src/report/index.ts';
+import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
+import { openZip } from '../../src/zip/index.ts';
+import type { Files } from '../support/bag.ts';
+import { flipped, makeExport, makeTrust, NOW, pack, type MadeExport } from '../support/evidence.ts';
+
+let made: MadeExport;
+beforeAll(async () => {
+  made = await makeExport({ parts: 4, reports: 2 });
+});
+
+const FIRST = 'parts/evidence_000000000001.zip';
+const THIRD = 'parts/evidence_000000000003.zip';
+const REPORT = 'local-reports/lrep_000000000001.zip';
+
+/** Trees that are sound, and such as are wrong in many places, so that findings have an order. */
+const TREES: Readonly<Record<string, () => Files>> = {
+  'a sound export': () => made.files,
+  'an export that is wrong in many places': () => ({
+    ...made.files,
+    [FIRST]: flipped(made.files[FIRST]!, 100),
+    [THIRD]: made.files[FIRST]!,
+    [REPORT]: flipped(made.files[REPORT]!, 3),
+    'parts/more.zip': made.files[FIRST]!,
+    'notes.txt': Buffer.from('hello'),
+    'a/notes.txt': Buffer.from('hello'),
+    SHA256SUMS: Buffer.from('no sums'),
+    'receipts/1.json': Buffer.from('{}'),
+  }),
+};
+
+const options = () => ({ asOfMs: NOW, trust: makeTrust(made.signer) });
+
+/** The report on the tree in a folder whose files were made in this order. */
+async function inFolder(files: Files, order: readonly string[], jobs: number): Promise<ExportReport> {
+  const root = await mkdtemp(join(tmpdir(), 'drillproof-order-'));
+  try {
+    for (const path of order) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), files[path]!);
+    }
+    return await verifyDirectory(root, { ...options(), jobs });
+  } finally {
+    await rm(root, { recursive: true });
+  }
+}
+
+async function inZip(files: Files, order: readonly string[]): Promise<ExportReport> {
+  const bytes = await pack(order.map((path) => [path, files[path]!] as const));
+  return verifyExport(zipSource(await openZip(memoryAccess(bytes))), options());
+}
+
+const isContainer = ({ id }: { readonly id: string }): boolean => id === 'export.container';
+const withoutContainer = (report: ExportReport): ExportReport => ({
+  ...report,
+  checks: report.checks.filter((check) => !isContainer(check)),
+});
+
+describe.each(Object.entries(TREES))('the report on %s', (_name, tree) => {
+  it('has the same bytes in whatever order the files came to be, and with however many threads', async () => {
+    const files = tree();
+    const paths = Object.keys(files);
+    const expected = renderJson(await inFolder(files, paths, 1));
+    const orders = fc.shuffledSubarray(paths, { minLength: paths.length, maxLength: paths.length });
+    await fc.assert(
+      fc.asyncProperty(orders, fc.integer({ min: 1, max: 3 }), async (order, jobs) => {
+        expect(renderJson(await inFolder(files, order, jobs))).toBe(expected);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('has the same bytes for a ZIP with its entries in any order, but for the check of the container', async () => {
+    const files = tree();
+    const paths = Object.keys(files);
+    const folder = await inFolder(files, paths, 1);
+    for (const order of [paths, paths.toReversed(), paths.toSorted()]) {
+      const zip = await inZip(files, order);
+      expect(zip.checks.find(isContainer)?.state).toBe('passed');
+      expect(folder.checks.find(isContainer)).toBeUndefined();
+      expect(renderJson(withoutContainer(zip))).toBe(renderJson(folder));
+    }
+  });
+});
