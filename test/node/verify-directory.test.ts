@@ -21,6 +21,9 @@ const FIRST = 'parts/evidence_000000000001.zip';
 const THIRD = 'parts/evidence_000000000003.zip';
 const REPORT = 'local-reports/lrep_000000000001.zip';
 
+/** Enough of them that no file system lists them sorted by chance. */
+const STRAYS = ['Z', 'a/z', 'a-z', 'é', 'b', 'a/B', 'c.txt', 'c', 'y/x/w', '10', '9'];
+
 /** Trees that are sound, and such as are wrong in many places, so that findings have an order. */
 const TREES: Readonly<Record<string, () => Files>> = {
   'a sound export': () => made.files,
@@ -30,8 +33,7 @@ const TREES: Readonly<Record<string, () => Files>> = {
     [THIRD]: made.files[FIRST]!,
     [REPORT]: flipped(made.files[REPORT]!, 3),
     'parts/more.zip': made.files[FIRST]!,
-    'notes.txt': Buffer.from('hello'),
-    'a/notes.txt': Buffer.from('hello'),
+    ...Object.fromEntries(STRAYS.map((path) => [path, Buffer.from(path)])),
     SHA256SUMS: Buffer.from('no sums'),
     'receipts/1.json': Buffer.from('{}'),
   }),
