@@ -23,6 +23,9 @@ export function followMirror(progress: Progress): (event: MirrorEvent) => void {
       progress.note(
         `again in ${(event.delayMs / 1000).toFixed(1)} s: ${event.path}: ${reasonOf(event.error)}`,
       );
+    } else if (event.type === 'waiting') {
+      const { state: now, completed, of, delayMs } = event;
+      progress.note(`${now}, ${completed} of ${of} bundles; looking again in ${Math.ceil(delayMs / 1000)} s`);
     } else if (event.type === 'failed') {
       progress.note(`failed: ${event.path}: ${event.code}: ${event.message}`);
     }

@@ -1,15 +1,21 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Digest } from '../../bytes/hash.ts';
-import { mirrorExport } from '../../mirror/index.ts';
+import { checkMirror, mirrorExport } from '../../mirror/index.ts';
+import type { MirrorDirectoryOptions } from '../../node/mirror-directory.ts';
+import { openPartStore } from '../../node/part-store.ts';
+import { isS3Url } from '../../node/s3/location.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../input.ts';
+import { followCheck, writeCheck } from '../mirror-check.ts';
 import { followMirror } from '../mirror-progress.ts';
 import { sinkOf, sinkOptions, type SinkOptions } from '../mirror-sink.ts';
 import { receiptText } from '../mirror-text.ts';
 import { digest, examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
+import { duration, rate } from '../quantities.ts';
 import { openRemote, remoteOptions, type RemoteOptions } from '../remote.ts';
+import { usageError } from '../usage.ts';
 import { ownVersion } from '../version.ts';
 
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
@@ -18,6 +24,11 @@ type Options = RemoteOptions &
   SinkOptions & {
     readonly to: string;
     readonly concurrency: number;
+    readonly limitRate?: number;
+    readonly store?: string;
+    readonly wait?: number;
+    readonly waitLock?: number;
+    readonly check?: boolean;
     readonly expectManifest?: Digest;
     readonly manifest?: string;
     readonly withoutLocalReports?: boolean;
@@ -39,6 +50,25 @@ export function define(command: Command, cli: Cli): void {
       'folder of the mirror or s3://bucket/prefix; a new one, or that of an earlier run',
     )
     .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
+    .option('--limit-rate <rate>', 'bytes per second at most, such as 500k or 10M (k is 1,000)', rate)
+    .option('--store <dir>', 'folder of files shared between mirrors: what it has is not fetched')
+    .addOption(
+      new Option(
+        '--wait [duration]',
+        'wait for an export that is still being generated, such as 30m (1h where none is said)',
+      )
+        .argParser(duration)
+        .preset('1h'),
+    )
+    .addOption(
+      new Option(
+        '--wait-lock [duration]',
+        'wait for another mirror that writes to the place (10m where none is said)',
+      )
+        .argParser(duration)
+        .preset('10m'),
+    )
+    .option('--check', 'write nothing and say what is missing or damaged: exit 1 if anything is')
     .option('--expect-manifest <digest>', 'SHA-256 that the manifest must have, known from elsewhere', digest)
     .option(
       '--manifest <file>',
@@ -60,6 +90,14 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./bag --bagit',
     ],
     [
+      'what is missing or damaged, and nothing written',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --check',
+    ],
+    [
+      'once it is generated, at 1 MB per second, sharing parts with other mirrors',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --wait 2h --limit-rate 1M --store ./store',
+    ],
+    [
       'only if it is the one you were told of',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     ],
@@ -67,30 +105,62 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function mirror(cli: Cli, evidenceExportId: string, options: Options): Promise<void> {
+  if (options.check === true) refuseWriting(options);
   const client = await openRemote(cli, options);
   const manifest =
     options.manifest === undefined ? undefined : await readInput(options.manifest, MAX_MANIFEST_BYTES, cli);
   const tool = `drillproof/${await ownVersion()}`;
-  const progress = createProgress(cli, 'mirrored', 'files');
+  const exportRef = { projectId: options.project, evidenceExportId };
+  const common = {
+    client,
+    to: await sinkOf(cli, options.to, options, { tool, evidenceExportId }, await sharedOf(cli, options)),
+    ...limitsOf(options),
+    tool,
+    signal: cli.signal,
+    now: cli.now,
+    ...(manifest !== undefined && { manifest }),
+  };
+  const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'files');
   try {
-    const receipt = await mirrorExport(
-      { projectId: options.project, evidenceExportId },
-      {
-        client,
-        to: await sinkOf(cli, options.to, options, { tool, evidenceExportId }),
-        concurrency: options.concurrency,
-        withoutLocalReports: options.withoutLocalReports === true,
-        tool,
-        signal: cli.signal,
-        now: cli.now,
-        onProgress: followMirror(progress),
-        ...(manifest !== undefined && { manifest }),
-        ...(options.expectManifest !== undefined && { expectManifest: options.expectManifest }),
-      },
-    );
-    progress.end();
-    await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options));
+    if (options.check === true) {
+      const check = await checkMirror(exportRef, { ...common, onProgress: followCheck(progress) });
+      progress.end();
+      await writeCheck(cli, check, options.to);
+    } else {
+      const receipt = await mirrorExport(exportRef, { ...common, onProgress: followMirror(progress) });
+      progress.end();
+      await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options));
+    }
   } finally {
     progress.end();
   }
+}
+
+const limitsOf = ({ concurrency, limitRate, wait, expectManifest, withoutLocalReports }: Options) => ({
+  concurrency,
+  withoutLocalReports: withoutLocalReports === true,
+  ...(limitRate !== undefined && { bytesPerSecond: limitRate }),
+  ...(wait !== undefined && { waitMs: wait }),
+  ...(expectManifest !== undefined && { expectManifest }),
+});
+
+/** What the mirror shares with others on this machine. */
+async function sharedOf(cli: Cli, { store, waitLock }: Options): Promise<MirrorDirectoryOptions> {
+  if (store !== undefined && isS3Url(store)) throw usageError('--store is a folder of this machine');
+  return {
+    ...(store !== undefined && { store: await openPartStore(store) }),
+    ...(waitLock !== undefined && { lock: { waitMs: waitLock, signal: cli.signal } }),
+  };
+}
+
+/** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
+function refuseWriting({ store, waitLock, s3RetainUntil, s3LegalHold }: Options): void {
+  const given = Object.entries({
+    '--store': store,
+    '--wait-lock': waitLock,
+    '--s3-retain-until': s3RetainUntil,
+    '--s3-legal-hold': s3LegalHold,
+  }).find(([, value]) => value !== undefined);
+  if (given !== undefined)
+    throw usageError(`${given[0]} is for writing, and --check writes nothing`, 'Leave one of them out.');
 }

@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from 'commander';
+
+const DURATION = /^(\d{1,9})(s|m|h|d)$/;
+const UNIT_MS = new Map([
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+const MAX_DURATION_MS = 365 * 86_400_000;
+
+/** A duration in milliseconds, from a whole number of seconds, minutes, hours or days; a year at most. */
+export function duration(value: string): number {
+  const [, number, unit = ''] = DURATION.exec(value) ?? [];
+  const ms = Number(number) * (UNIT_MS.get(unit) ?? NaN);
+  if (ms <= MAX_DURATION_MS) return ms;
+  throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d, and no more than 365d.');
+}
+
+const RATE = /^(\d{1,12})(k|M|G|)$/;
+const UNIT_BYTES = new Map([
+  ['', 1],
+  ['k', 1_000],
+  ['M', 1_000_000],
+  ['G', 1_000_000_000],
+]);
+const MAX_RATE = 1_000_000_000_000;
+
+/** Bytes per second, as a whole number of them or of thousands (`k`), millions (`M`) or milliards (`G`). */
+export function rate(value: string): number {
+  const [, number, unit = 'none'] = RATE.exec(value) ?? [];
+  const bytes = Number(number) * (UNIT_BYTES.get(unit) ?? NaN);
+  if (bytes >= 1 && bytes <= MAX_RATE) return bytes;
+  throw new InvalidArgumentError('It must be bytes per second such as 65536, 500k or 10M, at least 1.');
+}
