@@ -1,16 +1,18 @@
 import { Option, type Command } from 'commander';
 import type { Digest } from '../../bytes/hash.ts';
-import { checkMirror, mirrorExport } from '../../mirror/index.ts';
+import type { Client, ExportRef } from '../../client/index.ts';
+import { checkMirror, createPacer, mirrorExport, type MirrorOptions } from '../../mirror/index.ts';
 import type { MirrorDirectoryOptions } from '../../node/mirror-directory.ts';
 import { openPartStore } from '../../node/part-store.ts';
 import { isS3Url } from '../../node/s3/location.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../input.ts';
 import { followCheck, writeCheck } from '../mirror-check.ts';
+import { mirrorEach } from '../mirror-many.ts';
 import { followMirror } from '../mirror-progress.ts';
 import { sinkOf, sinkOptions, type SinkOptions } from '../mirror-sink.ts';
 import { receiptText } from '../mirror-text.ts';
-import { digest, examples, standardOptions, wholeNumber } from '../options.ts';
+import { digest, examples, standardOptions, time, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
 import { duration, rate } from '../quantities.ts';
@@ -29,6 +31,9 @@ type Options = RemoteOptions &
     readonly wait?: number;
     readonly waitLock?: number;
     readonly check?: boolean;
+    readonly list?: string;
+    readonly all?: boolean;
+    readonly since?: number;
     readonly expectManifest?: Digest;
     readonly manifest?: string;
     readonly withoutLocalReports?: boolean;
@@ -44,11 +49,14 @@ export function define(command: Command, cli: Cli): void {
     .description(
       'Bring every part and local report of an export here, exactly, and prove each by its digest.',
     )
-    .argument('<export>', 'id of the export')
+    .argument('[export]', 'id of the export')
     .requiredOption(
       '--to <place>',
       'folder of the mirror or s3://bucket/prefix; a new one, or that of an earlier run',
     )
+    .option('--list <file>', 'mirror the exports that a file names, one on each line; - for standard input')
+    .option('--all', 'mirror every export of the project that is available')
+    .option('--since <time>', 'with --all: only those that changed since then', time)
     .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
     .option('--limit-rate <rate>', 'bytes per second at most, such as 500k or 10M (k is 1,000)', rate)
     .option('--store <dir>', 'folder of files shared between mirrors: what it has is not fetched')
@@ -75,7 +83,9 @@ export function define(command: Command, cli: Cli): void {
       'manifest of the export, where the control plane does not serve it; - for standard input',
     )
     .option('--without-local-reports', 'leave local reports out')
-    .action((evidenceExportId: string, options: Options) => mirror(cli, evidenceExportId, options));
+    .action((evidenceExportId: string | undefined, options: Options) =>
+      mirror(cli, evidenceExportId, options),
+    );
   examples(command, [
     [
       'mirror an export',
@@ -98,36 +108,46 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --wait 2h --limit-rate 1M --store ./store',
     ],
     [
+      'every export of a project, each into a folder of its own',
+      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
+    ],
+    [
       'only if it is the one you were told of',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     ],
   ]).addHelpText('after', MORE);
 }
 
-async function mirror(cli: Cli, evidenceExportId: string, options: Options): Promise<void> {
+async function mirror(cli: Cli, evidenceExportId: string | undefined, options: Options): Promise<void> {
+  assertOneWay(evidenceExportId, options);
   if (options.check === true) refuseWriting(options);
   const client = await openRemote(cli, options);
-  const manifest =
-    options.manifest === undefined ? undefined : await readInput(options.manifest, MAX_MANIFEST_BYTES, cli);
-  const tool = `drillproof/${await ownVersion()}`;
+  const setting = await settingOf(cli, client, options);
+  if (evidenceExportId === undefined)
+    return mirrorEach(cli, client, options, async (wish, to) =>
+      mirrorExport(wish, {
+        ...(await setting(wish.evidenceExportId, to)),
+        ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
+      }),
+    );
   const exportRef = { projectId: options.project, evidenceExportId };
-  const common = {
-    client,
-    to: await sinkOf(cli, options.to, options, { tool, evidenceExportId }, await sharedOf(cli, options)),
-    ...limitsOf(options),
-    tool,
-    signal: cli.signal,
-    now: cli.now,
-    ...(manifest !== undefined && { manifest }),
-  };
+  return mirrorOne(cli, exportRef, options, await setting(evidenceExportId, options.to));
+}
+
+async function mirrorOne(
+  cli: Cli,
+  exportRef: ExportRef,
+  options: Options,
+  how: MirrorOptions,
+): Promise<void> {
   const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'files');
   try {
     if (options.check === true) {
-      const check = await checkMirror(exportRef, { ...common, onProgress: followCheck(progress) });
+      const check = await checkMirror(exportRef, { ...how, onProgress: followCheck(progress) });
       progress.end();
       await writeCheck(cli, check, options.to);
     } else {
-      const receipt = await mirrorExport(exportRef, { ...common, onProgress: followMirror(progress) });
+      const receipt = await mirrorExport(exportRef, { ...how, onProgress: followMirror(progress) });
       progress.end();
       await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options));
     }
@@ -136,10 +156,44 @@ async function mirror(cli: Cli, evidenceExportId: string, options: Options): Pro
   }
 }
 
-const limitsOf = ({ concurrency, limitRate, wait, expectManifest, withoutLocalReports }: Options) => ({
+/** How each export is mirrored: what all share is opened once. */
+async function settingOf(cli: Cli, client: Client, options: Options) {
+  const { manifest: file, limitRate, concurrency } = options;
+  const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
+  const tool = `drillproof/${await ownVersion()}`;
+  const shared = await sharedOf(cli, options);
+  const common = {
+    client,
+    pacer: createPacer({ concurrency, ...(limitRate !== undefined && { bytesPerSecond: limitRate }) }),
+    ...limitsOf(options),
+    tool,
+    signal: cli.signal,
+    now: cli.now,
+    ...(manifest !== undefined && { manifest }),
+  };
+  return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => ({
+    ...common,
+    to: await sinkOf(cli, to, options, { tool, evidenceExportId }, shared),
+  });
+}
+
+/** One export, a list, or all of a project; and what speaks of one export alone goes with the first. */
+function assertOneWay(evidenceExportId: string | undefined, options: Options): void {
+  const { list, all, since, check, manifest, expectManifest } = options;
+  const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
+  if (ways.length !== 1)
+    throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Give exactly one.');
+  if (since !== undefined && all === undefined) throw usageError('--since is for --all');
+  if (evidenceExportId !== undefined) return;
+  const single = Object.entries({ check, manifest, 'expect-manifest': expectManifest }).find(
+    ([, value]) => value !== undefined,
+  );
+  if (single !== undefined) throw usageError(`--${single[0]} is about one export`, 'Name it by its id.');
+}
+
+const limitsOf = ({ concurrency, wait, expectManifest, withoutLocalReports }: Options) => ({
   concurrency,
   withoutLocalReports: withoutLocalReports === true,
-  ...(limitRate !== undefined && { bytesPerSecond: limitRate }),
   ...(wait !== undefined && { waitMs: wait }),
   ...(expectManifest !== undefined && { expectManifest }),
 });

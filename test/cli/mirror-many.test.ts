@@ -1,0 +1,104 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { placeBelow } from '../../src/cli/mirror-many.ts';
+import { servedExports } from './served-exports.ts';
+
+let served: Awaited<ReturnType<typeof servedExports>>;
+beforeAll(async () => {
+  served = await servedExports();
+});
+afterAll(() => served[Symbol.asyncDispose]());
+
+const UNKNOWN = 'evexp_000000000099';
+const codeOf = (stderr: string): string | undefined => stderr.split(': ')[1];
+
+describe('mirror --list', () => {
+  it('brings each export into a folder of its own, from a file or standard input', async () => {
+    const list = `# ours\n\n${served.ids.join('\r\n')}\n`;
+    await writeFile(served.path('list.txt'), list);
+    for (const [to, from] of [
+      ['listed', 'list.txt'],
+      ['piped', '-'],
+    ]) {
+      const { code, stdout } = await served.call(`mirror --list ${from} --to ${to}`, list);
+      expect([code, stdout]).toEqual([0, 'exports  2: 2 complete, 0 failed, 0 untried\n']);
+      for (const id of served.ids)
+        expect((await served.run(`verify ${to}/${id} --trust trust.json --jobs 1`)).code).toBe(0);
+    }
+  });
+
+  it('goes on after an export that fails, names it last, and ends with its code', async () => {
+    const list = [UNKNOWN, ...served.ids].join('\n');
+    const { code, stdout, stderr } = await served.call('mirror --list - --to some', list);
+    expect([code, stderr]).toEqual([3, 'failed: evexp_000000000099: control.NOT_FOUND\n']);
+    expect(stdout).toContain('3: 2 complete, 1 failed, 0 untried');
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^evexp_000000000099 +control\.NOT_FOUND /);
+    expect((await readdir(served.path('some'))).toSorted()).toEqual(served.ids.toSorted());
+  });
+
+  it('holds an export to the digest beside it, which is worse than one that could not be asked for', async () => {
+    const list = `${UNKNOWN}\n${served.ids[0]} sha256:${'0'.repeat(64)}\n`;
+    const { code, stdout } = await served.call('mirror --list - --to held --json', list);
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { kind: 'mirror.archive', complete: 0, failed: 2 }]);
+    await expect(readdir(served.path('held'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['no id', (id: string) => `${id}\n../up\n`],
+    ['a digest of another form', (id: string) => `${id}\n${UNKNOWN} sha256:00\n`],
+    ['a third word', (id: string) => `${id}\n${UNKNOWN} sha256:${'0'.repeat(64)} x\n`],
+    ['an id twice', (id: string) => `${id}\n${id}\n`],
+  ])('with %s is refused by its line before anything is fetched', async (_what, list) => {
+    const { code, stderr } = await served.call('mirror --list - --to refused', list(served.ids[0]));
+    expect([code, codeOf(stderr)]).toEqual([2, 'usage.INVALID']);
+    expect(stderr).toContain('standard input, line 2: ');
+    await expect(readdir(served.path('refused'))).rejects.toThrow('ENOENT');
+  });
+
+  it('that names nothing is no success', async () => {
+    const { code, stderr } = await served.call('mirror --list - --to nothing', '# none\n');
+    expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
+  });
+});
+
+describe('mirror --all', () => {
+  it('brings every export of the project, as bags too', async () => {
+    const { code } = await served.call('mirror --all --since 2020-01-01 --to every --bagit --store shared');
+    expect(code).toBe(0);
+    for (const id of served.ids)
+      expect((await served.run(`verify every/${id} --trust trust.json --jobs 1`)).code).toBe(0);
+  });
+
+  it('with nothing that is new enough is no success', async () => {
+    const { code, stderr } = await served.call('mirror --all --since 2999-01-01 --to later');
+    expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
+    await expect(readdir(served.path('later'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    '',
+    '--all --list list.txt',
+    `${UNKNOWN} --all`,
+    `${UNKNOWN} --since 2020-01-01`,
+    '--all --check',
+    `--all --expect-manifest ${'0'.repeat(64)}`,
+  ])('or another way to say what is meant, but one: mirror %s', async (words) => {
+    const { code, stderr } = await served.call(`mirror ${words} --to unsaid`.replace('  ', ' '));
+    expect([code, codeOf(stderr)]).toEqual([2, 'usage.INVALID']);
+  });
+});
+
+describe('the place of one export among many', () => {
+  it.each([
+    ['archive', 'archive/evexp_000000000099'],
+    ['./archive/', 'archive/evexp_000000000099'],
+    ['s3://bucket', 's3://bucket/evexp_000000000099/'],
+    ['s3://bucket/a/', 's3://bucket/a/evexp_000000000099/'],
+    [
+      's3://bucket/a?region=eu-1&endpoint=http://h',
+      's3://bucket/a/evexp_000000000099/?region=eu-1&endpoint=http://h',
+    ],
+  ])('below %s is %s', (to, place) => {
+    expect(placeBelow(to, UNKNOWN)).toBe(place);
+  });
+});
