@@ -1,43 +1,18 @@
 import { Option, type Command } from 'commander';
-import type { Digest } from '../../bytes/hash.ts';
-import type { Client, ExportRef } from '../../client/index.ts';
-import { checkMirror, createPacer, mirrorExport, type MirrorOptions } from '../../mirror/index.ts';
-import type { MirrorDirectoryOptions } from '../../node/mirror-directory.ts';
-import { openPartStore } from '../../node/part-store.ts';
-import { isS3Url } from '../../node/s3/location.ts';
+import type { ExportRef } from '../../client/index.ts';
+import { checkMirror, mirrorExport, type MirrorOptions } from '../../mirror/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../input.ts';
 import { followCheck, writeCheck } from '../mirror-check.ts';
 import { mirrorEach } from '../mirror-many.ts';
+import { assertOneWay, refuseWriting, settingOf, type MirrorCommandOptions } from '../mirror-setting.ts';
+import { sinkOptions } from '../mirror-sink.ts';
+import { openRemote, remoteOptions } from '../remote.ts';
 import { followMirror } from '../mirror-progress.ts';
-import { sinkOf, sinkOptions, type SinkOptions } from '../mirror-sink.ts';
 import { receiptText } from '../mirror-text.ts';
 import { digest, examples, standardOptions, time, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
 import { duration, rate } from '../quantities.ts';
-import { openRemote, remoteOptions, type RemoteOptions } from '../remote.ts';
-import { usageError } from '../usage.ts';
-import { ownVersion } from '../version.ts';
-
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
-
-type Options = RemoteOptions &
-  SinkOptions & {
-    readonly to: string;
-    readonly concurrency: number;
-    readonly limitRate?: number;
-    readonly store?: string;
-    readonly wait?: number;
-    readonly waitLock?: number;
-    readonly check?: boolean;
-    readonly list?: string;
-    readonly all?: boolean;
-    readonly since?: number;
-    readonly expectManifest?: Digest;
-    readonly manifest?: string;
-    readonly withoutLocalReports?: boolean;
-  };
 
 const MORE = `
 A file has its final name only when its bytes were proven, and manifest.json is
@@ -83,7 +58,7 @@ export function define(command: Command, cli: Cli): void {
       'manifest of the export, where the control plane does not serve it; - for standard input',
     )
     .option('--without-local-reports', 'leave local reports out')
-    .action((evidenceExportId: string | undefined, options: Options) =>
+    .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
   examples(command, [
@@ -118,7 +93,11 @@ export function define(command: Command, cli: Cli): void {
   ]).addHelpText('after', MORE);
 }
 
-async function mirror(cli: Cli, evidenceExportId: string | undefined, options: Options): Promise<void> {
+async function mirror(
+  cli: Cli,
+  evidenceExportId: string | undefined,
+  options: MirrorCommandOptions,
+): Promise<void> {
   assertOneWay(evidenceExportId, options);
   if (options.check === true) refuseWriting(options);
   const client = await openRemote(cli, options);
@@ -137,7 +116,7 @@ async function mirror(cli: Cli, evidenceExportId: string | undefined, options: O
 async function mirrorOne(
   cli: Cli,
   exportRef: ExportRef,
-  options: Options,
+  options: MirrorCommandOptions,
   how: MirrorOptions,
 ): Promise<void> {
   const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'files');
@@ -154,67 +133,4 @@ async function mirrorOne(
   } finally {
     progress.end();
   }
-}
-
-/** How each export is mirrored: what all share is opened once. */
-async function settingOf(cli: Cli, client: Client, options: Options) {
-  const { manifest: file, limitRate, concurrency } = options;
-  const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
-  const tool = `drillproof/${await ownVersion()}`;
-  const shared = await sharedOf(cli, options);
-  const common = {
-    client,
-    pacer: createPacer({ concurrency, ...(limitRate !== undefined && { bytesPerSecond: limitRate }) }),
-    ...limitsOf(options),
-    tool,
-    signal: cli.signal,
-    now: cli.now,
-    ...(manifest !== undefined && { manifest }),
-  };
-  return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => ({
-    ...common,
-    to: await sinkOf(cli, to, options, { tool, evidenceExportId }, shared),
-  });
-}
-
-/** One export, a list, or all of a project; and what speaks of one export alone goes with the first. */
-function assertOneWay(evidenceExportId: string | undefined, options: Options): void {
-  const { list, all, since, check, manifest, expectManifest } = options;
-  const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
-  if (ways.length !== 1)
-    throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Give exactly one.');
-  if (since !== undefined && all === undefined) throw usageError('--since is for --all');
-  if (evidenceExportId !== undefined) return;
-  const single = Object.entries({ check, manifest, 'expect-manifest': expectManifest }).find(
-    ([, value]) => value !== undefined,
-  );
-  if (single !== undefined) throw usageError(`--${single[0]} is about one export`, 'Name it by its id.');
-}
-
-const limitsOf = ({ concurrency, wait, expectManifest, withoutLocalReports }: Options) => ({
-  concurrency,
-  withoutLocalReports: withoutLocalReports === true,
-  ...(wait !== undefined && { waitMs: wait }),
-  ...(expectManifest !== undefined && { expectManifest }),
-});
-
-/** What the mirror shares with others on this machine. */
-async function sharedOf(cli: Cli, { store, waitLock }: Options): Promise<MirrorDirectoryOptions> {
-  if (store !== undefined && isS3Url(store)) throw usageError('--store is a folder of this machine');
-  return {
-    ...(store !== undefined && { store: await openPartStore(store) }),
-    ...(waitLock !== undefined && { lock: { waitMs: waitLock, signal: cli.signal } }),
-  };
-}
-
-/** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
-function refuseWriting({ store, waitLock, s3RetainUntil, s3LegalHold }: Options): void {
-  const given = Object.entries({
-    '--store': store,
-    '--wait-lock': waitLock,
-    '--s3-retain-until': s3RetainUntil,
-    '--s3-legal-hold': s3LegalHold,
-  }).find(([, value]) => value !== undefined);
-  if (given !== undefined)
-    throw usageError(`${given[0]} is for writing, and --check writes nothing`, 'Leave one of them out.');
 }
