@@ -49,6 +49,22 @@ describe('drillproof with S3', () => {
     }
   });
 
+  it('mirrors each export of a list as a bag below the prefix, and checks it there', async () => {
+    const bucket = await s3.bucket();
+    const server = await source(made);
+    const { evidenceExportId: id } = exportRef;
+    const [command, , ...rest] = mirroring(server.url, s3.url(bucket, 'many'), '--list', '-', '--bagit');
+    const { code, stdout } = await drillproof([command!, ...rest], { env, input: `${id}\n` });
+    expect([code, stdout]).toEqual([0, 'exports  1: 1 complete, 0 failed, 0 untried\n']);
+    const objects = [...(await objectsIn(s3, bucket)).keys()];
+    expect(objects).toContain(`many/${id}/bagit.txt`);
+    for (const path of made.files.keys()) expect(objects).toContain(`many/${id}/data/${path}`);
+    const below = s3.url(bucket, `many/${id}`);
+    const checked = await drillproof(mirroring(server.url, below, '--bagit', '--check'), { env });
+    expect([checked.code, checked.stdout.split(' ')[0]]).toEqual([0, 'complete']);
+    expect([...(await objectsIn(s3, bucket)).keys()]).toEqual(objects);
+  });
+
   it('needs no other rights than the documents name', async () => {
     const bucket = await s3.bucket();
     const text = await readFile(new URL('../../docs/mirror.md', import.meta.url), 'utf8');
