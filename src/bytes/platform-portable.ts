@@ -1,7 +1,9 @@
 import { p256 } from '@noble/curves/nist.js';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { DrillproofError } from '../errors.ts';
-import type { Bytes, P256, Platform } from './platform.ts';
+import type { P256, Platform } from './platform.ts';
+import { portableInflate } from './portable-inflate.ts';
+import { through } from './through.ts';
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
@@ -54,42 +56,6 @@ const portableP256: P256 = {
   generateScalar: () => p256.utils.randomSecretKey(),
 };
 
-/** A stream that reads its input only when asked, and remembers whether it was the input that failed. */
-function streamOf(input: Bytes): { stream: ReadableStream<BufferSource>; failure(): unknown } {
-  const chunks = input[Symbol.asyncIterator]();
-  let failure: unknown;
-  const stream = new ReadableStream<BufferSource>({
-    async pull(controller) {
-      try {
-        const next = await chunks.next();
-        if (next.done === true) controller.close();
-        else controller.enqueue(Uint8Array.from(next.value));
-      } catch (error) {
-        failure = error;
-        throw error;
-      }
-    },
-    async cancel() {
-      await chunks.return?.();
-    },
-  });
-  return { stream, failure: () => failure };
-}
-
-/** @throws what the input throws, and otherwise what `failed` makes of the error of the transform. */
-async function* through(
-  input: Bytes,
-  transform: CompressionStream | DecompressionStream,
-  failed: (cause: unknown) => unknown,
-): Bytes {
-  const source = streamOf(input);
-  try {
-    yield* source.stream.pipeThrough(transform) as unknown as Bytes;
-  } catch (cause) {
-    throw source.failure() ?? failed(cause);
-  }
-}
-
 /** The primitives on web standards and noble: browsers, Deno, Bun, and the second opinion on Node. */
 export const platform: Platform = {
   name: 'portable',
@@ -99,12 +65,7 @@ export const platform: Platform = {
   },
   crc32,
   p256: portableP256,
-  inflateRaw: (compressed) =>
-    through(
-      compressed,
-      new DecompressionStream('deflate-raw'),
-      (cause) => new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause }),
-    ),
+  inflateRaw: portableInflate(() => new DecompressionStream('deflate-raw')),
   // CompressionStream has no levels; the level only changes how small the result is.
   deflateRaw: (plain) => through(plain, new CompressionStream('deflate-raw'), (cause) => cause),
 };

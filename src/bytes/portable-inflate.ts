@@ -1,0 +1,87 @@
+import { DrillproofError } from '../errors.ts';
+import type { Bytes } from './platform.ts';
+import { through } from './through.ts';
+
+/** Makes a decoder of raw deflate on web streams. */
+type MakeDecoder = () => GenericTransformStream;
+
+/** An empty final block, and a byte that belongs to nothing. */
+const ENDED_EARLY = Uint8Array.of(0x03, 0x00, 0x00);
+
+/**
+ * Inflate on web streams that refuses bytes after the end of the data. The Compression standard asks for it, and
+ * Node.js 20 does not do it. Where an engine does not, a second decoder gets everything but the last byte: when that
+ * is a whole stream already, the last byte belongs to nothing.
+ */
+export function portableInflate(create: MakeDecoder): (compressed: Bytes) => Bytes {
+  let lenient: Promise<boolean> | undefined;
+  return async function* inflateRaw(compressed) {
+    lenient ??= accepts(create, ENDED_EARLY);
+    if (await lenient) yield* inflateTwice(compressed, create);
+    else yield* through(compressed, create(), undecodable);
+  };
+}
+
+const undecodable = (cause: unknown): DrillproofError =>
+  new DrillproofError('zip.DATA_INVALID', 'the compressed data does not decode', { cause });
+
+async function accepts(create: MakeDecoder, bytes: Uint8Array): Promise<boolean> {
+  const decoder = secondDecoder(create);
+  await decoder.take(bytes);
+  return decoder.isWhole();
+}
+
+async function* inflateTwice(compressed: Bytes, create: MakeDecoder): Bytes {
+  const second = secondDecoder(create);
+  try {
+    yield* through(allButLastTo(second, compressed), create(), undecodable);
+    if (await second.isWhole())
+      throw new DrillproofError('zip.DATA_INVALID', 'bytes follow the end of the compressed data');
+  } finally {
+    await second.drop();
+  }
+}
+
+async function* allButLastTo(second: SecondDecoder, compressed: Bytes): Bytes {
+  let last = new Uint8Array();
+  for await (const chunk of compressed) {
+    if (chunk.length === 0) continue;
+    await second.take(last);
+    await second.take(chunk.subarray(0, -1));
+    last = chunk.slice(-1);
+    yield chunk;
+  }
+}
+
+type SecondDecoder = {
+  take(chunk: Uint8Array): Promise<void>;
+  /** Whether what it took is a whole stream. It takes nothing more. */
+  isWhole(): Promise<boolean>;
+  drop(): Promise<void>;
+};
+
+const ignore = (): void => undefined;
+
+/** Decodes for nobody: what counts is how it ends. Once it failed, nothing makes it whole. */
+function secondDecoder(create: MakeDecoder): SecondDecoder {
+  const { readable, writable } = create();
+  const writer = writable.getWriter();
+  const ended = drained(readable).then(
+    () => true,
+    () => false,
+  );
+  writer.closed.catch(ignore);
+  return {
+    take: (chunk) => writer.write(chunk.slice()).catch(ignore),
+    async isWhole() {
+      await writer.close().catch(ignore);
+      return ended;
+    },
+    drop: () => writer.abort().catch(ignore),
+  };
+}
+
+async function drained(readable: ReadableStream): Promise<void> {
+  const reader = readable.getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read());
+}
