@@ -9,7 +9,9 @@ import {
   bagInfoBytes,
   bagManifestBytes,
 } from '../evidence/bag-tags.ts';
+import { DrillproofError } from '../errors.ts';
 import { CHECKSUMS } from '../evidence/checksums.ts';
+import { EXPORT_MANIFEST } from '../evidence/index.ts';
 import { readIfThere } from './claim.ts';
 import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
 
@@ -28,7 +30,16 @@ export type BagOptions = {
  */
 export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
   return {
-    open: async () => bagTarget(await inner.open(), options),
+    async open() {
+      const target = await inner.open();
+      try {
+        await refusePlainMirror(target);
+        return bagTarget(target, options);
+      } catch (error) {
+        await target.close();
+        throw error;
+      }
+    },
     ...(inner.look !== undefined && {
       async look() {
         const view = await inner.look!();
@@ -36,6 +47,13 @@ export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
       },
     }),
   };
+}
+
+// What a plain mirror that was interrupted left would stay beside data/ for ever.
+async function refusePlainMirror(target: MirrorTarget): Promise<void> {
+  const files = [...(await target.list('parts')), ...(await target.list('local-reports'))];
+  if (files.length === 0 && (await target.size(EXPORT_MANIFEST)) === undefined) return;
+  throw new DrillproofError('mirror.TARGET_FOREIGN', 'the target holds a mirror that is no bag');
 }
 
 const inside = (path: string): string => `${BAG_PAYLOAD}${path}`;

@@ -113,6 +113,22 @@ describe('a mirror as a BagIt bag', () => {
     await expect(mirror(server, bag)).rejects.toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
   });
 
+  it('does not go on where a plain mirror was interrupted', async () => {
+    const folder = await newFolder();
+    const cut = await source(makeExport(), ({ path, response }) => {
+      if (!path.startsWith('local-reports/')) return false;
+      envelope(response, 404, 'control.NOT_FOUND');
+      return true;
+    });
+    await expect(mirror(cut, folder)).rejects.toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
+    const server = await source(makeExport());
+    await expect(mirror(server, folder, { to: bagIn(folder) })).rejects.toMatchObject({
+      code: 'mirror.TARGET_FOREIGN',
+    });
+    await mirror(server, folder);
+    expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('data/'))).toEqual([]);
+  });
+
   it('is refused by validator and verify alike when a byte of a part was changed', async () => {
     const folder = await bagged();
     const [path, bytes] = [...(await filesOf(folder))].find(([name]) => name.startsWith('data/parts/'))!;
