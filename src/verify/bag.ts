@@ -16,6 +16,7 @@ import {
 import { readFile, type EvidenceSource, type SourceFile } from '../evidence/source.ts';
 import { EXPORT, type Export } from './export-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
+import { irregular } from './listed-part.ts';
 import type { BundleReport, LocalReportReport } from './report.ts';
 
 /** Digests of files of the export that were computed already, by path. */
@@ -120,10 +121,12 @@ function checkSet({ files, found }: Bag, name: string, rows: readonly BagRow[]):
 }
 
 async function checkDigests(bag: Bag, rows: readonly BagRow[]): Promise<void> {
-  const present = new Set(bag.files.filter(({ regular }) => regular).map(({ path }) => path));
+  const files = new Map(bag.files.map((file) => [file.path, file]));
   for (const row of rows) {
-    if (!row.path.startsWith(BAG_PAYLOAD) || !present.has(row.path)) continue;
-    await compare(bag, row, 'bag.PAYLOAD_MISMATCH');
+    const file = files.get(row.path);
+    if (file === undefined || !row.path.startsWith(BAG_PAYLOAD)) continue; // said by checkSet
+    if (file.regular) await compare(bag, row, 'bag.PAYLOAD_MISMATCH');
+    else bag.found.push(irregular(EXPORT, row.path));
   }
 }
 

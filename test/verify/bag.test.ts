@@ -173,6 +173,16 @@ describe('an export in a BagIt bag', () => {
     expect(codesOf(report)).toEqual(['bag.TAG_MISMATCH']);
   });
 
+  it('fails over a link in the place of a payload file that only the bag lists', async () => {
+    const bag = memorySource(bagOf({ ...made.files, 'receipts/r.json': toUtf8('{}') }));
+    const path = 'data/receipts/r.json';
+    const files = async () =>
+      (await bag.files()).map((file) => (file.path === path ? { ...file, regular: false } : file));
+    const report = await judge(bagSource({ ...bag, files }));
+    expect(stateOf(report)).toBe('failed');
+    expect(report.findings).toContainEqual(expect.objectContaining({ code: 'export.FILE_IRREGULAR', path }));
+  });
+
   it('stays open when a tag file cannot be read', async () => {
     const bag = memorySource(bagOf(made.files));
     const unreadable = (path: string) =>
