@@ -253,6 +253,15 @@ export function verifyAttestation(
   const ledger = createLedger();
   const settings = settingsOf(options);
   const judged = judgeAlone(ledger, attestation, options, settings);
+  return reportAlone(ledger, judged, settings);
+}
+
+/** The report on a statement that is judged without its evidence: it is never `verified` (formats §4). */
+export function reportAlone(
+  ledger: Ledger,
+  judged: SignatureJudgement,
+  settings: Settings,
+): AttestationReport {
   const failed = ledger.findings.some((one) => one.severity === 'error');
   return {
     schemaVersion: 1,

@@ -8,10 +8,11 @@ import {
   type ExportStatement,
   type Statement,
 } from '../evidence/index.ts';
+import { reportAlone } from './attestation.ts';
 import { createLedger, type Ledger } from './check.ts';
 import { dsseOnBundle, dsseOnExport, judgeEnvelope, type DsseAbout } from './dsse.ts';
 import { findingsOf } from './finding.ts';
-import { settingsOf, trustOf, type VerifyOptions } from './options.ts';
+import { settingsOf, type VerifyOptions } from './options.ts';
 import type { AttestationReport } from './report.ts';
 
 export type VerifyDsseOptions = Pick<
@@ -57,17 +58,7 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
           threshold,
           settings,
         );
-  const failed = ledger.findings.some((one) => one.severity === 'error');
-  return {
-    schemaVersion: 1,
-    kind: 'attestation',
-    result: failed ? 'invalid' : judged.trusted ? 'valid' : 'not_judged',
-    asOfMs: settings.asOfMs,
-    ...trustOf(settings),
-    ...(judged.signer === undefined ? {} : { signer: judged.signer }),
-    checks: ledger.checks,
-    findings: ledger.findings,
-  };
+  return reportAlone(ledger, judged, settings);
 }
 
 function onBundle(
