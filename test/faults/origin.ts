@@ -1,0 +1,57 @@
+import type { EvidenceExport } from '../../src/contract/index.ts';
+import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { listen } from '../../src/server/index.ts';
+import { trustStore, type TrustStore } from '../../src/trust/index.ts';
+import {
+  EXPORT,
+  ingestedExport,
+  NOW_MS,
+  part,
+  PROJECT,
+  signer,
+  tenants,
+  token,
+  world,
+} from '../server/make.ts';
+
+/** A real control plane on a socket that serves one signed export with real parts and a local report. */
+export type Origin = {
+  readonly url: string;
+  readonly token: string;
+  readonly exportRef: { readonly projectId: string; readonly evidenceExportId: string };
+  readonly resource: EvidenceExport;
+  /** Every byte that a whole mirror of the export holds, by path; what the mirror says of itself is not among it. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly trust: TrustStore;
+  readonly asOfMs: number;
+  close(): Promise<void>;
+};
+
+/** The part and the report at which faults strike, and a part that is never struck. */
+export const STRUCK_PART = 'parts/evidence_000000000001.zip';
+export const SOUND_PART = 'parts/evidence_000000000002.zip';
+export const STRUCK_REPORT = 'local-reports/lrep_000000000001.zip';
+
+export async function startOrigin(): Promise<Origin> {
+  const here = await world();
+  await tenants(here);
+  const key = signer();
+  const parts = [await part(1, { key, padding: 2_000 }), await part(2, { key })];
+  const { files, resource } = await ingestedExport(here, { parts, reports: [1], key });
+  const listening = await listen(here.server);
+  return {
+    url: listening.url,
+    token: await token(here, { permissions: ['evidence.read', 'session.control'] }),
+    exportRef: { projectId: PROJECT, evidenceExportId: EXPORT },
+    resource,
+    files: new Map(Object.entries({ ...files, 'export.json': canonicalBytes(resource) })),
+    trust: trustStore([
+      { issuer: 'acme', keyId: key.keyId, point: key.point, purposes: ['evidence', 'export'] },
+    ]),
+    asOfMs: NOW_MS,
+    async close() {
+      await listening.close();
+      await here.close();
+    },
+  };
+}
