@@ -10,7 +10,7 @@ import {
 import { buildLockSchema } from '../../src/evidence/build-lock.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
-import { receiptSchema } from '../../src/evidence/receipt.ts';
+import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/receipt.ts';
 import { runFileResultSchema, runFileSchema } from '../../src/cli/run-file.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 import type { SchemaRow } from './schema.ts';
@@ -125,9 +125,17 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
   {
     name: 'mirror-receipt',
     version: 1,
+    title: 'Receipt of a mirror, without a link',
+    description:
+      'A receipt as mirrors wrote it before receipts were linked; it is read and no longer written.',
+    schema: unlinkedReceiptSchema,
+  },
+  {
+    name: 'mirror-receipt',
+    version: 2,
     title: 'Receipt of a mirror',
     description:
-      'What one run of "drillproof mirror" did; beside a mirror, and its output with --json. complete means that no file failed.',
+      'What one run of "drillproof mirror" did; beside a mirror, and its output with --json. complete means that no file failed; previous names the receipt before it.',
     schema: receiptSchema,
   },
   {

@@ -2,19 +2,25 @@ import * as z from 'zod';
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import { parseJson } from '../bytes/json-parse.ts';
 import type { Code } from '../codes/index.ts';
-import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
+import {
+  attestationSchema,
+  exportAttestationSchema,
+  receiptStatementSchema,
+  type ReceiptStatement,
+} from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { signDsse, type DsseEnvelope, type Signer } from '../trust/index.ts';
 import { BUNDLE_MANIFEST } from './archive.ts';
 import { typeStatement, type ExportStatement, type Statement } from './attestation.ts';
 import { typeDocument } from './document.ts';
+import { RECEIPT_PATH } from './receipt.ts';
 
 /** The payload type of an in-toto statement in DSSE. */
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 
-/** An in-toto Statement v1 about one manifest (formats §2, DSSE). */
+/** An in-toto Statement v1 about one manifest, or about one receipt (formats §2, DSSE and Signed receipts). */
 export type InTotoStatement<P> = {
   readonly _type: typeof STATEMENT_TYPE;
   readonly subject: readonly [{ readonly name: string; readonly digest: { readonly sha256: string } }];
@@ -22,25 +28,28 @@ export type InTotoStatement<P> = {
   readonly predicate: P;
 };
 
-/** An in-toto statement whose only subject is a `manifest.json` of this digest. */
+/** An in-toto statement whose only subject is a file of this digest, by default a `manifest.json`. */
 export const inTotoStatement = <P>(
-  manifestDigest: string,
+  digest: string,
   predicateType: string,
   predicate: P,
+  name = BUNDLE_MANIFEST,
 ): InTotoStatement<P> => ({
   _type: STATEMENT_TYPE,
-  subject: [{ name: BUNDLE_MANIFEST, digest: { sha256: manifestDigest.replace(/^sha256:/, '') } }],
+  subject: [{ name, digest: { sha256: digest.replace(/^sha256:/, '') } }],
   predicateType,
   predicate,
 });
 
+const manifestName = z.literal(BUNDLE_MANIFEST);
+
 /** Closed, unlike in-toto asks: it is signed, and an unknown member could be a restriction that goes unheeded. */
-const statementOf = <P extends z.ZodType>(predicate: P) =>
+const statementOf = <P extends z.ZodType>(predicate: P, name: z.ZodType<string> = manifestName) =>
   z.strictObject({
     _type: z.literal(STATEMENT_TYPE),
     subject: z.tuple([
       z.strictObject({
-        name: z.literal(BUNDLE_MANIFEST),
+        name,
         digest: z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
       }),
     ]),
@@ -50,7 +59,8 @@ const statementOf = <P extends z.ZodType>(predicate: P) =>
 
 const evidenceSchema = statementOf(attestationSchema.shape.statement);
 const exportSchema = statementOf(exportAttestationSchema.shape.statement);
-const openSchema = statementOf(z.unknown());
+const receiptInTotoSchema = statementOf(receiptStatementSchema, z.string().regex(RECEIPT_PATH));
+const openSchema = statementOf(z.unknown(), z.string());
 
 /**
  * The statement about a bundle in an envelope: its payload an in-toto Statement v1, the predicate a statement of ours,
@@ -60,19 +70,27 @@ const openSchema = statementOf(z.unknown());
  *   `attestation.PREDICATE_UNSUPPORTED`, and what `parseJson` throws
  */
 export const readDsseStatement = (envelope: Content, accepted: readonly string[]): Statement =>
-  read(envelope, evidenceSchema, accepted);
+  read(envelope, evidenceSchema, accepted, manifestOf);
 
 /** `readDsseStatement` for a statement about an export. */
 export const readExportDsseStatement = (envelope: Content, accepted: readonly string[]): ExportStatement =>
-  read(envelope, exportSchema, accepted);
+  read(envelope, exportSchema, accepted, manifestOf);
+
+/** `readDsseStatement` for a statement about a receipt of a mirror. */
+export const readReceiptDsseStatement = (envelope: Content, accepted: readonly string[]): ReceiptStatement =>
+  read(envelope, receiptInTotoSchema, accepted, ({ subject }) => subject.receiptDigest);
 
 type Content = Pick<DsseEnvelope, 'payloadType' | 'payload'>;
-type Ours = { readonly predicateType: string; readonly subject: { readonly manifestDigest: string } };
+type Ours = { readonly predicateType: string };
+type OfManifest = Ours & { readonly subject: { readonly manifestDigest: string } };
+
+const manifestOf = ({ subject }: OfManifest): string => subject.manifestDigest;
 
 function read<P extends Ours>(
   { payloadType, payload }: Content,
   schema: z.ZodType<InTotoStatement<P>>,
   accepted: readonly string[],
+  digestIn: (predicate: P) => string,
 ): P {
   if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
     const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
@@ -86,18 +104,21 @@ function read<P extends Ours>(
     throw broken('attestation.PREDICATE_UNSUPPORTED', '/predicateType', message);
   }
   const statement = typeDocument(value, { schema, code });
-  refuseContradiction(statement);
+  refuseContradiction(statement, digestIn(statement.predicate));
   return statement.predicate;
 }
 
 /** What stands twice, inside and outside the predicate, must be one thing. */
-function refuseContradiction({ predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>): void {
+function refuseContradiction(
+  { predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>,
+  digest: string,
+): void {
   if (predicate.predicateType !== predicateType) {
     const message = 'the predicate calls itself another type than the statement around it';
     throw broken('dsse.STATEMENT_INVALID', '/predicate/predicateType', message);
   }
-  if (predicate.subject.manifestDigest !== `sha256:${subject.digest.sha256}`) {
-    const message = 'the predicate speaks of another manifest than the statement around it';
+  if (digest !== `sha256:${subject.digest.sha256}`) {
+    const message = 'the predicate speaks of another subject than the statement around it';
     throw broken('dsse.SUBJECT_MISMATCH', '/subject/0/digest/sha256', message);
   }
 }
@@ -120,10 +141,26 @@ export const attestExportDsse = (statement: ExportStatement, signers: Signers): 
 
 type Signers = readonly [Signer, ...Signer[]];
 
-function signInToto(statement: Statement | ExportStatement, signers: Signers): Promise<DsseEnvelope> {
+/** `attestDsse` for a statement about the receipt that lies at a path. */
+export function attestReceiptDsse(
+  statement: ReceiptStatement,
+  path: string,
+  signers: Signers,
+): Promise<DsseEnvelope> {
+  const typed = typeDocument(statement, { schema: receiptStatementSchema, code: 'pack.INPUT_INVALID' });
+  return signSubject(typed, { name: path, digest: typed.subject.receiptDigest }, signers);
+}
+
+const signInToto = (statement: Statement | ExportStatement, signers: Signers): Promise<DsseEnvelope> =>
+  signSubject(statement, { name: BUNDLE_MANIFEST, digest: statement.subject.manifestDigest }, signers);
+
+function signSubject(
+  statement: Statement | ExportStatement | ReceiptStatement,
+  { name, digest }: { readonly name: string; readonly digest: string },
+  signers: Signers,
+): Promise<DsseEnvelope> {
   if (statement.keyId !== signers[0].keyId)
     throw new TypeError('the statement names another key than the first signer has');
-  const { predicateType, subject } = statement;
-  const payload = canonicalBytes(inTotoStatement(subject.manifestDigest, predicateType, statement));
+  const payload = canonicalBytes(inTotoStatement(digest, statement.predicateType, statement, name));
   return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, signers);
 }

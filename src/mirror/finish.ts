@@ -10,7 +10,6 @@ import {
   parseExportResource,
   resourceDifferences,
 } from '../evidence/index.ts';
-import { receiptBytes, type MirrorReceipt } from '../evidence/receipt.ts';
 import { readIfThere } from './claim.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './documents.ts';
 import type { FileState } from './events.ts';
@@ -86,16 +85,6 @@ function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: 
   } catch {
     return false;
   }
-}
-
-/** Writes a receipt under a name that no other has, and gives back its path. */
-export async function writeReceipt(receipt: MirrorReceipt, target: MirrorTarget): Promise<string> {
-  const bytes = receiptBytes(receipt);
-  // No colon, which is no character of a portable path (formats §1, Paths).
-  const time = new Date(receipt.finishedAtMs).toISOString().replaceAll(/[-:]/g, '');
-  const path = `receipts/${time}-${digestOf(bytes).slice('sha256:'.length, 'sha256:'.length + 12)}.json`;
-  await target.write(path, bytes);
-  return path;
 }
 
 /** Writes the checksums of everything that is here, for `sha256sum -c`, unless they stand there already. */

@@ -11,6 +11,13 @@ export { checkMirror, type MirrorCheck, type MirrorFault } from './check.ts';
 export type { FileState, FoundState, MirrorEvent, OnProgress } from './events.ts';
 export { mirrorExport } from './mirror.ts';
 export { createPacer, type Pacer, type PacerOptions, type Place } from './pace.ts';
+export {
+  appendReceipt,
+  type ReceiptFacts,
+  type ReceiptOptions,
+  type ReceiptSigning,
+  type WrittenReceipt,
+} from './receipts.ts';
 export type { MirrorOptions } from './run.ts';
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';
-export type { MirrorReceipt } from '../evidence/receipt.ts';
+export type { LinkedReceipt, MirrorReceipt } from '../evidence/receipt.ts';

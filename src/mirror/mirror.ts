@@ -1,7 +1,7 @@
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { EXPORT_MANIFEST } from '../evidence/index.ts';
-import type { MirrorReceipt } from '../evidence/receipt.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../evidence/index.ts';
+import type { LinkedReceipt } from '../evidence/receipt.ts';
 import { claimTarget, isFinished } from './claim.ts';
 import { pin, type Pinned } from './documents.ts';
 import { fetchAll, type Failure } from './fetch-all.ts';
@@ -10,12 +10,12 @@ import {
   writeAttestation,
   writeChecksums,
   writeManifest,
-  writeReceipt,
   writeResource,
   type Attestation,
   type Proven,
 } from './finish.ts';
 import { planFiles, wantedFiles, type Plan } from './plan.ts';
+import { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
 import { readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
@@ -38,9 +38,10 @@ type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Att
  *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for what pins the rest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
  *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be brought and the
- *   others are here; and what the client and the sink throw
+ *   others are here; `mirror.RECEIPT_UNSIGNED` when everything is here and only the signer of the receipt failed; and
+ *   what the client and the sink throw
  */
-export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorReceipt> {
+export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<LinkedReceipt> {
   const run = readRun(exportRef, options);
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);
@@ -100,33 +101,32 @@ async function finish(
   pinned: Pinned,
   brought: Brought,
   target: MirrorTarget,
-): Promise<MirrorReceipt> {
+): Promise<LinkedReceipt> {
   const resource = await writeResource(pinned, target);
   const { manifestDigest, manifestBytes } = pinned;
   const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
   const files = [manifest, resource, ...brought.files];
-  const receipt = receiptOf(run, pinned, brought);
-  const complete = receipt.outcome === 'complete';
+  const facts = receiptOf(run, pinned, brought);
+  const complete = facts.outcome === 'complete';
   if (complete) await writeChecksums(files, target);
-  const path = await writeReceipt(receipt, target);
+  const written = await appendReceipt(target, facts, run);
   if (complete) {
     await writeManifest(pinned, target);
     await target.seal?.(files);
     await target.clean();
   }
-  run.tell({ type: 'done', outcome: receipt.outcome, receipt: path });
-  if (complete) return receipt;
-  throw incomplete(brought.failures, path);
+  run.tell({ type: 'done', outcome: facts.outcome, receipt: written.path });
+  if (!complete) throw incomplete(brought.failures, written);
+  if (written.unsigned !== undefined) throw unsigned(written.unsigned, written.path);
+  return written.receipt;
 }
 
 function receiptOf(
   run: Run,
   { manifest, manifestDigest, manifestFrom }: Pinned,
   { files, failures }: Brought,
-): MirrorReceipt {
+): ReceiptFacts {
   return {
-    schemaVersion: 1,
-    kind: 'mirror.receipt',
     evidenceExportId: manifest.evidenceExportId,
     organizationId: manifest.organizationId,
     projectId: run.exportRef.projectId,
@@ -135,18 +135,32 @@ function receiptOf(
     source: run.client.baseUrl,
     tool: run.tool,
     startedAtMs: run.startedAtMs,
-    finishedAtMs: run.now(),
     outcome: failures.length === 0 ? 'complete' : 'incomplete',
     withoutLocalReports: run.withoutLocalReports,
-    files: files.map(({ path, bytes, state }) => ({ path, bytes: String(bytes), state })),
+    files: files.map(({ path, digest, bytes, state }) => ({
+      path,
+      bytes: String(bytes),
+      state,
+      ...(path === EXPORT_ATTESTATION && { digest }),
+    })),
     failures: [...failures],
   };
 }
 
-function incomplete(failures: readonly Failure[], receipt: string): DrillproofError {
+function incomplete(
+  failures: readonly Failure[],
+  { path: receipt, unsigned: cause }: WrittenReceipt,
+): DrillproofError {
   const [first] = failures;
   const more = failures.length > 1 ? ` and ${failures.length - 1} more` : '';
   return new DrillproofError('mirror.SOURCE_INCOMPLETE', `could not bring ${first?.path}${more}`, {
-    details: { failures, receipt },
+    details: { failures, receipt, ...(cause !== undefined && { unsigned: cause.code }) },
   });
 }
+
+const unsigned = (cause: DrillproofError, receipt: string): DrillproofError =>
+  new DrillproofError(
+    'mirror.RECEIPT_UNSIGNED',
+    `the mirror is complete, but its receipt is not signed: ${cause.message}`,
+    { cause, details: { receipt, reason: cause.code } },
+  );

@@ -2,6 +2,7 @@ import { pause, type Sleep } from '../client/deadline.ts';
 import type { CallOptions, Client, ExportRef } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
 import { createPacer, type Pacer } from './pace.ts';
+import type { ReceiptSigning } from './receipts.ts';
 import type { MirrorSink } from './sink.ts';
 
 export type MirrorOptions = {
@@ -24,6 +25,8 @@ export type MirrorOptions = {
   readonly expectManifest?: string;
   /** Name and version of the program, for the receipt; default `drillproof`. */
   readonly tool?: string;
+  /** Who signs the receipt; default: nobody. */
+  readonly signing?: ReceiptSigning;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -43,6 +46,7 @@ export type Run = {
   readonly withoutLocalReports: boolean;
   readonly expectManifest: string | undefined;
   readonly tool: string;
+  readonly signing: ReceiptSigning | undefined;
   readonly signal: AbortSignal | undefined;
   readonly tell: OnProgress;
   readonly now: () => number;
@@ -63,6 +67,7 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
     withoutLocalReports: options.withoutLocalReports ?? false,
     expectManifest: options.expectManifest,
     tool: options.tool ?? 'drillproof',
+    signing: options.signing,
     signal: options.signal,
     tell: options.onProgress ?? (() => undefined),
     now,

@@ -8,7 +8,7 @@ import { irregular } from './listed-part.ts';
 export type Files = {
   readonly all: readonly SourceFile[];
   readonly byPath: ReadonlyMap<string, SourceFile>;
-  /** What a mirror adds: checksums and receipts. */
+  /** What a mirror adds: checksums, receipts and the envelopes that sign them. */
   readonly mirror: readonly SourceFile[];
 };
 
@@ -16,7 +16,8 @@ export type Files = {
 export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
-const isMirrorFile = (path: string): boolean => path === 'SHA256SUMS' || /^receipts\/[^/]+\.json$/.test(path);
+const isMirrorFile = (path: string): boolean =>
+  path === 'SHA256SUMS' || /^receipts\/[^/]+\.json(\.dsse)?$/.test(path);
 
 /** Lists the tree; `undefined` when it cannot be listed, which leaves the verdict open. */
 export async function listFiles({ source, ledger, settings }: Export): Promise<Files | undefined> {
