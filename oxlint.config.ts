@@ -9,6 +9,7 @@ const order = [
   ['trust'],
   ['evidence'],
   ['verify'],
+  ['policy'],
   ['report'],
   ['client'],
   ['mirror'],

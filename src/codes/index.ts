@@ -6,6 +6,8 @@ import type { CodeEntry } from './entry.ts';
 import { evidenceCodes } from './evidence.ts';
 import { exportCodes } from './export.ts';
 import { ioCodes } from './io.ts';
+import { receiptCodes } from './receipt.ts';
+import { policyCodes } from './policy.ts';
 import { trustCodes } from './trust.ts';
 import { zipCodes } from './zip.ts';
 
@@ -19,7 +21,9 @@ export const catalogue = {
   ...evidenceCodes,
   ...dsseCodes,
   ...exportCodes,
+  ...receiptCodes,
   ...bagCodes,
+  ...policyCodes,
   ...ioCodes,
   ...controlCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;
