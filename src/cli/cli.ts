@@ -5,7 +5,9 @@ type OutputFormat = 'text' | 'json';
 /** A stream of the process, as much of it as commands use. */
 export type Output = {
   readonly isTTY: boolean;
+  /** As they are now: people resize terminals. */
   readonly columns: number;
+  readonly rows: number;
   /** Resolves when the bytes are handed over; when nobody reads any more it resolves too, and `closed` is true. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   readonly closed: boolean;

@@ -1,9 +1,8 @@
-import type { MirrorCheck, MirrorEvent } from '../mirror/index.ts';
+import type { MirrorCheck } from '../mirror/index.ts';
 import { counted, size } from '../report/figures.ts';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { writeProduct } from './product.ts';
-import type { Progress } from './progress.ts';
 import { facts, table } from './table.ts';
 
 const EXITS: Readonly<Record<MirrorCheck['outcome'], ExitCode>> = {
@@ -28,15 +27,4 @@ function checkText(check: MirrorCheck, to: string): string {
     ['files', `${counted(files, 'file')}, ${size(bytes)}; ${faults.length} not as they must be`],
   ]);
   return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'size'], rows)}`;
-}
-
-/** Shows how far a look at a mirror is. */
-export function followCheck(progress: Progress): (event: MirrorEvent) => void {
-  let state = { done: 0, of: 0, bytes: 0, totalBytes: 0 };
-  return (event) => {
-    if (event.type === 'listed') state = { ...state, of: event.files, totalBytes: event.bytes };
-    if (event.type !== 'looked') return;
-    state = { ...state, done: state.done + 1, bytes: state.bytes + event.bytes };
-    progress.update(state);
-  };
 }

@@ -1,13 +1,21 @@
 import { join } from 'node:path';
 import type { Client } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { discoverExports, mirrorMany, type ArchiveOutcome, type Wish } from '../mirror/index.ts';
+import {
+  discoverExports,
+  mirrorMany,
+  type ArchiveOutcome,
+  type OnProgress,
+  type Wish,
+} from '../mirror/index.ts';
 import { isS3Url } from '../node/s3/location.ts';
 import { count, counted } from '../report/figures.ts';
 import type { Cli } from './cli.ts';
 import { EXIT } from './exit.ts';
 import { exitOfCode, worstExit } from './exit-codes.ts';
 import { readWishes } from './mirror-list.ts';
+import { ManyMirrors } from './mirror-progress.ts';
+import { MirrorTally } from './mirror-tally.ts';
 import { writeProduct } from './product.ts';
 import { createProgress } from './progress.ts';
 import { facts, table } from './table.ts';
@@ -39,21 +47,25 @@ export async function mirrorEach(
   cli: Cli,
   client: Client,
   options: ManyOptions,
-  each: (wish: Wish, to: string) => Promise<unknown>,
+  each: (wish: Wish, to: string, onProgress: OnProgress) => Promise<unknown>,
 ): Promise<void> {
   const asked = await askedFor(cli, client, options);
   if (asked.wishes.length === 0)
     throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
   const progress = createProgress(cli, 'mirrored', 'exports');
-  let done = 0;
+  const shown = new ManyMirrors(progress, asked.wishes.length, cli.now);
   try {
     const mirrorOne = async (wish: Wish): Promise<void> => {
-      await each(wish, placeBelow(options.to, wish.evidenceExportId)).catch((error: unknown) => {
-        if (error instanceof DrillproofError)
-          progress.note(`failed: ${wish.evidenceExportId}: ${error.code}`);
+      const { evidenceExportId } = wish;
+      const onProgress = shown.begin(evidenceExportId, new MirrorTally());
+      try {
+        await each(wish, placeBelow(options.to, evidenceExportId), onProgress);
+      } catch (error) {
+        if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
         throw error;
-      });
-      progress.update({ done: ++done, of: asked.wishes.length });
+      } finally {
+        shown.end(evidenceExportId);
+      }
     };
     const outcome = await mirrorMany(asked.wishes, mirrorOne, { atOnce: options.concurrency });
     progress.end();

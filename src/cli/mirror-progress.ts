@@ -1,35 +1,101 @@
-import type { MirrorEvent } from '../mirror/index.ts';
+import type { MirrorEvent, OnProgress } from '../mirror/index.ts';
+import { MirrorTally } from './mirror-tally.ts';
 import type { Progress } from './progress.ts';
 
-/** Shows the events of one mirror. */
-export function followMirror(progress: Progress): (event: MirrorEvent) => void {
-  const received = new Map<string, number>();
-  let state = { done: 0, of: 0, bytes: 0, totalBytes: 0 };
-  const show = (change: Partial<typeof state>): void => {
-    state = { ...state, ...change };
+/** Shows the events of one mirror, which are counted in `tally`. */
+export function followMirror(progress: Progress, tally: MirrorTally, now: () => number): OnProgress {
+  const look = followLook(progress);
+  return (event) => {
+    tally.take(event, now());
+    look(event);
+    tellNote(progress, event);
+    if (event.type === 'planned') progress.phase('mirrored');
+    else if (!('path' in event) || event.type === 'looked') return;
+    if ('path' in event) progress.part(event.path, tally.part(event.path));
+    progress.update(tally.whole);
+  };
+}
+
+/** Shows how far the look at what is here is. */
+export function followLook(progress: Progress): OnProgress {
+  let state = { done: 0, of: 0, bytes: 0, totalBytes: 0, moved: 0 };
+  return (event) => {
+    if (event.type === 'listed') {
+      progress.phase('checked');
+      state = { done: 0, of: event.files, bytes: 0, totalBytes: event.bytes, moved: 0 };
+    }
+    if (event.type !== 'looked') return;
+    const { done, bytes, moved } = state;
+    const read = event.found === 'missing' ? 0 : event.bytes;
+    state = { ...state, done: done + 1, bytes: bytes + event.bytes, moved: moved + read };
     progress.update(state);
   };
-  return (event) => {
-    if (event.type === 'planned') {
-      const { files, bytes, missingFiles, missingBytes } = event;
-      show({ of: files, totalBytes: bytes, done: files - missingFiles, bytes: bytes - missingBytes });
-    } else if (event.type === 'bytes') {
-      const before = received.get(event.path) ?? 0;
-      received.set(event.path, event.received);
-      show({ bytes: state.bytes + event.received - before });
-    } else if (event.type === 'part-done') {
-      if (event.state !== 'kept') show({ done: state.done + 1 });
-    } else if (event.type === 'retry') {
-      progress.note(
-        `again in ${(event.delayMs / 1000).toFixed(1)} s: ${event.path}: ${reasonOf(event.error)}`,
-      );
-    } else if (event.type === 'waiting') {
-      const { state: now, completed, of, delayMs } = event;
-      progress.note(`${now}, ${completed} of ${of} bundles; looking again in ${Math.ceil(delayMs / 1000)} s`);
-    } else if (event.type === 'failed') {
-      progress.note(`failed: ${event.path}: ${event.code}: ${event.message}`);
+}
+
+/** Shows many mirrors at once: each of them as a part, and all of them as the whole. */
+export class ManyMirrors {
+  private readonly progress: Progress;
+  private readonly of: number;
+  private readonly now: () => number;
+  private readonly running = new Map<string, MirrorTally>();
+  private done = 0;
+  private bytes = 0;
+  private moved = 0;
+
+  constructor(progress: Progress, of: number, now: () => number) {
+    this.progress = progress;
+    this.of = of;
+    this.now = now;
+  }
+
+  begin(evidenceExportId: string, tally: MirrorTally): OnProgress {
+    this.running.set(evidenceExportId, tally);
+    this.progress.part(evidenceExportId, { bytes: 0 });
+    return (event) => {
+      tally.take(event, this.now());
+      tellNote(this.progress, event, `${evidenceExportId}: `);
+      if (event.type === 'looked') return;
+      const { bytes, totalBytes, moved, lost } = tally;
+      this.progress.part(evidenceExportId, { bytes, moved, lost, ...(tally.files > 0 && { totalBytes }) });
+      this.show();
+    };
+  }
+
+  end(evidenceExportId: string): void {
+    const tally = this.running.get(evidenceExportId);
+    this.running.delete(evidenceExportId);
+    this.progress.part(evidenceExportId, undefined);
+    this.done++;
+    this.bytes += tally?.bytes ?? 0;
+    this.moved += tally?.moved ?? 0;
+    this.show();
+  }
+
+  private show(): void {
+    let { bytes, moved } = this;
+    for (const tally of this.running.values()) {
+      bytes += tally.bytes;
+      moved += tally.moved;
     }
-  };
+    this.progress.update({ done: this.done, of: this.of, bytes, moved });
+  }
+}
+
+/** What stays to be read: what is repeated, waited for, or failed. */
+function tellNote(progress: Progress, event: MirrorEvent, of = ''): void {
+  if (event.type === 'retry') {
+    const seconds = (event.delayMs / 1000).toFixed(1);
+    progress.note(`again in ${seconds} s: ${of}${event.path}: ${reasonOf(event.error)}`);
+  } else if (event.type === 'waiting') {
+    const { state, completed, of: all, delayMs } = event;
+    progress.note(
+      `${of}${state}, ${completed} of ${all} bundles; looking again in ${Math.ceil(delayMs / 1000)} s`,
+    );
+  } else if (event.type === 'source-deleted') {
+    progress.note(`${of}the source deletes this export; going on from what is here`);
+  } else if (event.type === 'failed') {
+    progress.note(`failed: ${of}${event.path}: ${event.code}: ${event.message}`);
+  }
 }
 
 const reasonOf = (error: unknown): string =>

@@ -2,9 +2,10 @@ import type { Cli, Output } from './cli.ts';
 import { EXIT } from './exit.ts';
 
 // A pipe or file has neither, whatever the types of Node promise.
-type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
+type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 };
 
 /** The world of this process: its streams, environment, clock and signals. */
@@ -33,7 +34,13 @@ function output(stream: Stream): Output {
   });
   return {
     isTTY: stream.isTTY === true,
-    columns: stream.columns ?? 80,
+    // A terminal may say that it has no column at all.
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
     get closed() {
       return closed;
     },

@@ -33,3 +33,20 @@ export function rate(value: string): number {
   if (bytes >= 1 && bytes <= MAX_RATE) return bytes;
   throw new InvalidArgumentError('It must be bytes per second such as 65536, 500k or 10M, at least 1.');
 }
+
+const SPANS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** A time span for people, in its two largest units: `42 s`, `3 min 5 s`, `2 h`, `1 d 4 h`; to the second. */
+export function timeSpan(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const at = SPANS.findIndex(([, unit]) => seconds >= unit);
+  const [name, unit] = SPANS[at] ?? ['s', 1];
+  const [nextName, nextUnit] = SPANS[at + 1] ?? ['', 1];
+  const rest = at < 0 ? 0 : Math.floor((seconds % unit) / nextUnit);
+  return `${Math.floor(seconds / unit)} ${name}${nextName === '' || rest === 0 ? '' : ` ${rest} ${nextName}`}`;
+}

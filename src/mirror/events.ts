@@ -29,6 +29,8 @@ export type MirrorEvent =
       readonly missingBytes: number;
     }
   | { readonly type: 'part-started'; readonly path: string; readonly bytes: number }
+  /** `received` of `bytes` lie here from an earlier run, to be continued. */
+  | { readonly type: 'resumed'; readonly path: string; readonly received: number; readonly bytes: number }
   /** `received` of `bytes` are here; it falls back to 0 when a file is started over. */
   | { readonly type: 'bytes'; readonly path: string; readonly received: number; readonly bytes: number }
   | { readonly type: 'part-done'; readonly path: string; readonly bytes: number; readonly state: FileState }

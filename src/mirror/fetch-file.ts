@@ -24,7 +24,7 @@ type Transfer = {
   joined: boolean;
 };
 
-/** So many bytes without an interruption, and the count of retries begins anew. */
+/** So many bytes further than ever before, and the count of retries begins anew. */
 const PROGRESS_BYTES = 1024 * 1024;
 
 /**
@@ -37,6 +37,8 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
   const partial = await context.target.partial(wanted.path);
   try {
     const transfer = await takeUp(wanted, partial);
+    const { path, bytes } = wanted;
+    if (transfer.joined) context.tell({ type: 'resumed', path, received: transfer.sum.bytes, bytes });
     for (let restarts = 0; ; restarts++) {
       try {
         await receive(transfer, context);
@@ -79,14 +81,16 @@ async function startOver(transfer: Transfer, etag: string | undefined): Promise<
 async function receive(transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted } = transfer;
   const { client, tell, signal, place } = context;
+  let furthest = transfer.sum.bytes;
   for (let retries = 0; transfer.sum.bytes < wanted.bytes;) {
     const download = await ask(transfer, context);
-    const before = transfer.sum.bytes;
     try {
       await drain(download, transfer, context);
       if (transfer.sum.bytes < wanted.bytes) throw mismatch(wanted, 'BYTES_MISMATCH');
     } catch (cause) {
-      if (transfer.sum.bytes - before >= PROGRESS_BYTES) retries = 0;
+      // Bytes that come again after a new beginning are no progress, or a source that has no ranges would be asked for ever.
+      if (transfer.joined && transfer.sum.bytes - furthest >= PROGRESS_BYTES) retries = 0;
+      furthest = Math.max(furthest, transfer.sum.bytes);
       place.failed(cause, 0);
       await client.backOff(cause, retries++, {
         signal,

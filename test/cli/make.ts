@@ -50,6 +50,7 @@ export function recorder(over: Partial<Output> = {}): Recorder {
   return {
     isTTY: false,
     columns: 80,
+    rows: 24,
     closed: false,
     write(chunk) {
       chunks.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());

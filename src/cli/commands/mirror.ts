@@ -2,12 +2,13 @@ import { Option, type Command } from 'commander';
 import type { ExportRef } from '../../client/index.ts';
 import { checkMirror, mirrorExport, type MirrorOptions } from '../../mirror/index.ts';
 import type { Cli } from '../cli.ts';
-import { followCheck, writeCheck } from '../mirror-check.ts';
+import { writeCheck } from '../mirror-check.ts';
 import { mirrorEach } from '../mirror-many.ts';
 import { assertOneWay, refuseWriting, settingOf, type MirrorCommandOptions } from '../mirror-setting.ts';
 import { sinkOptions } from '../mirror-sink.ts';
 import { openRemote, remoteOptions } from '../remote.ts';
-import { followMirror } from '../mirror-progress.ts';
+import { followLook, followMirror } from '../mirror-progress.ts';
+import { MirrorTally } from '../mirror-tally.ts';
 import { receiptText } from '../mirror-text.ts';
 import { digest, examples, standardOptions, time, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
@@ -103,9 +104,10 @@ async function mirror(
   const client = await openRemote(cli, options);
   const setting = await settingOf(cli, client, options);
   if (evidenceExportId === undefined)
-    return mirrorEach(cli, client, options, async (wish, to) =>
+    return mirrorEach(cli, client, options, async (wish, to, onProgress) =>
       mirrorExport(wish, {
         ...(await setting(wish.evidenceExportId, to)),
+        onProgress,
         ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
       }),
     );
@@ -122,11 +124,13 @@ async function mirrorOne(
   const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'files');
   try {
     if (options.check === true) {
-      const check = await checkMirror(exportRef, { ...how, onProgress: followCheck(progress) });
+      const check = await checkMirror(exportRef, { ...how, onProgress: followLook(progress) });
       progress.end();
       await writeCheck(cli, check, options.to);
     } else {
-      const receipt = await mirrorExport(exportRef, { ...how, onProgress: followMirror(progress) });
+      const tally = new MirrorTally();
+      const onProgress = followMirror(progress, tally, cli.now);
+      const receipt = await mirrorExport(exportRef, { ...how, onProgress });
       progress.end();
       await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options));
     }
