@@ -56,6 +56,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/demo.ts'),
   },
+  scrub: {
+    summary: 'read an archive of mirrors again, in slices',
+    group: CHECK,
+    load: () => import('./commands/scrub.ts'),
+  },
   mirror: {
     summary: 'bring an export here, exactly',
     group: MAKE,

@@ -128,6 +128,13 @@ export const ioCodes = {
     action: 'Run the command again; the part is fetched from its beginning.',
     clause: 'RFC 9110 §14.4',
   },
+  'transport.DIGEST_MISMATCH': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'The bytes of the answer are not those that its Repr-Digest declares.',
+    action: 'Run the command again; if it stays, something on the way changes answers.',
+    clause: 'RFC 9530 §3',
+  },
   'transport.RESPONSE_INVALID': {
     class: 'malformed',
     severity: 'error',
@@ -219,6 +226,38 @@ export const ioCodes = {
     meaning: 'The project has no export that could be mirrored, so nothing was brought and nothing proven.',
     action: 'Check the project and what the token may read.',
     clause: 'docs/mirror.md, Finding exports',
+  },
+  'scrub.NOTHING_FOUND': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning:
+      'There is no mirror in the archive that is to be scrubbed, so nothing was read and nothing proven.',
+    action: 'Name the folder or prefix that mirrors were written to, or that of one mirror.',
+    clause: 'docs/scrub.md',
+  },
+  'scrub.MIRROR_UNFINISHED': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning:
+      'A mirror is under way in this place, or was interrupted before it was whole, so nothing pins its files.',
+    action: 'Let the mirror end, or run the same mirror command again.',
+    clause: 'docs/scrub.md, What is found',
+  },
+  'scrub.CHECKSUMS_MISMATCH': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'A file of a mirror and the line about it in SHA256SUMS no longer agree.',
+    action:
+      'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
+    clause: 'docs/scrub.md, What is found',
+  },
+  'scrub.MANIFEST_UNDECIDABLE': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'Nothing tells which manifest.json is the right one, so nothing was repaired.',
+    action:
+      'Give its digest with --expect-manifest, or a key that signed the export attestation with --trust.',
+    clause: 'docs/scrub.md, Repair',
   },
   'usage.INVALID': {
     class: 'usage',

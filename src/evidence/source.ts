@@ -4,7 +4,13 @@ import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive } from '../zip/index.ts';
 
 /** A file of an export: its path from the root with `/`, its size, and whether it is a regular file. */
-export type SourceFile = { readonly path: string; readonly bytes: number; readonly regular: boolean };
+export type SourceFile = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly regular: boolean;
+  /** What tells this file from another one under the same path, as far as can be told without reading it. */
+  readonly identity?: string;
+};
 
 /** Bytes that stay open until they are closed. */
 export type OpenFile = RandomAccess & { close(): Promise<void> };

@@ -19,5 +19,11 @@ export {
   type WrittenReceipt,
 } from './receipts.ts';
 export type { MirrorOptions } from './run.ts';
+export type { ScrubJournal } from './scrub-journal.ts';
+export { scrubMany } from './scrub-many.ts';
+export { scrubMirror } from './scrub-mirror.ts';
+export type { ScrubEvent, ScrubOptions } from './scrub-options.ts';
+export type { ScrubPlace, ScrubView } from './scrub-place.ts';
+export type { MirrorScrub, ScrubFault } from './scrub-result.ts';
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';
 export type { LinkedReceipt, MirrorReceipt } from '../evidence/receipt.ts';

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { compareUtf8 } from '../bytes/utf8.ts';
 import { DrillproofError } from '../errors.ts';
@@ -28,13 +28,14 @@ function* walk(root: string, prefix: string): Generator<SourceFile> {
       yield* walk(root, path);
     } else {
       const stats = look(join(root, path));
-      yield { path, bytes: stats.size, regular: stats.isFile() };
+      yield { path, bytes: Number(stats.size), regular: stats.isFile(), identity: identityOf(stats) };
     }
   }
 }
 
 const list = (folder: string) => reading(folder, () => readdirSync(folder, { withFileTypes: true }));
-const look = (path: string): Stats => reading(path, () => lstatSync(path));
+const look = (path: string): BigIntStats => reading(path, () => lstatSync(path, { bigint: true }));
+const identityOf = ({ ino, size, mtimeNs }: BigIntStats): string => `${ino}:${size}:${mtimeNs}`;
 
 function reading<T>(path: string, read: () => T): T {
   try {

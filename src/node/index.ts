@@ -20,6 +20,7 @@ export { mirrorS3, type MirrorS3Options } from './s3/mirror-s3.ts';
 export { parseS3Location, type S3Location } from './s3/location.ts';
 export type { Retention } from './s3/retention.ts';
 export { openEvidence, type OpenEvidence } from './open-evidence.ts';
+export { openScrubArchive, type ScrubArchive, type ScrubArchiveOptions } from './scrub-archive.ts';
 export { secondOpinion } from './second-opinion.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
 export { zipExport, type ExportFile } from './yazl-export.ts';
@@ -29,6 +30,8 @@ export {
   discoverExports,
   mirrorExport,
   mirrorMany,
+  scrubMany,
+  scrubMirror,
   type ArchiveOutcome,
   type Discovered,
   type Expected,
@@ -40,6 +43,7 @@ export {
   type MirrorEvent,
   type MirrorOptions,
   type MirrorReceipt,
+  type MirrorScrub,
   type MirrorSink,
   type MirrorTarget,
   type MirrorView,
@@ -48,5 +52,11 @@ export {
   type PacerOptions,
   type PartialFile,
   type Place,
+  type ScrubEvent,
+  type ScrubFault,
+  type ScrubJournal,
+  type ScrubOptions,
+  type ScrubPlace,
+  type ScrubView,
   type Wish,
 } from '../mirror/index.ts';

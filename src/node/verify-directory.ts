@@ -33,7 +33,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const pool = createVerifyPool(jobs, settingsOf(folder, rest));
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
-    if (event.kind === 'planned') small = event.bytes <= SMALL_BYTES[rest.depth ?? 'full'];
+    if (event.kind === 'planned') small = !isWorthThreads(event.bytes, rest);
     rest.onProgress?.(event);
   };
   const judgePart: JudgePart = (path, listed) => (small ? undefined : pool.judge({ path, listed }));
@@ -44,7 +44,14 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   }
 }
 
-function settingsOf(root: string, options: VerifyExportOptions): PoolSettings {
+/** Whether so many bytes of parts take longer to judge than threads take to start. */
+export const isWorthThreads = (
+  bytes: number,
+  { depth = 'full' }: Pick<VerifyExportOptions, 'depth'>,
+): boolean => bytes > SMALL_BYTES[depth];
+
+/** What every thread of a pool has to know. */
+export function settingsOf(root: string, options: VerifyExportOptions): PoolSettings {
   const { asOfMs, depth, expect, predicateTypes, limits, zipLimits, trust, secondOpinion } = options;
   const given = { depth, expect, predicateTypes, limits, zipLimits, trustedKeys: trust?.keys };
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -20,7 +20,7 @@ import { irregular } from './listed-part.ts';
 import type { BundleReport, LocalReportReport } from './report.ts';
 
 /** Digests of files of the export that were computed already, by path. */
-type Known = ReadonlyMap<string, Digest>;
+export type Known = ReadonlyMap<string, Digest>;
 
 /** A bag while it is checked: its files, and what was found. */
 type Bag = {
@@ -33,18 +33,14 @@ type Bag = {
 
 /**
  * `export.bag`: the bag around an export is complete and valid (RFC 8493 §3). Parts and reports are not read a second
- * time: their digests are those that were computed when they were judged.
+ * time: `known` holds their digests.
  */
-export async function checkBag(
-  state: Export,
-  parts: readonly BundleReport[],
-  localReports: readonly LocalReportReport[],
-): Promise<void> {
+export async function checkBag(state: Export, known: Known): Promise<void> {
   const { bag: source } = state.source;
   if (source === undefined) return;
   const files = await listed(state, source);
   if (files === undefined) return;
-  const bag: Bag = { source, files, state, known: digestsOf(state, parts, localReports), found: [] };
+  const bag: Bag = { source, files, state, known, found: [] };
   const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD));
   await checkDeclaration(bag);
   await checkPayload(bag, tags);
@@ -65,7 +61,8 @@ async function listed(
   }
 }
 
-function digestsOf(
+/** The digests of parts and reports that were computed when they were judged. */
+export function digestsOf(
   { manifest }: Export,
   parts: readonly BundleReport[],
   localReports: readonly LocalReportReport[],

@@ -2,7 +2,7 @@ import { mapConcurrently } from '../bytes/concurrently.ts';
 import { turn } from '../bytes/turn.ts';
 import type { Code } from '../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../evidence/index.ts';
-import { checkBag } from './bag.ts';
+import { checkBag, digestsOf } from './bag.ts';
 import { createLedger } from './check.ts';
 import { checkContainerTwice } from './container.ts';
 import { exportCoverage } from './coverage.ts';
@@ -73,7 +73,7 @@ export async function verifyExport(
   const parts = await verifyParts(state, files, options);
   checkAcrossParts(state, parts);
   const localReports = await verifyLocalReports(state, files);
-  await checkBag(state, parts, localReports);
+  await checkBag(state, digestsOf(state, parts, localReports));
   await checkMirrorFiles(state, files);
   return reportOf(state, files, parts, localReports);
 }
@@ -181,7 +181,7 @@ async function verifyLocalReports(state: Export, files: Files): Promise<LocalRep
 }
 
 /** What a mirror adds is read against its own format; evidence never depends on it (formats §1, Export). */
-async function checkMirrorFiles(state: Export, files: Files): Promise<void> {
+export async function checkMirrorFiles(state: Export, files: Files): Promise<void> {
   for (const file of files.mirror) {
     try {
       await readMirrorFile(state.source, file, state.settings.limits);

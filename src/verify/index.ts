@@ -1,5 +1,6 @@
 export { verifyAttestation, type VerifyAttestationOptions } from './attestation.ts';
 export { CHECKS, type Check, type CheckId, type CheckState } from './check.ts';
+export { verifyExportTree, type ExportTreeReport } from './export-tree.ts';
 export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export.ts';
 export type { Finding } from './finding.ts';
 export { judgePartSignature, judgeSignatures, type JudgeSignaturesOptions } from './judge-signatures.ts';

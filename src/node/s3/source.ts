@@ -26,7 +26,12 @@ export function s3Source(bucket: Bucket, prefix: string): EvidenceSource {
   return {
     kind: 's3',
     async files() {
-      const files = [...(await tree())].map(([path, { bytes }]) => ({ path, bytes, regular: true }));
+      const files = [...(await tree())].map(([path, { bytes, etag }]) => ({
+        path,
+        bytes,
+        regular: true,
+        identity: `${bytes}:${etag}`,
+      }));
       return files.toSorted((a, b) => compareUtf8(a.path, b.path));
     },
     async open(path) {

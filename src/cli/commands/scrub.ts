@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os';
+import { Option, type Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { examples, standardOptions, wholeNumber } from '../options.ts';
+import { duration } from '../quantities.ts';
+import type { ScrubCommandOptions } from '../scrub-run.ts';
+import { trustOptions } from '../trust-options.ts';
+
+const MORE = `
+What was read longest ago comes first. A journal beside the mirrors notes when
+each file was read, under which version and policy; it vouches for no byte.
+
+Exit codes: 0 everything that was due is good, 1 something is damaged or missing,
+2 wrong call, 3 something could not be read or there is nothing to read,
+130 interrupted: what was read stands in the journal.`;
+
+export function define(command: Command, cli: Cli): void {
+  trustOptions(standardOptions(command))
+    .description('Read an archive of mirrors again, in slices, and say what has rotted.')
+    .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
+    .option('--for <duration>', 'begin no further file after this time, such as 10m', duration)
+    .option('--older-than <duration>', 'leave alone what was found good since, such as 30d', duration)
+    .addOption(
+      new Option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
+        .choices(['digest', 'full'])
+        .default('digest'),
+    )
+    .addOption(
+      new Option('--jobs <n>', 'files read at once')
+        .argParser(wholeNumber(1, 256))
+        .default(availableParallelism(), 'processors'),
+    )
+    .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
+    .action(async (place: string, options: ScrubCommandOptions) => {
+      const { scrub } = await import('../scrub-run.ts');
+      await scrub(cli, place, options);
+    });
+  examples(command, [
+    ['ten minutes of it, every night', 'drillproof scrub ./archive --for 10m --older-than 30d'],
+    [
+      'an archive that is read-only, with the journals elsewhere',
+      'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
+    ],
+    [
+      'everything that is signed, signatures too',
+      'drillproof scrub ./archive --depth full --trust trust.json',
+    ],
+  ]).addHelpText('after', MORE);
+}

@@ -1,0 +1,82 @@
+import { DrillproofError } from '../errors.ts';
+import { scrubMany, type MirrorScrub, type ScrubEvent, type ScrubOptions } from '../mirror/index.ts';
+import { openScrubArchive, type ScrubArchive } from '../node/scrub-archive.ts';
+import type { Depth } from '../verify/index.ts';
+import type { Cli } from './cli.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { createTally, type ScrubTotals, type Tally } from './scrub-tally.ts';
+import { writeScrub } from './scrub-text.ts';
+import type { TrustOptions } from './trust-options.ts';
+import { readTrust } from './trusting.ts';
+import { ownVersion } from './version.ts';
+
+/** What the command line says, parsed. */
+export type ScrubCommandOptions = TrustOptions & {
+  readonly for?: number;
+  readonly olderThan?: number;
+  readonly depth: Depth;
+  readonly jobs: number;
+  readonly journal?: string;
+};
+
+/** Scrubs an archive, tells what was found, and sets the exit code by it. */
+export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
+  const { journal, jobs } = options;
+  const how = await scrubOptions(cli, options);
+  const archive = await openScrubArchive(place, {
+    env: cli.env,
+    jobs,
+    ...(journal !== undefined && { journal }),
+  });
+  try {
+    if (archive.mirrors.length === 0)
+      throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no mirror`, { path: place });
+    await writeScrub(cli, await scrubAll(cli, archive, how), place);
+  } finally {
+    await archive.close();
+  }
+}
+
+async function scrubAll(cli: Cli, archive: ScrubArchive, how: ScrubOptions): Promise<ScrubTotals> {
+  const tally = createTally(archive);
+  const progress = createProgress(cli, 'scrubbed', 'mirrors');
+  try {
+    const onProgress = follow(progress, archive.mirrors.length, tally);
+    await scrubMany(archive, { ...how, onProgress }, async (result) => {
+      noteFaults(progress, result);
+      tally.add(result);
+    });
+    return tally.totals;
+  } finally {
+    progress.end();
+  }
+}
+
+function follow(progress: Progress, of: number, tally: Tally): (event: ScrubEvent) => void {
+  let bytes = 0;
+  return (event) => {
+    if (event.type !== 'read') return;
+    bytes += event.bytes;
+    progress.update({ done: tally.totals.mirrors, of, bytes });
+  };
+}
+
+function noteFaults(progress: Progress, { name, faults }: MirrorScrub): void {
+  for (const { found, path, code } of faults.slice(0, 10))
+    if (found !== 'extra') progress.note(`${found}: ${name}/${path}: ${code}`);
+}
+
+async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {
+  const { olderThan, depth, jobs } = options;
+  const trust = await readTrust(cli, options);
+  return {
+    tool: `drillproof/${await ownVersion()}`,
+    depth,
+    jobs,
+    signal: cli.signal,
+    now: cli.now,
+    ...(trust !== undefined && { trust }),
+    ...(olderThan !== undefined && { olderThanMs: olderThan }),
+    ...(options.for !== undefined && { untilMs: cli.now() + options.for }),
+  };
+}

@@ -1,0 +1,49 @@
+import { count, counted, size } from '../report/figures.ts';
+import type { Cli } from './cli.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { writeProduct } from './product.ts';
+import { worstOutcome, type ScrubTotals, type TalliedFault } from './scrub-tally.ts';
+import { facts, table } from './table.ts';
+
+const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
+  good: EXIT.pass,
+  unread: EXIT.pass,
+  damaged: EXIT.bad,
+  unreadable: EXIT.unchecked,
+};
+
+/** Tells what a scrub found, what is wrong last, and sets the exit code by it. */
+export async function writeScrub(cli: Cli, totals: ScrubTotals, place: string): Promise<void> {
+  const outcome = worstOutcome(totals);
+  cli.exitCode = EXITS[outcome];
+  await writeProduct(cli, { kind: 'scrub', place, outcome, ...totals }, scrubText(totals, outcome, place));
+}
+
+function scrubText(totals: ScrubTotals, outcome: string, place: string): string {
+  const { outcomes, mirrors, read, readBytes, young, left, leftBytes, faults, moreFaults, strays } = totals;
+  const rest = [
+    [outcomes.damaged, 'damaged'],
+    [outcomes.unreadable, 'unreadable'],
+    [outcomes.unread, 'not begun'],
+  ] as const;
+  const told = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
+  const lines = facts([
+    [outcome, place],
+    ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...told].join(', ')],
+    ['read', `${counted(read, 'file')}, ${size(readBytes)}`],
+    ['young', young === 0 ? undefined : `${counted(young, 'file')} found good not long ago`],
+    ['left', left === 0 ? undefined : `${counted(left, 'file')}, ${size(leftBytes)}, for another run`],
+    ['strays', strays.length === 0 ? undefined : strays.join(', ')],
+  ]);
+  const rows = faults.map((fault) => [
+    whatOf(fault),
+    `${fault.mirror}/${fault.path}`,
+    fault.code,
+    fault.message,
+  ]);
+  const more = moreFaults === 0 ? '' : `and ${counted(moreFaults, 'fault')} more\n`;
+  return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'code', 'why'], rows)}${more}`;
+}
+
+const whatOf = ({ found, repair }: TalliedFault): string =>
+  repair === undefined ? found : repair === 'repaired' ? 'repaired' : `${found}, not repaired`;

@@ -1,0 +1,54 @@
+import type { Code } from '../codes/index.ts';
+import type { Finding } from '../verify/index.ts';
+import { EXPORT_MANIFEST } from '../evidence/index.ts';
+
+/** `extra` is no harm to what is there; `unreadable` says that nothing is known, not that it is wrong. */
+export type ScrubFault = {
+  readonly path: string;
+  readonly found: 'damaged' | 'missing' | 'unreadable' | 'extra';
+  readonly code: Code;
+  readonly message: string;
+  /** What came of a repair; absent where none was asked for. */
+  readonly repair?: 'repaired' | { readonly code: Code; readonly message: string };
+};
+
+/** What the scrub of one mirror found. */
+export type MirrorScrub = {
+  readonly name: string;
+  readonly evidenceExportId?: string;
+  readonly manifestDigest?: string;
+  /** `unread`: there was no time for it. `good` speaks of what was read and of what was found good within the age asked for. */
+  readonly outcome: 'good' | 'damaged' | 'unreadable' | 'unread';
+  /** Files of the mirror; those read now, those left alone for being young, and those that are due and were not read. */
+  readonly files: number;
+  readonly read: number;
+  readonly readBytes: number;
+  readonly young: number;
+  readonly left: number;
+  readonly leftBytes: number;
+  readonly faults: readonly ScrubFault[];
+};
+
+const FOUND: Readonly<Partial<Record<Finding['class'], ScrubFault['found']>>> = {
+  missing: 'missing',
+  inaccessible: 'unreadable',
+  extra: 'extra',
+};
+
+/** The findings that a scrub tells: what is wrong, and what nobody lists. */
+export const faultsOf = (findings: readonly Finding[], path = EXPORT_MANIFEST): ScrubFault[] =>
+  findings
+    .filter((one) => one.severity === 'error' || one.class === 'extra')
+    .map((one) => ({
+      path: one.path?.split('#')[0] ?? path,
+      found: FOUND[one.class] ?? 'damaged',
+      code: one.code,
+      message: one.message,
+    }));
+
+/** What faults make of an outcome: what is wrong says more than what could not be read. */
+export function outcomeOf(faults: readonly ScrubFault[]): 'good' | 'damaged' | 'unreadable' {
+  const open = faults.filter(({ found, repair }) => found !== 'extra' && repair !== 'repaired');
+  if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
+  return open.length > 0 ? 'unreadable' : 'good';
+}
