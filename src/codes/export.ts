@@ -221,19 +221,4 @@ export const exportCodes = {
     action: 'This is not the export you were told of, or bundles were left out or added.',
     clause: 'formats §1',
   },
-  'receipt.INVALID': {
-    class: 'malformed',
-    severity: 'warning',
-    meaning: 'A receipt or checksum file of the mirror breaks a rule of its format.',
-    action: 'The evidence does not depend on it; run the mirror again to write a good one.',
-    clause: 'formats §1, Export',
-  },
-  'receipt.UNREADABLE': {
-    class: 'inaccessible',
-    severity: 'warning',
-    meaning:
-      'A receipt or checksum file of the mirror could not be read; the evidence does not depend on it.',
-    action: 'Check the permissions and the health of the disk if you need the file.',
-    clause: 'formats §1, Export',
-  },
 } as const satisfies CodeTable;

@@ -8,6 +8,7 @@ import { exportCodes } from './export.ts';
 import { ioCodes } from './io.ts';
 import { receiptCodes } from './receipt.ts';
 import { policyCodes } from './policy.ts';
+import { queueCodes } from './queue.ts';
 import { trustCodes } from './trust.ts';
 import { zipCodes } from './zip.ts';
 
@@ -26,6 +27,7 @@ export const catalogue = {
   ...policyCodes,
   ...ioCodes,
   ...controlCodes,
+  ...queueCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;
 
 export type Code = keyof typeof catalogue;

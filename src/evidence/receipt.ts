@@ -133,6 +133,12 @@ export function receiptPath({ finishedAtMs }: Pick<MirrorReceipt, 'finishedAtMs'
 /** Whether a path is one that a receipt can have. */
 export const isReceiptPath = (path: string): boolean => RECEIPT_PATH.test(path);
 
+/** Whether a file of a mirror is a receipt, whatever its name. */
+export const isReceiptFile = (path: string): boolean => /^receipts\/[^/]+\.json$/.test(path);
+
+/** Whether a file of a mirror is an envelope that signs a receipt. */
+export const isReceiptEnvelope = (path: string): boolean => /^receipts\/[^/]+\.json\.dsse$/.test(path);
+
 /** The time in the path of a receipt. */
 export function timeInPath(path: string): number {
   const time = path.slice('receipts/'.length);

@@ -1,5 +1,6 @@
 import { assertEcdsaDer } from '../bytes/der.ts';
 import type { P256 } from '../bytes/platform.ts';
+import type { ReceiptStatement } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
   signatureBytes,
@@ -8,10 +9,17 @@ import {
   type ExportStatement,
   type Statement,
 } from '../evidence/index.ts';
-import { judgeKey, verifySignature, type Purpose, type TrustedKey, type TrustStore } from '../trust/index.ts';
+import { judgeKey, verifySignature, type TrustedKey, type TrustStore } from '../trust/index.ts';
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
-import { settingsOf, trustOf, type Settings, type VerifyOptions } from './options.ts';
+import {
+  acceptedTypes,
+  settingsOf,
+  trustOf,
+  type Settings,
+  type StatementPurpose,
+  type VerifyOptions,
+} from './options.ts';
 import type { AttestationReport, SignedBy } from './report.ts';
 
 /** A signature as it stands in a document. */
@@ -22,9 +30,12 @@ type EncodedSignature = {
   readonly decode: () => Uint8Array;
 };
 
+/** What can be signed and judged. */
+export type AnyStatement = Statement | ExportStatement | ReceiptStatement;
+
 /** A statement, the bytes that were signed for it, and what says that the key named in it signed them. */
 export type Signed = {
-  readonly statement: Statement | ExportStatement;
+  readonly statement: AnyStatement;
   readonly message: Uint8Array;
   /** One of them has to verify. */
   readonly signatures: readonly EncodedSignature[];
@@ -32,7 +43,7 @@ export type Signed = {
 
 /** A signed statement, and what is known from elsewhere of what it speaks about. */
 export type SignedStatement = Signed & {
-  readonly purpose: Extract<Purpose, 'evidence' | 'export'>;
+  readonly purpose: StatementPurpose;
   readonly projectId?: string;
   readonly organizationId?: string;
   /** It speaks of everything in the organization, which a key for some projects does not. */
@@ -100,7 +111,7 @@ function checkFormat(
   settings: Settings,
 ): { readonly ders: readonly Uint8Array[]; readonly formed: boolean } {
   const found: Finding[] = [];
-  const accepted = settings.predicateTypes[purpose];
+  const accepted = acceptedTypes(settings, purpose);
   if (!accepted.includes(statement.predicateType)) {
     const message = 'the statement is of another type than the one that belongs here';
     const types = { expected: accepted.join(' or '), actual: statement.predicateType };

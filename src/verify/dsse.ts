@@ -1,23 +1,31 @@
 import type { Digest } from '../bytes/hash.ts';
+import type { ReceiptStatement } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
   readDsseStatement,
   readExportDsseStatement,
+  readReceiptDsseStatement,
   type ExportManifest,
   type ExportStatement,
   type Statement,
 } from '../evidence/index.ts';
+import type { MirrorReceipt } from '../evidence/receipt.ts';
 import { judgeDsse, parseDsse, preAuthEncoding, type DsseEnvelope } from '../trust/index.ts';
-import { judgeSignature, type SignatureJudgement, type SignedStatement } from './attestation.ts';
+import {
+  judgeSignature,
+  type AnyStatement,
+  type SignatureJudgement,
+  type SignedStatement,
+} from './attestation.ts';
 import { bindingFindings, type BundleFacts } from './bundle-binding.ts';
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { exportSubjectFindings } from './export-subject.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { foldInto } from './fold.ts';
-import type { Settings } from './options.ts';
+import { acceptedTypes, type Settings } from './options.ts';
 
 /** What an envelope has to be about: what kind of statement, where it belongs, and what it must be bound to. */
-export type DsseAbout<S extends Statement | ExportStatement = Statement | ExportStatement> = Pick<
+export type DsseAbout<S extends AnyStatement = AnyStatement> = Pick<
   SignedStatement,
   'purpose' | 'projectId' | 'organizationId' | 'wholeOrganization'
 > & {
@@ -55,8 +63,32 @@ export const dsseOnExport = (
     }),
 });
 
+/** An envelope that signs a receipt of a mirror. */
+export const dsseOnReceipt = (
+  subject: string,
+  { evidenceExportId, organizationId, projectId, manifestDigest }: MirrorReceipt,
+  receiptDigest: Digest,
+): DsseAbout<ReceiptStatement> => ({
+  purpose: 'receipt',
+  projectId,
+  organizationId,
+  read: readReceiptDsseStatement,
+  bind: ({ subject: stated }) => {
+    const known = { receiptDigest, manifestDigest, evidenceExportId };
+    const differing = RECEIPT_SUBJECT.filter((name) => stated[name] !== known[name]);
+    return differing.map((name) => {
+      const message = `the statement has another ${name} than the receipt beside it`;
+      const values = { expected: known[name], actual: stated[name] };
+      const path = `dsse#${PREDICATE}/subject/${name}`;
+      return finding('receipt.SUBJECT_MISMATCH', subject, { path, message, ...values });
+    });
+  },
+});
+
+const RECEIPT_SUBJECT = ['receiptDigest', 'manifestDigest', 'evidenceExportId'] as const;
+
 /** `dsse.attestation`: an envelope that the caller gave beside evidence, judged as one check of it. */
-export function judgeGivenDsse<S extends Statement | ExportStatement>(
+export function judgeGivenDsse<S extends AnyStatement>(
   ledger: Ledger,
   subject: string,
   bytes: Uint8Array,
@@ -83,7 +115,7 @@ const STEPS: readonly CheckId[] = [
  * Judges an envelope in order: is it DSSE with a statement of ours, does a trusted key that speaks for the statement
  * vouch for it, did enough different keys sign, and is it bound to what is at hand (formats §2, DSSE).
  */
-export function judgeEnvelope<S extends Statement | ExportStatement>(
+export function judgeEnvelope<S extends AnyStatement>(
   ledger: Ledger,
   subject: string,
   bytes: Uint8Array,
@@ -114,7 +146,7 @@ export function judgeEnvelope<S extends Statement | ExportStatement>(
 
 type Opened<S> = { readonly envelope: DsseEnvelope; readonly statement: S };
 
-function openEnvelope<S extends Statement | ExportStatement>(
+function openEnvelope<S extends AnyStatement>(
   ledger: Ledger,
   subject: string,
   bytes: Uint8Array,
@@ -123,7 +155,7 @@ function openEnvelope<S extends Statement | ExportStatement>(
 ): Opened<S> | undefined {
   try {
     const envelope = parseDsse(bytes, { maxBytes: settings.limits.documentBytes });
-    const statement = read(envelope, settings.predicateTypes[purpose]);
+    const statement = read(envelope, acceptedTypes(settings, purpose));
     refuseForeignKeyIds(envelope, statement.keyId);
     ledger.ran('dsse.envelope', []);
     return { envelope, statement };
@@ -141,7 +173,7 @@ function refuseForeignKeyIds({ signatures }: DsseEnvelope, named: string): void 
 }
 
 /** The signatures that may be the one by the key that the statement names: those that name it, or no key. */
-function signedBy(envelope: DsseEnvelope, statement: Statement | ExportStatement) {
+function signedBy(envelope: DsseEnvelope, statement: AnyStatement) {
   const { payloadType, payload, signatures } = envelope;
   return {
     statement,
@@ -158,7 +190,7 @@ function signedBy(envelope: DsseEnvelope, statement: Statement | ExportStatement
 function checkThreshold(
   ledger: Ledger,
   subject: string,
-  { envelope, statement }: Opened<Statement | ExportStatement>,
+  { envelope, statement }: Opened<AnyStatement>,
   { purpose, projectId, organizationId }: Omit<DsseAbout, 'bind' | 'read'>,
   threshold: number,
   settings: Settings,

@@ -1,4 +1,6 @@
 import { DrillproofError } from '../errors.ts';
+import { CHECKSUMS } from '../evidence/checksums.ts';
+import { isReceiptEnvelope, isReceiptFile } from '../evidence/receipt.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../evidence/index.ts';
 import { EXPORT, type Export } from './export-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
@@ -17,7 +19,7 @@ export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
 const isMirrorFile = (path: string): boolean =>
-  path === 'SHA256SUMS' || /^receipts\/[^/]+\.json(\.dsse)?$/.test(path);
+  path === CHECKSUMS || isReceiptFile(path) || isReceiptEnvelope(path);
 
 /** Lists the tree; `undefined` when it cannot be listed, which leaves the verdict open. */
 export async function listFiles({ source, ledger, settings }: Export): Promise<Files | undefined> {

@@ -8,6 +8,14 @@ export type { JudgePart } from './listed-part.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
 export { verifyPart, type Listing, type VerifyPartOptions } from './part.ts';
 export {
+  verifyReceipt,
+  verifyReceipts,
+  type ChainResult,
+  type ReceiptLine,
+  type ReceiptsReport,
+  type VerifyReceiptsOptions,
+} from './receipts.ts';
+export {
   VERDICTS,
   type AttestationReport,
   type BundleReport,
@@ -15,6 +23,7 @@ export {
   type Coverage,
   type Depth,
   type ExportReport,
+  type FirstSeen,
   type LocalReportReport,
   type Outcome,
   type Provenance,

@@ -1,6 +1,6 @@
 import { parseChecksums } from '../evidence/checksums.ts';
 import type { EvidenceLimits } from '../evidence/limits.ts';
-import { parseReceipt } from '../evidence/receipt.ts';
+import { isReceiptEnvelope, parseReceipt } from '../evidence/receipt.ts';
 import { readFile, type EvidenceSource, type SourceFile } from '../evidence/source.ts';
 import { parseDsse } from '../trust/index.ts';
 
@@ -16,6 +16,6 @@ export async function readMirrorFile(
   // Both name every file of the export, so they grow with its manifest.
   const bytes = await readFile(source, path, limits.manifestBytes);
   if (path === 'SHA256SUMS') parseChecksums(bytes);
-  else if (path.endsWith('.dsse')) parseDsse(bytes, { maxBytes: limits.documentBytes });
+  else if (isReceiptEnvelope(path)) parseDsse(bytes, { maxBytes: limits.documentBytes });
   else parseReceipt(bytes);
 }

@@ -1,9 +1,9 @@
 import type { Digest } from '../bytes/hash.ts';
 import type { P256 } from '../bytes/platform.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
-import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
+import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE, RECEIPT_PREDICATE_TYPE } from '../contract/index.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
-import type { TrustStore } from '../trust/index.ts';
+import type { Purpose, TrustStore } from '../trust/index.ts';
 import type { ZipLimits } from '../zip/index.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
@@ -58,3 +58,10 @@ export const trustOf = ({ trust }: Settings): { readonly trust?: TrustUsed } =>
   trust === undefined ? {} : { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } };
 
 const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };
+
+/** What a signed statement may be about here. */
+export type StatementPurpose = Exclude<Purpose, 'summary'>;
+
+/** The predicate types that are accepted for a purpose; receipts are our own and have one. */
+export const acceptedTypes = ({ predicateTypes }: Settings, purpose: StatementPurpose): readonly string[] =>
+  purpose === 'receipt' ? [RECEIPT_PREDICATE_TYPE] : predicateTypes[purpose];

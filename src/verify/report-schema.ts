@@ -3,6 +3,7 @@ import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/index.ts';
 import { digestSchema } from '../contract/index.ts';
 import { isCheckId } from './check-codes.ts';
+import { CHAIN_RESULTS } from './receipts.ts';
 import { DEPTHS, VERDICTS } from './report.ts';
 
 // The types stand in report.ts; a test holds these schemas to them in both directions. Codes and checks are patterns
@@ -68,6 +69,9 @@ const findingSchema = z.strictObject({
 const ledger = { checks: z.array(checkSchema).readonly(), findings: z.array(findingSchema).readonly() };
 const trust = z.strictObject({ fingerprint: digest, keys: count }).describe('the trust store that was used');
 const signer = z.strictObject({ issuer: z.string(), keyId: z.string(), issuedAtMs: atMs });
+const firstSeen = z
+  .strictObject({ atMs, issuer: z.string(), keyId: z.string(), receipt: digest })
+  .describe('when a trusted receipt of a mirror saw it first');
 
 const coverage = z
   .strictObject({
@@ -109,6 +113,7 @@ export const bundleReportSchema = z.strictObject({
   signed: z.boolean().exactOptional(),
   provenance: z.enum(['attested', 'claimed', 'user_produced']),
   signer: signer.exactOptional(),
+  firstSeen: firstSeen.exactOptional(),
   outcome: z
     .strictObject({ drillId: z.string(), targetId: z.string(), status: z.string(), verdict: z.string() })
     .exactOptional()
@@ -140,6 +145,7 @@ export const exportReportSchema = z.strictObject({
   manifestDigest: digest.exactOptional(),
   trust: trust.exactOptional(),
   signer: signer.exactOptional(),
+  firstSeen: firstSeen.exactOptional(),
   ...ledger,
   parts: z.array(bundleReportSchema).readonly(),
   localReports: z.array(localReportReportSchema).readonly(),
@@ -154,4 +160,39 @@ export const toolSourceReportSchema = z.strictObject({
   buildHash: z.string().exactOptional(),
   artifactHash: z.string().exactOptional(),
   ...ledger,
+});
+
+export const receiptsReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('receipts'),
+  result: z.enum(CHAIN_RESULTS),
+  asOfMs: atMs,
+  trust: trust.exactOptional(),
+  evidenceExportId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  manifestDigest: z.string().exactOptional(),
+  manifestHere: z
+    .boolean()
+    .describe('whether the manifest is here; without it the receipts say what they are of'),
+  head: z.strictObject({ path: z.string(), digest, finishedAtMs: atMs }).exactOptional(),
+  unlinked: count.describe('receipts from before they were linked, outside the chain'),
+  firstSeen: firstSeen.exactOptional(),
+  receipts: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        digest: digest.exactOptional(),
+        startedAtMs: atMs.exactOptional(),
+        finishedAtMs: atMs.exactOptional(),
+        outcome: z.enum(['complete', 'incomplete']).exactOptional(),
+        files: count.exactOptional(),
+        failures: count.exactOptional(),
+        tool: z.string().exactOptional(),
+        source: z.string().exactOptional(),
+        signed: z.boolean(),
+        signer: signer.exactOptional(),
+      }),
+    )
+    .readonly(),
+  findings: z.array(findingSchema).readonly(),
 });

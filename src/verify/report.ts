@@ -18,6 +18,15 @@ export type Provenance = 'attested' | 'claimed' | 'user_produced';
 
 export type SignedBy = { readonly issuer: string; readonly keyId: string; readonly issuedAtMs: number };
 
+/** From when at the latest evidence was there, and whose word that is: a trusted key that signed a receipt of a mirror. */
+export type FirstSeen = {
+  readonly atMs: number;
+  readonly issuer: string;
+  readonly keyId: string;
+  /** The digest of the receipt. */
+  readonly receipt: Digest;
+};
+
 /** What the run result in the evidence says of the drill. It is not a judgement of this verification. */
 export type Outcome = {
   readonly drillId: string;
@@ -80,6 +89,8 @@ export type BundleReport = {
   readonly signed?: boolean;
   readonly provenance: Provenance;
   readonly signer?: SignedBy;
+  /** From when at the latest a trusted receipt of a mirror has seen the part. */
+  readonly firstSeen?: FirstSeen;
   readonly outcome?: Outcome;
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
@@ -112,6 +123,8 @@ export type ExportReport = {
   readonly trust?: TrustUsed;
   /** Who signed the export attestation, when a trusted key did. */
   readonly signer?: SignedBy;
+  /** From when at the latest a trusted receipt of a mirror has seen the export under this manifest. */
+  readonly firstSeen?: FirstSeen;
   readonly checks: readonly Check[];
   /** Findings about the export itself; those of parts and reports stand with them. */
   readonly findings: readonly Finding[];

@@ -7,6 +7,8 @@ import { encodingCodes } from '../../src/codes/encoding.ts';
 import { evidenceCodes } from '../../src/codes/evidence.ts';
 import { exportCodes } from '../../src/codes/export.ts';
 import { ioCodes } from '../../src/codes/io.ts';
+import { receiptCodes } from '../../src/codes/receipt.ts';
+import { queueCodes } from '../../src/codes/queue.ts';
 import { trustCodes } from '../../src/codes/trust.ts';
 import { zipCodes } from '../../src/codes/zip.ts';
 
@@ -49,9 +51,11 @@ describe('the catalogue', () => {
       trustCodes,
       evidenceCodes,
       exportCodes,
+      receiptCodes,
       bagCodes,
       ioCodes,
       controlCodes,
+      queueCodes,
     ];
     const codes = tables.flatMap((table) => Object.keys(table));
     expect(new Set(codes).size).toBe(codes.length);
