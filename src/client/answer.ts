@@ -4,15 +4,18 @@ import { errorEnvelopeSchema } from '../contract/errors.ts';
 import { DrillproofError, LimitError, TransportError } from '../errors.ts';
 import { jsonPointer } from '../evidence/document.ts';
 import { bodyChunks, collect } from './body.ts';
+import { assertDeclaredDigest } from './declared-digest.ts';
+import { discard, isEncoded } from './exchange.ts';
 import { ControlError, HttpStatusError } from './http-errors.ts';
 import type { Settings } from './options.ts';
+import { parseReprDigest } from './ranges.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 const MAX_TEXT = 1000;
 
 /**
  * The JSON of a successful answer, typed by the schema of its operation.
- * @throws TransportError `transport.RESPONSE_INVALID`, and what reading a body throws
+ * @throws TransportError `transport.RESPONSE_INVALID`, `transport.DIGEST_MISMATCH`, and what reading a body throws
  * @throws LimitError `json.TOO_LARGE`
  */
 export async function readJson<T>(
@@ -22,6 +25,7 @@ export async function readJson<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const bytes = await collect(bodyChunks(response, settings, signal), settings.limits.jsonBytes);
+  assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
   const result = schema.safeParse(parseAnswer(bytes, response.status));
   if (result.success) return result.data;
   const issues = result.error.issues.map(({ path, message }) => ({ path: jsonPointer(path), message }));
@@ -46,7 +50,7 @@ function parseAnswer(bytes: Uint8Array, status: number): JsonValue {
 
 /**
  * The error of an answer that is no success: what its envelope says, or its bare status when it has none that can be
- * read. Text of the server is cut, put on one line and cleared of the token, should the server repeat it.
+ * read, or is in a content coding. Text of the server is cut, put on one line and cleared of the token, should the server repeat it.
  */
 export async function readFailure(
   response: Response,
@@ -55,7 +59,9 @@ export async function readFailure(
 ): Promise<DrillproofError> {
   const { status } = response;
   const headerMs = parseRetryAfter(response.headers.get('retry-after'), settings.now());
-  const envelope = await readEnvelope(response, settings, signal);
+  const envelope = isEncoded(response)
+    ? await discard(response)
+    : await readEnvelope(response, settings, signal);
   if (envelope === undefined) return new HttpStatusError(status, headerMs);
   const clean = (text: string): string => cleanText(text, settings.token);
   return new ControlError({

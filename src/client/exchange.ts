@@ -14,7 +14,7 @@ export type WireRequest = {
 
 /**
  * One attempt: sends, follows redirects within the origin, and gives back an answer of any other status with its
- * body unread and not encoded.
+ * body unread; that of a success is not encoded.
  * @throws TransportError `transport.TIMEOUT`, `transport.UNREACHABLE`, `transport.INTERRUPTED`,
  *   `transport.REDIRECT_REFUSED`, `transport.ENCODING_REFUSED`, `transport.ABORTED`
  */
@@ -29,7 +29,7 @@ export async function exchange(
     try {
       const target = redirectTarget(response, url, request.method);
       if (target === undefined) {
-        refuseEncoding(response);
+        if (response.ok) refuseEncoding(response);
         return response;
       }
       if (hops >= settings.limits.redirects) throw tooManyRedirects(settings.limits.redirects);
@@ -66,10 +66,14 @@ async function sendOnce(
   }
 }
 
-// `Accept-Encoding: identity` was sent. Some platforms decode by themselves; not a byte of such a body is read.
-function refuseEncoding(response: Response): void {
+/** Whether an answer has a content coding. `identity` was asked for; some platforms decode, so no byte of it is read. */
+export function isEncoded(response: Response): boolean {
   const coding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? '';
-  if (coding === '' || coding === 'identity') return;
+  return coding !== '' && coding !== 'identity';
+}
+
+function refuseEncoding(response: Response): void {
+  if (!isEncoded(response)) return;
   throw new TransportError('transport.ENCODING_REFUSED', 'the answer carries a content coding', {
     details: { status: response.status },
   });

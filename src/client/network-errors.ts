@@ -5,6 +5,12 @@ import { DrillproofError, TransportError } from '../errors.ts';
 export type Phase = 'headers' | 'body';
 type Known = { readonly why: string; readonly code?: Code; readonly passes: boolean };
 
+const NO_HTTP: Known = {
+  why: 'what came is not well-formed HTTP',
+  code: 'transport.RESPONSE_INVALID',
+  passes: false,
+};
+
 // Names that Node gives to failures of a connection, and whether the same request may succeed later.
 const KNOWN = new Map<string, Known>([
   ['ECONNREFUSED', { why: 'the connection is refused', code: 'transport.UNREACHABLE', passes: true }],
@@ -20,7 +26,16 @@ const KNOWN = new Map<string, Known>([
   ['EHOSTUNREACH', { why: 'the host is unreachable', code: 'transport.UNREACHABLE', passes: true }],
   ['EAI_AGAIN', { why: 'the name server does not answer', code: 'transport.UNREACHABLE', passes: true }],
   ['ENOTFOUND', { why: 'the host name is unknown', code: 'transport.UNREACHABLE', passes: false }],
+  [
+    'UND_ERR_HEADERS_OVERFLOW',
+    { why: 'its headers are too large', code: 'transport.RESPONSE_INVALID', passes: false },
+  ],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', NO_HTTP],
+  ['HTTPParserError', NO_HTTP],
 ]);
+// What the parser refuses has a code of its own in some versions of Node, and in others only a name.
+const PARSER_CODES = 'HPE_';
+const PARSER_ERROR = 'HTTPParserError';
 
 /**
  * The error for an exchange that broke without an HTTP status. Its message is made here: the one of the platform
@@ -29,8 +44,8 @@ const KNOWN = new Map<string, Known>([
 export function networkError(cause: unknown, phase: Phase): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const errno = causeCode(cause);
-  const known = errno === undefined ? undefined : KNOWN.get(errno);
-  const code = known?.code ?? codeByName(errno, phase);
+  const known = errno === undefined ? undefined : knownFailure(errno);
+  const code = known?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
   const why = known?.why ?? errno ?? 'the connection failed';
   // A browser gives no name to a failure, and most of them are failures of the connection.
   const passes = known?.passes ?? errno === undefined;
@@ -44,16 +59,15 @@ export function mayPass(error: unknown): boolean {
   return error.code === 'transport.TIMEOUT' || error.details?.['passes'] === true;
 }
 
-function codeByName(errno: string | undefined, phase: Phase): Code {
-  if (errno?.startsWith('HPE_') === true) return 'transport.RESPONSE_INVALID';
-  return phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED';
-}
+const knownFailure = (errno: string): Known | undefined =>
+  errno.startsWith(PARSER_CODES) ? NO_HTTP : KNOWN.get(errno);
 
 // `fetch` wraps the failure of the socket, sometimes twice.
 function causeCode(error: unknown): string | undefined {
   let at = error;
   for (let depth = 0; depth < 4 && at instanceof Error; depth++) {
     if ('code' in at && typeof at.code === 'string') return at.code;
+    if (at.name === PARSER_ERROR) return PARSER_ERROR;
     at = at.cause;
   }
   return undefined;

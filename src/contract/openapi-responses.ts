@@ -44,7 +44,7 @@ export const responseHeaders: Readonly<Record<string, Header>> = {
     type: 'string',
     pattern: '^"[^"]+"$',
   }),
-  'Repr-Digest': header('SHA-256 of the whole, whatever the range (RFC 9530 §3).', {
+  'Repr-Digest': header('SHA-256 of the whole body, whatever the range (RFC 9530 §3).', {
     type: 'string',
     pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$',
   }),
@@ -53,6 +53,7 @@ export const responseHeaders: Readonly<Record<string, Header>> = {
 };
 
 const EVERY = ['X-Correlation-Id', 'Cache-Control'];
+const JSON_ANSWER = ['Repr-Digest'];
 const BYTES = ['Content-Length', 'Content-Disposition', 'Accept-Ranges', 'ETag', 'Repr-Digest'];
 const OF_STATUS: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
@@ -90,8 +91,9 @@ function jsonResponses(row: Operation): Record<string, Response> {
   if (row.success.kind !== 'json') return {};
   const content = { 'application/json': { schema: referenceTo(row.success.schema) } };
   const { status } = row.success;
-  if (!row.idempotent) return { [status]: { description: 'Success.', headers: headers([]), content } };
-  const replayed = headers(['Idempotency-Replayed']);
+  if (!row.idempotent)
+    return { [status]: { description: 'Success.', headers: headers(JSON_ANSWER), content } };
+  const replayed = headers([...JSON_ANSWER, 'Idempotency-Replayed']);
   if (status === 200)
     return { 200: { description: 'Success, or a replay of it.', headers: replayed, content } };
   return {
@@ -100,7 +102,7 @@ function jsonResponses(row: Operation): Record<string, Response> {
       headers: replayed,
       content,
     },
-    [status]: { description: 'Success.', headers: headers([]), content },
+    [status]: { description: 'Success.', headers: headers(JSON_ANSWER), content },
   };
 }
 

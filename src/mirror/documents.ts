@@ -1,5 +1,7 @@
 import { collect } from '../client/body.ts';
+import { assertDeclaredDigest } from '../client/declared-digest.ts';
 import { statusOf } from '../client/index.ts';
+import type { Code } from '../codes/index.ts';
 import { digestOf, type Digest } from '../bytes/hash.ts';
 import type { EvidenceExport } from '../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../errors.ts';
@@ -115,10 +117,7 @@ async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned>
   const { suppliedManifest } = run;
   assertExpected(run, resource.manifestDigest);
   const manifestBytes = suppliedManifest ?? (await fetchManifest(run, resource));
-  const manifestDigest = digestOf(manifestBytes);
-  if (manifestDigest !== resource.manifestDigest) {
-    throw mismatch('manifestDigest', String(resource.manifestDigest), manifestDigest);
-  }
+  const manifestDigest = assertPinned(manifestBytes, resource);
   const manifest = parseExportManifest(manifestBytes);
   const [first] = resourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   if (first !== undefined) throw mismatch(first.field, first.actual, first.expected);
@@ -133,27 +132,35 @@ function assertExpected({ expectManifest }: Run, actual: string | undefined): vo
   });
 }
 
-async function fetchManifest(run: Run, { manifestBytes = '0' }: EvidenceExport): Promise<Uint8Array> {
-  const bytes = Number(manifestBytes);
+function assertPinned(manifestBytes: Uint8Array, { manifestDigest }: EvidenceExport): Digest {
+  const digest = digestOf(manifestBytes);
+  if (digest !== manifestDigest) throw mismatch('manifestDigest', String(manifestDigest), digest);
+  return digest;
+}
+
+async function fetchManifest(run: Run, resource: EvidenceExport): Promise<Uint8Array> {
+  const bytes = Number(resource.manifestBytes ?? '0');
   if (bytes > DEFAULT_LIMITS.manifestBytes) {
     throw new LimitError(
       'json.TOO_LARGE',
       `the manifest has more than ${DEFAULT_LIMITS.manifestBytes} bytes`,
     );
   }
-  return fetchDocument(run, 'evidence.exports.manifest', bytes);
+  return fetchDocument(run, 'evidence.exports.manifest', bytes, (found) => assertPinned(found, resource));
 }
 
 /**
  * The bytes of the export attestation, which speak of this manifest; `undefined` when the source has none.
- * Whether its signature holds is for who verifies: a mirror has no trust store.
- * @throws DrillproofError `attestation.INVALID`, `export.ATTESTATION_SUBJECT_MISMATCH`
+ * Whether its signature holds is for who verifies: a mirror has no trust store. A byte of it that was changed on the
+ * way is found by the digest that the answer declares.
+ * @throws DrillproofError `attestation.INVALID`, `export.ATTESTATION_SUBJECT_MISMATCH`; TransportError
+ *   `transport.DIGEST_MISMATCH`
  */
 export async function fetchAttestation(run: Run, pinned: Pinned): Promise<Uint8Array | undefined> {
   try {
-    const bytes = await fetchDocument(run, 'evidence.exports.attestation', DEFAULT_LIMITS.documentBytes);
-    assertSubject(bytes, pinned);
-    return bytes;
+    return await fetchDocument(run, 'evidence.exports.attestation', DEFAULT_LIMITS.documentBytes, (bytes) =>
+      assertSubject(bytes, pinned),
+    );
   } catch (cause) {
     // Absent, or an implementation without the extension.
     if ([404, 405, 501].includes(statusOf(cause) ?? 0)) return undefined;
@@ -180,13 +187,45 @@ export function assertSubject(bytes: Uint8Array, { manifest, manifestDigest }: P
 
 type DocumentName = 'evidence.exports.manifest' | 'evidence.exports.attestation';
 
+/** What says, beside what is not even JSON, that other bytes came than those of the document. */
+const SPOILT: ReadonlySet<Code> = new Set<Code>([
+  'attestation.INVALID',
+  'export.ATTESTATION_SUBJECT_MISMATCH',
+  'export.RESOURCE_MISMATCH',
+  'transport.BODY_TOO_LONG',
+  'transport.RANGE_INVALID',
+]);
+
+const isSpoilt = (cause: unknown): boolean =>
+  cause instanceof DrillproofError && (SPOILT.has(cause.code) || cause.code.startsWith('json.'));
+
+// As with files: bytes that cannot be right are fetched once more, in case they were spoilt on the way.
+async function fetchDocument(
+  run: Run,
+  name: DocumentName,
+  maxBytes: number,
+  assertRight: (bytes: Uint8Array) => void,
+): Promise<Uint8Array> {
+  for (let restarts = 0; ; restarts++) {
+    try {
+      const bytes = await receiveDocument(run, name, maxBytes);
+      assertRight(bytes);
+      return bytes;
+    } catch (cause) {
+      if (restarts > 0 || !isSpoilt(cause)) throw cause;
+    }
+  }
+}
+
 // A document is small: what breaks off is fetched again from its beginning.
-async function fetchDocument(run: Run, name: DocumentName, maxBytes: number): Promise<Uint8Array> {
+async function receiveDocument(run: Run, name: DocumentName, maxBytes: number): Promise<Uint8Array> {
   const { client, exportRef } = run;
   for (let retries = 0; ; retries++) {
     const download = await client.download(name, exportRef, callOptions(run));
     try {
-      return await collect(download.body, maxBytes);
+      const bytes = await collect(download.body, maxBytes);
+      assertDeclaredDigest(bytes, download.reprDigest);
+      return bytes;
     } catch (cause) {
       if (cause instanceof LimitError) {
         throw new TransportError('transport.BODY_TOO_LONG', `the document goes on past ${maxBytes} bytes`);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Hono, type Context as HonoContext } from 'hono';
 import type { JsonValue } from '../bytes/json-parse.ts';
@@ -15,6 +16,7 @@ import { readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
 import { commonHeaders, errorResponse, newCorrelationId } from './http/envelope.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
+import { reprDigest } from './http/repr-digest.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { contentOf } from './http/upload.ts';
 import { validateBody, validateHead } from './http/validate.ts';
@@ -99,8 +101,10 @@ function answerJson(
   value: unknown,
   more: Readonly<Record<string, string>> = {},
 ): Response {
-  const headers = { 'Content-Type': 'application/json', ...more };
-  return answerText(exchange, status, { body: JSON.stringify(value), headers });
+  const body = JSON.stringify(value);
+  const digest = reprDigest(createHash('sha256').update(body).digest());
+  const headers = { 'Content-Type': 'application/json', 'Repr-Digest': digest, ...more };
+  return answerText(exchange, status, { body, headers });
 }
 
 function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Response> {

@@ -4,6 +4,8 @@ import type { Strike } from './proxy.ts';
 /** The requests of a mirror at which a fault can strike. `rest` is the part again, of which a third is here already. */
 export const STAGES = ['resource', 'manifest', 'attestation', 'part', 'rest', 'report'] as const;
 export type Stage = (typeof STAGES)[number];
+/** One of each kind, for the many forms of one fault. */
+export const A_STAGE_OF_EACH_KIND = ['resource', 'attestation', 'part'] as const satisfies readonly Stage[];
 
 /** How a mirror ends: `whole`, or with a code. */
 type End = 'whole' | Code;

@@ -14,8 +14,8 @@ import { faultProxy, type Strike } from './proxy.ts';
 
 const RETRIES = 2;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Nothing of an answer may be read far past what was declared. */
-export const MOST_BYTES_EACH = 2 * (RETRIES + 1);
+/** How often a file may come at most: each attempt of a call, from each of two beginnings. */
+export const MOST_FETCHES = 2 * (RETRIES + 1);
 
 const AT: Readonly<Record<Stage, { readonly file: string; readonly address: RegExp }>> = {
   resource: { file: 'export.json', address: /\/evidence-exports\/[^/]+$/ },
@@ -123,7 +123,9 @@ function codeAt(file: string, failure: unknown): string {
 /** Says what is wrong with a folder that must hold the whole export, byte for byte; nothing when it does. */
 export async function faultsOfWhole(folder: string, origin: Origin): Promise<string[]> {
   const here = await filesOf(folder);
-  const faults = [...origin.files.keys()].filter((path) => !here.has(path)).map((path) => `${path} is missing`);
+  const faults = [...origin.files.keys()]
+    .filter((path) => !here.has(path))
+    .map((path) => `${path} is missing`);
   if (!here.has('SHA256SUMS')) faults.push('SHA256SUMS is missing');
   faults.push(...unproven(here, origin));
   faults.push(...[...here.keys()].filter((path) => path.startsWith('.')).map((path) => `${path} is left`));

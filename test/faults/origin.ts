@@ -46,7 +46,13 @@ export async function startOrigin(): Promise<Origin> {
     resource,
     files: new Map(Object.entries({ ...files, 'export.json': canonicalBytes(resource) })),
     trust: trustStore([
-      { issuer: 'acme', keyId: key.keyId, point: key.point, purposes: ['evidence', 'export'] },
+      {
+        issuer: 'acme',
+        keyId: key.keyId,
+        point: key.point,
+        compromised: false,
+        purposes: ['evidence', 'export'],
+      },
     ]),
     asOfMs: NOW_MS,
     async close() {

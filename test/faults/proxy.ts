@@ -14,6 +14,8 @@ export type Exchange = {
   readonly stranger: string;
   /** How many requests were struck before this one. */
   readonly struck: number;
+  /** What the server answers when no range is asked of it. */
+  readonly whole: () => Promise<Answer>;
 };
 
 export type Answer = {
@@ -52,9 +54,13 @@ export async function faultProxy({
     const { method = 'GET', url = '/', headers } = incoming;
     seen.push(url);
     const strike = fault({ method, url });
-    const answer = await forward(new URL(url, to), incoming, agent);
-    if (strike === undefined) sendAnswer(response, answer);
-    else strike({ method, url, headers, answer, response, stranger, struck: struck++ });
+    const asked = { method, headers, body: await buffer(incoming) };
+    const at = new URL(url, to);
+    const answer = await forward(at, asked, agent);
+    if (strike === undefined) return sendAnswer(response, answer);
+    const { range: _, ...rest } = headers;
+    const whole = (): Promise<Answer> => forward(at, { ...asked, headers: rest }, agent);
+    return strike({ method, url, headers, answer, response, stranger, struck: struck++, whole });
   };
   const server = createServer((incoming, response) => {
     response.on('error', () => undefined);
@@ -75,9 +81,9 @@ export async function faultProxy({
   };
 }
 
-async function forward(to: URL, incoming: IncomingMessage, agent: Agent): Promise<Answer> {
-  const { method, headers } = incoming;
-  const body = await buffer(incoming);
+type Asked = Pick<IncomingMessage, 'headers'> & { readonly method: string; readonly body: Buffer };
+
+async function forward(to: URL, { method, headers, body }: Asked, agent: Agent): Promise<Answer> {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     const upstream = send(to, { method, headers: { ...headers, host: to.host }, agent }, resolve);
     upstream.on('error', reject);
@@ -117,6 +123,8 @@ export function writeHead(
 ): void {
   const length = String((change.body ?? answer.body).length);
   const headers = { ...answer.headers, 'content-length': length, ...change.headers };
-  const present = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const present = Object.entries(headers).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   response.writeHead(change.status ?? answer.status, Object.fromEntries(present));
 }

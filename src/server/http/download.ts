@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import type { BlobRef } from '../store/store.ts';
 import { commonHeaders } from './envelope.ts';
 import { ifRangeHolds, selectRange } from './range.ts';
+import { reprDigest } from './repr-digest.ts';
 
 /** Stored bytes as an operation answers with them. */
 export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
@@ -50,7 +51,7 @@ function headersOf(download: Download, { correlationId, ranges }: DownloadContex
     'Content-Type': mediaType,
     'Accept-Ranges': ranges ? 'bytes' : 'none',
     ETag: etagOf(blob.digest),
-    'Repr-Digest': `sha-256=:${hash.toString('base64')}:`,
+    'Repr-Digest': reprDigest(hash),
     'Content-Disposition': `attachment; filename="${filename.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
   };
 }

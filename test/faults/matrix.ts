@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endsAt, STAGES, type FaultRow, type Stage } from './fault-row.ts';
+import { faultsOfFailed, faultsOfWhole, folderFor, mirrorUnder, MOST_FETCHES, sizeAt } from './mirror-run.ts';
+import { startOrigin, type Origin } from './origin.ts';
+import { faultServer, type FaultServer } from './server.ts';
+
+/** The longest wait that a client may make of anything that a server asks, with its own random share. */
+const MOST_WAIT_MS = 80_000;
+
+/**
+ * Every fault at every request of a mirror, once and each time. Each mirror ends whole, byte for byte and verified, or
+ * with the code of the row and nothing under a final name that is not proven; and then the next run, without the
+ * fault, ends whole.
+ */
+export function testMatrix(faults: readonly FaultRow[]): void {
+  let origin: Origin;
+  let stranger: FaultServer;
+  beforeAll(async () => {
+    origin = await startOrigin();
+    stranger = await faultServer((_, response) => void response.end('a stranger'));
+  });
+  afterAll(async () => {
+    await stranger.close();
+    await origin.close();
+  });
+
+  async function meet(row: FaultRow, stage: Stage, how: 'once' | 'always'): Promise<void> {
+    await using made = await folderFor(stage, origin);
+    const { folder } = made;
+    const { strike, timed = false } = row;
+    const attack = { stage, strike, timed, strikes: how === 'once' ? 1 : Infinity };
+    const outcome = await mirrorUnder(attack, folder, origin, stranger.url);
+    expect(endsAt(row[how], stage)).toContain(outcome.end);
+    expect(outcome.struck).toBeGreaterThan(0);
+    expect(outcome.received).toBeLessThanOrEqual(MOST_FETCHES * sizeAt(stage, origin));
+    expect(Math.max(0, ...outcome.waits)).toBeLessThanOrEqual(MOST_WAIT_MS);
+    if (outcome.end !== 'whole') {
+      expect(await faultsOfFailed(folder, origin)).toEqual([]);
+      const again = await mirrorUnder({ ...attack, strikes: 0, timed: false }, folder, origin, stranger.url);
+      expect(again.end).toBe('whole');
+    }
+    expect(await faultsOfWhole(folder, origin)).toEqual([]);
+  }
+
+  const cases = faults.flatMap((row) => (row.at ?? STAGES).map((stage) => ({ name: row.name, stage, row })));
+  describe.concurrent('a mirror that meets', () => {
+    it.each(cases)('$name, once, at the $stage', ({ row, stage }) => meet(row, stage, 'once'));
+    it.each(cases)('$name, each time, at the $stage', ({ row, stage }) => meet(row, stage, 'always'));
+  });
+
+  it('leaves every other origin alone', () => {
+    expect(stranger.seen).toEqual([]);
+  });
+}

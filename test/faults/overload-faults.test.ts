@@ -1,0 +1,4 @@
+import { OVERLOAD_FAULTS } from './overload-faults.ts';
+import { testMatrix } from './matrix.ts';
+
+testMatrix(OVERLOAD_FAULTS);

@@ -1,0 +1,4 @@
+import { RANGE_FAULTS } from './range-faults.ts';
+import { testMatrix } from './matrix.ts';
+
+testMatrix(RANGE_FAULTS);

@@ -1,0 +1,4 @@
+import { REDIRECT_FAULTS } from './redirect-faults.ts';
+import { testMatrix } from './matrix.ts';
+
+testMatrix(REDIRECT_FAULTS);
