@@ -11,8 +11,7 @@ import {
 } from '../evidence/bag-tags.ts';
 import { DrillproofError } from '../errors.ts';
 import { CHECKSUMS } from '../evidence/checksums.ts';
-import { EXPORT_MANIFEST } from '../evidence/index.ts';
-import { readIfThere } from './claim.ts';
+import { holdsFiles, readIfThere } from './claim.ts';
 import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
 
 export type BagOptions = {
@@ -51,8 +50,7 @@ export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
 
 // What a plain mirror that was interrupted left would stay beside data/ for ever.
 async function refusePlainMirror(target: MirrorTarget): Promise<void> {
-  const files = [...(await target.list('parts')), ...(await target.list('local-reports'))];
-  if (files.length === 0 && (await target.size(EXPORT_MANIFEST)) === undefined) return;
+  if (!(await holdsFiles(target))) return;
   throw new DrillproofError('mirror.TARGET_FOREIGN', 'the target holds a mirror that is no bag');
 }
 

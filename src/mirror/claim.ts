@@ -5,6 +5,7 @@ import { collect } from '../client/body.ts';
 import * as z from 'zod';
 import { digestSchema, evidenceExportIdSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
+import { BAG_PAYLOAD } from '../evidence/bag-tags.ts';
 import {
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
@@ -50,6 +51,7 @@ export async function isFinished(
  */
 export async function assertOurs(target: MirrorView, { manifest, manifestDigest }: Pinned): Promise<void> {
   const { evidenceExportId } = manifest;
+  await refuseBag(target);
   const held = await heldBy(target);
   if (held === undefined) {
     if (!(await target.isEmpty())) throw foreign('the target is not empty, and no mirror of an export');
@@ -60,6 +62,20 @@ export async function assertOurs(target: MirrorView, { manifest, manifestDigest 
       details: { here: held.manifestDigest, source: manifestDigest },
     });
   }
+}
+
+/** Where files of an export lie first, of which an interrupted mirror has some. */
+const FIRST_FOLDERS = ['parts', 'local-reports', 'receipts'];
+
+/** Whether files of an export lie in a target, `folder` being empty or ending with a slash. */
+export async function holdsFiles(target: MirrorView, folder = ''): Promise<boolean> {
+  for (const first of FIRST_FOLDERS) if ((await target.list(folder + first)).length > 0) return true;
+  return (await target.size(folder + EXPORT_MANIFEST)) !== undefined;
+}
+
+// What an interrupted bag left under data/ would stay beside the parts of a plain mirror for ever.
+async function refuseBag(target: MirrorView): Promise<void> {
+  if (await holdsFiles(target, BAG_PAYLOAD)) throw foreign('the target holds a mirror as a bag');
 }
 
 // In this order: of a finished mirror one document may be damaged, and the other still says what it is.

@@ -129,6 +129,25 @@ describe('a mirror as a BagIt bag', () => {
     expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('data/'))).toEqual([]);
   });
 
+  it('that was interrupted does not go on as a plain mirror, and does as a bag', async () => {
+    const folder = await newFolder();
+    const cut = await source(makeExport(), ({ path, response }) => {
+      if (!path.startsWith('local-reports/')) return false;
+      envelope(response, 404, 'control.NOT_FOUND');
+      return true;
+    });
+    await expect(mirror(cut, folder, { to: bagIn(folder) })).rejects.toMatchObject({
+      code: 'mirror.SOURCE_INCOMPLETE',
+    });
+    const server = await source(makeExport());
+    await expect(mirror(server, folder)).rejects.toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
+    expect([...(await filesOf(folder)).keys()].filter((path) => !/^(data|\.drill.*)\//.test(path))).toEqual(
+      [],
+    );
+    await mirror(server, folder, { to: bagIn(folder) });
+    expect(validate(folder)).toBe('valid\n');
+  });
+
   it('is refused by validator and verify alike when a byte of a part was changed', async () => {
     const folder = await bagged();
     const [path, bytes] = [...(await filesOf(folder))].find(([name]) => name.startsWith('data/parts/'))!;

@@ -31,8 +31,8 @@ export type MirrorS3Options = {
 /** A mirror goes on for years: what passes in a minute is waited for. */
 const ATTEMPTS = 6;
 const CLAIM = `${PRIVATE}/claim.json`;
-/** Where the files of an export lie that can be large enough for an upload in parts (formats §1, Export). */
-const LARGE = ['parts/', 'local-reports/'];
+/** Where the files of an export lie, of a bag too, that can be large enough for an upload in parts (formats §1, Export). */
+const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/'];
 
 /**
  * A prefix of a bucket as the target of a mirror. An object gets its final name from proven bytes in one step, which
