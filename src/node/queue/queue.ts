@@ -1,0 +1,214 @@
+import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import * as z from 'zod';
+import { DrillproofError } from '../../errors.ts';
+import type { QueueAddress } from './address.ts';
+import { loadEngine, type LoadEngine } from './engine.ts';
+import { queueError } from './errors.ts';
+import { jobId, type JobResult, type QueueItem, type TakenJob } from './job.ts';
+import { patiently } from './patience.ts';
+
+export type QueueOptions = {
+  /** The run, which all machines that share it name alike. */
+  readonly name: string;
+  /** What the run does, as one word: its parts must agree in it. */
+  readonly work: string;
+  /** How often a piece of work is tried again after it failed; default 4. */
+  readonly retries?: number;
+  /** A worker that gives no sign for so long is taken for dead; default a minute, at least 10 s. */
+  readonly lostAfterMs?: number;
+  readonly load?: LoadEngine;
+};
+
+/** How many pieces of work there are in each state. */
+export type Standing = Readonly<Record<JobResult['state'], number>>;
+
+/** Work that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */
+export type WorkQueue = {
+  /**
+   * Adds what is not there yet; with nothing waiting or under way, what failed before gets another try.
+   * @throws DrillproofError `queue.RUN_MISMATCH`
+   */
+  share(items: readonly QueueItem[]): Promise<void>;
+  take(): Promise<TakenJob | undefined>;
+  /** Says that the work goes on; `false` when it is no longer ours. */
+  beat(job: TakenJob): Promise<boolean>;
+  done(job: TakenJob, output: object): Promise<void>;
+  failed(job: TakenJob, output: object): Promise<void>;
+  /** Lets another have it at once. */
+  giveBack(job: TakenJob): Promise<void>;
+  standing(): Promise<Standing>;
+  results(): Promise<readonly JobResult[]>;
+  close(): Promise<void>;
+  readonly lostAfterMs: number;
+};
+
+/** A schema of its own: another program in this database may use another version of pg-boss. */
+const SCHEMA = 'drillproof_queue';
+const CONNECTIONS = 4;
+const BATCH = 1_000;
+const DAY_S = 86_400;
+/** Work waits for months if it must, and its result is known as long as the run may last. */
+const KEEP = { retentionSeconds: 365 * DAY_S, deleteAfterSeconds: 30 * DAY_S };
+/** The heartbeat tells who is dead; how long a large export takes says nothing about it. */
+const EXPIRE_S = 30 * DAY_S;
+const RETRY = { retryDelay: 1, retryBackoff: true, retryDelayMax: 60 };
+
+const STATES = {
+  created: 'waiting',
+  retry: 'waiting',
+  active: 'active',
+  completed: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<JobWithMetadata['state'], JobResult['state']>;
+
+const rowSchema = z.object({ state: z.enum(Object.keys(STATES) as [keyof typeof STATES]), count: z.int() });
+// Of the answer to a command its types say nothing.
+const touchedSchema = z.object({ affected: z.int() });
+const dataSchema = z.record(z.string(), z.string());
+
+/**
+ * Opens the queue of a run, which is made where it is not there yet.
+ * @throws DrillproofError `io.PACKAGE_MISSING`, `queue.ENGINE_UNSUPPORTED`, `queue.UNREACHABLE`, `queue.REFUSED`
+ */
+export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
+  const { lostAfterMs = 60_000, load } = options;
+  const { PgBoss } = await loadEngine(load);
+  const superviseIntervalSeconds = Math.max(1, Math.round(lostAfterMs / 4_000));
+  const boss = new PgBoss({
+    connectionString: address.url,
+    application_name: 'drillproof',
+    schema: SCHEMA,
+    max: CONNECTIONS,
+    schedule: false,
+    superviseIntervalSeconds,
+    monitorIntervalSeconds: superviseIntervalSeconds,
+  });
+  // What goes wrong in its background shows in the next call as well, which tells it.
+  boss.on('error', () => undefined);
+  const queue = new BossQueue(boss, address.where, { ...options, lostAfterMs });
+  try {
+    await boss.start();
+    await boss.createQueue(options.name, KEEP);
+    return queue;
+  } catch (cause) {
+    await queue.close();
+    throw queueError(cause, address.where);
+  }
+}
+
+class BossQueue implements WorkQueue {
+  readonly lostAfterMs: number;
+  private readonly boss: PgBoss;
+  private readonly where: string;
+  private readonly name: string;
+  private readonly work: string;
+  private readonly retries: number;
+
+  constructor(boss: PgBoss, where: string, options: QueueOptions & { readonly lostAfterMs: number }) {
+    const { name, work, retries = 4, lostAfterMs } = options;
+    this.boss = boss;
+    this.where = where;
+    this.name = name;
+    this.work = work;
+    this.retries = retries;
+    this.lostAfterMs = lostAfterMs;
+  }
+
+  async share(items: readonly QueueItem[]): Promise<void> {
+    await this.assertSameWork();
+    const { waiting, active, failed, cancelled } = await this.standing();
+    if (waiting + active === 0 && failed + cancelled > 0) await this.tryAgain();
+    for (let at = 0; at < items.length; at += BATCH) {
+      const jobs = items.slice(at, at + BATCH).map((item) => this.jobOf(item));
+      await this.ask(() => this.boss.insert(this.name, jobs, { returnId: false }));
+    }
+  }
+
+  private jobOf({ key, data }: QueueItem) {
+    return {
+      id: jobId(this.name, key),
+      data: { ...data, work: this.work },
+      retryLimit: this.retries,
+      ...RETRY,
+      expireInSeconds: EXPIRE_S,
+      heartbeatSeconds: Math.ceil(this.lostAfterMs / 1_000),
+    };
+  }
+
+  async take(): Promise<TakenJob | undefined> {
+    const [job] = await this.ask(() => this.boss.fetch(this.name));
+    return job === undefined ? undefined : { id: job.id, data: dataSchema.parse(job.data) };
+  }
+
+  async beat({ id }: TakenJob): Promise<boolean> {
+    const answer = await this.ask(() => this.boss.touch(this.name, id));
+    return touchedSchema.parse(answer).affected === 1;
+  }
+
+  async done({ id }: TakenJob, output: object): Promise<void> {
+    await this.ask(() => this.boss.complete(this.name, id, output));
+  }
+
+  async failed({ id }: TakenJob, output: object): Promise<void> {
+    await this.ask(() => this.boss.fail(this.name, id, output));
+  }
+
+  async giveBack({ id }: TakenJob): Promise<void> {
+    await this.ask(() => this.boss.cancel(this.name, id));
+    await this.ask(() => this.boss.resume(this.name, id));
+  }
+
+  async standing(): Promise<Standing> {
+    const standing = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
+    const rows = await this.query(
+      `SELECT state::text, count(*)::int FROM ${SCHEMA}.job WHERE name = $1 GROUP BY 1`,
+    );
+    for (const { state, count } of z.array(rowSchema).parse(rows)) standing[STATES[state]] += count;
+    return standing;
+  }
+
+  async results(): Promise<readonly JobResult[]> {
+    const jobs = await this.ask(() => this.boss.findJobs(this.name));
+    return jobs.map(({ state, data, output, completedOn }) => ({
+      data: dataSchema.parse(data),
+      state: STATES[state],
+      output,
+      ...(completedOn !== null && { finishedAtMs: completedOn.getTime() }),
+    }));
+  }
+
+  async close(): Promise<void> {
+    await this.boss.stop({ graceful: false }).catch(() => undefined);
+  }
+
+  private async tryAgain(): Promise<void> {
+    const jobs = await this.ask(() => this.boss.findJobs(this.name));
+    const idsIn = (wanted: JobWithMetadata['state']): string[] =>
+      jobs.filter(({ state }) => state === wanted).map(({ id }) => id);
+    const [failed, cancelled] = [idsIn('failed'), idsIn('cancelled')];
+    if (failed.length > 0) await this.ask(() => this.boss.retry(this.name, failed));
+    if (cancelled.length > 0) await this.ask(() => this.boss.resume(this.name, cancelled));
+  }
+
+  private async assertSameWork(): Promise<void> {
+    const rows = await this.query(`SELECT DISTINCT data->>'work' AS work FROM ${SCHEMA}.job WHERE name = $1`);
+    const others = z.array(z.object({ work: z.string() })).parse(rows);
+    if (others.every(({ work }) => work === this.work)) return;
+    throw new DrillproofError('queue.RUN_MISMATCH', `the run ${this.name} was begun by another command`);
+  }
+
+  private async query(text: string): Promise<unknown> {
+    return (await this.ask(() => this.boss.getDb().executeSql(text, [this.name]))).rows;
+  }
+
+  private ask<T>(act: () => Promise<T>): Promise<T> {
+    return patiently(async () => {
+      try {
+        return await act();
+      } catch (cause) {
+        throw queueError(cause, this.where);
+      }
+    });
+  }
+}
