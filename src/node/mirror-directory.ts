@@ -1,6 +1,6 @@
 import { ftruncateSync, closeSync, writeSync } from 'node:fs';
-import { mkdir, readdir, readFile, realpath, rm, rmdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, realpath, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { digestOf } from '../bytes/hash.ts';
 import { compareUtf8, toUtf8 } from '../bytes/utf8.ts';
 import { DrillproofError } from '../errors.ts';
@@ -14,12 +14,15 @@ import {
   attempt,
   makeFolder,
   makeFolders,
+  makeRoot,
   openForWriting,
   placeIn,
   publish,
   readPieces,
+  remove,
   sizeIn,
   syncDescriptor,
+  syncFolder,
 } from './mirror-tree.ts';
 
 const CLAIM = 'claim.json';
@@ -40,7 +43,7 @@ export function mirrorDirectory(folder: string, options: MirrorDirectoryOptions 
   const { store, lock } = options;
   return {
     async open() {
-      const root = await openRoot(folder);
+      const root = await makeRoot(folder);
       const own = join(root, PRIVATE);
       const release = await takeOwn(own, lock);
       return directoryTarget(root, own, store, async () => {
@@ -71,17 +74,6 @@ async function takeOwn(own: string, lock: LockWait | undefined): Promise<() => P
   }
 }
 
-async function openRoot(folder: string): Promise<string> {
-  try {
-    await mkdir(folder, { recursive: true });
-    const root = await realpath(folder);
-    if ((await stat(root)).isDirectory()) return root;
-  } catch (cause) {
-    if (errnoOf(cause) !== 'EEXIST') throw ioError(cause, folder, 'write');
-  }
-  throw new DrillproofError('io.KIND', `${folder} is no folder`, { path: folder });
-}
-
 function directoryView(root: string, own: string): MirrorView {
   return {
     async isEmpty() {
@@ -110,7 +102,15 @@ function directoryTarget(
   const partials = join(own, 'partial');
   // Final paths can be longer than a name may be, so a partial file is named by the digest of its path.
   const temporary = (path: string): string => join(partials, digestOf(toUtf8(path)).slice('sha256:'.length));
+  // Of files that were here: the run that named them may have died before their names were durable.
+  const unsynced = new Set<string>();
+  const syncFound = async (): Promise<void> => {
+    for (const folder of unsynced) await syncFolder(folder);
+    unsynced.clear();
+  };
+  const view = directoryView(root, own);
   const writeWhole = async (file: string, bytes: Uint8Array): Promise<void> => {
+    await syncFound();
     const draft = `${temporary(file)}.draft`;
     await makeFolders(root, draft, known);
     await makeFolders(root, file, known);
@@ -126,13 +126,17 @@ function directoryTarget(
       await makeFolders(root, file, known);
       await publish(copy, file);
       // Two names of one file stay two when one is renamed to the other.
-      await rm(copy, { force: true });
+      await remove(copy);
       return true;
     },
     share: (path: string, expected: Expected) => shared.put(expected, placeIn(root, path)),
   });
   return {
-    ...directoryView(root, own),
+    ...view,
+    async *read(path) {
+      yield* view.read(path);
+      unsynced.add(dirname(placeIn(root, path)));
+    },
     write: async (path, bytes) => writeWhole(placeIn(root, path), bytes),
     async partial(path) {
       const file = placeIn(root, path);
@@ -142,8 +146,8 @@ function directoryTarget(
     ...(store !== undefined && sharedBy(store)),
     writeClaim: (bytes) => writeWhole(claim, bytes),
     async clean() {
-      await rm(partials, { recursive: true, force: true });
-      await rm(claim, { force: true });
+      await remove(partials, true);
+      await remove(claim);
     },
     close,
   };

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { link, readdir, readFile, rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseJson } from '../bytes/json-parse.ts';
 import { DrillproofError, TransportError } from '../errors.ts';
 import { errnoOf, ioError } from './fs-errors.ts';
+import { attempt, remove } from './mirror-tree.ts';
 
 /** Locks that this process holds: its own pid in a lock says nothing, where every process of a container is pid 1. */
 const held = new Set<string>();
@@ -54,9 +55,12 @@ async function tryLock(file: string): Promise<() => Promise<void>> {
     if (create(file)) {
       held.add(file);
       return async () => {
-        await removeAsides(file);
-        held.delete(file);
-        await rm(file, { force: true });
+        try {
+          await removeAsides(file);
+        } finally {
+          held.delete(file);
+          await remove(file);
+        }
       };
     }
     const content = await readHolder(file);
@@ -81,6 +85,7 @@ function create(file: string): boolean {
     writeSync(fd, JSON.stringify({ pid: process.pid, host: hostname(), sinceMs: Date.now(), nonce }));
     return true;
   } catch (cause) {
+    attempt(file, 'write', () => rmSync(file, { force: true }));
     throw ioError(cause, file, 'write');
   } finally {
     closeSync(fd);
@@ -149,7 +154,7 @@ async function removeStale(file: string, content: string): Promise<void> {
     throw ioError(cause, file, 'write');
   }
   if ((await readIfThere(aside)) !== content) await link(aside, file).catch(() => undefined);
-  await rm(aside, { force: true });
+  await remove(aside);
 }
 
 /** Takes away what a process left that died while it moved a stale lock aside. */
@@ -161,7 +166,7 @@ async function removeAsides(file: string): Promise<void> {
     const aside = join(folder, name);
     const content = await readIfThere(aside);
     // Another one may have moved our own lock away by mistake and be about to put it back.
-    if (content !== undefined && whoHolds(file, content) === undefined) await rm(aside, { force: true });
+    if (content !== undefined && whoHolds(file, content) === undefined) await remove(aside);
   }
 }
 

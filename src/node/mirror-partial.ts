@@ -1,8 +1,8 @@
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { PartialFile } from '../mirror/index.ts';
 import { errnoOf, ioError } from './fs-errors.ts';
-import { attempt, openForWriting, publish, readDescriptor, syncDescriptor } from './mirror-tree.ts';
+import { attempt, openForWriting, publish, readDescriptor, remove, syncDescriptor } from './mirror-tree.ts';
 
 const MAX_ETAG = 1024;
 
@@ -22,14 +22,32 @@ export async function openPartial(
   const { fd, bytes } = openForWriting(data);
   let end = bytes;
   let open = true;
+  let spoilt = false;
   const shut = (): void => {
     open = false;
-    closeSync(fd);
+    attempt(data, 'write', () => closeSync(fd));
+  };
+  // After a sync that failed the system may take pages for written that are not, and the next sync would succeed: so
+  // nothing of the file is believed any more. Nor is one that cannot be read of any use to another run.
+  const orSpoil = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (cause) {
+      spoilt = true;
+      throw cause;
+    }
   };
   return {
     bytes,
     etag,
-    read: () => readDescriptor(fd, data),
+    async *read() {
+      const pieces = readDescriptor(fd, data);
+      for (;;) {
+        const next = await orSpoil(() => pieces.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    },
     async restart(next) {
       attempt(data, 'write', () => ftruncateSync(fd, 0));
       end = 0;
@@ -40,16 +58,16 @@ export async function openPartial(
       end += attempt(data, 'write', () => writeAll(fd, chunk, end));
     },
     async commit() {
-      await syncDescriptor(fd, data);
+      await orSpoil(() => syncDescriptor(fd, data));
       shut();
       await makeRoom();
       await publish(data, file);
-      await rm(note, { force: true });
+      await remove(note);
     },
     async close() {
       if (!open) return;
       shut();
-      if (end === 0) await Promise.all([rm(data, { force: true }), rm(note, { force: true })]);
+      if (end === 0 || spoilt) await Promise.all([remove(data), remove(note)]);
     },
   };
 }
@@ -67,14 +85,15 @@ async function readNote(note: string): Promise<string | undefined> {
     const text = await readFile(note, 'utf8');
     return text.length > 0 && text.length <= MAX_ETAG ? text : undefined;
   } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, note, 'read');
+    if (errnoOf(cause) !== 'ENOENT' && ioError(cause, note, 'read').code !== 'io.UNREADABLE')
+      throw ioError(cause, note, 'read');
+    return undefined; // bytes under an unknown tag are fetched again
   }
 }
 
 async function writeNote(note: string, etag: string | undefined): Promise<void> {
   try {
-    await (etag === undefined ? rm(note, { force: true }) : writeFile(note, etag));
+    await (etag === undefined ? remove(note) : writeFile(note, etag));
   } catch (cause) {
     throw ioError(cause, note, 'write');
   }

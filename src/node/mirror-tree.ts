@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsync, openSync, readSync } from 'node:fs';
-import { lstat, mkdir, open, rename } from 'node:fs/promises';
+import { lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -39,16 +39,40 @@ export async function makeFolders(root: string, file: string, known: Set<string>
   known.add(folder);
 }
 
-/** Makes one folder, durably, or finds it there. */
+/** Makes one folder, durably, or finds it there: then whoever made it may have died before its name was durable. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
-    await syncFolder(dirname(folder));
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw ioError(cause, folder, 'write');
   }
   await kindOf(folder, 'folder');
+  await syncFolder(dirname(folder));
 }
+
+/**
+ * Makes a folder and those above it that are absent, all of them durably, and gives back where it really is.
+ * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`
+ */
+export async function makeRoot(folder: string): Promise<string> {
+  try {
+    const first = await mkdir(folder, { recursive: true });
+    const root = await realpath(folder);
+    if (!(await stat(root)).isDirectory()) throw noFolder(folder);
+    if (first === undefined) return root;
+    const above = dirname(await realpath(first));
+    for (let at = dirname(root); at.length >= above.length; at = dirname(at)) {
+      await syncFolder(at);
+      if (at === dirname(at)) break;
+    }
+    return root;
+  } catch (cause) {
+    throw errnoOf(cause) === 'EEXIST' ? noFolder(folder) : ioError(cause, folder, 'write');
+  }
+}
+
+const noFolder = (path: string): DrillproofError =>
+  new DrillproofError('io.KIND', `${path} is no folder`, { path });
 
 /** Size of a regular file below `root`, reached without a symbolic link; `undefined` when there is none. */
 export async function sizeIn(root: string, file: string): Promise<number | undefined> {
@@ -117,7 +141,17 @@ export async function publish(temporary: string, file: string): Promise<void> {
   await syncFolder(dirname(file));
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** Removes a file, or with `recursive` a folder, that may be absent. */
+export async function remove(path: string, recursive = false): Promise<void> {
+  try {
+    await rm(path, { recursive, force: true });
+  } catch (cause) {
+    throw ioError(cause, path, 'write');
+  }
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return; // a folder cannot be opened there
   try {
     const handle = await open(folder, 'r');

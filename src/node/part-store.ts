@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { digestOf, digestStream } from '../bytes/hash.ts';
@@ -9,7 +9,16 @@ import { DrillproofError } from '../errors.ts';
 import type { Expected } from '../mirror/index.ts';
 import { ioError } from './fs-errors.ts';
 import { linkFile, type LinkMode } from './link-file.ts';
-import { makeFolders, openForWriting, publish, readPieces, sizeIn, syncDescriptor } from './mirror-tree.ts';
+import {
+  makeFolders,
+  makeRoot,
+  openForWriting,
+  publish,
+  readPieces,
+  remove,
+  sizeIn,
+  syncDescriptor,
+} from './mirror-tree.ts';
 
 /** Files by their digest, shared between the mirrors of one machine. */
 export type PartStore = {
@@ -59,14 +68,14 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
   return {
     async take(expected, file) {
       if (!(await isHere(expected))) return false;
-      await rm(file, { force: true });
+      await remove(file);
       if (!(await linkOut(placeOf(expected), file, link))) return false;
       if (await isProven(file, expected)) {
         await sync(file);
         return true;
       }
       damaged.add(expected.digest);
-      await rm(file, { force: true });
+      await remove(file);
       return false;
     },
     async put(expected, file) {
@@ -81,19 +90,10 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
         await publish(draft, place);
         damaged.delete(expected.digest);
       } finally {
-        await rm(draft, { force: true });
+        await remove(draft);
       }
     },
   };
-}
-
-async function makeRoot(folder: string): Promise<string> {
-  try {
-    await mkdir(folder, { recursive: true });
-    return await realpath(folder);
-  } catch (cause) {
-    throw ioError(cause, folder, 'write');
-  }
 }
 
 // A file that cannot be read is fetched again; should it be the target that cannot be written, that says so then.
@@ -131,8 +131,7 @@ async function removeLeftDrafts(drafts: string): Promise<void> {
   const names = await readdir(drafts).catch((cause: unknown) => {
     throw ioError(cause, drafts, 'read');
   });
-  for (const name of names)
-    if (await isLeft(join(drafts, name), name)) await rm(join(drafts, name), { force: true });
+  for (const name of names) if (await isLeft(join(drafts, name), name)) await remove(join(drafts, name));
 }
 
 async function isLeft(file: string, name: string): Promise<boolean> {
