@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsync, openSync, readSync } from 'node:fs';
-import { lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -58,7 +58,7 @@ export async function makeRoot(folder: string): Promise<string> {
   try {
     const first = await mkdir(folder, { recursive: true });
     const root = await realpath(folder);
-    if (!(await stat(root)).isDirectory()) throw noFolder(folder);
+    if (!(await lstat(root)).isDirectory()) throw noFolder(folder);
     if (first === undefined) return root;
     const above = dirname(await realpath(first));
     for (let at = dirname(root); at.length >= above.length; at = dirname(at)) {
