@@ -27,7 +27,7 @@ export async function exchange(
   for (let hops = 0; ; hops++) {
     const response = await sendOnce(request, url, settings, signal);
     try {
-      const target = redirectTarget(response, url, request.method);
+      const target = redirectTarget(response, url, { method: request.method, token: settings.token });
       if (target === undefined) {
         if (response.ok) refuseEncoding(response);
         return response;

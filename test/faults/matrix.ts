@@ -34,6 +34,7 @@ export function testMatrix(faults: readonly FaultRow[]): void {
     expect(outcome.struck).toBeGreaterThan(0);
     expect(outcome.received).toBeLessThanOrEqual(MOST_FETCHES * sizeAt(stage, origin));
     expect(Math.max(0, ...outcome.waits)).toBeLessThanOrEqual(MOST_WAIT_MS);
+    expect(outcome.said.toLowerCase()).not.toContain(origin.token.toLowerCase());
     if (outcome.end !== 'whole') {
       expect(await faultsOfFailed(folder, origin)).toEqual([]);
       const again = await mirrorUnder({ ...attack, strikes: 0, timed: false }, folder, origin, stranger.url);

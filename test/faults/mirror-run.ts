@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { createClient } from '../../src/client/index.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { mirrorExport } from '../../src/mirror/index.ts';
+import { mirrorExport, type MirrorEvent } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/mirror-directory.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { filesOf } from '../mirror/make.ts';
@@ -12,7 +13,8 @@ import type { Stage } from './fault-row.ts';
 import { STRUCK_PART, STRUCK_REPORT, type Origin } from './origin.ts';
 import { faultProxy, type Strike } from './proxy.ts';
 
-const RETRIES = 2;
+/** Repetitions after the first attempt. */
+export const RETRIES = 2;
 const MAX_RETRY_AFTER_MS = 60_000;
 /** How often a file may come at most: each attempt of a call, from each of two beginnings. */
 export const MOST_FETCHES = 2 * (RETRIES + 1);
@@ -43,7 +45,13 @@ export type Outcome = {
   readonly received: number;
   /** Each wait, in milliseconds, that was asked of the clock. */
   readonly waits: readonly number[];
+  /** Everything that was said: the error with all that it holds, and the events. */
+  readonly said: string;
 };
+
+/** Limits so small that the time of a fault is short, or so large that a busy machine does not reach them. */
+export const timeoutsFor = (timed: boolean) =>
+  timed ? { headersMs: 400, stallMs: 300 } : { headersMs: 20_000, stallMs: 20_000 };
 
 /** A folder for one mirror, in which a third of the part is when the stage is its rest. */
 export async function folderFor(stage: Stage, origin: Origin) {
@@ -83,6 +91,13 @@ export async function mirrorUnder(
     fault: ({ url }) => (address.test(url) && struck < strikes ? (struck++, strike) : undefined),
   });
   let last = 0;
+  const events: MirrorEvent[] = [];
+  const facts = (failure?: unknown) => ({
+    struck,
+    received,
+    waits,
+    said: inspect([failure, events], { depth: 9 }),
+  });
   try {
     await mirrorExport(origin.exportRef, {
       client: createClient({
@@ -90,20 +105,21 @@ export async function mirrorUnder(
         token: origin.token,
         sleep,
         retry: { retries: RETRIES, maxRetryAfterMs: MAX_RETRY_AFTER_MS },
-        timeouts: timed ? { headersMs: 400, stallMs: 300 } : { headersMs: 20_000, stallMs: 20_000 },
+        timeouts: timeoutsFor(timed),
         limits: { jsonBytes: 100_000 },
       }),
       to: mirrorDirectory(folder),
       sleep,
       onProgress: (event) => {
+        events.push(event);
         if (event.type !== 'bytes' || event.path !== file) return;
         received += event.received > last ? event.received - last : event.received;
         last = event.received;
       },
     });
-    return { end: 'whole', struck, received, waits };
+    return { end: 'whole', ...facts() };
   } catch (failure) {
-    return { end: codeAt(file, failure), struck, received, waits };
+    return { end: codeAt(file, failure), ...facts(failure) };
   } finally {
     await proxy.close();
   }

@@ -1,9 +1,10 @@
-import type { EvidenceExport } from '../../src/contract/index.ts';
+import type { EvidenceExport, WorldSession } from '../../src/contract/index.ts';
 import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
 import { listen } from '../../src/server/index.ts';
 import { trustStore, type TrustStore } from '../../src/trust/index.ts';
 import {
   EXPORT,
+  id,
   ingestedExport,
   NOW_MS,
   part,
@@ -12,6 +13,7 @@ import {
   tenants,
   token,
   world,
+  worlds,
 } from '../server/make.ts';
 
 /** A real control plane on a socket that serves one signed export with real parts and a local report. */
@@ -24,8 +26,12 @@ export type Origin = {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly trust: TrustStore;
   readonly asOfMs: number;
+  /** The session that can be extended, as it is stored now. */
+  session(): Promise<WorldSession>;
   close(): Promise<void>;
 };
+
+const SESSION = id('ses', 1);
 
 /** The part and the report at which faults strike, and a part that is never struck. */
 export const STRUCK_PART = 'parts/evidence_000000000001.zip';
@@ -35,6 +41,7 @@ export const STRUCK_REPORT = 'local-reports/lrep_000000000001.zip';
 export async function startOrigin(): Promise<Origin> {
   const here = await world();
   await tenants(here);
+  await worlds(here);
   const key = signer();
   const parts = [await part(1, { key, padding: 2_000 }), await part(2, { key })];
   const { files, resource } = await ingestedExport(here, { parts, reports: [1], key });
@@ -55,6 +62,11 @@ export async function startOrigin(): Promise<Origin> {
       },
     ]),
     asOfMs: NOW_MS,
+    async session() {
+      const row = await here.store.session(PROJECT, SESSION);
+      if (row === undefined) throw new Error('the session is gone');
+      return row.resource;
+    },
     async close() {
       await listening.close();
       await here.close();

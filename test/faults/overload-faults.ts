@@ -92,6 +92,25 @@ export const OVERLOAD_FAULTS: readonly FaultRow[] = [
     ...ends('control.UNAVAILABLE', false),
   },
   {
+    name: '500 that repeats the token in all its texts',
+    strike: (exchange) => {
+      const { headers, response } = exchange;
+      const text = `you said ${headers.authorization}`;
+      response.writeHead(500, { 'content-type': 'application/json', 'x-token': headers.authorization ?? '' });
+      response.end(
+        JSON.stringify({
+          code: 'control.INTERNAL',
+          message: text,
+          correlationId: text,
+          retryable: false,
+          source: 'platform',
+          issues: [{ path: text, code: text, message: text }],
+        }),
+      );
+    },
+    ...ends('control.INTERNAL', false),
+  },
+  {
     name: '503 in gzip',
     strike: bare(503, { 'content-encoding': 'gzip' }),
     ...ends('transport.UNREACHABLE'),

@@ -1,6 +1,15 @@
-import { Agent, createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { Seen } from './server.ts';
 
 /** A request on its way through the proxy, with the true answer of the server behind it. */
 export type Exchange = {
@@ -30,14 +39,15 @@ export type Strike = (exchange: Exchange) => void;
 export type ProxyOptions = {
   readonly to: string;
   readonly stranger?: string;
+  /** Speaks TLS to the client, with these in PEM. */
+  readonly tls?: { readonly key: string; readonly cert: string };
   /** The fault of a request, if any. */
   readonly fault?: (request: { readonly method: string; readonly url: string }) => Strike | undefined;
 };
 
 export type FaultProxy = {
   readonly url: string;
-  /** Addresses of all requests so far. */
-  readonly seen: readonly string[];
+  readonly seen: readonly Seen[];
   close(): Promise<void>;
 };
 
@@ -46,15 +56,16 @@ export async function faultProxy({
   to,
   stranger = '',
   fault = () => undefined,
+  tls,
 }: ProxyOptions): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true });
-  const seen: string[] = [];
+  const seen: Seen[] = [];
   let struck = 0;
   const pass = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = 'GET', url = '/', headers } = incoming;
-    seen.push(url);
     const strike = fault({ method, url });
     const asked = { method, headers, body: await buffer(incoming) };
+    seen.push({ method, url, headers, body: asked.body.toString() });
     const at = new URL(url, to);
     const answer = await forward(at, asked, agent);
     if (strike === undefined) return sendAnswer(response, answer);
@@ -62,16 +73,17 @@ export async function faultProxy({
     const whole = (): Promise<Answer> => forward(at, { ...asked, headers: rest }, agent);
     return strike({ method, url, headers, answer, response, stranger, struck: struck++, whole });
   };
-  const server = createServer((incoming, response) => {
+  const listener: RequestListener = (incoming, response) => {
     response.on('error', () => undefined);
     pass(incoming, response).catch(() => response.destroy());
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     seen,
     async close() {
       agent.destroy();

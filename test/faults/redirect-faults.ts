@@ -19,6 +19,7 @@ const AWAY: readonly (readonly [name: string, location: (exchange: Exchange) => 
   ['a file', () => 'file:///etc/passwd'],
   ['an address with a password', ({ headers, url }) => `http://user:pass@${headers.host}${url}`],
   ['nothing that is an address', () => 'http://'],
+  ['a host whose name is the token', ({ headers }) => `http://${headers.authorization?.slice(7)}.example/`],
 ];
 
 /** Redirects. Those within the origin lead to the same request, which is answered or redirected once more. */
