@@ -59,7 +59,12 @@ const STEPS: Steps = {
 };
 
 /** What the judgement of a signature found out: the signer, when a trusted key vouches for the statement. */
-export type SignatureJudgement = { readonly signer?: SignedBy; readonly trusted: boolean };
+export type SignatureJudgement = {
+  readonly signer?: SignedBy;
+  /** Every trusted key that signed it. */
+  readonly keys?: readonly TrustedKey[];
+  readonly trusted: boolean;
+};
 
 /** An attestation as what is judged of it. */
 export const signedOf = (attestation: {
@@ -98,9 +103,9 @@ export function judgeSignature(
       settings.secondOpinion.p256,
     );
   }
-  if (!formed || !key.speaks || !verified) return { trusted: false };
+  if (!formed || !key.speaks || !verified || key.found === undefined) return { trusted: false };
   const { issuer, keyId, issuedAtMs } = signed.statement;
-  return { trusted: true, signer: { issuer, keyId, issuedAtMs } };
+  return { trusted: true, signer: { issuer, keyId, issuedAtMs }, keys: [key.found] };
 }
 
 function checkFormat(

@@ -6,13 +6,16 @@ import {
   parseAttestation,
   readEntry,
   type BundleManifest,
+  type Statement,
 } from '../evidence/index.ts';
+import { keyIdOf, type TrustedKey } from '../trust/index.ts';
 import type { ZipArchive } from '../zip/index.ts';
 import { judgeSignature, signedOf } from './attestation.ts';
 import { bindingFindings } from './bundle-binding.ts';
 import { skipFrom, type Bundle } from './bundle-state.ts';
 import { dsseOnBundle, judgeGivenDsse } from './dsse.ts';
 import { finding, findingsOf } from './finding.ts';
+import type { SigningKey } from './report.ts';
 
 /**
  * `attestation.*` and `dsse.attestation`: who signed the bundle, and whether everything that is signed is bound to what
@@ -52,6 +55,8 @@ async function checkOwnAttestation(
   };
   const judged = judgeSignature(ledger, subject, ATTESTATION, signed, settings);
   if (judged.signer !== undefined) bundle.signer = judged.signer;
+  bundle.signers = signingKeys('attestation', bundle.attestation.statement, judged.keys);
+  bundle.reproduction = bundle.attestation.statement.subject.reproduction;
   checkBinding(bundle, manifest, bundle.attestation);
 }
 
@@ -66,7 +71,24 @@ function checkGivenEnvelope(bundle: Bundle, manifest: BundleManifest): void {
   const about = dsseOnBundle(subject, { manifest, manifestDigest, runResult });
   const judged = judgeGivenDsse(ledger, subject, dsse, about, settings);
   bundle.signer ??= judged.signer;
+  if (judged.statement === undefined) return;
+  bundle.signers = [...bundle.signers, ...signingKeys('dsse', judged.statement, judged.keys)];
+  bundle.reproduction ??= judged.statement.subject.reproduction;
 }
+
+/** The keys that vouch for a statement: each signature under its own name, at the time that the statement states. */
+const signingKeys = (
+  place: SigningKey['in'],
+  { issuedAtMs }: Statement,
+  keys: readonly TrustedKey[] = [],
+): SigningKey[] =>
+  keys.map(({ issuer, keyId, point }) => ({
+    issuer,
+    keyId,
+    issuedAtMs,
+    thumbprint: keyIdOf(point),
+    in: place,
+  }));
 
 function unsigned({ ledger, subject, dsse, settings }: Bundle): void {
   const message = dsse === undefined ? 'nobody signed this bundle' : 'the bundle carries no attestation';

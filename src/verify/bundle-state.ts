@@ -1,9 +1,9 @@
 import type { Digest } from '../bytes/hash.ts';
-import type { Attestation, RunResult } from '../contract/index.ts';
+import type { Attestation, Reproduction, RunResult } from '../contract/index.ts';
 import type { BundleManifest, PartRow } from '../evidence/index.ts';
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
-import type { SignedBy } from './report.ts';
+import type { SignedBy, SigningKey } from './report.ts';
 
 /** What the export manifest says of a part; without it a part is judged by itself. */
 export type Listing = {
@@ -39,6 +39,8 @@ export type Bundle = {
   /** Whether it carries an attestation, as far as that is known. */
   signed: boolean | undefined;
   signer?: SignedBy | undefined;
+  signers: readonly SigningKey[];
+  reproduction?: Reproduction;
   readonly read: ReadEntries;
 };
 
@@ -54,6 +56,7 @@ export function newBundle(options: VerifyPartOptions): Bundle {
     signed: listed?.row.signed,
     read: new Map(),
     manifestBytes: 0,
+    signers: [],
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type Statement,
 } from '../evidence/index.ts';
 import type { MirrorReceipt } from '../evidence/receipt.ts';
-import { judgeDsse, parseDsse, preAuthEncoding, type DsseEnvelope } from '../trust/index.ts';
+import { judgeDsse, parseDsse, preAuthEncoding, type DsseEnvelope, type TrustedKey } from '../trust/index.ts';
 import {
   judgeSignature,
   type AnyStatement,
@@ -94,11 +94,14 @@ export function judgeGivenDsse<S extends AnyStatement>(
   bytes: Uint8Array,
   about: DsseAbout<S>,
   settings: Settings,
-): SignatureJudgement {
+): EnvelopeJudgement<S> {
   const steps = createLedger();
   const judged = judgeEnvelope(steps, subject, bytes, about, 1, settings);
   return foldInto(ledger, 'dsse.attestation', steps) ? judged : { trusted: false };
 }
+
+/** What the judgement of an envelope found out; the statement where it counts. */
+export type EnvelopeJudgement<S> = SignatureJudgement & { readonly statement?: S };
 
 /** The path of findings about an envelope: the caller gave it, so that it has no name of its own. */
 const PATH = 'dsse';
@@ -122,7 +125,7 @@ export function judgeEnvelope<S extends AnyStatement>(
   about: DsseAbout<S>,
   threshold: number,
   settings: Settings,
-): SignatureJudgement {
+): EnvelopeJudgement<S> {
   const opened = openEnvelope(ledger, subject, bytes, about, settings);
   if (opened === undefined) {
     for (const id of STEPS) ledger.skipped(id, 'not_checked', 'the envelope holds no statement to judge');
@@ -137,11 +140,12 @@ export function judgeEnvelope<S extends AnyStatement>(
     { ...known, ...signedBy(envelope, statement) },
     settings,
   );
-  const enough = checkThreshold(ledger, subject, opened, about, threshold, settings);
+  const { enough, keys } = checkThreshold(ledger, subject, opened, about, threshold, settings);
   if (bind === undefined)
     ledger.skipped('attestation.binding', 'not_checked', 'an envelope alone is bound to no bytes');
   const bound = bind === undefined || ledger.ran('attestation.binding', bind(statement));
-  return enough && bound ? judged : { trusted: false };
+  if (!enough || !bound) return { trusted: false };
+  return judged.trusted ? { ...judged, keys, statement } : judged;
 }
 
 type Opened<S> = { readonly envelope: DsseEnvelope; readonly statement: S };
@@ -194,13 +198,13 @@ function checkThreshold(
   { purpose, projectId, organizationId }: Omit<DsseAbout, 'bind' | 'read'>,
   threshold: number,
   settings: Settings,
-): boolean {
+): { readonly enough: boolean; readonly keys: readonly TrustedKey[] } {
   const { trust, asOfMs } = settings;
   if (trust === undefined) {
     ledger.skipped('dsse.threshold', 'not_checked', 'no trust store was given');
-    return false;
+    return { enough: false, keys: [] };
   }
-  const { signatures, distinct } = judgeDsse(envelope, trust, {
+  const { signatures, distinct, keys } = judgeDsse(envelope, trust, {
     keyId: statement.keyId,
     issuedAtMs: statement.issuedAtMs,
     purpose,
@@ -225,5 +229,5 @@ function checkThreshold(
       finding('dsse.THRESHOLD_MISSED', subject, { path: `${PATH}#/signatures`, message, ...counts }),
     );
   }
-  return ledger.ran('dsse.threshold', found);
+  return { enough: ledger.ran('dsse.threshold', found), keys };
 }

@@ -29,6 +29,7 @@ export {
   type Provenance,
   type Report,
   type SignedBy,
+  type SigningKey,
   type ToolSourceReport,
   type TrustUsed,
   type Verdict,

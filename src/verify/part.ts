@@ -64,6 +64,7 @@ const optional = <K extends string, V>(name: K, value: V | undefined): { [P in K
 
 function reportOf(bundle: Bundle, size: number): BundleReport {
   const { ledger, settings, listed, manifest, manifestDigest, archive, signed, signer, runResult } = bundle;
+  const { signers, reproduction } = bundle;
   const verdict = bundleVerdict(ledger, {
     depth: settings.depth,
     signed: signed === true || bundle.dsse !== undefined,
@@ -82,6 +83,8 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
     ...optional('organizationId', manifest?.organizationId),
     ...optional('projectId', manifest?.projectId ?? listed?.row.projectId),
     ...optional('runId', manifest?.runId),
+    ...optional('hostedRunId', manifest?.hostedRunId),
+    ...optional('rerunOfHostedRunId', manifest?.rerunOfHostedRunId),
     ...optional('path', listed?.row.path),
     ...optional('archive', archive),
     ...optional('manifestDigest', manifestDigest),
@@ -91,6 +94,8 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
     ...optional('signed', signed),
     provenance: verdict === 'verified' ? 'attested' : 'claimed',
     ...optional('signer', signer),
+    ...optional('signers', signers.length === 0 ? undefined : signers),
+    ...optional('reproduction', reproduction),
     ...optional('outcome', runResult && outcomeOf(runResult)),
     checks: ledger.checks,
     findings: ledger.findings,

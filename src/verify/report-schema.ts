@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/index.ts';
-import { digestSchema } from '../contract/index.ts';
+import { digestSchema, reproductionSchema } from '../contract/index.ts';
 import { isCheckId } from './check-codes.ts';
 import { CHAIN_RESULTS } from './receipts.ts';
 import { DEPTHS, VERDICTS } from './report.ts';
@@ -68,7 +68,13 @@ const findingSchema = z.strictObject({
 
 const ledger = { checks: z.array(checkSchema).readonly(), findings: z.array(findingSchema).readonly() };
 const trust = z.strictObject({ fingerprint: digest, keys: count }).describe('the trust store that was used');
-const signer = z.strictObject({ issuer: z.string(), keyId: z.string(), issuedAtMs: atMs });
+const signedBy = { issuer: z.string(), keyId: z.string(), issuedAtMs: atMs };
+const signer = z.strictObject(signedBy);
+const signingKey = z.strictObject({
+  ...signedBy,
+  thumbprint: digest.describe('SHA-256 of the key: two names of one key have one'),
+  in: z.enum(['attestation', 'dsse']),
+});
 const firstSeen = z
   .strictObject({ atMs, issuer: z.string(), keyId: z.string(), receipt: digest })
   .describe('when a trusted receipt of a mirror saw it first');
@@ -104,6 +110,8 @@ export const bundleReportSchema = z.strictObject({
   organizationId: z.string().exactOptional(),
   projectId: z.string().exactOptional(),
   runId: z.string().exactOptional(),
+  hostedRunId: z.string().exactOptional(),
+  rerunOfHostedRunId: z.string().exactOptional(),
   path: z.string().exactOptional(),
   archive: z.strictObject({ digest, bytes: count }).exactOptional(),
   manifestDigest: digest.exactOptional(),
@@ -114,6 +122,10 @@ export const bundleReportSchema = z.strictObject({
   provenance: z.enum(['attested', 'claimed', 'user_produced']),
   signer: signer.exactOptional(),
   firstSeen: firstSeen.exactOptional(),
+  signers: z.array(signingKey).readonly().exactOptional(),
+  reproduction: reproductionSchema
+    .exactOptional()
+    .describe('what the statement pins; attested when provenance is'),
   outcome: z
     .strictObject({ drillId: z.string(), targetId: z.string(), status: z.string(), verdict: z.string() })
     .exactOptional()

@@ -1,4 +1,5 @@
 import type { Digest } from '../bytes/hash.ts';
+import type { Reproduction } from '../contract/index.ts';
 import type { Check } from './check.ts';
 import type { Finding } from './finding.ts';
 
@@ -17,6 +18,14 @@ export type Completeness = 'pinned' | 'attested' | 'claimed';
 export type Provenance = 'attested' | 'claimed' | 'user_produced';
 
 export type SignedBy = { readonly issuer: string; readonly keyId: string; readonly issuedAtMs: number };
+
+/** One key that vouches for a bundle, under the name that the statement or envelope gives it. */
+export type SigningKey = SignedBy & {
+  /** The key itself, as `keyIdOf` names it: two names of one key have one thumbprint. */
+  readonly thumbprint: Digest;
+  /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
+  readonly in: 'attestation' | 'dsse';
+};
 
 /** From when at the latest evidence was there, and whose word that is: a trusted key that signed a receipt of a mirror. */
 export type FirstSeen = {
@@ -78,6 +87,9 @@ export type BundleReport = {
   readonly organizationId?: string;
   readonly projectId?: string;
   readonly runId?: string;
+  readonly hostedRunId?: string;
+  /** The run that this one reproduces; absent unless it is a rerun. */
+  readonly rerunOfHostedRunId?: string;
   readonly path?: string;
   readonly archive?: { readonly digest: Digest; readonly bytes: number };
   readonly manifestDigest?: Digest;
@@ -91,6 +103,10 @@ export type BundleReport = {
   readonly signer?: SignedBy;
   /** From when at the latest a trusted receipt of a mirror has seen the part. */
   readonly firstSeen?: FirstSeen;
+  /** Every key that vouches for it, when any does: of the attestation first, then of an envelope that was given. */
+  readonly signers?: readonly SigningKey[];
+  /** What was pinned for the run, as the statement says; attested when `provenance` is. */
+  readonly reproduction?: Reproduction;
   readonly outcome?: Outcome;
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
