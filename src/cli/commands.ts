@@ -31,6 +31,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/diff.ts'),
   },
+  receipts: {
+    summary: 'list and verify the chain of receipts of mirrors',
+    group: CHECK,
+    load: () => import('./commands/receipts.ts'),
+  },
   explain: {
     summary: 'say what a code means and what to do',
     group: CHECK,

@@ -23,6 +23,20 @@ export type ExportSigningOptions = SignerOptions & {
   readonly issuer?: string;
 };
 
+/** What the options of who signs are called. */
+type SigningNames = { readonly key: string; readonly prefix: string };
+const PLAIN: SigningNames = { key: '--key', prefix: '--' };
+const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
+const RECEIPTS: SigningNames = { key: '--receipt-key', prefix: '--receipt-' };
+
+export type ReceiptSigningOptions = {
+  readonly receiptKey?: string;
+  readonly receiptSigner?: string;
+  readonly receiptPublicKey?: string;
+  readonly receiptSignerTimeout?: number;
+  readonly receiptIssuer?: string;
+};
+
 export function signingOptions(command: Command, what: string): Command {
   command.option('--key <file>', `private key that signs ${what}: P-256 as PEM or JWK, - for standard input`);
   return signerOptions(command).option('--issuer <name>', 'name under which the key signs');
@@ -37,44 +51,69 @@ export function exportSigningOptions(command: Command, when = ''): Command {
   return signerOptions(command, when).option('--issuer <name>', `${when}name under which the key signs`);
 }
 
-const signerOptions = (command: Command, when = ''): Command =>
+/** The options of who signs the receipts of a mirror. */
+export function receiptSigningOptions(command: Command): Command {
+  command.option('--receipt-key <file>', 'private key that signs the receipt: P-256 as PEM or JWK');
+  return signerOptions(command, '', RECEIPTS.prefix).option(
+    '--receipt-issuer <name>',
+    'name under which the key signs receipts',
+  );
+}
+
+const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
   command
     .option(
-      '--signer <command>',
+      `${prefix}signer <command>`,
       `${when}program that signs in place of a key: message on stdin, signature on stdout`,
     )
     .option(
-      '--public-key <file>',
-      `${when}public key or certificate of --signer (default: the program is asked for it)`,
+      `${prefix}public-key <file>`,
+      `${when}public key or certificate of ${prefix}signer (default: the program is asked for it)`,
     )
     .option(
-      '--signer-timeout <seconds>',
-      `${when}how long --signer may take for each signature (default: 60)`,
+      `${prefix}signer-timeout <seconds>`,
+      `${when}how long ${prefix}signer may take for each signature (default: 60)`,
       wholeNumber(1, 3_600),
     );
 
 /** `readSigning` for what generates exports later, whose key is named --signing-key beside other keys. */
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
-  readSigning(cli, { ...options, ...(signingKey !== undefined && { key: signingKey }) }, '--signing-key');
+  readSigning(cli, { ...options, ...(signingKey !== undefined && { key: signingKey }) }, EXPORTS);
+
+/** `readSigning` for the receipts of a mirror. */
+export const readReceiptSigning = (
+  cli: Cli,
+  options: ReceiptSigningOptions,
+): Promise<{ signer: Signer; issuer: string } | undefined> => {
+  const { receiptKey, receiptSigner, receiptPublicKey, receiptSignerTimeout, receiptIssuer } = options;
+  const given: SigningOptions = {
+    ...(receiptKey !== undefined && { key: receiptKey }),
+    ...(receiptSigner !== undefined && { signer: receiptSigner }),
+    ...(receiptPublicKey !== undefined && { publicKey: receiptPublicKey }),
+    ...(receiptSignerTimeout !== undefined && { signerTimeout: receiptSignerTimeout }),
+    ...(receiptIssuer !== undefined && { issuer: receiptIssuer }),
+  };
+  return readSigning(cli, given, RECEIPTS);
+};
 
 /** Who signs, or `undefined` when nobody is named. @throws DrillproofError `usage.INVALID`, `trust.…` */
 export async function readSigning(
   cli: Cli,
   options: SigningOptions,
-  keyOption = '--key',
+  names = PLAIN,
 ): Promise<{ signer: Signer; issuer: string; issuedAtMs: number } | undefined> {
   const { key, signer, issuer } = options;
-  refuseStray(options, keyOption);
+  refuseStray(options, names);
   if (key === undefined && signer === undefined && issuer === undefined) return undefined;
   if (key === undefined && signer === undefined)
     throw usageError(
-      `--issuer is given without ${keyOption}`,
-      `Name the key that signs with ${keyOption} FILE, or a program with --signer COMMAND.`,
+      `${names.prefix}issuer is given without ${names.key}`,
+      `Name the key that signs with ${names.key} FILE, or a program with ${names.prefix}signer COMMAND.`,
     );
   if (issuer === undefined)
     throw usageError(
-      `${signer === undefined ? keyOption : '--signer'} is given without --issuer`,
-      'Say in whose name the key signs with --issuer NAME.',
+      `${signer === undefined ? names.key : `${names.prefix}signer`} is given without ${names.prefix}issuer`,
+      `Say in whose name the key signs with ${names.prefix}issuer NAME.`,
     );
   const made =
     signer === undefined
@@ -83,12 +122,18 @@ export async function readSigning(
   return { signer: made, issuer, issuedAtMs: cli.now() };
 }
 
-function refuseStray({ key, signer, publicKey, signerTimeout }: SigningOptions, keyOption: string): void {
+function refuseStray(
+  { key, signer, publicKey, signerTimeout }: SigningOptions,
+  { key: keyOption, prefix }: SigningNames,
+): void {
   if (key !== undefined && signer !== undefined)
-    throw usageError(`${keyOption} and --signer are both given`, 'Let one of them sign.');
-  const stray = publicKey === undefined ? '--signer-timeout' : '--public-key';
+    throw usageError(`${keyOption} and ${prefix}signer are both given`, 'Let one of them sign.');
+  const stray = `${prefix}${publicKey === undefined ? 'signer-timeout' : 'public-key'}`;
   if (signer === undefined && (publicKey ?? signerTimeout) !== undefined)
-    throw usageError(`${stray} is given without --signer`, `Name the program with --signer COMMAND.`);
+    throw usageError(
+      `${stray} is given without ${prefix}signer`,
+      `Name the program with ${prefix}signer COMMAND.`,
+    );
 }
 
 async function externalSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
