@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlError, HttpStatusError, statusOf } from '../../src/client/index.ts';
@@ -91,7 +92,57 @@ describe('an answer', () => {
   });
 });
 
+const declaring = (body: string): Record<string, string> => ({
+  'repr-digest': `sha-256=:${createHash('sha256').update(body).digest('base64')}:`,
+});
+
+describe('an answer that declares a digest', () => {
+  const right = JSON.stringify(exportResource);
+
+  it('is taken when its bytes have it', async () => {
+    const { work } = await read((_, response) => json(response, 200, exportResource, declaring(right)));
+    expect(await work).toEqual(exportResource);
+  });
+
+  it('is asked for again when its bytes were changed on the way, in a place that no rule looks at', async () => {
+    const { work, server } = await read((_, response, n) => {
+      const changed = { ...exportResource, requestedBy: 'archivisu' };
+      json(response, 200, n === 0 ? changed : exportResource, declaring(right));
+    });
+    expect(await work).toEqual(exportResource);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('is transport.DIGEST_MISMATCH when they always are', async () => {
+    const { work, server } = await read((_, response) =>
+      json(response, 200, exportResource, declaring(`${right} `)),
+    );
+    expect(await failureOf(work)).toMatchObject({ code: 'transport.DIGEST_MISMATCH' });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it.each(['sha-512=:AAAA:', 'sha-256=:AAAA:', 'sha-256', ''])(
+    'that cannot be read, such as %j, is taken as one that declares none',
+    async (value) => {
+      const { work } = await read((_, response) =>
+        json(response, 200, exportResource, { 'repr-digest': value }),
+      );
+      expect(await work).toEqual(exportResource);
+    },
+  );
+});
+
 describe('an answer that reports an error', () => {
+  it('in a content coding is known by its status, and its body is not read', async () => {
+    const { work, server } = await read((_, response, n) => {
+      if (n > 0) return json(response, 200, exportResource);
+      response.writeHead(503, { 'content-encoding': 'gzip', 'retry-after': '1' });
+      response.end(gzipSync(Buffer.alloc(100 * 1024 * 1024)));
+    });
+    expect(await work).toEqual(exportResource);
+    expect(server.seen).toHaveLength(2);
+  });
+
   it('becomes a ControlError with all that its envelope says', async () => {
     const issues = [{ path: '/ttlMs', code: 'too_big', message: 'too long' }];
     const { work, server } = await read((_, response) =>

@@ -48,12 +48,22 @@ describe('the decision to retry', () => {
     },
   );
 
-  it.each(['ENOTFOUND', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'HPE_INVALID_CONSTANT'])(
-    'does not repeat after %s',
-    (errno) => {
-      expect(decide(networkError(socket(errno), 'headers'))).toBeUndefined();
-    },
-  );
+  it.each([
+    'ENOTFOUND',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'HPE_INVALID_CONSTANT',
+    'UND_ERR_HEADERS_OVERFLOW',
+  ])('does not repeat after %s', (errno) => {
+    expect(decide(networkError(socket(errno), 'headers'))).toBeUndefined();
+  });
+
+  it('knows broken HTTP by the class of the error where it has no code', () => {
+    const parser = Object.assign(new Error('Response does not match'), { name: 'HTTPParserError' });
+    const failure = networkError(new TypeError('fetch failed', { cause: parser }), 'headers');
+    expect(failure).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
+    expect(decide(failure)).toBeUndefined();
+  });
 
   it('repeats after a failure without a name, as browsers report every one', () => {
     expect(decide(networkError(new TypeError('Failed to fetch'), 'headers'))).toBe(250);

@@ -8,7 +8,7 @@ import {
   selectionDigest,
   sumBytes,
 } from '../../src/evidence/index.ts';
-import { envelope, faultServer, json, type FaultServer, type Seen } from './server.ts';
+import { envelope, faultServer, json, type Answer, type FaultServer, type Seen } from './server.ts';
 
 const PROJECT = 'prj_000000000001';
 const EXPORT = 'evexp_000000000001';
@@ -39,9 +39,9 @@ export type TestExport = {
 
 /** An export of bytes that are no archives, which a mirror does not look into. */
 export function makeExport(
-  options: { parts?: number; reports?: number; bytes?: number; seed?: number } = {},
+  options: { parts?: number; reports?: number; bytes?: number; seed?: number; id?: string } = {},
 ): TestExport {
-  const { parts = 3, reports = 1, bytes = 5000, seed = 1 } = options;
+  const { parts = 3, reports = 1, bytes = 5000, seed = 1, id = EXPORT } = options;
   const files = new Map<string, Uint8Array>();
   const row = (ordinal: number, path: string) => {
     const content = seededBytes(seed * 1000 + files.size, bytes);
@@ -64,7 +64,7 @@ export function makeExport(
     return { ...row(i, `local-reports/${localReportId}.zip`), localReportId, expandedBytes: '1' };
   });
   const head = {
-    evidenceExportId: EXPORT,
+    evidenceExportId: id,
     organizationId: ORGANIZATION,
     scope: { kind: 'project', projectId: PROJECT } as const,
     fromAtMs: 0,
@@ -96,10 +96,10 @@ export function makeExport(
     manifestDigest,
     manifestBytes: String(manifest.length),
   };
-  return { files, manifest, manifestDigest, resource, attestation: attestationOf(manifestDigest) };
+  return { files, manifest, manifestDigest, resource, attestation: attestationOf(manifestDigest, id) };
 }
 
-const attestationOf = (manifestDigest: string): Uint8Array =>
+const attestationOf = (manifestDigest: string, id: string): Uint8Array =>
   canonicalBytes({
     schemaVersion: 1,
     algorithm: 'ecdsa-p256-sha256',
@@ -111,7 +111,7 @@ const attestationOf = (manifestDigest: string): Uint8Array =>
       issuer: 'test',
       keyId: 'key',
       issuedAtMs: 5,
-      subject: { evidenceExportId: EXPORT, organizationId: ORGANIZATION, manifestDigest },
+      subject: { evidenceExportId: id, organizationId: ORGANIZATION, manifestDigest },
     },
   });
 
@@ -130,18 +130,38 @@ export type ExportSource = FaultServer & {
   requests(path: string): readonly Seen[];
 };
 
-const PREFIX = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+const prefixOf = ({ resource }: TestExport): string =>
+  `/v1/projects/${PROJECT}/evidence-exports/${resource.evidenceExportId}`;
 
 /** Serves an export as a control plane does, faults aside. */
-export async function serveExport(made: TestExport, fault: Fault = () => false): Promise<ExportSource> {
+export const serveExport = (made: TestExport, fault?: Fault): Promise<ExportSource> =>
+  serveExports([made], fault);
+
+/** Serves several exports; `requests` are those for a path in any of them. */
+export async function serveExports(
+  all: readonly TestExport[],
+  fault: Fault = () => false,
+): Promise<ExportSource> {
+  const answers = all.map((made) => [prefixOf(made), answerWith(made, fault)] as const);
+  const server = await faultServer((seen, response, n) => {
+    const found = answers.find(([prefix]) => `${seen.url}/`.startsWith(`${prefix}/`));
+    if (found === undefined) return envelope(response, 404, 'control.NOT_FOUND');
+    return found[1](seen, response, n);
+  });
+  const named = (path: string, { url }: Seen): boolean =>
+    all.some((made) => pathOf(prefixOf(made), url) === path);
+  return { ...server, requests: (path) => server.seen.filter((seen) => named(path, seen)) };
+}
+
+function answerWith(made: TestExport, fault: Fault): Answer {
   const documents = new Map<string, Uint8Array>([
     ...made.files,
     ['manifest.json', made.manifest],
     ['export-attestation.json', made.attestation],
   ]);
   const counts = new Map<string, number>();
-  const server = await faultServer((seen, response) => {
-    const path = pathOf(seen.url);
+  return (seen, response) => {
+    const path = pathOf(prefixOf(made), seen.url);
     const n = counts.get(path) ?? 0;
     counts.set(path, n + 1);
     const bytes = documents.get(path) ?? new Uint8Array();
@@ -149,13 +169,12 @@ export async function serveExport(made: TestExport, fault: Fault = () => false):
     if (path === 'export.json') return json(response, 200, made.resource);
     if (!documents.has(path)) return envelope(response, 404, 'control.NOT_FOUND');
     sendBytes(response, seen, bytes);
-  });
-  return { ...server, requests: (path) => server.seen.filter(({ url }) => pathOf(url) === path) };
+  };
 }
 
 /** The path in the export of what an address of the API names. */
-function pathOf(url: string): string {
-  const rest = url.startsWith(PREFIX) ? url.slice(PREFIX.length) : undefined;
+function pathOf(prefix: string, url: string): string {
+  const rest = url.startsWith(prefix) ? url.slice(prefix.length) : undefined;
   const [, kind, id] = /^\/(parts|local-reports)\/([^/]+)/.exec(rest ?? '') ?? [];
   if (kind !== undefined) return `${kind}/${id}.zip`;
   const names = new Map([

@@ -304,6 +304,52 @@ describe('an interrupted part', () => {
   });
 });
 
+describe('a source that cuts and has no ranges', () => {
+  const large = makeExport({ parts: 1, reports: 0, bytes: 3_000_000 });
+  const [path = ''] = large.files.keys();
+
+  it('is asked no more often than the count, however much each answer brings', async () => {
+    const server = await source(large, ({ path: asked, response, bytes }) => {
+      if (asked !== path) return false;
+      response.writeHead(200, { 'content-length': bytes.length });
+      response.write(bytes.subarray(0, 2_500_000), () => setTimeout(() => response.socket?.destroy(), 20));
+      return true;
+    });
+    const failure = await failureOf(mirror(server, await newFolder()));
+    expect(failure.details?.['failures']).toEqual([
+      expect.objectContaining({ path, code: 'transport.INTERRUPTED' }),
+    ]);
+    expect(server.requests(path)).toHaveLength(6);
+  });
+
+  it('is asked on while a large file comes further, beyond the count', async () => {
+    let sent = 0;
+    const step = 1_300_000;
+    const huge = makeExport({ parts: 1, reports: 0, bytes: 10 * step });
+    const server = await source(huge, ({ path: asked, response, seen, bytes }) => {
+      if (asked !== path) return false;
+      const from = Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
+      if (bytes.length - from <= step) return false;
+      response.writeHead(from === 0 ? 200 : 206, {
+        'content-length': bytes.length - from,
+        etag: etagOf(bytes),
+        ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
+      });
+      sent = from + step;
+      response.write(bytes.subarray(from, sent));
+      drop = { at: sent, now: () => response.socket?.destroy() };
+      return true;
+    });
+    const { receipt } = await mirror(server, await newFolder(), {
+      onProgress: (event) => {
+        if (event.type === 'bytes' && event.path === path && event.received === drop?.at) drop.now();
+      },
+    });
+    expect(receipt.outcome).toBe('complete');
+    expect(server.requests(path)).toHaveLength(10);
+  });
+});
+
 describe('a redirect of a part', () => {
   it('to another origin is refused, and that origin sees nothing', async () => {
     const other = await faultServer((_, response) => response.end(WHOLE) && undefined);

@@ -8,7 +8,7 @@ import { parseReceipt } from '../../src/evidence/receipt.ts';
 import { mirrorExport } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/mirror-directory.ts';
 import { failureOf, testClient } from '../client/make.ts';
-import { makeExport } from '../faults/export-source.ts';
+import { makeExport, sendBytes } from '../faults/export-source.ts';
 import { envelope, json } from '../faults/server.ts';
 import { cleanUp, filesOf, mirror, newFolder, source, TOKEN } from './make.ts';
 
@@ -252,6 +252,22 @@ describe('what pins a mirror', () => {
       }),
     ]);
     expect((await filesOf(folder)).has('export-attestation.json')).toBe(false);
+    expect(server.requests('export-attestation.json')).toHaveLength(2);
+  });
+
+  it.each([
+    ['manifest.json', made.manifest],
+    ['export-attestation.json', made.attestation],
+  ])('%s that was spoilt on the way once is fetched once more', async (path, bytes) => {
+    const folder = await newFolder();
+    const server = await source(made, (request) => {
+      if (request.path !== path || request.n > 0) return false;
+      sendBytes(request.response, request.seen, bytes.toReversed());
+      return true;
+    });
+    await mirror(server, folder);
+    expect(server.requests(path)).toHaveLength(2);
+    expect(Buffer.from(bytes).equals((await filesOf(folder)).get(path) ?? Buffer.of())).toBe(true);
   });
 });
 
