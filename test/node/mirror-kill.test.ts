@@ -1,88 +1,100 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { afterEach, expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { etagOf, makeExport, type Fault } from '../faults/export-source.ts';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeExport, type ExportSource, type TestExport } from '../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../mirror/make.ts';
+import { ended, expectProven, killAtRandom, refetchGuard, slowSender, startNode } from './killing.ts';
+import type { ChildOptions } from './mirror-child.ts';
 
 afterEach(cleanUp);
-const CHILD = fileURLToPath(new URL('mirror-child.ts', import.meta.url));
-/** A longer run sets the variable. */
-const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 10);
-const made = makeExport({ parts: 12, reports: 2, bytes: 60_000 });
 
-/** Sends a file in pieces with pauses, so that there is a middle in which to die. */
-const slowly: Fault = ({ path, bytes, seen, response }) => {
-  if (!made.files.has(path)) return false;
-  const from = Number(/=(\d+)-/.exec(seen.headers.range ?? '=0-')?.[1]);
-  response.writeHead(from === 0 ? 200 : 206, {
-    etag: etagOf(bytes),
-    'content-length': bytes.length - from,
-    ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
-  });
-  let at = from;
-  const pieces = setInterval(() => {
-    response.write(bytes.subarray(at, at + 6000));
-    at += 6000;
-    if (at < bytes.length && !response.destroyed) return;
-    clearInterval(pieces);
-    response.end();
-  }, 4);
-  return true;
-};
+/** A longer run sets the variable, and gets more and larger parts. */
+const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6);
+const LONG = KILLS >= 100;
+const SHAPE = LONG ? { parts: 300, reports: 2, bytes: 200_000 } : { parts: 40, reports: 2, bytes: 60_000 };
+const WITHIN_MS = LONG ? 500 : 250;
+const TIMEOUT = LONG ? 3_600_000 : 120_000;
 
-const start = (url: string, folder: string) =>
-  spawn(process.execPath, ['--conditions=drillproof:source', CHILD, url, folder], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+const childOf = (server: ExportSource, folder: string, options: ChildOptions) =>
+  startNode('mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
-/** Whatever has a final name must be right, and a manifest may be there only when everything is. */
-async function expectProven(folder: string): Promise<void> {
-  const files = await filesOf(folder);
-  for (const [path, bytes] of made.files) {
-    const here = files.get(path);
-    if (here !== undefined) expect(digestOf(here), path).toBe(digestOf(bytes));
-    else expect(files.has('manifest.json')).toBe(false);
+type Round = { readonly kills: number; readonly sent: number };
+
+/** One mirror that is killed until it is whole, or so often; and what it cost. */
+async function killedMirror(
+  made: TestExport,
+  kills: number,
+  { bagit = false, ...options }: ChildOptions = {},
+): Promise<Round> {
+  const folder = await newFolder();
+  const { slowly, sent } = slowSender();
+  const server = await source(made, slowly);
+  const guard = refetchGuard(server);
+  const inside = bagit ? 'data/' : '';
+  let killed = 0;
+  for (let whole = false; killed < kills && !whole;) {
+    const one = await killAtRandom(childOf(server, folder, { bagit, ...options }), server, WITHIN_MS);
+    if (one.killed) killed++;
+    else expect([one.said, one.code]).toEqual(['complete', 0]);
+    whole = !one.killed;
+    guard.note(await expectProven(made, folder, inside));
   }
-  const known = [
-    ...made.files.keys(),
-    'manifest.json',
-    'export.json',
-    'export-attestation.json',
-    'SHA256SUMS',
-  ];
-  for (const path of files.keys()) {
-    expect(known.includes(path) || /^(receipts|\.drillproof-mirror)\//.test(path), path).toBe(true);
+  const last = await ended(childOf(server, folder, { bagit, ...options }));
+  expect(last.said).toBe('complete');
+  expect((await expectProven(made, folder, inside)).length).toBe(made.files.size);
+  expect(guard.again()).toEqual([]);
+  execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: join(folder, inside) });
+  expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
+  return { kills: killed, sent: sent() };
+}
+
+/** Mirrors one after the other until so many kills were met, each held to the bound on the bytes that it may cost. */
+async function killMany(kills: number, options: ChildOptions = {}): Promise<void> {
+  const made = makeExport(SHAPE);
+  const size = made.files.size * SHAPE.bytes;
+  let left = kills;
+  for (let round = 1; left > 0; round++) {
+    const { kills: met, sent } = await killedMirror(made, left, options);
+    left -= met;
+    expect(sent).toBeLessThanOrEqual(1.2 * size + met * SHAPE.bytes);
+    if (LONG) {
+      const over = ((sent / size - 1) * 100).toFixed(2);
+      const lost = met === 0 ? 0 : Math.round((sent - size) / met);
+      process.stderr.write(
+        `mirror ${round}: ${met} kills, ${made.files.size} files of ${size} bytes, ` +
+          `${sent} bytes sent: ${over} % over, ${lost} bytes for each kill\n`,
+      );
+    }
   }
 }
 
-it('a mirror that is killed at any moment leaves only proven files, and the next run completes it', async () => {
-  const folder = await newFolder();
+describe('a mirror that is killed at any moment', () => {
+  it(
+    'leaves only proven files; the next run completes it, and fetches nothing again that was proven',
+    { timeout: TIMEOUT },
+    () => killMany(KILLS),
+  );
+
+  it('does so with a store that mirrors share', { timeout: TIMEOUT }, async () => {
+    await killMany(Math.ceil(KILLS / 3), { store: await newFolder() });
+  });
+
+  it('does so as a bag', { timeout: TIMEOUT }, () => killMany(Math.ceil(KILLS / 3), { bagit: true }));
+});
+
+it('that takes everything from a store, and is killed there, asks the source for no part', async () => {
+  const made = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
+  const store = await newFolder();
+  const { sent, slowly } = slowSender();
   const server = await source(made, slowly);
-  let killed = 0;
-  for (let i = 0; i < KILLS; i++) {
-    const before = server.seen.length;
-    const child = start(server.url, folder);
-    const exited = once(child, 'exit');
-    await expect
-      .poll(() => server.seen.length > before || child.exitCode !== null, { interval: 1, timeout: 20_000 })
-      .toBe(true);
-    const delayMs = Math.random() * 120;
-    await Promise.race([exited, new Promise((resolve) => void setTimeout(resolve, delayMs))]);
-    child.kill('SIGKILL');
-    const [, signal] = await exited;
-    if (signal === 'SIGKILL') killed++;
-    await expectProven(folder);
+  expect((await ended(childOf(server, await newFolder(), { store }))).said).toBe('complete');
+  const before = sent();
+  const folder = await newFolder();
+  for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
+    await killAtRandom(childOf(server, folder, { store }), server, 100);
+    await expectProven(made, folder);
   }
-  expect(killed).toBeGreaterThan(0);
-  const last = start(server.url, folder);
-  let said = '';
-  for (const stream of [last.stdout, last.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
-  await once(last, 'close');
-  expect(said).toBe('complete');
-  await expectProven(folder);
-  execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: folder });
-  const files = await filesOf(folder);
-  expect([...files.keys()].filter((path) => path.startsWith('.'))).toEqual([]);
+  expect((await ended(childOf(server, folder, { store }))).said).toBe('complete');
+  expect((await expectProven(made, folder)).length).toBe(made.files.size);
+  expect(sent()).toBe(before);
 });
