@@ -154,9 +154,19 @@ class BossQueue implements WorkQueue {
     await this.ask(() => this.boss.fail(this.name, id, output));
   }
 
+  // A failure would cost one of its tries. In one transaction, or an end in between would leave it cancelled.
   async giveBack({ id }: TakenJob): Promise<void> {
-    await this.ask(() => this.boss.cancel(this.name, id));
-    await this.ask(() => this.boss.resume(this.name, id));
+    await this.ask(async () => {
+      const transaction = await this.boss.getDb().beginTransaction?.();
+      if (transaction === undefined) throw new TypeError('the built-in database of pg-boss has transactions');
+      try {
+        await this.boss.cancel(this.name, id, { db: transaction.db });
+        await this.boss.resume(this.name, id, { db: transaction.db });
+        await transaction.commit();
+      } finally {
+        await transaction.rollback();
+      }
+    });
   }
 
   async standing(): Promise<Standing> {

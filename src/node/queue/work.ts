@@ -7,16 +7,18 @@ import type { WorkQueue } from './queue.ts';
 export type WorkOptions = {
   /** Pieces of work under way in this process at the same time. */
   readonly atOnce: number;
+  /** Ended from outside: what is under way goes back to the others. */
   readonly signal: AbortSignal;
-  /** Says which worker failed, to those who read of it elsewhere. */
+  /** Aborted here when the work cannot go on, so that what is under way ends as well. */
+  readonly stop: AbortController;
+  /** Says which worker it was, to those who read of it elsewhere. */
   readonly worker: string;
   /** How long to wait before asking again while others have all the work; default a second. */
   readonly idleMs?: number;
-  readonly onEnd?: (job: TakenJob, failure: DrillproofError | undefined) => void;
 };
 
-/** Does one piece of work and gives what others shall know of it; `signal` says that it is to stop. */
-export type Act = (data: TakenJob['data'], signal: AbortSignal) => Promise<object>;
+/** Does one piece of work and gives what others shall know of it. */
+export type Act = (data: TakenJob['data']) => Promise<object>;
 
 /** What every other piece of work would meet on this machine as well: others may do better. */
 const OURS: ReadonlySet<Code> = new Set<Code>([
@@ -45,7 +47,6 @@ class Worker {
   private readonly queue: WorkQueue;
   private readonly act: Act;
   private readonly options: WorkOptions;
-  private readonly stop = new AbortController();
   private readonly signal: AbortSignal;
   private awayInRow = 0;
 
@@ -53,7 +54,7 @@ class Worker {
     this.queue = queue;
     this.act = act;
     this.options = options;
-    this.signal = AbortSignal.any([options.signal, this.stop.signal]);
+    this.signal = AbortSignal.any([options.signal, options.stop.signal]);
   }
 
   throwIfEnded(): void {
@@ -70,7 +71,7 @@ class Worker {
         else await this.idle();
       }
     } catch (error) {
-      this.stop.abort(error);
+      this.options.stop.abort(error);
     }
   }
 
@@ -84,43 +85,46 @@ class Worker {
   }
 
   private async work(job: TakenJob): Promise<void> {
-    const lost = new AbortController();
-    const beating = setInterval(() => void this.beat(job, lost), this.queue.lostAfterMs / 4);
+    const beating = this.beat(job);
     try {
-      const output = await this.act(job.data, AbortSignal.any([this.signal, lost.signal]));
+      const output = await this.act(job.data);
       await this.queue.done(job, { ...output, worker: this.options.worker });
       this.awayInRow = 0;
-      this.options.onEnd?.(job, undefined);
     } catch (error) {
-      clearInterval(beating);
       // Another worker has it, and will say what becomes of it.
-      if (!lost.signal.aborted) await this.note(job, error);
+      if (!beating.isLost()) await this.note(job, error);
     } finally {
-      clearInterval(beating);
+      beating.end();
     }
   }
 
-  private async beat(job: TakenJob, lost: AbortController): Promise<void> {
-    try {
-      if (!(await this.queue.beat(job))) lost.abort(new Error('another worker has this'));
-    } catch (error) {
-      this.stop.abort(error);
-    }
+  private beat(job: TakenJob): { readonly isLost: () => boolean; readonly end: () => void } {
+    let lost = false;
+    const beat = async (): Promise<void> => {
+      lost = !(await this.queue.beat(job));
+    };
+    const timer = setInterval(
+      () => void beat().catch((error: unknown) => this.options.stop.abort(error)),
+      this.queue.lostAfterMs / 4,
+    );
+    return { isLost: () => lost, end: () => clearInterval(timer) };
   }
 
   private async note(job: TakenJob, error: unknown): Promise<void> {
-    if (this.isOurs(error)) {
-      this.stop.abort(error);
-      return this.queue.giveBack(job);
+    if (this.signal.aborted || !(error instanceof DrillproofError) || OURS.has(error.code)) {
+      this.options.stop.abort(error);
+      return this.giveBack(job);
     }
-    const { code, message } = error as DrillproofError;
-    await this.queue.failed(job, { code, message, worker: this.options.worker });
-    this.options.onEnd?.(job, error as DrillproofError);
+    const { code, message, details } = error;
+    await this.queue.failed(job, { code, message, details, worker: this.options.worker });
     this.awayInRow = AWAY.has(code) ? this.awayInRow + 1 : 0;
-    if (this.awayInRow >= AWAY_AFTER) this.stop.abort(error);
+    if (this.awayInRow >= AWAY_AFTER) this.options.stop.abort(error);
   }
 
-  private isOurs(error: unknown): boolean {
-    return this.signal.aborted || !(error instanceof DrillproofError) || OURS.has(error.code);
+  // Where the database is away it cannot be given back: it is taken back when no sign comes.
+  private async giveBack(job: TakenJob): Promise<void> {
+    const { reason } = this.signal;
+    if (reason instanceof DrillproofError && reason.code === 'queue.UNREACHABLE') return;
+    await this.queue.giveBack(job);
   }
 }

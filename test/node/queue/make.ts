@@ -1,0 +1,25 @@
+import { afterEach } from 'vitest';
+import { parseQueueAddress } from '../../../src/node/queue/address.ts';
+import { openQueue, type QueueOptions, type WorkQueue } from '../../../src/node/queue/queue.ts';
+import { testPostgres, type TestPostgres } from '../../support/postgres.ts';
+
+/** A PostgreSQL of its own; without one the tests fail, for nothing else shows that the queue works. */
+export async function needPostgres(): Promise<TestPostgres> {
+  const server = await testPostgres();
+  if (server === undefined) throw new Error('these tests need PostgreSQL, which does not start');
+  return server;
+}
+
+const open: WorkQueue[] = [];
+afterEach(async () => {
+  for (const queue of open.splice(0)) await queue.close();
+});
+
+/** A worker's end of a queue, closed after the test. */
+export async function queueAt(url: string, options: Partial<QueueOptions> = {}): Promise<WorkQueue> {
+  const queue = await openQueue(parseQueueAddress(url), { name: 'run', work: 'same', ...options });
+  open.push(queue);
+  return queue;
+}
+
+export const itemsOf = (...keys: string[]) => keys.map((key) => ({ key, data: { key } }));

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { itemsOf, needPostgres, queueAt } from './make.ts';
+
+const server = await needPostgres();
+const NOTHING = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
+
+describe('a queue', () => {
+  it('that several open and fill together holds each piece of work once', async () => {
+    const url = await server.database();
+    const workers = await Promise.all([queueAt(url), queueAt(url), queueAt(url)]);
+    await Promise.all(workers.map((worker) => worker.share(itemsOf('a', 'b', 'c'))));
+    expect(await workers[0]!.standing()).toEqual({ ...NOTHING, waiting: 3 });
+    const taken = await Promise.all(workers.map((worker) => worker.take()));
+    expect(taken.map((job) => job?.data['key']).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(await workers[1]!.take()).toBeUndefined();
+    for (const [at, job] of taken.entries()) await workers[at]!.done(job!, { at });
+    for (const worker of workers) expect(await worker.standing()).toEqual({ ...NOTHING, done: 3 });
+    const results = await workers[2]!.results();
+    expect(results.map(({ state, output }) => [state, output])).toContainEqual(['done', { at: 1 }]);
+    expect(results.every(({ finishedAtMs = 0 }) => finishedAtMs > 0)).toBe(true);
+  });
+
+  it('takes in what is new and leaves what is done', async () => {
+    const url = await server.database();
+    const queue = await queueAt(url);
+    await queue.share(itemsOf('a'));
+    await queue.done((await queue.take())!, {});
+    await queue.share(itemsOf('a', 'b'));
+    expect(await queue.standing()).toEqual({ ...NOTHING, done: 1, waiting: 1 });
+  });
+
+  it('tries a failure again as often as it was told, and once more for each run', async () => {
+    const url = await server.database();
+    const queue = await queueAt(url, { retries: 1 });
+    await queue.share(itemsOf('a'));
+    await queue.failed((await queue.take())!, { code: 'io.UNREADABLE' });
+    expect(await queue.standing()).toEqual({ ...NOTHING, waiting: 1 });
+    await queue.share(itemsOf('a')); // while it waits, no run begins
+    const again = async () => (
+      await expect.poll(() => queue.take(), { timeout: 9_000 }).toBeDefined(),
+      undefined
+    );
+    await again();
+    const [{ data } = { data: {} }] = await queue.results();
+    expect(data).toMatchObject({ key: 'a' });
+  });
+
+  it('gives work back to the others at once', async () => {
+    const url = await server.database();
+    const [one, other] = [await queueAt(url, { retries: 0 }), await queueAt(url)];
+    await one.share(itemsOf('a'));
+    for (let i = 0; i < 3; i++) await one.giveBack((await one.take())!);
+    const job = await other.take();
+    expect(job?.data['key']).toBe('a');
+    await other.done(job!, {});
+    expect(await one.standing()).toEqual({ ...NOTHING, done: 1 });
+  });
+
+  it('knows whether work is still ours', async () => {
+    const queue = await queueAt(await server.database());
+    await queue.share(itemsOf('a'));
+    const job = (await queue.take())!;
+    expect(await queue.beat(job)).toBe(true);
+    await queue.giveBack(job);
+    expect(await queue.beat(job)).toBe(false);
+  });
+
+  it('does not mix two runs of one database', async () => {
+    const url = await server.database();
+    const [one, other] = [await queueAt(url, { name: 'one' }), await queueAt(url, { name: 'other' })];
+    await one.share(itemsOf('a'));
+    await other.share(itemsOf('a', 'b'));
+    expect([await one.standing(), await other.standing()]).toEqual([
+      { ...NOTHING, waiting: 1 },
+      { ...NOTHING, waiting: 2 },
+    ]);
+    await one.take();
+    expect(await one.take()).toBeUndefined();
+  });
+
+  it('refuses a command that does something else under the same name', async () => {
+    const url = await server.database();
+    await (await queueAt(url)).share(itemsOf('a'));
+    await expect((await queueAt(url, { work: 'another' })).share(itemsOf('a'))).rejects.toMatchObject({
+      code: 'queue.RUN_MISMATCH',
+    });
+  });
+});
+
+describe('a database', () => {
+  const secret = 'hunter2';
+  it.each([
+    ['that is not there', () => `postgres://me:${secret}@127.0.0.1:1/none`, 'queue.UNREACHABLE'],
+    [
+      'with another password',
+      () => `postgres://postgres:${secret}@127.0.0.1:${server.port}/postgres`,
+      'queue.REFUSED',
+    ],
+    [
+      'of an unknown name',
+      () => `postgres://${server.user}:${server.password}@127.0.0.1:${server.port}/none`,
+      'queue.REFUSED',
+    ],
+  ])('%s is refused, and no password told', async (_what, url, code) => {
+    const error: unknown = await queueAt(url()).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code });
+    expect(String(error)).not.toContain(secret);
+    expect(String(error)).not.toContain(server.password);
+  });
+});
