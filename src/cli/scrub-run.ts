@@ -1,13 +1,23 @@
+import type { Digest } from '../bytes/hash.ts';
 import { DrillproofError } from '../errors.ts';
-import { scrubMany, type MirrorScrub, type ScrubEvent, type ScrubOptions } from '../mirror/index.ts';
+import {
+  repairMirror,
+  scrubMany,
+  type MirrorClient,
+  type MirrorScrub,
+  type ScrubEvent,
+  type ScrubOptions,
+} from '../mirror/index.ts';
 import { openScrubArchive, type ScrubArchive } from '../node/scrub-archive.ts';
 import type { Depth } from '../verify/index.ts';
 import type { Cli } from './cli.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { openRepairs, type RepairCommandOptions, type Repairs } from './scrub-repairs.ts';
 import { createTally, type ScrubTotals, type Tally } from './scrub-tally.ts';
 import { writeScrub } from './scrub-text.ts';
 import type { TrustOptions } from './trust-options.ts';
 import { readTrust } from './trusting.ts';
+import { usageError } from './usage.ts';
 import { ownVersion } from './version.ts';
 
 /** What the command line says, parsed. */
@@ -17,12 +27,14 @@ export type ScrubCommandOptions = TrustOptions & {
   readonly depth: Depth;
   readonly jobs: number;
   readonly journal?: string;
-};
+  readonly expectManifest?: Digest;
+} & RepairCommandOptions;
 
 /** Scrubs an archive, tells what was found, and sets the exit code by it. */
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
   const { journal, jobs } = options;
   const how = await scrubOptions(cli, options);
+  const repairs = await openRepairs(cli, options);
   const archive = await openScrubArchive(place, {
     env: cli.env,
     jobs,
@@ -31,20 +43,35 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
   try {
     if (archive.mirrors.length === 0)
       throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no mirror`, { path: place });
-    await writeScrub(cli, await scrubAll(cli, archive, how), place);
+    if (options.expectManifest !== undefined && !archive.single)
+      throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
+    await writeScrub(cli, await scrubAll(cli, archive, how, options, repairs), place);
   } finally {
+    await repairs?.close();
     await archive.close();
   }
 }
 
-async function scrubAll(cli: Cli, archive: ScrubArchive, how: ScrubOptions): Promise<ScrubTotals> {
+async function scrubAll(
+  cli: Cli,
+  archive: ScrubArchive,
+  how: ScrubOptions,
+  { expectManifest, project }: ScrubCommandOptions,
+  repairs: Repairs | undefined,
+): Promise<ScrubTotals> {
   const tally = createTally(archive);
   const progress = createProgress(cli, 'scrubbed', 'mirrors');
   try {
     const onProgress = follow(progress, archive.mirrors.length, tally);
-    await scrubMany(archive, { ...how, onProgress }, async (result) => {
+    const repair = {
+      ...how,
+      ...(expectManifest !== undefined && { expectManifest }),
+      ...(project !== undefined && { projectId: project }),
+    };
+    await scrubMany(archive, { ...how, onProgress }, async (result, at) => {
       noteFaults(progress, result);
-      tally.add(result);
+      const from = (): Promise<MirrorClient> => repairs!.clientFor(result.name);
+      tally.add(repairs === undefined ? result : await repairMirror(at, result, from, repair));
     });
     return tally.totals;
   } finally {

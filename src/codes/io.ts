@@ -251,6 +251,20 @@ export const ioCodes = {
       'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
     clause: 'docs/scrub.md, What is found',
   },
+  'scrub.REPLICA_UNREADABLE': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The second mirror, from which the archive was to be repaired, could not be read.',
+    action: 'See the cause named; repair from another mirror or from the source.',
+    clause: 'docs/scrub.md, Repair',
+  },
+  'scrub.REPAIR_INCOMPLETE': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'A file was brought anew as its manifest lists it, and what was found wrong with it still is.',
+    action: 'Read what was found: the fault is in the evidence itself, and every copy has it.',
+    clause: 'docs/scrub.md, Repair',
+  },
   'scrub.MANIFEST_UNDECIDABLE': {
     class: 'inaccessible',
     severity: 'error',

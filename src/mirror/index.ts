@@ -18,8 +18,10 @@ export {
   type ReceiptSigning,
   type WrittenReceipt,
 } from './receipts.ts';
+export { replicaClient, type MirrorClient } from './replica.ts';
 export type { MirrorOptions } from './run.ts';
 export type { ScrubJournal } from './scrub-journal.ts';
+export { repairMirror, type RepairOptions } from './scrub-repair.ts';
 export { scrubMany } from './scrub-many.ts';
 export { scrubMirror } from './scrub-mirror.ts';
 export type { ScrubEvent, ScrubOptions } from './scrub-options.ts';

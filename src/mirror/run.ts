@@ -1,12 +1,14 @@
 import { pause, type Sleep } from '../client/deadline.ts';
-import type { CallOptions, Client, ExportRef } from '../client/index.ts';
+import type { CallOptions, ExportRef } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
 import { createPacer, type Pacer } from './pace.ts';
+import type { MirrorClient } from './replica.ts';
 import type { ReceiptSigning } from './receipts.ts';
 import type { MirrorSink } from './sink.ts';
 
 export type MirrorOptions = {
-  readonly client: Client;
+  /** Where it comes from: a control plane, or another mirror. */
+  readonly client: MirrorClient;
   /** Where the mirror goes. */
   readonly to: MirrorSink;
   /** Files that are fetched at the same time at most; default 4. A server that has too much to do gets fewer. */
@@ -37,7 +39,7 @@ export type MirrorOptions = {
 /** The options of one run, read once. */
 export type Run = {
   readonly exportRef: ExportRef;
-  readonly client: Client;
+  readonly client: MirrorClient;
   readonly sink: MirrorSink;
   readonly concurrency: number;
   readonly pacer: Pacer;

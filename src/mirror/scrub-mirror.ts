@@ -1,9 +1,11 @@
 import { mapConcurrently } from '../bytes/concurrently.ts';
 import { turn } from '../bytes/turn.ts';
 import { DrillproofError } from '../errors.ts';
+import { CHECKSUMS } from '../evidence/checksums.ts';
 import { EXPORT_MANIFEST, type SourceFile } from '../evidence/index.ts';
 import { verifyExportTree, type ExportTreeReport } from '../verify/index.ts';
 import { finding } from '../verify/finding.ts';
+import { verifyReceipts } from '../verify/receipts.ts';
 import { checkChecksums } from './scrub-checksums.ts';
 import { journalLines, readJournal, type JournalEntry } from './scrub-journal.ts';
 import { readScrub, type Scrub, type ScrubOptions } from './scrub-options.ts';
@@ -149,15 +151,26 @@ class Visit {
     return this.result(view, tree);
   }
 
+  /** Judges the documents, and of the units those of the given paths. */
+  async again(paths: ReadonlySet<string>): Promise<readonly ScrubFault[]> {
+    const { view, tree } = await this.documents();
+    const units = tree.manifest === undefined ? [] : unitsOf(tree.manifest, this.scrub, undefined);
+    await this.others(view, new Set(units.map(({ path }) => path)), tree);
+    for (const unit of units) if (paths.has(unit.path)) await this.look(view, unit);
+    return this.faults;
+  }
+
   /** Documents, checksums, receipts and the set of files. A fault is believed when the tree stood still meanwhile. */
   private async documents(): Promise<{ view: ScrubView; tree: ExportTreeReport }> {
     let { view } = this.before;
     for (let tries = 1; ; tries++) {
       const tree = await verifyExportTree(view.source, this.scrub.verify);
-      const found = [...faultsOf(tree.findings), ...(await checkChecksums(view, tree))];
+      const receipts = await verifyReceipts(view.source, this.scrub.verify);
+      const findings = [...tree.findings, ...receipts.findings];
+      const found = [...faultsOf(findings), ...(await checkChecksums(view, tree))];
       const after = found.length === 0 ? view : await this.place.look();
       if (tries === 4 || sameFiles(view, after)) {
-        this.faults.push(...(after.unfinished && tree.manifest === undefined ? unfinished() : found));
+        this.faults.push(...(isUnfinished(after) ? notWhole() : found));
         return { view: after, tree };
       }
       view = after;
@@ -170,6 +183,8 @@ class Visit {
     for (const file of view.files.values()) {
       if (listed.has(file.path)) continue;
       const state = tree.manifest === undefined || faulty.has(file.path) ? 'bad' : 'good';
+      this.read++;
+      this.readBytes += file.bytes;
       await this.note(file.path, file.identity ?? '', state);
     }
   }
@@ -233,6 +248,10 @@ class Visit {
   }
 }
 
+/** Nothing pins the files of a mirror that was never whole; one that was whole has checksums, if not its manifest. */
+const isUnfinished = ({ unfinished, files }: ScrubView): boolean =>
+  unfinished && !files.has(EXPORT_MANIFEST) && !files.has(CHECKSUMS);
+
 const signature = (file: SourceFile | undefined): string | undefined => file?.identity;
 
 const sameFiles = (before: ScrubView, after: ScrubView): boolean =>
@@ -240,7 +259,7 @@ const sameFiles = (before: ScrubView, after: ScrubView): boolean =>
   (before.files.size === after.files.size &&
     [...before.files].every(([path, file]) => signature(file) === signature(after.files.get(path))));
 
-function unfinished(): ScrubFault[] {
+function notWhole(): ScrubFault[] {
   const message = 'a mirror is under way here, or was interrupted before it was whole';
   return faultsOf([finding('scrub.MIRROR_UNFINISHED', 'export', { path: EXPORT_MANIFEST, message })]);
 }
@@ -249,6 +268,24 @@ function unfinished(): ScrubFault[] {
 function once(faults: readonly ScrubFault[]): ScrubFault[] {
   const seen = new Map(faults.map((fault) => [`${fault.path}\n${fault.code}`, fault]));
   return [...seen.values()];
+}
+
+/**
+ * What is wrong with some files of a mirror now, after a repair: the documents are judged anew, and of the parts and
+ * reports those alone.
+ */
+export async function relook(
+  place: ScrubPlace,
+  options: ScrubOptions,
+  paths: ReadonlySet<string>,
+): Promise<readonly ScrubFault[]> {
+  const scrub = readScrub(options);
+  const visit = new Visit(place, scrub, await takeUp(place, scrub));
+  try {
+    return await visit.again(paths);
+  } finally {
+    await visit.journal.flush();
+  }
 }
 
 /** What kept a mirror from being looked at, as its result. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions, wholeNumber } from '../options.ts';
+import { digest, examples, standardOptions, wholeNumber } from '../options.ts';
 import { duration } from '../quantities.ts';
 import type { ScrubCommandOptions } from '../scrub-run.ts';
 import { trustOptions } from '../trust-options.ts';
@@ -10,7 +10,10 @@ const MORE = `
 What was read longest ago comes first. A journal beside the mirrors notes when
 each file was read, under which version and policy; it vouches for no byte.
 
-Exit codes: 0 everything that was due is good, 1 something is damaged or missing,
+Nothing else is written, unless --repair-from says where the bytes are to come
+from; they are proven and durable before they take the name of a damaged file.
+
+Exit codes: 0 everything that was due is good or repaired, 1 something is damaged or missing,
 2 wrong call, 3 something could not be read or there is nothing to read,
 130 interrupted: what was read stands in the journal.`;
 
@@ -31,6 +34,14 @@ export function define(command: Command, cli: Cli): void {
         .default(availableParallelism(), 'processors'),
     )
     .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
+    .option(
+      '--repair-from <place>',
+      'bring what is damaged anew from another archive or mirror, or from the control plane: source',
+    )
+    .option('--expect-manifest <digest>', 'SHA-256 that the manifest of the one mirror must have', digest)
+    .option('--url <url>', 'with --repair-from source: address of the control plane, up to and without /v1')
+    .option('--project <id>', 'with --repair-from source: project through which to read')
+    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
     .action(async (place: string, options: ScrubCommandOptions) => {
       const { scrub } = await import('../scrub-run.ts');
       await scrub(cli, place, options);

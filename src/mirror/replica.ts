@@ -1,0 +1,108 @@
+import { streamAccess } from '../bytes/random-access.ts';
+import type { Code } from '../codes/index.ts';
+import { HttpStatusError, type Client, type Download } from '../client/index.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  localReportPath,
+  parseExportResource,
+  partPath,
+  readFile,
+  type EvidenceSource,
+} from '../evidence/index.ts';
+
+type Exports = Client['evidence']['exports'];
+
+/** As much of a client as a mirror needs of its source. */
+export type MirrorClient = Pick<Client, 'baseUrl' | 'download' | 'backOff'> & {
+  readonly evidence: {
+    readonly exports: Pick<Exports, 'read'> & {
+      readonly parts: Pick<Exports['parts'], 'download'>;
+      readonly localReports: Pick<Exports['localReports'], 'archive'>;
+    };
+  };
+};
+
+/** Where the documents of an export lie, by the operation that serves them. */
+const DOCUMENTS: ReadonlyMap<string, string> = new Map([
+  ['evidence.exports.manifest', EXPORT_MANIFEST],
+  ['evidence.exports.attestation', EXPORT_ATTESTATION],
+]);
+
+/**
+ * Another mirror of an export as the source of a mirror. Its bytes are proven as those of a server are, and nothing in
+ * it is relied on. A file that it has not is `part.MISSING` or `local-report.MISSING`, and one that cannot be read
+ * `scrub.REPLICA_UNREADABLE`, so that neither is taken for a fault of the target.
+ * @param address what receipts name as the source: a URL without user and query
+ */
+export function replicaClient(source: EvidenceSource, address: string): MirrorClient {
+  const serve = (path: string, missing: Code) =>
+    unlessUnreadable(path, () => download(source, path, missing));
+  return {
+    baseUrl: address,
+    backOff: (error) => Promise.reject(error), // a place does not get better by being asked again
+    download: (name) => documentOf(source, DOCUMENTS.get(name) ?? ''),
+    evidence: {
+      exports: {
+        read: async () =>
+          unlessUnreadable(EXPORT_RESOURCE, async () =>
+            parseExportResource(await readFile(source, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes)),
+          ),
+        parts: { download: ({ evidenceBundleId }) => serve(partPath(evidenceBundleId), 'part.MISSING') },
+        localReports: {
+          archive: ({ localReportId }) => serve(localReportPath(localReportId), 'local-report.MISSING'),
+        },
+      },
+    },
+  };
+}
+
+async function documentOf(source: EvidenceSource, path: string): Promise<Download> {
+  const there = (await source.files()).some((file) => file.path === path);
+  if (!there) throw new HttpStatusError(404, undefined); // as a server says that it has none
+  return unlessUnreadable(path, () => download(source, path, 'export.MANIFEST_MISSING'));
+}
+
+async function download(source: EvidenceSource, path: string, missing: Code): Promise<Download> {
+  const file = await source.open(path).catch((cause: unknown) => {
+    if (!(cause instanceof DrillproofError) || cause.code !== 'io.NOT_FOUND') throw cause;
+    throw new DrillproofError(missing, `the second mirror has no ${path} either`, { path, cause });
+  });
+  const body = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* streamAccess(file);
+    } catch (cause) {
+      throw readable(path, cause);
+    } finally {
+      await file.close();
+    }
+  };
+  return {
+    status: 200,
+    etag: undefined,
+    range: undefined,
+    totalBytes: file.size,
+    reprDigest: undefined,
+    body: body(),
+    cancel: () => file.close(),
+  };
+}
+
+async function unlessUnreadable<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw readable(path, cause);
+  }
+}
+
+function readable(path: string, cause: unknown): unknown {
+  if (!(cause instanceof DrillproofError) || !cause.code.startsWith('io.')) return cause;
+  return new DrillproofError('scrub.REPLICA_UNREADABLE', `the second mirror: ${cause.message}`, {
+    path,
+    cause,
+  });
+}
