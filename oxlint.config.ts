@@ -17,8 +17,9 @@ const order = [
   ['selftest'],
   ['server'],
   ['cli'],
+  ['single'],
 ];
-const mayUseNode = ['node', 'selftest', 'server', 'cli'];
+const mayUseNode = ['node', 'selftest', 'server', 'cli', 'single'];
 
 type Pattern = { regex: string; message: string };
 const restrict = (patterns: Pattern[]): { 'no-restricted-imports': ['error', { patterns: Pattern[] }] } => ({

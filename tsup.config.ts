@@ -23,6 +23,7 @@ export default defineConfig([
       'client/index': 'src/client/index.ts',
       'node/index': 'src/node/index.ts',
       'node/platform-node': 'src/node/platform-node.ts',
+      'node/packaging': 'src/node/packaging.ts',
       'bytes/platform-portable': 'src/bytes/platform-portable.ts',
       'server/index': 'src/server/index.ts',
     },

@@ -1,21 +1,23 @@
+import { packaging } from '#packaging';
 import { spawn } from 'node:child_process';
 import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DrillproofError } from '../errors.ts';
 import { selftestReportSchema, type SelftestReport } from '../selftest/index.ts';
+import { usageError } from './usage.ts';
 
 /**
  * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
  * own: which primitives a program has is decided when its modules are loaded.
- * @throws DrillproofError `internal.BUG` when it ends without a report
+ * @throws DrillproofError `internal.BUG` when it ends without a report; `usage.INVALID` in the single file
  */
 export async function portableSelftest(
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<SelftestReport> {
-  const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
+  if (packaging.selftest === undefined)
+    throw usageError('the single file has the primitives of Node.js only', 'Give --platform native.');
   const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
-  const argv = [...process.execArgv, '--import', hook(), main, ...own];
+  const argv = [...process.execArgv, '--import', hook(), packaging.selftest.main, ...own];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], signal });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,6 +1,6 @@
+import { packaging } from '#packaging';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ioError } from '../node/fs-errors.ts';
 import { printable } from '../report/index.ts';
 import { MAX_VECTOR_BYTES, parseVectorFile, type VectorFile } from '../selftest/index.ts';
@@ -8,9 +8,6 @@ import type { Cli } from './cli.ts';
 import { readInput } from './input.ts';
 import { didYouMean } from './near-miss.ts';
 import { usageError } from './usage.ts';
-
-/** The vectors of the package that this program belongs to. */
-const OWN_VECTORS = fileURLToPath(new URL('../../vectors/', import.meta.url));
 
 export type Selection = {
   readonly vectors?: string;
@@ -23,7 +20,9 @@ export type Selection = {
  * @throws DrillproofError `selftest.VECTORS_INVALID`; `usage.INVALID` for a kind or case that there is not
  */
 export async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
-  const { vectors = OWN_VECTORS, kind: wanted, case: ids } = selection;
+  const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
+  if (vectors === undefined)
+    throw usageError('the single file carries no vectors', 'Give --vectors DIR with those of the package.');
   const kinds = await kindsIn(vectors);
   for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
   const files: VectorFile[] = [];

@@ -1,3 +1,4 @@
+import { packaging } from '#packaging';
 import { Worker } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
 import type { BundleReport } from '../verify/index.ts';
@@ -36,7 +37,7 @@ export function createVerifyPool(size: number, settings: PoolSettings): VerifyPo
     }
   };
   const start = (): Worker => {
-    const worker = new Worker(new URL(import.meta.resolve('#verify-worker')), { workerData: settings });
+    const worker = new Worker(packaging.verifyWorker, { workerData: settings });
     workers.add(worker);
     return worker;
   };

@@ -1,0 +1,33 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Options } from 'tsup';
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+
+/** Writes beside a single file the licences of every package that went into it, as they ask for. */
+export const notices: Plugin = {
+  name: 'notices',
+  setup(build) {
+    const { outdir = '.' } = build.initialOptions;
+    build.onEnd(({ metafile }) => {
+      const folders = [...new Set(Object.keys(metafile?.inputs ?? {}).flatMap(packageFolder))];
+      mkdirSync(outdir, { recursive: true });
+      writeFileSync(join(outdir, 'NOTICES.txt'), folders.toSorted().map(notice).join('\n'));
+    });
+  },
+};
+
+const packageFolder = (input: string): string[] =>
+  /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.slice(0, 1) ?? [];
+
+function notice(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+    license: string;
+  };
+  const texts = readdirSync(folder)
+    .filter((file) => /^(licen[cs]e|notice)/i.test(file))
+    .map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  return [`== ${name} ${version} (${license})`, ...texts, ''].join('\n\n');
+}

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where the other files of this program lie; `#packaging` in package.json chooses the way in which it is packaged. */
+export type Packaging = {
+  version(): Promise<string>;
+  /** The module of a thread that judges parts. */
+  readonly verifyWorker: URL;
+  /** What a selftest needs beside the program: the folder of the vectors and the module that starts the program. */
+  readonly selftest?: { readonly vectors: string; readonly main: string };
+};
+
+const at = (path: string): URL => new URL(path, import.meta.url);
+const extension = extname(import.meta.url); // sources and what is built from them lie alike
+
+/** As a package, with every file beside it. */
+export const packaging: Packaging = {
+  async version() {
+    const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { version: string };
+    return version;
+  },
+  verifyWorker: at(`./verify-worker${extension}`),
+  selftest: {
+    vectors: fileURLToPath(at('../../vectors/')),
+    main: fileURLToPath(at(`../cli/main${extension}`)),
+  },
+};

@@ -1,0 +1,95 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/index.ts';
+import { trustStoreJwks } from '../../src/trust/index.ts';
+import { needS3 } from '../node/s3/make.ts';
+import { flipped, makeExport, makeTrust } from '../support/evidence.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const s3 = await needS3();
+let folder = '';
+let file = '';
+
+/** Builds the single file into a folder, and says where it is. */
+function build(to: string): string {
+  const tsup = join(root, 'node_modules/.bin/tsup');
+  execFileSync(tsup, ['--silent', '--config', 'tsup.single.config.ts', '--out-dir', to], { cwd: root });
+  return join(to, 'drillproof.mjs');
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
+  file = build(join(folder, 'first'));
+});
+afterAll(async () => {
+  await s3.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Runs it where nothing else lies, with what a bare image has. */
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
+  new Promise((done) => {
+    execFile(process.execPath, [file, ...args], { cwd: folder, env }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+
+async function write(name: string, files: Readonly<Record<string, Uint8Array>>): Promise<string> {
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name, path)), { recursive: true });
+    await writeFile(join(folder, name, path), bytes);
+  }
+  return name;
+}
+
+describe('the single file', () => {
+  it('is the same bytes however often it is built', async () => {
+    const again = await readFile(build(join(folder, 'second')));
+    expect(digestOf(again)).toBe(digestOf(await readFile(file)));
+  });
+
+  it('carries the licence of every package in it', async () => {
+    const text = await readFile(join(folder, 'first/NOTICES.txt'), 'utf8');
+    for (const name of ['@noble/curves', '@aws-sdk/client-s3', 'commander', 'yauzl', 'zod', 'hono', 'pg'])
+      expect(text).toMatch(new RegExp(`^== ${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, 'm'));
+  });
+
+  it('says the version of the package', async () => {
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('verifies an export in threads, and finds one flipped bit', async () => {
+    const { files, signer } = await makeExport({ parts: 5 });
+    const [path = ''] = Object.keys(files);
+    const good = await write('good', files);
+    const bad = await write('bad', { ...files, [path]: flipped(files[path]!, 100) });
+    await writeFile(join(folder, 'trust.json'), JSON.stringify(trustStoreJwks(makeTrust(signer))));
+    const verify = ['verify', '--trust', 'trust.json', '--jobs', '2', '--second-opinion', '--json'];
+    const passed = await run([...verify, good]);
+    expect([passed.code, passed.stderr]).toEqual([0, '']);
+    expect(JSON.parse(passed.stdout)).toMatchObject({ verdict: 'verified', completeness: 'attested' });
+    const failed = await run([...verify, bad]);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ verdict: 'failed' });
+  });
+
+  it('reads from S3 without a package beside it', async () => {
+    const bucket = await s3.bucket();
+    const { code, stderr } = await run(['verify', s3.url(bucket, 'nothing')], s3.env);
+    expect(stderr).not.toContain('io.PACKAGE_MISSING');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('export.NOT_AN_EXPORT')]);
+  });
+
+  it('runs the vectors of the package when it is told where they are', async () => {
+    const vectors = ['selftest', '--kind', 'hex', '--vectors', join(root, 'vectors')];
+    expect(await run([...vectors, '--platform', 'native'])).toMatchObject({ code: 0 });
+    expect(await run([...vectors, '--platform', 'portable'])).toMatchObject({ code: 2 });
+    expect(await run(['selftest'])).toMatchObject({ code: 2 });
+  });
+});
