@@ -6,6 +6,7 @@ import {
   exportAttestationSchema,
   localReportItemSchema,
 } from '../../src/contract/index.ts';
+import { mirrorEventSchema } from '../../src/cli/mirror-event-schema.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
 import { reportDiffSchema } from '../../src/report/diff-schema.ts';
@@ -175,6 +176,14 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
       manifest: bundleManifestSchema,
       attestation: attestationSchema.exactOptional(),
     }),
+  },
+  {
+    name: 'mirror-event',
+    version: 1,
+    title: 'Event of a mirror',
+    description:
+      'One line of what "drillproof mirror --format json" writes to standard error, or "--events FILE" to a file, while it runs.',
+    schema: mirrorEventSchema,
   },
   {
     name: 'local-reports',

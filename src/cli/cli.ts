@@ -28,12 +28,17 @@ export type Cli = {
   quiet: boolean;
   format: OutputFormat;
   exitCode: ExitCode;
+  /** Set by a command that writes events for programs to stderr, where then nothing else belongs. */
+  eventsOnStderr?: boolean;
 };
 
 /** A line for people on stderr, unless they want none. */
 export async function say(cli: Cli, line: string): Promise<void> {
-  if (!cli.quiet) await cli.stderr.write(`${line}\n`);
+  if (talks(cli)) await cli.stderr.write(`${line}\n`);
 }
+
+/** Whether stderr is for people, and they want to read. */
+export const talks = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
 /** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */
 export function wantsColour(cli: Cli, output: Output): boolean {

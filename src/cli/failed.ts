@@ -10,7 +10,7 @@ export async function failed(thrown: unknown, argv: readonly string[], cli: Cli)
   const error = thrown instanceof CommanderError ? await usage(thrown, argv, cli) : thrown;
   const failure = failureOf(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(failureJson(failure));
-  await cli.stderr.write(failureText(failure));
+  if (cli.eventsOnStderr !== true) await cli.stderr.write(failureText(failure));
   if (cli.env['DRILLPROOF_DEBUG'] === '1') await cli.stderr.write(stackOf(error));
   return failure.exit;
 }

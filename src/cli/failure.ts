@@ -1,4 +1,4 @@
-import { codeEntry, type Code } from '../codes/index.ts';
+import { codeEntry, isCode, type Code } from '../codes/index.ts';
 import { DrillproofError, TransportError } from '../errors.ts';
 import { errnoOf, ioError } from '../node/fs-errors.ts';
 import { printable, stableJson } from '../report/index.ts';
@@ -70,6 +70,7 @@ export function failureText(failure: Failure): string {
     `drillproof: ${failure.code}: ${printable(failure.message)}${cases.length > 0 ? '' : where(failure)}${correlation(failure)}`,
     ...cases.slice(0, MAX_CASES).map(caseLine),
     ...(left > 0 ? [`  - and ${left} more`] : []),
+    ...adviceFor(cases, failure.code).map((line) => `  ${line}`),
     `  ${printable(failure.action)}`,
   ];
   return `${lines.join('\n')}\n`;
@@ -87,6 +88,12 @@ function where({ path, message }: Failure): string {
 
 const caseLine = ({ path, code, message }: Case): string =>
   `  - ${printable([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
+
+/** What to do about each code among single faults, in a line each, but for one that is told anyway. */
+export function adviceFor(cases: readonly { readonly code?: string }[], told?: Code): readonly string[] {
+  const codes = new Set(cases.flatMap(({ code }) => (code !== undefined && isCode(code) ? [code] : [])));
+  return [...codes].filter((code) => code !== told).map((code) => `${code}: ${codeEntry(code).action}`);
+}
 
 /** The single faults behind a failure: broken rules of a document, findings, files that could not be fetched. */
 function casesOf({ details, message }: Failure): readonly Case[] {

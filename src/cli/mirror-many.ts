@@ -9,16 +9,16 @@ import {
   type Wish,
 } from '../mirror/index.ts';
 import { isS3Url } from '../node/s3/location.ts';
-import { count, counted } from '../report/figures.ts';
 import type { Cli } from './cli.ts';
 import { EXIT } from './exit.ts';
 import { exitOfCode, worstExit } from './exit-codes.ts';
+import type { MirrorEvents } from './mirror-events.ts';
 import { readWishes } from './mirror-list.ts';
+import { archiveJson, archiveText, type Aside } from './mirror-many-text.ts';
 import { ManyMirrors } from './mirror-progress.ts';
 import { MirrorTally } from './mirror-tally.ts';
 import { writeProduct } from './product.ts';
-import { createProgress } from './progress.ts';
-import { facts, table } from './table.ts';
+import { createProgress, type Progress } from './progress.ts';
 
 /** Which exports are meant. */
 export type ManyOptions = {
@@ -32,11 +32,13 @@ export type ManyOptions = {
 };
 
 /** What is known of the exports before any of them is mirrored. */
-type Asked = {
-  readonly wishes: readonly Wish[];
-  readonly left?: ReadonlyMap<string, number>;
-  readonly older?: number;
-};
+type Asked = Aside & { readonly wishes: readonly Wish[] };
+
+/** Where what happens is told to programs, and what all exports come to. */
+export type MirrorWatch = { readonly events: MirrorEvents; readonly totals: MirrorTally };
+
+/** Mirrors one export into its place. */
+type Each = (wish: Wish, to: string, onProgress: OnProgress) => Promise<unknown>;
 
 /**
  * Mirrors each export of a list or a project into a place of its own, tells what became of them, and sets the exit code
@@ -47,32 +49,47 @@ export async function mirrorEach(
   cli: Cli,
   client: Client,
   options: ManyOptions,
-  each: (wish: Wish, to: string, onProgress: OnProgress) => Promise<unknown>,
+  watch: MirrorWatch,
+  each: Each,
 ): Promise<void> {
   const asked = await askedFor(cli, client, options);
   if (asked.wishes.length === 0)
     throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
+  watch.events.tell({ type: 'exports', exports: asked.wishes.length });
   const progress = createProgress(cli, 'mirrored', 'exports');
-  const shown = new ManyMirrors(progress, asked.wishes.length, cli.now);
   try {
-    const mirrorOne = async (wish: Wish): Promise<void> => {
-      const { evidenceExportId } = wish;
-      const onProgress = shown.begin(evidenceExportId, new MirrorTally());
-      try {
-        await each(wish, placeBelow(options.to, evidenceExportId), onProgress);
-      } catch (error) {
-        if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
-        throw error;
-      } finally {
-        shown.end(evidenceExportId);
-      }
-    };
-    const outcome = await mirrorMany(asked.wishes, mirrorOne, { atOnce: options.concurrency });
+    const watched = watchedEach(cli, options.to, progress, { of: asked.wishes.length, watch, each });
+    const outcome = await mirrorMany(asked.wishes, watched, { atOnce: options.concurrency });
     progress.end();
-    await tell(cli, outcome, asked);
+    await tell(cli, outcome, watch.totals, asked);
   } finally {
     progress.end();
   }
+}
+
+/** Shows and tells what happens to each export, and adds it up. */
+function watchedEach(
+  cli: Cli,
+  to: string,
+  progress: Progress,
+  { of, watch: { events, totals }, each }: { of: number; watch: MirrorWatch; each: Each },
+): (wish: Wish) => Promise<void> {
+  const shown = new ManyMirrors(progress, of, totals, cli.now);
+  return async (wish) => {
+    const { evidenceExportId } = wish;
+    const tally = new MirrorTally();
+    const onProgress = events.follow(evidenceExportId, shown.begin(evidenceExportId, tally));
+    try {
+      await each(wish, placeBelow(to, evidenceExportId), onProgress);
+      events.exportEnded(evidenceExportId, tally);
+    } catch (error) {
+      if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
+      events.exportEnded(evidenceExportId, tally, error);
+      throw error;
+    } finally {
+      shown.end(evidenceExportId);
+    }
+  };
 }
 
 async function askedFor(cli: Cli, client: Client, options: ManyOptions): Promise<Asked> {
@@ -92,39 +109,8 @@ export function placeBelow(to: string, evidenceExportId: string): string {
   return [`${place.replace(/\/$/, '')}/${evidenceExportId}/`, ...parameters].join('?');
 }
 
-async function tell(
-  cli: Cli,
-  outcome: ArchiveOutcome,
-  { left = new Map(), older = 0 }: Asked,
-): Promise<void> {
-  const { exports, complete, untried, moreFailures, codes } = outcome;
-  const failures = outcome.failures.map(({ evidenceExportId, error: { code, message } }) => ({
-    evidenceExportId,
-    code,
-    message,
-  }));
-  const exits = [...codes].map(exitOfCode);
+async function tell(cli: Cli, outcome: ArchiveOutcome, totals: MirrorTally, asked: Asked): Promise<void> {
+  const exits = [...outcome.codes].map(exitOfCode);
   cli.exitCode = cli.signal.aborted ? EXIT.interrupted : worstExit([EXIT.pass, ...exits]);
-  const failed = failures.length + moreFailures;
-  const lines = facts([
-    [
-      'exports',
-      `${count(exports)}: ${count(complete)} complete, ${count(failed)} failed, ${count(untried)} untried`,
-    ],
-    ['left', left.size === 0 ? undefined : [...left].map(([state, times]) => `${times} ${state}`).join(', ')],
-    ['older', older === 0 ? undefined : counted(older, 'export')],
-  ]);
-  const rows = failures.map(({ evidenceExportId, code, message }) => [evidenceExportId, code, message]);
-  const more = moreFailures === 0 ? '' : `and ${counted(moreFailures, 'failure')} more\n`;
-  const told = rows.length === 0 ? '' : `\n${table(['failed', 'code', 'why'], rows)}${more}`;
-  const json = {
-    kind: 'mirror.archive',
-    exports,
-    complete,
-    failed,
-    untried,
-    older,
-    left: Object.fromEntries(left),
-  };
-  await writeProduct(cli, { ...json, failures }, lines + told);
+  await writeProduct(cli, archiveJson(outcome, totals, asked), archiveText(outcome, totals, asked));
 }

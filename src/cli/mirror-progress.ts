@@ -36,15 +36,16 @@ export function followLook(progress: Progress): OnProgress {
 export class ManyMirrors {
   private readonly progress: Progress;
   private readonly of: number;
+  private readonly totals: MirrorTally;
   private readonly now: () => number;
   private readonly running = new Map<string, MirrorTally>();
   private done = 0;
-  private bytes = 0;
-  private moved = 0;
 
-  constructor(progress: Progress, of: number, now: () => number) {
+  /** `totals` takes up what each of them comes to. */
+  constructor(progress: Progress, of: number, totals: MirrorTally, now: () => number) {
     this.progress = progress;
     this.of = of;
+    this.totals = totals;
     this.now = now;
   }
 
@@ -66,13 +67,12 @@ export class ManyMirrors {
     this.running.delete(evidenceExportId);
     this.progress.part(evidenceExportId, undefined);
     this.done++;
-    this.bytes += tally?.bytes ?? 0;
-    this.moved += tally?.moved ?? 0;
+    if (tally !== undefined) this.totals.add(tally);
     this.show();
   }
 
   private show(): void {
-    let { bytes, moved } = this;
+    let { bytes, moved } = this.totals;
     for (const tally of this.running.values()) {
       bytes += tally.bytes;
       moved += tally.moved;
@@ -84,8 +84,8 @@ export class ManyMirrors {
 /** What stays to be read: what is repeated, waited for, or failed. */
 function tellNote(progress: Progress, event: MirrorEvent, of = ''): void {
   if (event.type === 'retry') {
-    const seconds = (event.delayMs / 1000).toFixed(1);
-    progress.note(`again in ${seconds} s: ${of}${event.path}: ${reasonOf(event.error)}`);
+    const when = event.delayMs === 0 ? 'again' : `again in ${(event.delayMs / 1000).toFixed(1)} s`;
+    progress.note(`${when}: ${of}${withPath(event.path, reasonOf(event.error))}`);
   } else if (event.type === 'waiting') {
     const { state, completed, of: all, delayMs } = event;
     progress.note(
@@ -94,9 +94,12 @@ function tellNote(progress: Progress, event: MirrorEvent, of = ''): void {
   } else if (event.type === 'source-deleted') {
     progress.note(`${of}the source deletes this export; going on from what is here`);
   } else if (event.type === 'failed') {
-    progress.note(`failed: ${of}${event.path}: ${event.code}: ${event.message}`);
+    progress.note(`failed: ${of}${event.code}: ${withPath(event.path, event.message)}`);
   }
 }
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'the connection failed';
+
+const withPath = (path: string, message: string): string =>
+  message.includes(path) ? message : `${path}: ${message}`;

@@ -8,6 +8,7 @@ import type { Cli } from './cli.ts';
 import { readInput } from './input.ts';
 import { sinkOf, type SinkOptions } from './mirror-sink.ts';
 import type { RemoteOptions } from './remote.ts';
+import { readReceiptSigning, type ReceiptSigningOptions } from './signing.ts';
 import { usageError } from './usage.ts';
 import { ownVersion } from './version.ts';
 
@@ -15,6 +16,7 @@ const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** What the command line says, parsed. */
 export type MirrorCommandOptions = RemoteOptions &
+  ReceiptSigningOptions &
   SinkOptions & {
     readonly to: string;
     readonly concurrency: number;
@@ -29,13 +31,15 @@ export type MirrorCommandOptions = RemoteOptions &
     readonly expectManifest?: Digest;
     readonly manifest?: string;
     readonly withoutLocalReports?: boolean;
+    readonly events?: string;
   };
 
 /** How each export is mirrored: what all share is opened once. */
 export async function settingOf(cli: Cli, client: Client, options: MirrorCommandOptions) {
   const { manifest: file, limitRate, concurrency } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
-  const tool = `drillproof/${await ownVersion()}`;
+  const tool = await toolName();
+  const signing = await readReceiptSigning(cli, options);
   const shared = await sharedOf(cli, options);
   const common = {
     client,
@@ -45,12 +49,16 @@ export async function settingOf(cli: Cli, client: Client, options: MirrorCommand
     signal: cli.signal,
     now: cli.now,
     ...(manifest !== undefined && { manifest }),
+    ...(signing !== undefined && { signing }),
   };
   return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => ({
     ...common,
     to: await sinkOf(cli, to, options, { tool, evidenceExportId }, shared),
   });
 }
+
+/** As receipts and events name it. */
+export const toolName = async (): Promise<string> => `drillproof/${await ownVersion()}`;
 
 const limitsOf = ({ concurrency, wait, expectManifest, withoutLocalReports }: MirrorCommandOptions) => ({
   concurrency,
@@ -86,12 +94,15 @@ export function assertOneWay(evidenceExportId: string | undefined, options: Mirr
 }
 
 /** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
-export function refuseWriting({ store, waitLock, s3RetainUntil, s3LegalHold }: MirrorCommandOptions): void {
+export function refuseWriting(options: MirrorCommandOptions): void {
+  const { store, waitLock, s3RetainUntil, s3LegalHold, receiptKey, receiptSigner } = options;
   const given = Object.entries({
     '--store': store,
     '--wait-lock': waitLock,
     '--s3-retain-until': s3RetainUntil,
     '--s3-legal-hold': s3LegalHold,
+    '--receipt-key': receiptKey,
+    '--receipt-signer': receiptSigner,
   }).find(([, value]) => value !== undefined);
   if (given !== undefined)
     throw usageError(`${given[0]} is for writing, and --check writes nothing`, 'Leave one of them out.');

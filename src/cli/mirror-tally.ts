@@ -16,7 +16,7 @@ export class MirrorTally {
   retries = 0;
   readonly states: Record<FileState, number> = { fetched: 0, resumed: 0, linked: 0, kept: 0 };
   /** From the plan to the end of the last file. */
-  private beganAtMs: number | undefined;
+  private beganAtMs = Infinity;
   private endedAtMs = 0;
   private readonly parts = new Map<string, Required<Pick<Part, 'bytes' | 'totalBytes' | 'moved'>>>();
 
@@ -43,7 +43,22 @@ export class MirrorTally {
 
   /** How long bytes were brought. */
   get transferMs(): number {
-    return this.beganAtMs === undefined ? 0 : Math.max(0, this.endedAtMs - this.beganAtMs);
+    return Math.max(0, this.endedAtMs - this.beganAtMs);
+  }
+
+  /** Adds what another mirror did. */
+  add(other: MirrorTally): void {
+    this.files += other.files;
+    this.totalBytes += other.totalBytes;
+    this.done += other.done;
+    this.bytes += other.bytes;
+    this.moved += other.moved;
+    this.lost += other.lost;
+    this.failed += other.failed;
+    this.retries += other.retries;
+    for (const state of FILE_STATES) this.states[state] += other.states[state];
+    this.beganAtMs = Math.min(this.beganAtMs, other.beganAtMs);
+    this.endedAtMs = Math.max(this.endedAtMs, other.endedAtMs);
   }
 
   private planned(event: Extract<MirrorEvent, { type: 'planned' }>, nowMs: number): void {
@@ -90,4 +105,5 @@ export class MirrorTally {
   }
 }
 
+export const FILE_STATES = ['fetched', 'resumed', 'linked', 'kept'] as const;
 const NOTHING = { bytes: 0, totalBytes: 0, moved: 0 };

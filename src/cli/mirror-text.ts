@@ -1,8 +1,10 @@
 import { BAG_MANIFEST } from '../evidence/bag-tags.ts';
 import { CHECKSUMS } from '../evidence/checksums.ts';
-import type { MirrorReceipt } from '../mirror/index.ts';
+import type { FileState, MirrorReceipt } from '../mirror/index.ts';
 import { isS3Url } from '../node/s3/location.ts';
 import { count, counted, size } from '../report/figures.ts';
+import { FILE_STATES, type MirrorTally } from './mirror-tally.ts';
+import { timeSpan } from './quantities.ts';
 import { shellWord } from './signature-files.ts';
 import { facts } from './table.ts';
 
@@ -13,18 +15,17 @@ export function receiptText(
   receipt: MirrorReceipt,
   to: string,
   { bagit = false }: { readonly bagit?: boolean },
+  tally: MirrorTally,
 ): string {
   const { files, evidenceExportId, manifestDigest, withoutLocalReports } = receipt;
   const bytes = files.reduce((sum, file) => sum + Number(file.bytes), 0);
-  const states = (['fetched', 'resumed', 'linked', 'kept'] as const)
-    .map((state) => [state, files.filter((file) => file.state === state).length] as const)
-    .filter(([, times]) => times > 0)
-    .map(([state, times]) => `${count(times)} ${state}`);
+  const states = statesText((state) => files.filter((file) => file.state === state).length);
   const lines = facts([
     ['mirrored', evidenceExportId],
     [isS3Url(to) ? 'bucket' : 'folder', to],
     ['manifest', manifestDigest],
-    ['files', `${counted(files.length, 'file')}, ${size(bytes)} (${states.join(', ')})`],
+    ['files', `${counted(files.length, 'file')}, ${size(bytes)} (${states})`],
+    ['transfer', transferText(tally)],
     ['local reports', withoutLocalReports ? 'left out, as asked' : undefined],
   ]);
   const word = shellWord(to);
@@ -32,3 +33,32 @@ export function receiptText(
   const alone = isS3Url(to) ? '' : `Without this tool:\n  (cd ${word} && sha256sum -c ${checksums})\n`;
   return `${lines}\n${PROVEN}\n  drillproof verify ${word} --trust trust.json --expect-manifest ${manifestDigest}\n${alone}`;
 }
+
+/** What an incomplete mirror brought all the same; what failed stands in the error that follows. */
+export const incompleteText = (tally: MirrorTally): string =>
+  facts([
+    [
+      'files',
+      `${count(tally.done)} of ${counted(tally.files, 'file')}, ${size(tally.bytes)} (${talliedText(tally)})`,
+    ],
+    ['transfer', transferText(tally)],
+    ['failed', counted(tally.failed, 'file')],
+  ]);
+
+/** `12 fetched, 3 kept`. */
+export const talliedText = ({ states }: MirrorTally): string => statesText((state) => states[state]);
+
+function statesText(timesOf: (state: FileState) => number): string {
+  const told = FILE_STATES.map((state) => [state, timesOf(state)] as const).filter(([, times]) => times > 0);
+  return told.length === 0 ? 'none' : told.map(([state, times]) => `${count(times)} ${state}`).join(', ');
+}
+
+/** What came over the network, in which time and how fast; `undefined` when nothing did. */
+export function transferText({ moved, transferMs, retries }: MirrorTally): string | undefined {
+  if (moved === 0 && retries === 0) return undefined;
+  const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
+  const again = retries === 0 ? '' : `; ${counted(retries, 'retry', 'retries')}`;
+  return `${size(moved)} in ${shortSpan(transferMs)}${rate}${again}`;
+}
+
+const shortSpan = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : timeSpan(ms));

@@ -1,5 +1,5 @@
 import { printable } from '../report/index.ts';
-import { say, type Cli } from './cli.ts';
+import { say, talks, type Cli } from './cli.ts';
 import { Meter, type Part, type Picture, type Whole } from './progress/meter.ts';
 import { Painter } from './progress/painter.ts';
 import { plainLine, screenLines } from './progress/screen.ts';
@@ -44,7 +44,7 @@ export function createProgress(
   things: string,
   timer: Timer = everySoOften,
 ): Progress {
-  if (cli.quiet) return { update() {}, part() {}, phase() {}, note() {}, end() {} };
+  if (!talks(cli)) return { update() {}, part() {}, phase() {}, note() {}, end() {} };
   const view = canRedraw(cli) ? onTerminal(cli) : inLog(cli);
   let meter = new Meter(verb, things, cli.now());
   let pictures = 0;

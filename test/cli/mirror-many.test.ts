@@ -21,18 +21,23 @@ describe('mirror --list', () => {
       ['piped', '-'],
     ]) {
       const { code, stdout } = await served.call(`mirror --list ${from} --to ${to}`, list);
-      expect([code, stdout]).toEqual([0, 'exports  2: 2 complete, 0 failed, 0 untried\n']);
+      const [exports, files, transfer, ...more] = stdout.split('\n');
+      expect([code, exports, more]).toEqual([0, 'exports   2: 2 complete, 0 failed, 0 untried', ['']]);
+      expect(files).toMatch(/^files {5}3 of 3 files, .* \(3 fetched\)$/);
+      expect(transfer).toMatch(/^transfer {2}\d.* in \d/);
       for (const id of served.ids)
         expect((await served.run(`verify ${to}/${id} --trust trust.json --jobs 1`)).code).toBe(0);
     }
   });
 
-  it('goes on after an export that fails, names it last, and ends with its code', async () => {
+  it('goes on after an export that fails, says last which and what to do, and ends with its code', async () => {
     const list = [UNKNOWN, ...served.ids].join('\n');
     const { code, stdout, stderr } = await served.call('mirror --list - --to some', list);
     expect([code, stderr]).toEqual([3, 'failed: evexp_000000000099: control.NOT_FOUND\n']);
     expect(stdout).toContain('3: 2 complete, 1 failed, 0 untried');
-    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^evexp_000000000099 +control\.NOT_FOUND /);
+    const [row, , advice] = stdout.trimEnd().split('\n').slice(-3);
+    expect(row).toMatch(/^evexp_000000000099 +control\.NOT_FOUND /);
+    expect(advice).toMatch(/^control\.NOT_FOUND: \S/);
     expect((await readdir(served.path('some'))).toSorted()).toEqual(served.ids.toSorted());
   });
 

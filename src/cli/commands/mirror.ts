@@ -1,15 +1,23 @@
 import { Option, type Command } from 'commander';
 import type { ExportRef } from '../../client/index.ts';
 import { checkMirror, mirrorExport, type MirrorOptions } from '../../mirror/index.ts';
-import type { Cli } from '../cli.ts';
+import { say, type Cli } from '../cli.ts';
 import { writeCheck } from '../mirror-check.ts';
-import { mirrorEach } from '../mirror-many.ts';
-import { assertOneWay, refuseWriting, settingOf, type MirrorCommandOptions } from '../mirror-setting.ts';
+import { openEvents } from '../mirror-events.ts';
+import { mirrorEach, type MirrorWatch } from '../mirror-many.ts';
+import {
+  assertOneWay,
+  refuseWriting,
+  settingOf,
+  toolName,
+  type MirrorCommandOptions,
+} from '../mirror-setting.ts';
 import { sinkOptions } from '../mirror-sink.ts';
 import { openRemote, remoteOptions } from '../remote.ts';
 import { followLook, followMirror } from '../mirror-progress.ts';
 import { MirrorTally } from '../mirror-tally.ts';
-import { receiptText } from '../mirror-text.ts';
+import { incompleteText, receiptText } from '../mirror-text.ts';
+import { receiptSigningOptions } from '../signing.ts';
 import { digest, examples, standardOptions, time, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
@@ -21,7 +29,7 @@ written last. Interrupt it anywhere and run the same command again: it goes on.
 A mirror that is whole is checked again and left as it is.`;
 
 export function define(command: Command, cli: Cli): void {
-  sinkOptions(remoteOptions(standardOptions(command)))
+  receiptSigningOptions(sinkOptions(remoteOptions(standardOptions(command))))
     .description(
       'Bring every part and local report of an export here, exactly, and prove each by its digest.',
     )
@@ -59,6 +67,7 @@ export function define(command: Command, cli: Cli): void {
       'manifest of the export, where the control plane does not serve it; - for standard input',
     )
     .option('--without-local-reports', 'leave local reports out')
+    .option('--events <file>', 'append an event to a file or pipe, as JSON on a line, for whatever happens')
     .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
@@ -88,6 +97,10 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
     ],
     [
+      'with a signed receipt, which says later when the evidence was here',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --receipt-key receipts.pem --receipt-issuer acme-archive',
+    ],
+    [
       'only if it is the one you were told of',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     ],
@@ -103,16 +116,53 @@ async function mirror(
   if (options.check === true) refuseWriting(options);
   const client = await openRemote(cli, options);
   const setting = await settingOf(cli, client, options);
-  if (evidenceExportId === undefined)
-    return mirrorEach(cli, client, options, async (wish, to, onProgress) =>
-      mirrorExport(wish, {
-        ...(await setting(wish.evidenceExportId, to)),
-        onProgress,
-        ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
-      }),
-    );
-  const exportRef = { projectId: options.project, evidenceExportId };
-  return mirrorOne(cli, exportRef, options, await setting(evidenceExportId, options.to));
+  const watch: MirrorWatch = { events: await openEvents(cli, options.events), totals: new MirrorTally() };
+  watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
+  await reportEnd(watch, async () => {
+    if (evidenceExportId === undefined)
+      return mirrorEach(cli, client, options, watch, async (wish, to, onProgress) =>
+        mirrorExport(wish, {
+          ...(await setting(wish.evidenceExportId, to)),
+          onProgress,
+          ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
+        }),
+      );
+    watch.events.tell({ type: 'exports', exports: 1 });
+    const exportRef = { projectId: options.project, evidenceExportId };
+    const how = await setting(evidenceExportId, options.to);
+    return options.check === true
+      ? checkOne(cli, exportRef, options, how, watch)
+      : mirrorOne(cli, exportRef, options, how, watch);
+  });
+}
+
+/** However the work ends, its last event says so; a failure of the work is told before one of the events. */
+async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await events.close(totals, error).catch(() => undefined);
+    throw error;
+  }
+  await events.close(totals);
+}
+
+async function checkOne(
+  cli: Cli,
+  exportRef: ExportRef,
+  { to }: MirrorCommandOptions,
+  how: MirrorOptions,
+  { events }: MirrorWatch,
+): Promise<void> {
+  const progress = createProgress(cli, 'checked', 'files');
+  try {
+    const onProgress = events.follow(exportRef.evidenceExportId, followLook(progress));
+    const check = await checkMirror(exportRef, { ...how, onProgress });
+    progress.end();
+    await writeCheck(cli, check, to);
+  } finally {
+    progress.end();
+  }
 }
 
 async function mirrorOne(
@@ -120,20 +170,21 @@ async function mirrorOne(
   exportRef: ExportRef,
   options: MirrorCommandOptions,
   how: MirrorOptions,
+  { events, totals }: MirrorWatch,
 ): Promise<void> {
-  const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'files');
+  const { evidenceExportId } = exportRef;
+  const progress = createProgress(cli, 'mirrored', 'files');
   try {
-    if (options.check === true) {
-      const check = await checkMirror(exportRef, { ...how, onProgress: followLook(progress) });
-      progress.end();
-      await writeCheck(cli, check, options.to);
-    } else {
-      const tally = new MirrorTally();
-      const onProgress = followMirror(progress, tally, cli.now);
-      const receipt = await mirrorExport(exportRef, { ...how, onProgress });
-      progress.end();
-      await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options));
-    }
+    const onProgress = events.follow(evidenceExportId, followMirror(progress, totals, cli.now));
+    const receipt = await mirrorExport(exportRef, { ...how, onProgress });
+    progress.end();
+    events.exportEnded(evidenceExportId, totals);
+    await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options, totals));
+  } catch (error) {
+    progress.end();
+    events.exportEnded(evidenceExportId, totals, error);
+    if (totals.files > 0) await say(cli, incompleteText(totals).trimEnd());
+    throw error;
   } finally {
     progress.end();
   }
