@@ -1,5 +1,5 @@
 import { digestOf } from '../bytes/hash.ts';
-import { CHECKSUMS, parseChecksums } from '../evidence/checksums.ts';
+import { CHECKSUMS, parseChecksums, type Checksum } from '../evidence/checksums.ts';
 import { DEFAULT_LIMITS, readFile } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportTreeReport } from '../verify/index.ts';
@@ -11,10 +11,19 @@ import { faultsOf, type ScrubFault } from './scrub-result.ts';
  * Compares the checksums of a mirror with what its manifest lists and with its documents as they are: of a document
  * nothing else covers every byte, and of the checksums nothing does.
  */
-export async function checkChecksums(view: ScrubView, { manifest }: ExportTreeReport): Promise<ScrubFault[]> {
+export async function checkChecksums(view: ScrubView, tree: ExportTreeReport): Promise<ScrubFault[]> {
   if (!view.files.has(CHECKSUMS)) return [];
+  try {
+    return await compare(view, tree);
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    return faultsOf(findingsOf(error, 'export', CHECKSUMS));
+  }
+}
+
+async function compare(view: ScrubView, { manifest }: ExportTreeReport): Promise<ScrubFault[]> {
   const rows = await stated(view);
-  if (rows === undefined) return []; // said where what a mirror adds is read
+  if (rows === undefined) return broken();
   const listed = new Map(
     [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])].map((row) => [row.path, row.digest]),
   );
@@ -32,9 +41,11 @@ export async function checkChecksums(view: ScrubView, { manifest }: ExportTreeRe
   return faults;
 }
 
-async function stated(view: ScrubView) {
+/** The lines; `undefined` where they are none. @throws DrillproofError when they cannot be read */
+async function stated(view: ScrubView): Promise<Checksum[] | undefined> {
+  const bytes = await readFile(view.source, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
   try {
-    return parseChecksums(await readFile(view.source, CHECKSUMS, DEFAULT_LIMITS.manifestBytes));
+    return parseChecksums(bytes);
   } catch (error) {
     if (error instanceof DrillproofError) return undefined;
     throw error;
@@ -45,6 +56,11 @@ const isEvidence = (path: string): boolean => path.startsWith('parts/') || path.
 
 const digestOfDocument = async (view: ScrubView, path: string): Promise<string> =>
   digestOf(await readFile(view.source, path, DEFAULT_LIMITS.manifestBytes));
+
+function broken(): ScrubFault[] {
+  const message = `${CHECKSUMS} is damaged: its lines are not those of checksums`;
+  return faultsOf([finding('scrub.CHECKSUMS_MISMATCH', 'export', { path: CHECKSUMS, message })]);
+}
 
 function mismatch(path: string, listed: boolean): ScrubFault[] {
   const message = listed

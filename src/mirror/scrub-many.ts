@@ -1,8 +1,10 @@
 import { DrillproofError } from '../errors.ts';
+import type { SourceFile } from '../evidence/index.ts';
 import type { Code } from '../codes/index.ts';
-import { leaveMirror, scrubMirror, takeUp, unreadable } from './scrub-mirror.ts';
+import { leaveMirror, readEntries, scrubMirror, unreadable } from './scrub-mirror.ts';
+import { oldestOf } from './scrub-plan.ts';
 import { readScrub, type ScrubOptions } from './scrub-options.ts';
-import type { ScrubPlace } from './scrub-place.ts';
+import type { ScrubPlace, ScrubView } from './scrub-place.ts';
 import type { MirrorScrub } from './scrub-result.ts';
 
 /** An archive as `scrubMany` needs it: the names of its mirrors, and how to open one. */
@@ -43,15 +45,22 @@ async function oldestFirst(archive: Mirrors, options: ScrubOptions): Promise<rea
     options.signal?.throwIfAborted();
     const place = archive.open(name);
     try {
-      ages.push({ name, oldestMs: (await takeUp(place, scrub)).oldestMs });
-    } catch (cause) {
-      if (!(cause instanceof DrillproofError)) throw cause;
-      ages.push({ name, oldestMs: -Infinity }); // it is told when it has its turn
+      const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
+      const files = await place.look().then(filesOf, noneIfUnreadable);
+      ages.push({ name, oldestMs: oldestOf(files, entries) });
     } finally {
       await place.close();
     }
   }
   return ages.toSorted((a, b) => compare(a.oldestMs, b.oldestMs)).map(({ name }) => name);
+}
+
+const filesOf = ({ files }: ScrubView): SourceFile[] => [...files.values()];
+
+// It is told when the mirror has its turn.
+function noneIfUnreadable(cause: unknown): SourceFile[] {
+  if (cause instanceof DrillproofError) return [];
+  throw cause;
 }
 
 // The difference of two infinities is no number.

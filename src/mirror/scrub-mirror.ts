@@ -3,13 +3,14 @@ import { turn } from '../bytes/turn.ts';
 import { DrillproofError } from '../errors.ts';
 import { CHECKSUMS } from '../evidence/checksums.ts';
 import { EXPORT_MANIFEST, type SourceFile } from '../evidence/index.ts';
+import { isReceiptFile } from '../evidence/receipt.ts';
 import { verifyExportTree, type ExportTreeReport } from '../verify/index.ts';
 import { finding } from '../verify/finding.ts';
 import { verifyReceipts } from '../verify/receipts.ts';
 import { checkChecksums } from './scrub-checksums.ts';
 import { journalLines, readJournal, type JournalEntry } from './scrub-journal.ts';
 import { readScrub, type Scrub, type ScrubOptions } from './scrub-options.ts';
-import { isDue, keyOf, oldestOf, standingOf } from './scrub-plan.ts';
+import { isDue, keyOf, standingOf } from './scrub-plan.ts';
 import type { ScrubPlace, ScrubView } from './scrub-place.ts';
 import { lookAtUnit, unitsOf, type Unit } from './scrub-read.ts';
 import { faultsOf, outcomeOf, type MirrorScrub, type ScrubFault } from './scrub-result.ts';
@@ -36,23 +37,27 @@ export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Pro
 }
 
 /** What a mirror's journal and the list of its files tell before anything is read. */
-export type Before = {
+type Before = {
   readonly view: ScrubView;
   readonly entries: ReadonlyMap<string, JournalEntry>;
   readonly due: boolean;
-  /** Since when at the latest everything in it was read; `-Infinity` where something never was. */
-  readonly oldestMs: number;
 };
 
-/** Looks at a mirror and its journal; a journal that is worn is written anew. */
-export async function takeUp(place: ScrubPlace, scrub: Scrub): Promise<Before> {
+/** What the journal of a mirror tells; one that is worn is written anew. */
+export async function readEntries(
+  place: ScrubPlace,
+  scrub: Scrub,
+): Promise<ReadonlyMap<string, JournalEntry>> {
   const bytes = (await place.journal.read()) ?? new Uint8Array();
   const { entries, worn } = readJournal(bytes, scrub.policy, scrub.now());
   if (worn) await place.journal.replace(journalLines(scrub.policy, entries.values()));
+  return entries;
+}
+
+async function takeUp(place: ScrubPlace, scrub: Scrub): Promise<Before> {
+  const entries = await readEntries(place, scrub);
   const view = await place.look();
-  const files = [...view.files.values()];
-  const due = isDue(files, entries, scrub.now(), scrub);
-  return { view, entries, due, oldestMs: oldestOf(files, entries) };
+  return { view, entries, due: isDue([...view.files.values()], entries, scrub.now(), scrub) };
 }
 
 /** How much of a mirror is due, as far as can be told without reading it. */
@@ -165,9 +170,11 @@ class Visit {
     let { view } = this.before;
     for (let tries = 1; ; tries++) {
       const tree = await verifyExportTree(view.source, this.scrub.verify);
-      const receipts = await verifyReceipts(view.source, this.scrub.verify);
-      const findings = [...tree.findings, ...receipts.findings];
-      const found = [...faultsOf(findings), ...(await checkChecksums(view, tree))];
+      const found = [
+        ...faultsOf(tree.findings),
+        ...(await checkReceipts(view, this.scrub)),
+        ...(await checkChecksums(view, tree)),
+      ];
       const after = found.length === 0 ? view : await this.place.look();
       if (tries === 4 || sameFiles(view, after)) {
         this.faults.push(...(isUnfinished(after) ? notWhole() : found));
@@ -246,6 +253,12 @@ class Visit {
       faults: once(faults),
     };
   }
+}
+
+/** A mirror has receipts from its first run on; an export that nobody mirrored has neither them nor checksums. */
+async function checkReceipts({ source, files }: ScrubView, { verify }: Scrub): Promise<ScrubFault[]> {
+  if (!files.has(CHECKSUMS) && ![...files.keys()].some(isReceiptFile)) return [];
+  return faultsOf((await verifyReceipts(source, verify)).findings, 'receipts');
 }
 
 /** Nothing pins the files of a mirror that was never whole; one that was whole has checksums, if not its manifest. */
