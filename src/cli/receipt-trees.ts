@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { DrillproofError } from '../errors.ts';
+import { mirrorsIn } from '../evidence/mirrors.ts';
 import { memorySource, readWhole, type EvidenceSource } from '../evidence/index.ts';
-import { receiptEnvelopePath } from '../evidence/receipt.ts';
+import { isReceiptEnvelope, receiptEnvelopePath } from '../evidence/receipt.ts';
 import { directorySource } from '../node/directory-source.ts';
 import { openFile } from '../node/file-access.ts';
 import { errnoOf, ioError } from '../node/fs-errors.ts';
@@ -40,7 +42,7 @@ export async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTr
 }
 
 async function openReceipt(path: string): Promise<ReceiptTree> {
-  const single = `receipts/${basename(path)}`;
+  const single = `receipts/${basename(path, '.json')}.json`; // whatever it is called by now
   const envelope = await readEnvelope(receiptEnvelopePath(path));
   const source = memorySource({
     [single]: await readFileAt(path),
@@ -63,5 +65,28 @@ async function readFileAt(path: string): Promise<Uint8Array> {
     return await readWhole(file, MAX_RECEIPT_BYTES, path);
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * The receipts that a person gives beside evidence: those of a mirror, of every mirror in a folder or bucket, or a single
+ * one, each with its envelope.
+ * @throws DrillproofError `receipt.NONE` when there is none, and what `openReceiptTree` throws
+ */
+export async function givenReceipts(
+  cli: Cli,
+  path: string,
+): Promise<{ readonly sources: readonly EvidenceSource[]; close(): Promise<void> }> {
+  const tree = await openReceiptTree(cli, path);
+  try {
+    const mirrors = tree.single === undefined ? await mirrorsIn(tree.source) : [tree];
+    const sources = mirrors.map((one) => one.source);
+    const files = await Promise.all(sources.map((one) => one.files()));
+    if (files.flat().some((file) => isReceiptEnvelope(file.path)))
+      return { sources, close: () => tree.close() };
+    throw new DrillproofError('receipt.NONE', `${path} holds no signed receipt`, { path });
+  } catch (error) {
+    await tree.close();
+    throw error;
   }
 }

@@ -1,6 +1,8 @@
 import type { Digest } from '../bytes/hash.ts';
+import type { EvidenceSource } from '../evidence/index.ts';
 import { openEvidence, type OpenEvidence } from '../node/open-evidence.ts';
 import { verifyDirectory } from '../node/verify-directory.ts';
+import { inShard, listDigest, shardName, type Shard } from '../report/shard.ts';
 import { createSummary } from '../report/summary.ts';
 import type { BundleReport, Depth, ExportReport } from '../verify/report.ts';
 import {
@@ -16,6 +18,7 @@ import { exitOfVerdict, worstExit } from './exit-codes.ts';
 import { failureOf, type Failure } from './failure.ts';
 import { readInput } from './input.ts';
 import { createProgress } from './progress.ts';
+import { givenReceipts } from './receipt-trees.ts';
 import type { TrustOptions } from './trust-options.ts';
 import { readTrust } from './trusting.ts';
 import { usageError } from './usage.ts';
@@ -36,14 +39,16 @@ export type VerifyCommandOptions = TrustOptions &
     readonly jobs: number;
     readonly secondOpinion?: boolean;
     readonly dsse?: string;
+    readonly receipts?: string;
     readonly requireCoverage?: boolean;
     readonly format?: readonly Target[];
     readonly json?: boolean;
     readonly force?: boolean;
+    readonly shard?: Shard;
   };
 
 /** How every path is judged; an envelope is about one of them alone. */
-type How = VerifyOptions & { readonly dsse?: Uint8Array };
+type How = VerifyOptions & { readonly dsse?: Uint8Array; readonly receipts?: readonly EvidenceSource[] };
 
 const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 
@@ -53,21 +58,43 @@ export async function verify(
   named: readonly string[],
   options: VerifyCommandOptions,
 ): Promise<void> {
+  const given = options.receipts === undefined ? undefined : await givenReceipts(cli, options.receipts);
+  try {
+    await verifyWith(cli, named, options, given?.sources);
+  } finally {
+    await given?.close();
+  }
+}
+
+async function verifyWith(
+  cli: Cli,
+  named: readonly string[],
+  options: VerifyCommandOptions,
+  receipts: readonly EvidenceSource[] | undefined,
+): Promise<void> {
   const targets = targetsOf(options.format ?? [], options.json === true);
   if (targets[0] === 'json') cli.format = 'json';
-  const paths = await pathsOf(cli, named, options);
+  const all = await pathsOf(cli, named, options);
+  const { shard } = options;
+  const paths = inShard(all, shardName, shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
-  const how = await verifyOptions(cli, options);
+  const how = { ...(await verifyOptions(cli, options)), ...(receipts !== undefined && { receipts }) };
   // Whoever gives a list gets the form for many, however long it is.
-  const many = options.list !== undefined || named.length > 1;
-  const writer = await writeResults(cli, targets, { many, force: options.force === true });
+  const many = options.list !== undefined || named.length > 1 || shard !== undefined;
+  const writer = await writeResults(cli, targets, {
+    many,
+    force: options.force === true,
+    ...(shard !== undefined && { shard: { ...shard, list: listDigest(all.map(shardName)) } }),
+  });
   try {
     await judgeAll(cli, paths, how, options, many, writer);
   } catch (error) {
     await writer.abort(error);
     throw error;
   }
+  // Other shards have what there is: that this one has nothing is no fault of the evidence.
+  if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
 }
 
 async function judgeAll(
@@ -98,6 +125,11 @@ async function judgeAll(
 
 async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<How> {
   const trust = await readTrust(cli, options);
+  if (options.receipts !== undefined && !trust?.keys.some(({ purposes }) => purposes.includes('receipt')))
+    throw usageError(
+      '--receipts is given, and no key is trusted for receipts',
+      'Add one with "drillproof keys add … --purpose receipt", and give the store with --trust.',
+    );
   return {
     asOfMs: options.asOf ?? cli.now(),
     depth: options.depth,
@@ -155,6 +187,11 @@ async function judge(
 ): Promise<ExportReport | BundleReport> {
   if (evidence.kind === 'part') {
     refuseExportExpectations(path, how.expect ?? {});
+    if (how.receipts !== undefined)
+      throw usageError(
+        `--receipts speaks of an export, and ${path} is a single part`,
+        'A receipt knows a part by the manifest of its export: name the export.',
+      );
     return verifyPart(evidence.access, how);
   }
   const progress = createProgress(cli, 'verified', 'parts');

@@ -8,6 +8,7 @@ import {
   completenessLines,
   coverageLines,
   fact,
+  firstSeenFact,
   headline,
   signerLines,
   trustFacts,
@@ -76,6 +77,7 @@ function identity(page: Page, report: ExportReport): string[] {
     ...asOfFact(page, report.asOfMs),
     ...fact(page, 'depth', report.depth),
     ...trustFacts(page, report.trust),
+    ...firstSeenFact(page, report.firstSeen),
   ];
 }
 

@@ -16,6 +16,7 @@ import {
 import { checkFiles, listFiles, NO_FILES, type Files } from './export-files.ts';
 import { EXPORT, type Export } from './export-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
+import { boundTimes } from './first-seen.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
 import { settingsOf, trustOf, type VerifyOptions } from './options.ts';
@@ -42,6 +43,11 @@ export type VerifyExportOptions = VerifyOptions & {
   readonly onProgress?: (event: VerifyProgress) => void;
   /** A DSSE envelope about the list of bundles, which vouches for it as an export attestation does (formats §2, DSSE). */
   readonly dsse?: Uint8Array;
+  /**
+   * Where signed receipts of mirrors of this export lie under `receipts/`, beside those in the export itself: they bound
+   * when it was there (formats §3).
+   */
+  readonly receipts?: readonly EvidenceSource[];
 };
 
 /**
@@ -51,7 +57,7 @@ export type VerifyExportOptions = VerifyOptions & {
  */
 export async function verifyExport(
   source: EvidenceSource,
-  { dsse, ...options }: VerifyExportOptions,
+  { dsse, receipts = [], ...options }: VerifyExportOptions,
 ): Promise<ExportReport> {
   const state: Export = {
     ...(dsse === undefined ? {} : { dsse }),
@@ -75,7 +81,7 @@ export async function verifyExport(
   const localReports = await verifyLocalReports(state, files);
   await checkBag(state, digestsOf(state, parts, localReports));
   await checkMirrorFiles(state, files);
-  return reportOf(state, files, parts, localReports);
+  return boundTimes(reportOf(state, files, parts, localReports), state, files, receipts);
 }
 
 const TREE_CHECKS = [

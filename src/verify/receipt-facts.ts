@@ -73,15 +73,20 @@ export async function readReceiptFacts(
 }
 
 function summaryOf(receipt: MirrorReceipt): ReceiptSummary {
-  const { evidenceExportId, organizationId, manifestDigest, startedAtMs, finishedAtMs, outcome } = receipt;
-  const { tool, source, files, failures } = receipt;
   const previous = receipt.schemaVersion === 1 ? undefined : receipt.previous;
   return {
-    ...{ evidenceExportId, organizationId, manifestDigest, startedAtMs, finishedAtMs, outcome, tool, source },
+    evidenceExportId: receipt.evidenceExportId,
+    organizationId: receipt.organizationId,
+    manifestDigest: receipt.manifestDigest,
+    startedAtMs: receipt.startedAtMs,
+    finishedAtMs: receipt.finishedAtMs,
+    outcome: receipt.outcome,
+    tool: receipt.tool,
+    source: receipt.source,
     linked: receipt.schemaVersion !== 1,
     ...(previous !== undefined && { previous }),
-    files: files.length,
-    failures: failures.length,
+    files: receipt.files.length,
+    failures: receipt.failures.length,
   };
 }
 

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { digest, examples, many, standardOptions, time, wholeNumber } from '../options.ts';
+import { shard } from '../shard-option.ts';
 import { trustOptions } from '../trust-options.ts';
 import { target } from '../verify-output.ts';
 import type { VerifyCommandOptions } from '../verify-run.ts';
@@ -23,6 +24,7 @@ export function define(command: Command, cli: Cli): void {
     .argument('[path...]', 'folder or s3://bucket/prefix of an export, a ZIP of it, or a part archive')
     .option('--list <file>', 'judge the paths in a file too, one on each line; - for standard input')
     .option('-0, --null', 'the paths of the list end with NUL, as "find -print0" writes them')
+    .option('--shard <i/n>', 'judge only this share of the paths, such as 0/8: i counts from 0 to n-1', shard)
     .option(
       '--expect-manifest <digest>',
       'SHA-256 that manifest.json must have: pins the list of bundles',
@@ -51,6 +53,10 @@ export function define(command: Command, cli: Cli): void {
     .option(
       '--dsse <file>',
       'envelope that vouches for a part, or for the list of an export, beside or in place of its attestation',
+    )
+    .option(
+      '--receipts <path>',
+      'mirror, folder of mirrors or signed receipt that says when the export was there, beside those in it',
     )
     .option('--require-coverage', 'fail when there is a file or byte that nothing covers')
     .option(
