@@ -14,6 +14,7 @@ import { readIfThere } from './claim.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './documents.ts';
 import type { FileState } from './events.ts';
 import { failureOf, type Failure } from './fetch-all.ts';
+import { hasRotted } from './kept-document.ts';
 import type { Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
@@ -29,11 +30,12 @@ export type Attestation =
 /** Looks for the export attestation: one that is here and speaks of this manifest, else that of the source. */
 export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {
   const kept = await keptAttestation(pinned, view);
-  if (kept !== undefined) return { bytes: kept, state: 'kept' };
-  if (pinned.manifestFrom === 'target') return undefined; // the source has nothing to give any more
+  const here = kept === undefined ? undefined : ({ bytes: kept, state: 'kept' } as const);
+  if (pinned.manifestFrom === 'target') return here; // the source has nothing to give any more
+  if (here !== undefined && !(await hasRotted(EXPORT_ATTESTATION, here.bytes, view))) return here;
   try {
     const bytes = await fetchAttestation(run, pinned);
-    return bytes === undefined ? undefined : { bytes, state: 'fetched' };
+    return bytes === undefined ? here : { bytes, state: 'fetched' };
   } catch (cause) {
     if (!(cause instanceof DrillproofError) || cause.code === 'transport.ABORTED') throw cause;
     return failureOf(EXPORT_ATTESTATION, cause);
@@ -75,7 +77,9 @@ export const agreeingResource = async (pinned: Pinned, view: MirrorView): Promis
 
 async function keptResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
   const here = await readIfThere(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  return here !== undefined && agrees(here, pinned) ? here : undefined;
+  if (here === undefined || !agrees(here, pinned)) return undefined;
+  const better = pinned.manifestFrom !== 'target' && (await hasRotted(EXPORT_RESOURCE, here, view));
+  return better ? undefined : here;
 }
 
 function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: Pinned): boolean {

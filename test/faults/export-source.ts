@@ -29,6 +29,8 @@ function seededBytes(seed: number, length: number): Uint8Array {
 }
 
 export type TestExport = {
+  /** Under which it is served, whatever the resource says. */
+  readonly id: string;
   /** Every file of the export that is listed, by its path. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly manifest: Uint8Array;
@@ -96,7 +98,7 @@ export function makeExport(
     manifestDigest,
     manifestBytes: String(manifest.length),
   };
-  return { files, manifest, manifestDigest, resource, attestation: attestationOf(manifestDigest, id) };
+  return { id, files, manifest, manifestDigest, resource, attestation: attestationOf(manifestDigest, id) };
 }
 
 const attestationOf = (manifestDigest: string, id: string): Uint8Array =>
@@ -130,8 +132,7 @@ export type ExportSource = FaultServer & {
   requests(path: string): readonly Seen[];
 };
 
-const prefixOf = ({ resource }: TestExport): string =>
-  `/v1/projects/${PROJECT}/evidence-exports/${resource.evidenceExportId}`;
+const prefixOf = ({ id }: TestExport): string => `/v1/projects/${PROJECT}/evidence-exports/${id}`;
 
 /** Serves an export as a control plane does, faults aside. */
 export const serveExport = (made: TestExport, fault?: Fault): Promise<ExportSource> =>

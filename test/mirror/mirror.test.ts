@@ -132,6 +132,24 @@ describe('a mirror', () => {
     },
   );
 
+  it.each([
+    ['export.json', 'archivist', 'archivisu'],
+    ['export-attestation.json', 'MAYCAQECAQE', 'MAYCAQECAQF'],
+  ])('mends a byte of %s that rotted where the manifest pins nothing', async (name, right, rotten) => {
+    const folder = await newFolder();
+    const server = await source(made);
+    await mirror(server, folder);
+    const sound = await filesOf(folder);
+    const text = await readFile(join(folder, name), 'utf8');
+    expect(text).toContain(right);
+    await writeFile(join(folder, name), text.replace(right, rotten));
+    const { receipt } = await mirror(server, folder);
+    expect(receipt.outcome).toBe('complete');
+    const files = await filesOf(folder);
+    for (const path of [name, 'SHA256SUMS']) expect(files.get(path)).toEqual(sound.get(path));
+    execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd: folder, stdio: 'pipe' });
+  });
+
   it('of an export without attestation and reports is complete without them', async () => {
     const folder = await newFolder();
     const bare = makeExport({ reports: 0, parts: 1 });
