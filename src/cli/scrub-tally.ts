@@ -17,6 +17,8 @@ export type ScrubTotals = {
   readonly young: number;
   readonly left: number;
   readonly leftBytes: number;
+  /** Each mirror, without its faults. */
+  readonly results: readonly Omit<MirrorScrub, 'faults'>[];
   readonly faults: readonly TalliedFault[];
   readonly moreFaults: number;
   readonly strays: readonly string[];
@@ -36,15 +38,17 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
   };
   const outcomes = { good: 0, damaged: 0, unreadable: 0, unread: 0 };
   const faults: TalliedFault[] = [];
-  const totals = Object.assign(sums, { outcomes, faults, strays });
+  const results: Omit<MirrorScrub, 'faults'>[] = [];
+  const totals = Object.assign(sums, { outcomes, results, faults, strays });
   return {
     totals,
-    add(result) {
+    add({ faults: found, ...result }) {
+      results.push(result);
       sums.mirrors++;
       outcomes[result.outcome]++;
       for (const name of ['files', 'read', 'readBytes', 'young', 'left', 'leftBytes'] as const)
         sums[name] += result[name];
-      for (const fault of result.faults) {
+      for (const fault of found) {
         if (faults.length < MAX_FAULTS) faults.push({ mirror: result.name, ...fault });
         else sums.moreFaults++;
       }

@@ -1,5 +1,6 @@
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import { DrillproofError } from '../errors.ts';
+import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
 import { bagSink } from './bag-sink.ts';
 import type { Failure } from './fetch-all.ts';
 import { mirrorExport } from './mirror.ts';
@@ -36,9 +37,10 @@ export async function repairMirror(
     ({ found, code }) => found !== 'extra' && code !== 'scrub.MIRROR_UNFINISHED',
   );
   if (broken.length === 0) return result;
-  const failed = await bringAgain(place, from, options);
+  const paths = new Set(broken.map(({ path }) => path));
+  const failed = await bringAgain(place, from, options, paths);
   options.signal?.throwIfAborted();
-  const left = await relook(place, options, new Set(broken.map(({ path }) => path)));
+  const left = await relook(place, options, paths);
   const faults = result.faults.map((fault) => (broken.includes(fault) ? judged(fault, left, failed) : fault));
   return { ...result, faults, outcome: outcomeOf(faults) };
 }
@@ -50,6 +52,7 @@ async function bringAgain(
   place: ScrubPlace,
   from: () => Promise<MirrorClient>,
   options: RepairOptions,
+  broken: ReadonlySet<string>,
 ): Promise<Failed> {
   const { expectManifest, trust, tool, signal, now = Date.now } = options;
   try {
@@ -64,7 +67,7 @@ async function bringAgain(
       { projectId, evidenceExportId },
       {
         client: await from(),
-        to: decidedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, decided),
+        to: decidedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, decided, broken),
         expectManifest: manifestDigest,
         tool,
         now,
@@ -92,11 +95,22 @@ function failuresOf({ details }: DrillproofError): readonly Failure[] {
   return Array.isArray(failures) ? (failures as Failure[]) : [];
 }
 
-/** A sink of which is known what it is a mirror of, although its documents may say something else, or nothing. */
-function decidedSink(sink: MirrorSink, { evidenceExportId, manifestDigest }: Identity): MirrorSink {
+/** Documents that a mirror takes for right when they agree with the manifest, though it does not cover every byte. */
+const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_RESOURCE, EXPORT_ATTESTATION]);
+
+/**
+ * A sink of which is known what it is a mirror of, although its documents may say something else, or nothing. A document
+ * that is broken is not shown, so that it is brought anew and not taken for right.
+ */
+function decidedSink(
+  sink: MirrorSink,
+  { evidenceExportId, manifestDigest }: Identity,
+  broken: ReadonlySet<string>,
+): MirrorSink {
   const claim = canonicalBytes({ evidenceExportId, manifestDigest });
   const decided = <T extends MirrorView>(view: T): T => ({
     ...view,
+    size: async (path: string) => (DOCUMENTS.has(path) && broken.has(path) ? undefined : view.size(path)),
     readClaim: () => Promise.resolve(claim),
   });
   return {

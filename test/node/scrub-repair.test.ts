@@ -1,0 +1,279 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parseReceipt } from '../../src/evidence/receipt.ts';
+import { directorySource } from '../../src/node/directory-source.ts';
+import { openScrubArchive } from '../../src/node/scrub-archive.ts';
+import {
+  repairMirror,
+  replicaClient,
+  scrubMirror,
+  type MirrorClient,
+  type MirrorScrub,
+  type RepairOptions,
+} from '../../src/mirror/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { makeTrust, makeSigner, NOW, PROJECT } from '../support/evidence.ts';
+import {
+  cleanUp,
+  exportId,
+  madeExport,
+  makeArchive,
+  mirrorInto,
+  newFolder,
+  partOf,
+  rot,
+  scrubbed,
+  told,
+} from './scrub-make.ts';
+
+afterEach(cleanUp);
+
+const PART = 'parts/evidence_000000000001.zip';
+const [ONE, TWO] = [exportId(1), exportId(2)];
+
+/** Scrubs one mirror and repairs it from another folder, or from any client. */
+async function repaired(
+  folder: string,
+  from: string | MirrorClient,
+  options: Partial<RepairOptions> = {},
+): Promise<MirrorScrub> {
+  const archive = await openScrubArchive(folder);
+  const place = archive.open(archive.mirrors[0]!);
+  const how = { tool: 'drillproof/test', now: () => NOW + 1_000, ...options };
+  const client = typeof from === 'string' ? replicaClient(directorySource(from), `file://${from}`) : from;
+  return repairMirror(place, await scrubMirror(place, how), () => Promise.resolve(client), how);
+}
+
+const repairsOf = ({ faults }: MirrorScrub): string[] =>
+  faults.map(({ path, repair }) => `${path} ${typeof repair === 'object' ? repair.code : repair}`).toSorted();
+
+/** A mirror and a second one of the same export, with the same bytes. */
+async function twoMirrors({ bag = false } = {}) {
+  const made = await madeExport(1);
+  const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
+  await mirrorInto(first, made, { bag });
+  await mirrorInto(second, made);
+  return { first, second, made };
+}
+
+async function bytesBelow(folder: string): Promise<Record<string, string>> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(
+    await Promise.all(files.map(async (file) => [file, (await readFile(file)).toString('hex')] as const)),
+  );
+}
+
+describe('a repair from a second mirror', () => {
+  test('brings back a rotten, a missing and an unlisted-as-file part, and leaves a receipt', async () => {
+    const { first, second } = await twoMirrors();
+    await rot(partOf(first, 0));
+    await rm(partOf(first, 1));
+    const result = await repaired(first, second);
+    expect(result.outcome).toBe('good');
+    expect(repairsOf(result)).toEqual([`${PART} repaired`, 'parts/evidence_000000000002.zip repaired']);
+    expect(await readFile(partOf(first))).toEqual(await readFile(partOf(second)));
+    expect(told(await scrubbed(first))).toEqual([]);
+    const receipts = (await readdir(join(first, 'receipts'))).toSorted();
+    const last = parseReceipt(await readFile(join(first, 'receipts', receipts.at(-1)!)));
+    expect([receipts.length, last.source, last.outcome, last.projectId]).toEqual([
+      2,
+      `file://${second}`,
+      'complete',
+      PROJECT,
+    ]);
+  });
+
+  test('brings back a bag, whose tag files follow', async () => {
+    const { first, second } = await twoMirrors({ bag: true });
+    await rot(partOf(join(first, 'data')));
+    expect((await repaired(first, second)).outcome).toBe('good');
+    expect(told(await scrubbed(first))).toEqual([]);
+  });
+
+  test('reads the second one and never writes to it', async () => {
+    const { first, second } = await twoMirrors();
+    await rot(partOf(first));
+    const before = await bytesBelow(second);
+    await repaired(first, second);
+    expect(await bytesBelow(second)).toEqual(before);
+  });
+
+  test('touches nothing where nothing is wrong', async () => {
+    const { first, second } = await twoMirrors();
+    const before = await bytesBelow(first);
+    expect((await repaired(first, second)).faults).toEqual([]);
+    expect(await bytesBelow(first)).toEqual(before);
+  });
+
+  test('says of each file where the second one is damaged too, and keeps both copies', async () => {
+    const { first, second } = await twoMirrors();
+    await rot(partOf(first, 0));
+    await rot(partOf(second, 0), 200);
+    await rot(partOf(first, 1));
+    await rot(partOf(first, 2));
+    await rm(partOf(second, 2));
+    const before = await readFile(partOf(first, 0));
+    const result = await repaired(first, second);
+    expect(result.outcome).toBe('damaged');
+    expect(repairsOf(result)).toEqual([
+      `${PART} part.DIGEST_MISMATCH`,
+      'parts/evidence_000000000002.zip repaired',
+      'parts/evidence_000000000003.zip part.MISSING',
+    ]);
+    expect(await readFile(partOf(first, 0))).toEqual(before);
+  });
+
+  test('takes nothing from a mirror of another export', async () => {
+    const { first } = await twoMirrors();
+    const other = join(await newFolder(), TWO);
+    await mirrorInto(other, await madeExport(2));
+    await rot(partOf(first));
+    const before = await bytesBelow(first);
+    const result = await repaired(first, other);
+    expect([result.outcome, repairsOf(result)]).toEqual(['damaged', [`${PART} transport.RESPONSE_INVALID`]]);
+    expect(await bytesBelow(first)).toEqual(before);
+  });
+
+  test('takes nothing from a mirror of the same id under another manifest', async () => {
+    const { first } = await twoMirrors();
+    const other = join(await newFolder(), ONE);
+    await mirrorInto(other, await madeExport(1, 4));
+    for (const path of ['parts', 'manifest.json', 'export.json'])
+      await rot(path === 'parts' ? partOf(first) : join(first, path), 60, 0);
+    const before = await bytesBelow(first);
+    const result = await repaired(first, other);
+    expect(result.outcome).toBe('damaged');
+    expect(new Set(repairsOf(result).map((line) => line.split(' ')[1]))).toEqual(
+      new Set(['expect.MANIFEST_MISMATCH']),
+    );
+    expect(await bytesBelow(first)).toEqual(before);
+  });
+
+  test('leaves an extra file where it is', async () => {
+    const { first, second } = await twoMirrors();
+    await writeFile(join(first, 'note.txt'), 'x');
+    await rot(partOf(first));
+    expect((await repaired(first, second)).outcome).toBe('good');
+    expect(await readFile(join(first, 'note.txt'), 'utf8')).toBe('x');
+  });
+
+  test('waits for nobody: a place that a mirror holds is not repaired, and says so', async () => {
+    const { first, second } = await twoMirrors();
+    await rot(partOf(first));
+    await mkdir(join(first, '.drillproof-mirror'));
+    const holder = { pid: process.ppid, host: (await import('node:os')).hostname(), sinceMs: NOW };
+    await writeFile(join(first, '.drillproof-mirror/lock'), JSON.stringify(holder));
+    const result = await repaired(first, second);
+    expect(repairsOf(result)).toEqual([`${PART} io.LOCKED`]);
+  });
+
+  test('stops where the disk is full, with the damaged file still there', async () => {
+    const { first, second } = await twoMirrors();
+    await rot(partOf(first));
+    const before = await readFile(partOf(first));
+    const client = replicaClient(directorySource(second), `file://${second}`);
+    const full = new DrillproofError('io.DISK_FULL', 'the disk is full');
+    const filling: MirrorClient = {
+      ...client,
+      evidence: {
+        exports: {
+          ...client.evidence.exports,
+          parts: { download: () => Promise.reject(full) },
+        },
+      },
+    };
+    const result = await repaired(first, filling);
+    expect(repairsOf(result)).toEqual([`${PART} io.DISK_FULL`]);
+    expect(await readFile(partOf(first))).toEqual(before);
+  });
+});
+
+describe('a damaged document', () => {
+  test.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
+    'is brought back byte for byte: %s',
+    async (path) => {
+      const { first, second } = await twoMirrors();
+      const sound = await readFile(join(first, path));
+      for (let offset = 3; offset < sound.length; offset += 101) {
+        await rot(join(first, path), offset, offset % 5);
+        const result = await repaired(first, second);
+        expect([path, offset, result.outcome]).toEqual([path, offset, 'good']);
+        expect(await readFile(join(first, path))).toEqual(sound);
+      }
+    },
+  );
+
+  test('is brought back when it is gone', async () => {
+    const { first, second } = await twoMirrors();
+    const sound = await readFile(join(first, 'manifest.json'));
+    await rm(join(first, 'manifest.json'));
+    expect((await repaired(first, second)).outcome).toBe('good');
+    expect(await readFile(join(first, 'manifest.json'))).toEqual(sound);
+  });
+
+  test('is not brought back by a guess: where nothing here names a manifest, nothing is written', async () => {
+    const { first, second } = await twoMirrors();
+    for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
+      await writeFile(join(first, path), 'rot');
+    await rm(join(first, 'receipts'), { recursive: true });
+    const before = await bytesBelow(first);
+    const result = await repaired(first, second);
+    expect(repairsOf(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
+    expect(await bytesBelow(first)).toEqual(before);
+  });
+
+  test('is decided by who knows its digest, or by a key that attests it', async () => {
+    const { first, second, made } = await twoMirrors();
+    const spoil = async (): Promise<void> => {
+      for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
+        await writeFile(join(first, path), 'rot');
+      await rm(join(first, 'receipts'), { recursive: true, force: true });
+    };
+    await spoil();
+    const stranger = makeTrust(makeSigner());
+    expect((await repaired(first, second, { trust: stranger, projectId: PROJECT })).outcome).toBe('damaged');
+    const { manifestDigest } = made.packed;
+    expect(
+      (await repaired(first, second, { expectManifest: manifestDigest, projectId: PROJECT })).outcome,
+    ).toBe('good');
+    await spoil();
+    const trust = makeTrust(made.signer);
+    expect((await repaired(first, second, { trust, projectId: PROJECT })).outcome).toBe('good');
+  });
+
+  test('is not taken from an attestation of another export, sound as it is', async () => {
+    const { first } = await twoMirrors();
+    const other = await madeExport(2);
+    const folder = join(await newFolder(), TWO);
+    await mirrorInto(folder, other);
+    await cp(join(folder, 'export-attestation.json'), join(first, 'export-attestation.json'));
+    const before = await readFile(join(first, 'manifest.json'));
+    const trust = makeTrust(other.signer);
+    const result = await repaired(first, folder, { trust });
+    expect(result.outcome).toBe('damaged');
+    expect(await readFile(join(first, 'manifest.json'))).toEqual(before);
+    expect(await readdir(join(first, 'parts'))).toHaveLength(3);
+  });
+
+  test('is not decided where the files of the mirror contradict each other one to one', async () => {
+    const { first, second } = await twoMirrors();
+    const other = join(await newFolder(), ONE);
+    await mirrorInto(other, await madeExport(1, 4));
+    await cp(join(other, 'manifest.json'), join(first, 'manifest.json'));
+    await cp(join(other, 'SHA256SUMS'), join(first, 'SHA256SUMS'));
+    const result = await repaired(first, second);
+    expect(repairsOf(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
+  });
+});
+
+test('what is wrong in every copy stays wrong, and says so', async () => {
+  const { root } = await makeArchive({ mirrors: 1 });
+  const second = await newFolder();
+  await cp(join(root, ONE), join(second, ONE), { recursive: true });
+  const trust = makeTrust(makeSigner());
+  const result = await repaired(join(root, ONE), join(second, ONE), { depth: 'full', trust });
+  expect(result.outcome).toBe('damaged');
+  expect(repairsOf(result)).toContain(`${PART} scrub.REPAIR_INCOMPLETE`);
+});
