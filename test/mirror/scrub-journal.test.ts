@@ -106,8 +106,9 @@ describe('a journal', () => {
   });
 });
 
+const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: true, identity });
+
 describe('a file is due', () => {
-  const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: true, identity });
   const due = (told: JournalEntry | undefined, there = file('a'), olderThanMs = 1_000): boolean =>
     standingOf(told, there, NOW, { olderThanMs }).due;
 

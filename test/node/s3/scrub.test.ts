@@ -1,0 +1,120 @@
+import { PutObjectCommand, DeleteObjectCommand } from '@aws-sdk/client-s3';
+import { readdir } from 'node:fs/promises';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { memorySource } from '../../../src/evidence/index.ts';
+import {
+  mirrorExport,
+  repairMirror,
+  replicaClient,
+  scrubMirror,
+  type MirrorScrub,
+} from '../../../src/mirror/index.ts';
+import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
+import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
+import { cleanUp, DAY, exportId, madeExport, newFolder, scrubbed, SOURCE, told } from '../scrub-make.ts';
+import { locationOf, needS3, objectsIn, sinkTo } from './make.ts';
+
+const s3 = await needS3();
+afterAll(() => s3.stop());
+afterEach(cleanUp);
+
+const PART = 'parts/evidence_000000000001.zip';
+const env = s3.env;
+
+async function mirrorTo(url: string, made: MadeExport): Promise<void> {
+  const { evidenceExportId } = made.packed.manifest;
+  const client = replicaClient(memorySource(made.files), SOURCE);
+  await mirrorExport(
+    { projectId: PROJECT, evidenceExportId },
+    { client, to: sinkTo(s3, url), now: () => NOW },
+  );
+}
+
+/** A bucket with the mirrors of two exports below `archive/`. */
+async function archive() {
+  const bucket = await s3.bucket();
+  const exports = [await madeExport(1), await madeExport(2)];
+  for (const [i, made] of exports.entries())
+    await mirrorTo(s3.url(bucket, `archive/${exportId(i + 1)}`), made);
+  return { bucket, exports, url: s3.url(bucket, 'archive') };
+}
+
+async function rotObject(bucket: string, key: string, at = 100): Promise<void> {
+  const bytes = Buffer.from((await objectsIn(s3, bucket)).get(key)!);
+  bytes[at]! ^= 4;
+  await s3.client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes }));
+}
+
+describe('an archive in S3', () => {
+  test('is read below its prefix, noted beside its mirrors, and left alone while it is young', async () => {
+    const { bucket, url } = await archive();
+    const first = await scrubbed(url, { env });
+    expect(first.map(({ name, outcome }) => [name, outcome])).toEqual([
+      [exportId(1), 'good'],
+      [exportId(2), 'good'],
+    ]);
+    const keys = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof/'));
+    expect(keys).toEqual([1, 2].map((n) => `archive/.drillproof/scrub/${exportId(n)}.jsonl`));
+    expect((await scrubbed(url, { env, olderThanMs: DAY })).map(({ read }) => read)).toEqual([0, 0]);
+    // One of its mirrors alone has the same journal.
+    const alone = await scrubbed(s3.url(bucket, `archive/${exportId(1)}`), { env, olderThanMs: DAY });
+    expect(alone.map(({ name, read }) => [name, read])).toEqual([[exportId(1), 0]]);
+  });
+
+  test('shows what rotted or is gone, as soon as the object is another one', async () => {
+    const { bucket, url } = await archive();
+    await scrubbed(url, { env });
+    await rotObject(bucket, `archive/${exportId(1)}/${PART}`);
+    await s3.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: `archive/${exportId(2)}/${PART}` }));
+    expect(told(await scrubbed(url, { env, olderThanMs: DAY }))).toEqual([
+      `damaged ${PART} part.DIGEST_MISMATCH`,
+      `missing ${PART} part.MISSING`,
+    ]);
+  });
+
+  test('can keep its journals on this machine, and then nothing is written to the bucket', async () => {
+    const { bucket, url } = await archive();
+    const before = [...(await objectsIn(s3, bucket)).keys()];
+    const journal = await newFolder();
+    await scrubbed(url, { env, journal });
+    expect([...(await objectsIn(s3, bucket)).keys()]).toEqual(before);
+    expect(await readdir(journal)).toHaveLength(2);
+  });
+
+  test('is repaired from another place, and back again', async () => {
+    const { bucket, url, exports } = await archive();
+    await rotObject(bucket, `archive/${exportId(1)}/${PART}`);
+    await rotObject(bucket, `archive/${exportId(1)}/manifest.json`, 60);
+    const opened = await openScrubArchive(url, { env });
+    try {
+      const place = opened.open(exportId(1));
+      const how = { tool: 'drillproof/test', now: () => NOW };
+      const found: MirrorScrub = await scrubMirror(place, how);
+      const from = replicaClient(memorySource(exports[0]!.files), SOURCE);
+      const result = await repairMirror(place, found, () => Promise.resolve(from), how);
+      expect(result.outcome).toBe('good');
+      expect(result.faults.every(({ repair }) => repair === 'repaired')).toBe(true);
+    } finally {
+      await opened.close();
+    }
+    expect(told(await scrubbed(url, { env }))).toEqual([]);
+    const kept = (await objectsIn(s3, bucket)).get(`archive/${exportId(1)}/${PART}`)!;
+    expect(Buffer.from(kept).equals(exports[0]!.files[PART]!)).toBe(true);
+  });
+
+  test('has one journal for all who write to it at once', async () => {
+    const { bucket, url } = await archive();
+    const opened = await openScrubArchive(url, { env });
+    const { journal } = opened.open(exportId(1));
+    await Promise.all(['a\n', 'b\n', 'c\n'].map((line) => journal.append(Buffer.from(line))));
+    const text = Buffer.from((await journal.read())!).toString();
+    await opened.close();
+    expect(text.split('\n').toSorted()).toEqual(['', 'a', 'b', 'c']);
+    expect(locationOf(s3.url(bucket)).bucket).toBe(bucket);
+  });
+
+  test('cannot be read without the right to, which is no damage', async () => {
+    const { url } = await archive();
+    await expect(scrubbed(url, { env: s3.strangerEnv })).rejects.toMatchObject({ code: 'io.UNREADABLE' });
+  });
+});
