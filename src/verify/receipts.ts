@@ -1,4 +1,5 @@
 import { digestOf, type Digest } from '../bytes/hash.ts';
+import type { Code } from '../codes/index.ts';
 import { EXPORT_MANIFEST, parseExportManifest } from '../evidence/index.ts';
 import { isReceiptEnvelope, isReceiptFile, receiptEnvelopePath } from '../evidence/receipt.ts';
 import { readFile, type EvidenceSource } from '../evidence/source.ts';
@@ -79,6 +80,12 @@ export async function verifyReceipts(
   return reportOf(settings, chain, known !== undefined, [...notes, ...found, ...notesOn(facts, settings)]);
 }
 
+const OF_PLACE: ReadonlySet<Code> = new Set<Code>([
+  'receipt.NAME_MISMATCH',
+  'receipt.MISSING',
+  'receipt.UNLINKED',
+]);
+
 /**
  * Judges one receipt by itself, as a file that somebody was sent: its form, name and signature. Its place in a chain is
  * not checked, and `head` is the receipt.
@@ -92,10 +99,9 @@ export async function verifyReceipt(
   const { all } = await listReceipts(source, []);
   const facts = [await readReceiptFacts(source, path, all.has(receiptEnvelopePath(path)), settings)];
   const chain = { ...judgeChain(facts, undefined, undefined), unlinked: 0 };
-  // A file that was sent may have got another name on its way.
-  const found = facts
-    .flatMap(({ findings }) => findings)
-    .filter(({ code }) => code !== 'receipt.NAME_MISMATCH');
+  const own = [...facts.flatMap(({ findings }) => findings), ...chain.findings];
+  // A file that was sent may have got another name on its way, and what it names is not at hand.
+  const found = own.filter(({ code }) => !OF_PLACE.has(code));
   const alone = finding('receipt.ALONE', RECEIPTS, { path, message: 'its place in a chain was not checked' });
   return reportOf(settings, chain, false, [...found, alone, ...notesOn(facts, settings)]);
 }

@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { memorySource } from '../../src/evidence/index.ts';
+import { renderText } from '../../src/report/index.ts';
+import type { ReceiptFacts } from '../../src/mirror/index.ts';
+import { trustStore, type TrustedKey } from '../../src/trust/index.ts';
+import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
+import {
+  EXPORT_ID,
+  hashOf,
+  ISSUER,
+  makeExport,
+  makeSigner,
+  NOW,
+  type MadeExport,
+} from '../support/evidence.ts';
+import {
+  appendReceipts,
+  ARCHIVE,
+  receiptEnvelopePath,
+  receiptKey,
+  type Files,
+  type Wanted,
+} from '../support/receipts.ts';
+
+const archive = makeSigner();
+const signing = { signer: archive, issuer: ARCHIVE };
+const RETIRED = NOW - 20_000;
+let made: MadeExport;
+beforeAll(async () => {
+  made = await makeExport();
+});
+
+/** What a mirror of the export writes into its receipt. */
+const facts = (patch: Partial<ReceiptFacts> = {}): Partial<ReceiptFacts> => ({
+  evidenceExportId: EXPORT_ID,
+  manifestDigest: made.packed.manifestDigest,
+  files: Object.entries(made.files)
+    .filter(([path]) => path.startsWith('parts/') || path === 'export-attestation.json')
+    .map(([path, bytes]) => ({
+      path,
+      bytes: String(bytes.length),
+      state: 'fetched' as const,
+      ...(path === 'export-attestation.json' && { digest: digestOf(bytes) }),
+    })),
+  ...patch,
+});
+
+const evidenceKey = (rest: Partial<TrustedKey> = {}): TrustedKey => ({
+  issuer: ISSUER,
+  keyId: made.signer.keyId,
+  point: made.signer.point,
+  compromised: false,
+  purposes: ['evidence', 'export'],
+  ...rest,
+});
+
+type Choices = {
+  readonly receipt?: Wanted;
+  readonly evidence?: Partial<TrustedKey>;
+  readonly archive?: Partial<TrustedKey>;
+  readonly more?: readonly TrustedKey[];
+  readonly edit?: (files: Files) => void;
+};
+
+async function judge(choices: Choices): Promise<ExportReport> {
+  const files: Files = { ...made.files };
+  await appendReceipts(files, [{ facts: facts(), finishedAtMs: RETIRED, signing, ...choices.receipt }]);
+  choices.edit?.(files);
+  const trust = trustStore([
+    evidenceKey({ notAfterMs: RETIRED, ...choices.evidence }),
+    receiptKey(archive, choices.archive),
+    ...(choices.more ?? []),
+  ]);
+  return verifyExport(memorySource(files), { asOfMs: NOW, trust });
+}
+
+/** Where the time is only claimed: the list, and each part. */
+const claims = (report: ExportReport): boolean[] =>
+  [report, ...report.parts].map(({ findings }) =>
+    findings.some(({ code }) => code === 'attestation.TIME_CLAIMED'),
+  );
+const ALL = [true, true, true];
+const NONE = [false, false, false];
+const codes = ({ findings }: ExportReport): string[] => findings.map(({ code }) => code);
+
+describe('evidence by a key that is retired', () => {
+  it('is no longer of a claimed time when a trusted receipt saw it in time', async () => {
+    const report = await judge({});
+    expect(claims(report)).toEqual(NONE);
+    expect(report.verdict).toBe('verified');
+    const seen = { atMs: RETIRED, issuer: ARCHIVE, keyId: archive.keyId };
+    expect(report.firstSeen).toMatchObject(seen);
+    expect(report.parts.map(({ firstSeen }) => firstSeen?.atMs)).toEqual([RETIRED, RETIRED]);
+    expect(renderText(report)).toMatch(/first seen +\d{4}-.*by a receipt of acme-archive/);
+  });
+
+  it('is claimed without a receipt, and without a signature on it', async () => {
+    expect(claims(await judge({ edit: dropReceipts(/^receipts\//) }))).toEqual(ALL);
+    const unsigned = await judge({ edit: dropReceipts(/\.dsse$/) });
+    expect(claims(unsigned)).toEqual(ALL);
+    expect(unsigned.firstSeen).toBeUndefined();
+  });
+
+  it('may have been seen in the last millisecond of the key, and not in the one after', async () => {
+    expect(claims(await judge({ receipt: { finishedAtMs: RETIRED } }))).toEqual(NONE);
+    const late = await judge({ receipt: { finishedAtMs: RETIRED + 1 } });
+    expect(claims(late)).toEqual(ALL);
+    expect(late.firstSeen?.atMs).toBe(RETIRED + 1);
+  });
+
+  it('is bounded for the parts alone that the receipt saw, and for the list only with its digest', async () => {
+    const [first] = facts().files!.filter(({ path }) => path.startsWith('parts/'));
+    const report = await judge({ receipt: { facts: facts({ files: [first!] }) } });
+    expect(claims(report)).toEqual([true, false, true]);
+    const attestation = { path: 'export-attestation.json', bytes: '1', state: 'fetched' } as const;
+    for (const digest of [undefined, hashOf('another')]) {
+      const files = [{ ...attestation, ...(digest !== undefined && { digest }) }];
+      expect(claims(await judge({ receipt: { facts: facts({ files }) } }))).toEqual(ALL);
+    }
+  });
+
+  it('is not bounded by what stands in its place now', async () => {
+    const report = await judge({
+      edit: (files) => {
+        const path = Object.keys(files).find((name) => name.startsWith('parts/'))!;
+        files[path] = Uint8Array.from([...files[path]!, 0]);
+      },
+    });
+    expect(report.parts[0]).toMatchObject({ verdict: 'failed' });
+    expect(report.parts[0]).not.toHaveProperty('firstSeen');
+  });
+});
+
+const dropReceipts =
+  (which: RegExp) =>
+  (files: Files): void => {
+    for (const path of Object.keys(files)) if (which.test(path)) delete files[path];
+  };
+
+describe('evidence by a key that was revoked, and not compromised', () => {
+  const evidence = { notAfterMs: NOW, revokedAtMs: RETIRED };
+  it('is bounded by a receipt from before the revocation, and by none from its very moment', async () => {
+    expect(claims(await judge({ evidence, receipt: { finishedAtMs: RETIRED - 1 } }))).toEqual(NONE);
+    expect(claims(await judge({ evidence, receipt: { finishedAtMs: RETIRED } }))).toEqual(ALL);
+  });
+
+  it('is refused as ever when the key is compromised, whoever saw it', async () => {
+    const report = await judge({
+      evidence: { ...evidence, compromised: true },
+      receipt: { finishedAtMs: 1 },
+    });
+    expect(report.verdict).toBe('failed');
+    expect(report.parts[0]!.findings.map(({ code }) => code)).toContain('trust.KEY_REVOKED');
+  });
+});
+
+describe('a receipt bounds no time', () => {
+  it.each<readonly [string, () => Choices]>([
+    ['by a key that is trusted for evidence only', () => ({ archive: { purposes: ['evidence'] } })],
+    [
+      'by a key that nobody trusts',
+      () => ({ receipt: { signing: { signer: makeSigner(), issuer: ARCHIVE } } }),
+    ],
+    ['by a key that is revoked', () => ({ archive: { revokedAtMs: NOW + 1 } })],
+    [
+      'by a key that was revoked and not compromised',
+      () => ({ archive: { revokedAtMs: NOW, compromised: false } }),
+    ],
+    ['by a key that is retired', () => ({ archive: { notAfterMs: NOW - 1 } })],
+    ['by a key that did not speak yet', () => ({ archive: { notBeforeMs: RETIRED + 1 } })],
+    [
+      'of another manifest, however early',
+      () => ({
+        receipt: { facts: facts({ manifestDigest: hashOf('another') }), finishedAtMs: 1 },
+      }),
+    ],
+    [
+      'that an untrusted key dated back',
+      () => ({
+        receipt: { signing: { signer: makeSigner(), issuer: ARCHIVE }, finishedAtMs: 1 },
+      }),
+    ],
+    [
+      'for another project than its key may speak for',
+      () => ({ archive: { projects: ['prj_000000000009'] } }),
+    ],
+  ])('%s', async (_, choices) => {
+    const report = await judge(choices());
+    expect(claims(report)).toEqual(ALL);
+    expect(report.firstSeen).toBeUndefined();
+    expect(report.verdict).toBe('verified');
+  });
+
+  it('by the very key whose time it would bound, under whatever name', async () => {
+    const report = await judge({
+      receipt: { signing: { signer: made.signer, issuer: ARCHIVE } },
+      more: [receiptKey(made.signer)],
+    });
+    expect(claims(report)).toEqual(ALL);
+  });
+
+  it('and says why, once for each reason', async () => {
+    const report = await judge({ archive: { notAfterMs: NOW - 1 } });
+    expect(codes(report).filter((code) => code === 'receipt.UNCOUNTED')).toHaveLength(1);
+  });
+
+  it('when its envelope signs other bytes', async () => {
+    const report = await judge({
+      edit: (files) => {
+        const path = Object.keys(files).find(
+          (name) => name.startsWith('receipts/') && name.endsWith('.json'),
+        )!;
+        files['receipts/copy.json'] = files[path]!.map((byte, i) =>
+          i === files[path]!.length - 2 ? byte ^ 1 : byte,
+        );
+        files['receipts/copy.json.dsse'] = files[receiptEnvelopePath(path)]!;
+        delete files[path];
+      },
+    });
+    expect(claims(report)).toEqual(ALL);
+  });
+});
+
+describe('receipts from elsewhere', () => {
+  it('count as those in the export do', async () => {
+    const elsewhere: Files = {};
+    await appendReceipts(elsewhere, [{ facts: facts(), finishedAtMs: RETIRED, signing }]);
+    const trust = trustStore([evidenceKey({ notAfterMs: RETIRED }), receiptKey(archive)]);
+    const options = { asOfMs: NOW, trust };
+    const alone = await verifyExport(memorySource(made.files), options);
+    expect(claims(alone)).toEqual(ALL);
+    const report = await verifyExport(memorySource(made.files), {
+      ...options,
+      receipts: [memorySource(elsewhere)],
+    });
+    expect(claims(report)).toEqual(NONE);
+  });
+});
