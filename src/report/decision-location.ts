@@ -7,7 +7,7 @@ export type Place = { readonly root: string; readonly inside?: string };
 export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>): Place | undefined {
   const root = violated.at === undefined ? undefined : decision.inputs[violated.at]?.name;
   if (root === undefined) {
-    const [policy] = decision.policy.sources;
+    const policy = decision.policy.sources.at(-1); // what it extends comes before it
     return policy === undefined ? undefined : { root: policy.path };
   }
   // What stands after # is a place inside the file, such as a JSON pointer.

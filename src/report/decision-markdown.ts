@@ -20,7 +20,7 @@ const MARKS = { failed: 'failed', not_checked: 'could not tell', waived: 'waived
  */
 export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
   const { maxBytes = MAX_BYTES } = options;
-  const head = `# drillproof gate: ${headlineOf(decision)}\n\n${basisLines(decision)}\n`;
+  const head = `# drillproof gate: ${headlineOf(decision)}\n\n${basisLines(decision)}`;
   const tail = `${ruleTable(decision)}${waiverLines(decision)}`;
   const room = maxBytes - bytesOf(head) - bytesOf(tail) - bytesOf(cutLine(Number.MAX_SAFE_INTEGER));
   return `${head}${reasonLines(reasonsOf(decision), room)}${tail}`;

@@ -9,6 +9,7 @@ import { printable } from './printable.ts';
 
 /** What a failed rule and one that could not be judged count as: both are errors, so that neither can be overlooked. */
 const LEVELS = { failed: 'error', not_checked: 'error', waived: 'note' } as const;
+const CODES = 'drillproof codes';
 /** The root of the checkout, as GitHub code scanning calls it. */
 const SRCROOT = '%SRCROOT%';
 
@@ -18,6 +19,7 @@ const SRCROOT = '%SRCROOT%';
  */
 export function renderDecisionSarif(decision: Decision): string {
   const reasons = reasonsOf(decision);
+  const codes = unique(reasons.flatMap(codesOf));
   return stableJson({
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -26,8 +28,9 @@ export function renderDecisionSarif(decision: Decision): string {
         tool: { driver: { name: 'drillproof', rules: descriptors(decision, reasons) } },
         automationDetails: { id: 'drillproof/gate/' },
         columnKind: 'utf16CodeUnits',
+        taxonomies: [taxonomyOf(codes)],
         invocations: [invocationOf(decision, reasons)],
-        results: reasons.map((reason) => resultOf(decision, reason)),
+        results: reasons.map((reason) => resultOf(decision, reason, codes)),
         properties: factsOfRun(decision),
       },
     ],
@@ -55,12 +58,10 @@ const ANSWER = {
 
 function descriptor(rule: RuleId): object {
   const { title, code } = RULES[rule];
-  const { meaning, action } = codeEntry(code);
   return {
     id: rule,
     shortDescription: { text: title },
-    fullDescription: { text: meaning },
-    help: { text: `${meaning} ${action}`, markdown: `\`${code}\`\n\n${meaning}\n\n**To do:** ${action}` },
+    ...helpOf(code),
     defaultConfiguration: { level: 'error' },
     properties: { code, tags: ['policy', codeEntry(code).class] },
   };
@@ -89,7 +90,7 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
   };
 }
 
-function resultOf(decision: Decision, reason: Reason): object {
+function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): object {
   const { rule, state, fingerprint, waiver, code, findings, subject, input, expected, actual } = reason;
   const facts = factsOf(reason).map(([name, value]) => `${name}: ${value}`);
   const ruleIndex = decision.rules.findIndex((one) => one.rule === rule);
@@ -99,6 +100,11 @@ function resultOf(decision: Decision, reason: Reason): object {
     level: LEVELS[state],
     message: { text: literal([sentence(reason), ...facts].join('\n')) },
     locations: [locationOf(decision, reason)],
+    taxa: codesOf(reason).map((id) => ({
+      id,
+      index: codes.indexOf(id),
+      toolComponent: { name: CODES, index: 0 },
+    })),
     partialFingerprints: { 'drillproofReason/v1': fingerprint },
     ...(state === 'waived' && {
       suppressions: [{ kind: 'external', status: 'accepted', justification: waiver ?? 'waived' }],
@@ -116,6 +122,26 @@ function resultOf(decision: Decision, reason: Reason): object {
 }
 
 const unique = (codes: readonly Code[]): readonly Code[] => [...new Set(codes)];
+
+/** The code of a reason and those of the findings that led to it. */
+const codesOf = ({ code, findings }: Reason): readonly Code[] =>
+  unique([...(code === undefined ? [] : [code]), ...findings]);
+
+/** Every code that a result names, with the help of the catalogue (§3.19.3). */
+const taxonomyOf = (codes: readonly Code[]): object => ({
+  name: CODES,
+  isComprehensive: false,
+  shortDescription: { text: 'The codes of drillproof that stand in this run.' },
+  taxa: codes.map((id) => ({ id, ...helpOf(id) })),
+});
+
+function helpOf(code: Code): object {
+  const { meaning, action } = codeEntry(code);
+  return {
+    fullDescription: { text: meaning },
+    help: { text: `${meaning} ${action}`, markdown: `\`${code}\`\n\n${meaning}\n\n**To do:** ${action}` },
+  };
+}
 
 function locationOf(decision: Decision, reason: Reason): object {
   const place = fileOf(decision, reason);
