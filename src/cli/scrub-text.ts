@@ -39,7 +39,7 @@ function scrubText(totals: ScrubTotals, outcome: string, place: string): string 
     whatOf(fault),
     `${fault.mirror}/${fault.path}`,
     fault.code,
-    fault.message,
+    whyOf(fault),
   ]);
   const more = moreFaults === 0 ? '' : `and ${counted(moreFaults, 'fault')} more\n`;
   return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'code', 'why'], rows)}${more}`;
@@ -47,3 +47,6 @@ function scrubText(totals: ScrubTotals, outcome: string, place: string): string 
 
 const whatOf = ({ found, repair }: TalliedFault): string =>
   repair === undefined ? found : repair === 'repaired' ? 'repaired' : `${found}, not repaired`;
+
+const whyOf = ({ message, repair }: TalliedFault): string =>
+  typeof repair === 'object' ? `${message}; ${repair.code}: ${repair.message}` : message;
