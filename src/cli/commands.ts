@@ -21,6 +21,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/verify.ts'),
   },
+  gate: {
+    summary: 'answer yes, no or could not tell under a policy',
+    group: CHECK,
+    load: () => import('./commands/gate.ts'),
+  },
   inspect: {
     summary: 'show what is in an export or part, without a verdict',
     group: CHECK,
@@ -40,6 +45,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     summary: 'say what a code means and what to do',
     group: CHECK,
     load: () => import('./commands/explain.ts'),
+  },
+  report: {
+    summary: 'put the reports of shards and machines together',
+    group: CHECK,
+    load: () => import('./commands/report.ts'),
   },
   keys: {
     summary: 'make signing keys and keep a trust store',

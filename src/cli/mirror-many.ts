@@ -1,27 +1,23 @@
 import { join } from 'node:path';
 import type { Client } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
-import {
-  discoverExports,
-  mirrorMany,
-  type ArchiveOutcome,
-  type OnProgress,
-  type Wish,
-} from '../mirror/index.ts';
+import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../mirror/index.ts';
 import { isS3Url } from '../node/s3/location.ts';
+import type { ArchiveReport } from '../report/archive-schema.ts';
+import { inShard, listDigest, type Shard } from '../report/shard.ts';
 import type { Cli } from './cli.ts';
-import { EXIT } from './exit.ts';
-import { exitOfCode, worstExit } from './exit-codes.ts';
 import type { MirrorEvents } from './mirror-events.ts';
 import { readWishes } from './mirror-list.ts';
-import { archiveJson, archiveText, type Aside } from './mirror-many-text.ts';
+import { archiveReport, writeArchive, type Aside } from './mirror-many-text.ts';
 import { ManyMirrors } from './mirror-progress.ts';
 import { MirrorTally } from './mirror-tally.ts';
-import { writeProduct } from './product.ts';
+import { mirrorShared } from './mirror-shared.ts';
 import { createProgress, type Progress } from './progress.ts';
+import type { QueueOptions } from './queue-options.ts';
 
 /** Which exports are meant. */
-export type ManyOptions = {
+export type ManyOptions = QueueOptions & {
+  readonly shard?: Shard;
   readonly list?: string;
   readonly all?: boolean;
   readonly since?: number;
@@ -32,56 +28,81 @@ export type ManyOptions = {
 };
 
 /** What is known of the exports before any of them is mirrored. */
-type Asked = Aside & { readonly wishes: readonly Wish[] };
+export type Asked = Aside & { readonly wishes: readonly Wish[] };
 
 /** Where what happens is told to programs, and what all exports come to. */
 export type MirrorWatch = { readonly events: MirrorEvents; readonly totals: MirrorTally };
 
 /** Mirrors one export into its place. */
-type Each = (wish: Wish, to: string, onProgress: OnProgress) => Promise<unknown>;
+export type MirrorEach = (
+  wish: Wish,
+  to: string,
+  onProgress: OnProgress,
+) => Promise<{ readonly manifestDigest: string }>;
+
+/** How each export is mirrored, what is told of it, and what ends all of them. */
+type How = { readonly watch: MirrorWatch; readonly each: MirrorEach; readonly stop: AbortController };
 
 /**
  * Mirrors each export of a list or a project into a place of its own, tells what became of them, and sets the exit code
  * to the worst.
  * @throws DrillproofError `mirror.NOTHING_FOUND`, and what reading the list or asking the control plane throws
  */
-export async function mirrorEach(
-  cli: Cli,
-  client: Client,
-  options: ManyOptions,
-  watch: MirrorWatch,
-  each: Each,
-): Promise<void> {
+export async function mirrorEach(cli: Cli, client: Client, options: ManyOptions, how: How): Promise<void> {
+  const { watch, stop } = how;
   const asked = await askedFor(cli, client, options);
-  if (asked.wishes.length === 0)
-    throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
   watch.events.tell({ type: 'exports', exports: asked.wishes.length });
   const progress = createProgress(cli, 'mirrored', 'exports');
   try {
-    const watched = watchedEach(cli, options.to, progress, { of: asked.wishes.length, watch, each });
-    const outcome = await mirrorMany(asked.wishes, watched, { atOnce: options.concurrency });
+    const watched = watchedEach(cli, options.to, progress, asked.wishes.length, how);
+    const report =
+      options.queue === undefined
+        ? await mirrorHere(asked, watched, options, watch.totals)
+        : await mirrorShared(cli, client, asked, watched, options, stop);
     progress.end();
-    await tell(cli, outcome, watch.totals, asked);
+    await writeArchive(cli, report);
   } finally {
     progress.end();
   }
 }
+
+async function mirrorHere(
+  asked: Asked,
+  watched: WatchedEach,
+  { concurrency }: ManyOptions,
+  totals: MirrorTally,
+): Promise<ArchiveReport> {
+  const mirrored = new Map<string, string>();
+  const each = async (wish: Wish): Promise<void> => {
+    const { manifestDigest } = await watched(wish);
+    mirrored.set(wish.evidenceExportId, manifestDigest);
+  };
+  const outcome = await mirrorMany(asked.wishes, each, { atOnce: concurrency });
+  return archiveReport(outcome, mirrored, totals, asked);
+}
+
+/** Mirrors an export and gives what its product says of it. */
+export type WatchedEach = (
+  wish: Wish,
+) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
 /** Shows and tells what happens to each export, and adds it up. */
 function watchedEach(
   cli: Cli,
   to: string,
   progress: Progress,
-  { of, watch: { events, totals }, each }: { of: number; watch: MirrorWatch; each: Each },
-): (wish: Wish) => Promise<void> {
+  of: number,
+  { watch: { events, totals }, each }: How,
+): WatchedEach {
   const shown = new ManyMirrors(progress, of, totals, cli.now);
   return async (wish) => {
     const { evidenceExportId } = wish;
     const tally = new MirrorTally();
     const onProgress = events.follow(evidenceExportId, shown.begin(evidenceExportId, tally));
     try {
-      await each(wish, placeBelow(to, evidenceExportId), onProgress);
+      const { manifestDigest } = await each(wish, placeBelow(to, evidenceExportId), onProgress);
       events.exportEnded(evidenceExportId, tally);
+      return { manifestDigest, tally };
     } catch (error) {
       if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
       events.exportEnded(evidenceExportId, tally, error);
@@ -92,7 +113,21 @@ function watchedEach(
   };
 }
 
+const idOf = ({ evidenceExportId }: Wish): string => evidenceExportId;
+
+/** @throws DrillproofError `mirror.NOTHING_FOUND` */
 async function askedFor(cli: Cli, client: Client, options: ManyOptions): Promise<Asked> {
+  const whole = await findExports(cli, client, options);
+  if (whole.wishes.length === 0)
+    throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
+  const { shard, list } = options;
+  if (shard === undefined) return whole;
+  // What a project has may change from one shard to the next; a list may not.
+  const cut = list === undefined ? {} : { list: listDigest(whole.wishes.map(idOf)) };
+  return { ...whole, wishes: inShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
+}
+
+async function findExports(cli: Cli, client: Client, options: ManyOptions): Promise<Asked> {
   const { list, project, since, wait } = options;
   if (list !== undefined) return { wishes: await readWishes(cli, list, project) };
   return discoverExports(client, project, {
@@ -107,10 +142,4 @@ export function placeBelow(to: string, evidenceExportId: string): string {
   if (!isS3Url(to)) return join(to, evidenceExportId);
   const [place = '', ...parameters] = to.split('?');
   return [`${place.replace(/\/$/, '')}/${evidenceExportId}/`, ...parameters].join('?');
-}
-
-async function tell(cli: Cli, outcome: ArchiveOutcome, totals: MirrorTally, asked: Asked): Promise<void> {
-  const exits = [...outcome.codes].map(exitOfCode);
-  cli.exitCode = cli.signal.aborted ? EXIT.interrupted : worstExit([EXIT.pass, ...exits]);
-  await writeProduct(cli, archiveJson(outcome, totals, asked), archiveText(outcome, totals, asked));
 }

@@ -4,20 +4,25 @@ import { createPacer, type MirrorOptions } from '../mirror/index.ts';
 import type { MirrorDirectoryOptions } from '../node/mirror-directory.ts';
 import { openPartStore } from '../node/part-store.ts';
 import { isS3Url } from '../node/s3/location.ts';
+import type { Shard } from '../report/shard.ts';
 import type { Cli } from './cli.ts';
 import { readInput } from './input.ts';
 import { sinkOf, type SinkOptions } from './mirror-sink.ts';
+import { assertQueue, type QueueOptions } from './queue-options.ts';
 import type { RemoteOptions } from './remote.ts';
 import { readReceiptSigning, type ReceiptSigningOptions } from './signing.ts';
 import { usageError } from './usage.ts';
 import { ownVersion } from './version.ts';
 
+/** In a queue, a place may be held by a worker that is dead; its lease in S3 ends within a minute. */
+const LEASE_WAIT_MS = 120_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** What the command line says, parsed. */
 export type MirrorCommandOptions = RemoteOptions &
   ReceiptSigningOptions &
-  SinkOptions & {
+  SinkOptions &
+  QueueOptions & {
     readonly to: string;
     readonly concurrency: number;
     readonly limitRate?: number;
@@ -32,6 +37,7 @@ export type MirrorCommandOptions = RemoteOptions &
     readonly manifest?: string;
     readonly withoutLocalReports?: boolean;
     readonly events?: string;
+    readonly shard?: Shard;
   };
 
 /** How each export is mirrored: what all share is opened once. */
@@ -70,7 +76,7 @@ const limitsOf = ({ concurrency, wait, expectManifest, withoutLocalReports }: Mi
 /** What the mirror shares with others on this machine. */
 async function sharedOf(
   cli: Cli,
-  { store, waitLock }: MirrorCommandOptions,
+  { store, queue, waitLock = queue === undefined ? undefined : LEASE_WAIT_MS }: MirrorCommandOptions,
 ): Promise<MirrorDirectoryOptions> {
   if (store !== undefined && isS3Url(store)) throw usageError('--store is a folder of this machine');
   return {
@@ -86,11 +92,24 @@ export function assertOneWay(evidenceExportId: string | undefined, options: Mirr
   if (ways.length !== 1)
     throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Give exactly one.');
   if (since !== undefined && all === undefined) throw usageError('--since is for --all');
+  assertShared(options);
   if (evidenceExportId !== undefined) return;
   const single = Object.entries({ check, manifest, 'expect-manifest': expectManifest }).find(
     ([, value]) => value !== undefined,
   );
   if (single !== undefined) throw usageError(`--${single[0]} is about one export`, 'Name it by its id.');
+}
+
+/** A share is one of many exports, and one way to share is enough. */
+function assertShared(options: MirrorCommandOptions): void {
+  const { list, all, shard, queue, to } = options;
+  const many = list !== undefined || all !== undefined;
+  assertQueue(options, to);
+  const one = Object.entries({ shard, queue }).find(([, value]) => value !== undefined);
+  if (one !== undefined && !many)
+    throw usageError(`--${one[0]} is for many exports`, 'Name them with --list FILE or --all.');
+  if (shard !== undefined && queue !== undefined)
+    throw usageError('--shard and --queue both share the work', 'Leave one of them out.');
 }
 
 /** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */

@@ -46,15 +46,18 @@ export const incompleteText = (tally: MirrorTally): string =>
   ]);
 
 /** `12 fetched, 3 kept`. */
-export const talliedText = ({ states }: MirrorTally): string => statesText((state) => states[state]);
+export const talliedText = ({ states }: Pick<MirrorTally, 'states'>): string =>
+  statesText((state) => states[state]);
 
 function statesText(timesOf: (state: FileState) => number): string {
   const told = FILE_STATES.map((state) => [state, timesOf(state)] as const).filter(([, times]) => times > 0);
   return told.length === 0 ? 'none' : told.map(([state, times]) => `${count(times)} ${state}`).join(', ');
 }
 
+type Transfer = Pick<MirrorTally, 'moved' | 'transferMs' | 'retries'>;
+
 /** What came over the network, in which time and how fast; `undefined` when nothing did. */
-export function transferText({ moved, transferMs, retries }: MirrorTally): string | undefined {
+export function transferText({ moved, transferMs, retries }: Transfer): string | undefined {
   if (moved === 0 && retries === 0) return undefined;
   const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
   const again = retries === 0 ? '' : `; ${counted(retries, 'retry', 'retries')}`;

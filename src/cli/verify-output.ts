@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { printable, renderers, stableJson, type ReportFormat } from '../report/index.ts';
+import type { ShardFacts } from '../report/shard.ts';
 import type { SummaryCollector } from '../report/summary.ts';
 import { renderLine } from '../report/text-line.ts';
 import { renderSummary } from '../report/text-summary.ts';
@@ -51,7 +52,7 @@ const PLAIN: Look = { color: false, width: 80 };
 type Rendering = {
   readonly begin: string;
   result(result: Result, index: number, look: Look): string;
-  end(summary: SummaryCollector, look: Look): string;
+  end(summary: SummaryCollector, look: Look, shard?: ShardFacts): string;
 };
 
 const textOf = (result: Result, look: Look): string =>
@@ -74,15 +75,17 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
       if (result.passed && 'report' in result) return `${renderLine(result.report, look)} (${name})\n`;
       return `\n# ${name}\n${textOf(result, look)}\n`;
     },
-    end: renderSummary,
+    end: (summary, look, shard) =>
+      `${shard === undefined ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
   },
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
     result: (result, index) =>
-      `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, result: jsonOf(result) }, 4)}`,
-    end: ({ summary }) => {
+      `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, passed: result.passed, result: jsonOf(result) }, 4)}`,
+    end: ({ summary }, _look, shard) => {
       const facts = summary();
-      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)}\n}\n`;
+      const cut = shard === undefined ? '' : `,\n  "shard": ${nested(shard, 2)}`;
+      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)}${cut}\n}\n`;
     },
   },
 };
@@ -109,7 +112,7 @@ export type ResultWriter = {
 export async function writeResults(
   cli: Cli,
   [onStdout, ...targets]: readonly [ReportFormat, ...Target[]],
-  { many, force }: { readonly many: boolean; readonly force: boolean },
+  { many, force, shard }: { readonly many: boolean; readonly force: boolean; readonly shard?: ShardFacts },
 ): Promise<ResultWriter> {
   const renderings = many ? MANY : ONE;
   const files = targets.flatMap(({ format, file }) =>
@@ -139,11 +142,11 @@ export async function writeResults(
     },
     async end(summary) {
       for (const { rendering, write, close } of files) {
-        await write(rendering.end(summary, PLAIN));
+        await write(rendering.end(summary, PLAIN, shard));
         await close();
       }
       const begin = begun ? '' : shown.begin;
-      const text = begin + shown.end(summary, look);
+      const text = begin + shown.end(summary, look, shard);
       if (text !== '') await cli.stdout.write(text);
     },
   };

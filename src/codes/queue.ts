@@ -44,4 +44,25 @@ export const queueCodes = {
     action: 'Run the command again if it is still wanted.',
     clause: 'docs/scale.md, A queue',
   },
+  'report.SHARD_MISSING': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'Reports of some shards are there and those of others are not, so the whole is not known.',
+    action: 'Give the reports of all shards; run those again whose reports are lost.',
+    clause: 'docs/scale.md, Putting shards together',
+  },
+  'report.MERGE_CONFLICT': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'Two reports say different things of one export, or belong to different wholes.',
+    action: 'Give one report of each shard, all of one run over one list.',
+    clause: 'docs/scale.md, Putting shards together',
+  },
+  'report.MERGE_MIXED': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'The reports are of different kinds, or of shards and of wholes, and make no whole together.',
+    action: 'Merge the reports of one command at a time.',
+    clause: 'docs/scale.md, Putting shards together',
+  },
 } as const satisfies CodeTable;

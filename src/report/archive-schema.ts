@@ -29,9 +29,28 @@ export const archiveSchema = z.strictObject({
   mirrored: z.array(
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
   ),
+  transfer: z
+    .strictObject({
+      files: count,
+      fetched: count,
+      resumed: count,
+      linked: count,
+      kept: count,
+      bytes: count,
+      transferredBytes: count,
+      retries: count,
+      transferMs: z.number().min(0),
+    })
+    .exactOptional(),
   failures: z
     .array(
-      z.strictObject({ evidenceExportId: evidenceExportIdSchema, code: codeSchema, message: z.string() }),
+      z.strictObject({
+        evidenceExportId: evidenceExportIdSchema,
+        code: codeSchema,
+        message: z.string(),
+        action: z.string().describe('what to do'),
+        files: z.array(z.looseObject({ path: z.string(), code: codeSchema, message: z.string() })),
+      }),
     )
     .describe('the first of them'),
   codes: z.array(codeSchema).describe('each code with which an export failed'),

@@ -8,6 +8,7 @@ import {
   severitySchema,
   toolSourceReportSchema,
 } from '../verify/report-schema.ts';
+import { shardSchema } from './archive-schema.ts';
 
 const count = z.int().min(0);
 
@@ -58,10 +59,12 @@ export const reportsSchema = z.strictObject({
   results: z.array(
     z.strictObject({
       path: z.string(),
+      passed: z.boolean().describe('by the rules of the call'),
       result: z.union([exportReportSchema, bundleReportSchema, errorSchema]),
     }),
   ),
   summary: summarySchema,
+  shard: shardSchema.exactOptional(),
 });
 
 /** Everything that `diff` reads, by its kind. */

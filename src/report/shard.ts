@@ -1,4 +1,4 @@
-import { digestOf, type Digest } from '../bytes/hash.ts';
+import { digestOf } from '../bytes/hash.ts';
 import { compareUtf8, toUtf8 } from '../bytes/utf8.ts';
 import { evidenceExportIdSchema } from '../contract/identifiers.ts';
 
@@ -6,7 +6,7 @@ import { evidenceExportIdSchema } from '../contract/identifiers.ts';
 export type Shard = { readonly index: number; readonly count: number };
 
 /** What a product says of the shard that it is about; `list` is the digest of the whole list that was cut. */
-export type ShardFacts = Shard & { readonly list?: Digest };
+export type ShardFacts = Shard & { readonly list?: string };
 
 // 48 bits of the digest: a number that is exact, and shares that are even.
 const HEX_DIGITS = 12;
@@ -37,5 +37,5 @@ export function shardName(path: string): string {
 }
 
 /** Whether two shards were cut from the same list, whatever order it came in. */
-export const listDigest = (names: readonly string[]): Digest =>
+export const listDigest = (names: readonly string[]): string =>
   digestOf(toUtf8(JSON.stringify(names.toSorted(compareUtf8))));

@@ -131,7 +131,11 @@ describe('reading a report', () => {
     const summary = createSummary();
     summary.add({ path: 'a', passed: false, report });
     summary.add({ path: 'b', passed: false, failure: { code: 'io.NOT_FOUND' } });
-    const many = { schemaVersion: 1, kind: 'reports', results: [{ path: 'a', result: report }] };
+    const many = {
+      schemaVersion: 1,
+      kind: 'reports',
+      results: [{ path: 'a', passed: false, result: report }],
+    };
     expect(code(stableJson({ ...many, summary: summary.summary() }))).toBeUndefined();
   });
 

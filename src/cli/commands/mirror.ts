@@ -4,7 +4,7 @@ import { checkMirror, mirrorExport, type MirrorOptions } from '../../mirror/inde
 import { say, type Cli } from '../cli.ts';
 import { writeCheck } from '../mirror-check.ts';
 import { openEvents } from '../mirror-events.ts';
-import { mirrorEach, type MirrorWatch } from '../mirror-many.ts';
+import { mirrorEach, type MirrorEach, type MirrorWatch } from '../mirror-many.ts';
 import {
   assertOneWay,
   refuseWriting,
@@ -13,6 +13,7 @@ import {
   type MirrorCommandOptions,
 } from '../mirror-setting.ts';
 import { sinkOptions } from '../mirror-sink.ts';
+import { queueOptions } from '../queue-options.ts';
 import { openRemote, remoteOptions } from '../remote.ts';
 import { followLook, followMirror } from '../mirror-progress.ts';
 import { MirrorTally } from '../mirror-tally.ts';
@@ -22,6 +23,7 @@ import { digest, examples, standardOptions, time, wholeNumber } from '../options
 import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
 import { duration, rate } from '../quantities.ts';
+import { shard } from '../shard-option.ts';
 
 const MORE = `
 A file has its final name only when its bytes were proven, and manifest.json is
@@ -29,7 +31,7 @@ written last. Interrupt it anywhere and run the same command again: it goes on.
 A mirror that is whole is checked again and left as it is.`;
 
 export function define(command: Command, cli: Cli): void {
-  receiptSigningOptions(sinkOptions(remoteOptions(standardOptions(command))))
+  queueOptions(receiptSigningOptions(sinkOptions(remoteOptions(standardOptions(command)))))
     .description(
       'Bring every part and local report of an export here, exactly, and prove each by its digest.',
     )
@@ -41,6 +43,11 @@ export function define(command: Command, cli: Cli): void {
     .option('--list <file>', 'mirror the exports that a file names, one on each line; - for standard input')
     .option('--all', 'mirror every export of the project that is available')
     .option('--since <time>', 'with --all: only those that changed since then', time)
+    .option(
+      '--shard <i/n>',
+      'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',
+      shard,
+    )
     .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
     .option('--limit-rate <rate>', 'bytes per second at most, such as 500k or 10M (k is 1,000)', rate)
     .option('--store <dir>', 'folder of files shared between mirrors: what it has is not fetched')
@@ -101,6 +108,14 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --receipt-key receipts.pem --receipt-issuer acme-archive',
     ],
     [
+      'one of eight shares of a list, as a Kubernetes job with indexes does it',
+      'drillproof mirror --list exports.txt --shard 0/8 --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --json',
+    ],
+    [
+      'together with any number of machines that run the same line',
+      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --queue postgres://drill@db.example/queue',
+    ],
+    [
       'only if it is the one you were told of',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     ],
@@ -115,18 +130,21 @@ async function mirror(
   assertOneWay(evidenceExportId, options);
   if (options.check === true) refuseWriting(options);
   const client = await openRemote(cli, options);
-  const setting = await settingOf(cli, client, options);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([cli.signal, stop.signal]);
+  const setting = await settingOf({ ...cli, signal }, client, options);
   const watch: MirrorWatch = { events: await openEvents(cli, options.events), totals: new MirrorTally() };
   watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
-    if (evidenceExportId === undefined)
-      return mirrorEach(cli, client, options, watch, async (wish, to, onProgress) =>
+    if (evidenceExportId === undefined) {
+      const each: MirrorEach = async (wish, to, onProgress) =>
         mirrorExport(wish, {
           ...(await setting(wish.evidenceExportId, to)),
           onProgress,
           ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
-        }),
-      );
+        });
+      return mirrorEach(cli, client, options, { watch, each, stop });
+    }
     watch.events.tell({ type: 'exports', exports: 1 });
     const exportRef = { projectId: options.project, evidenceExportId };
     const how = await setting(evidenceExportId, options.to);

@@ -1,4 +1,5 @@
-import { afterEach } from 'vitest';
+import { afterEach, expect } from 'vitest';
+import type { TakenJob } from '../../../src/node/queue/job.ts';
 import { parseQueueAddress } from '../../../src/node/queue/address.ts';
 import { openQueue, type QueueOptions, type WorkQueue } from '../../../src/node/queue/queue.ts';
 import { testPostgres, type TestPostgres } from '../../support/postgres.ts';
@@ -23,3 +24,12 @@ export async function queueAt(url: string, options: Partial<QueueOptions> = {}):
 }
 
 export const itemsOf = (...keys: string[]) => keys.map((key) => ({ key, data: { key } }));
+
+/** The next piece of work, once it may be tried again. */
+export async function nextOf(queue: WorkQueue): Promise<TakenJob> {
+  let job: TakenJob | undefined;
+  const take = async () => (job = await queue.take());
+  await expect.poll(take, { timeout: 30_000, interval: 200 }).toBeDefined();
+  if (job === undefined) throw new Error('there is no work');
+  return job;
+}
