@@ -1,4 +1,4 @@
-import { ftruncateSync, closeSync, writeSync } from 'node:fs';
+import { ftruncateSync, closeSync } from 'node:fs';
 import { readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../bytes/hash.ts';
@@ -23,6 +23,7 @@ import {
   sizeIn,
   syncDescriptor,
   syncFolder,
+  writeAll,
 } from './mirror-tree.ts';
 
 const CLAIM = 'claim.json';
@@ -177,7 +178,7 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   try {
     attempt(file, 'write', () => {
       ftruncateSync(fd, 0);
-      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, at);
+      writeAll(fd, bytes, 0);
     });
     await syncDescriptor(fd, file);
   } finally {

@@ -1,8 +1,16 @@
-import { closeSync, ftruncateSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { PartialFile } from '../mirror/index.ts';
 import { errnoOf, ioError } from './fs-errors.ts';
-import { attempt, openForWriting, publish, readDescriptor, remove, syncDescriptor } from './mirror-tree.ts';
+import {
+  attempt,
+  openForWriting,
+  publish,
+  readDescriptor,
+  remove,
+  syncDescriptor,
+  writeAll,
+} from './mirror-tree.ts';
 
 const MAX_ETAG = 1024;
 
@@ -70,14 +78,6 @@ export async function openPartial(
       if (end === 0 || spoilt) await Promise.all([remove(data), remove(note)]);
     },
   };
-}
-
-function writeAll(fd: number, chunk: Uint8Array, position: number): number {
-  let written = 0;
-  while (written < chunk.length) {
-    written += writeSync(fd, chunk, written, chunk.length - written, position + written);
-  }
-  return written;
 }
 
 async function readNote(note: string): Promise<string | undefined> {

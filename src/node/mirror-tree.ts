@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, fsync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsync, openSync, readSync, writeSync } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -122,6 +122,15 @@ export function openForWriting(file: string): { fd: number; bytes: number } {
     closeSync(fd);
     throw new DrillproofError('io.KIND', `${file} is no regular file`, { path: file });
   });
+}
+
+/** Writes all of a chunk at a position of an open file, and gives back how many bytes that were. */
+export function writeAll(fd: number, chunk: Uint8Array, position: number): number {
+  let written = 0;
+  while (written < chunk.length) {
+    written += writeSync(fd, chunk, written, chunk.length - written, position + written);
+  }
+  return written;
 }
 
 /** Makes the bytes of an open file durable. */

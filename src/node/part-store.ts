@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync } from 'node:fs';
+import { closeSync, ftruncateSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { Expected } from '../mirror/index.ts';
 import { ioError } from './fs-errors.ts';
 import { linkFile, type LinkMode } from './link-file.ts';
 import {
+  attempt,
   makeFolders,
   makeRoot,
   openForWriting,
@@ -18,6 +19,7 @@ import {
   remove,
   sizeIn,
   syncDescriptor,
+  writeAll,
 } from './mirror-tree.ts';
 
 /** Files by their digest, shared between the mirrors of one machine. */
@@ -29,6 +31,19 @@ export type PartStore = {
   readonly take: (expected: Expected, file: string) => Promise<boolean>;
   /** Takes a proven file in, unless it is here; one that was found damaged is replaced. */
   readonly put: (expected: Expected, file: string) => Promise<void>;
+  /** Begins a file from bytes that pass by, for who has no file of them. */
+  readonly begin: () => Promise<StoreDraft>;
+};
+
+/** A file that may come into a store. */
+export type StoreDraft = {
+  append(chunk: Uint8Array): void;
+  /** Forgets what was appended. */
+  restart(): void;
+  /** Takes it in, if it proves to be this; afterwards there is nothing more to append. */
+  keep(expected: Expected): Promise<void>;
+  /** Removes what was not taken in. */
+  discard(): Promise<void>;
 };
 
 export type PartStoreOptions = {
@@ -62,8 +77,19 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
     const hex = digest.slice('sha256:'.length);
     return join(root, 'sha256', hex.slice(0, 2), hex);
   };
+  const newDraft = (): string =>
+    join(drafts, `${process.pid}-${HOST}-${OURS}-${randomBytes(6).toString('hex')}`);
   const isHere = async (expected: Expected): Promise<boolean> =>
     (await sizeIn(root, placeOf(expected))) === expected.bytes;
+  const isWanted = async (expected: Expected): Promise<boolean> =>
+    damaged.has(expected.digest) || !(await isHere(expected));
+  const admit = async (draft: string, expected: Expected): Promise<void> => {
+    if (!(await isProven(draft, expected))) return;
+    await sync(draft);
+    await makeFolders(root, placeOf(expected), known);
+    await publish(draft, placeOf(expected));
+    damaged.delete(expected.digest);
+  };
 
   return {
     async take(expected, file) {
@@ -79,19 +105,47 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
       return false;
     },
     async put(expected, file) {
-      const place = placeOf(expected);
-      if (!damaged.has(expected.digest) && (await isHere(expected))) return;
-      const draft = join(drafts, `${process.pid}-${HOST}-${OURS}-${randomBytes(6).toString('hex')}`);
-      await makeFolders(root, place, known);
+      if (!(await isWanted(expected))) return;
+      const draft = newDraft();
       try {
         // The source is our own final file: whoever removed it meanwhile took nothing from the store.
-        if (!(await linkFile(file, draft, link)) || !(await isProven(draft, expected))) return;
-        await sync(draft);
-        await publish(draft, place);
-        damaged.delete(expected.digest);
+        if (await linkFile(file, draft, link)) await admit(draft, expected);
       } finally {
         await remove(draft);
       }
+    },
+    async begin() {
+      const draft = newDraft();
+      return beginDraft(draft, async (expected) => {
+        if (await isWanted(expected)) await admit(draft, expected);
+      });
+    },
+  };
+}
+
+function beginDraft(draft: string, admit: (expected: Expected) => Promise<void>): StoreDraft {
+  const { fd } = openForWriting(draft);
+  let end = 0;
+  let open = true;
+  const shut = (): void => {
+    if (open) closeSync(fd);
+    open = false;
+  };
+  return {
+    append(chunk) {
+      end += attempt(draft, 'write', () => writeAll(fd, chunk, end));
+    },
+    restart() {
+      attempt(draft, 'write', () => ftruncateSync(fd, 0));
+      end = 0;
+    },
+    async keep(expected) {
+      shut();
+      await admit(expected);
+    },
+    async discard() {
+      shut();
+      await remove(draft);
     },
   };
 }

@@ -22,7 +22,7 @@ export type MirrorS3Options = {
   readonly env?: AwsEnvironment;
   /** How long the storage is to keep what is written here; default as the bucket does. */
   readonly retention?: Retention;
-  /** Files of this machine that need not be fetched; what is fetched is not put there. */
+  /** Files of this machine that need not be fetched; what is fetched is put there, what lies in the bucket is not. */
   readonly store?: PartStore;
   /** How long to wait for another process that writes to the prefix; default: not at all. */
   readonly lock?: LockWait;
@@ -114,7 +114,7 @@ function target(place: Place, store: PartStore | undefined): MirrorTarget {
   return {
     ...view(bucket, prefix, tree),
     write: (path, bytes) => writeSmall(place, path, bytes),
-    partial: async (path) => openPartial(place, path),
+    partial: async (path) => openPartial(place, path, await store?.begin()),
     ...(store !== undefined && {
       adopt: (path: string, expected: Expected) => adopt(place, store, path, expected),
     }),

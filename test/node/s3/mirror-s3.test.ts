@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
+import { exportRef, makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, newFolder, source } from '../../mirror/make.ts';
+import { bagSink } from '../../../src/mirror/index.ts';
 import { openPartStore } from '../../../src/node/part-store.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { locationOf, mirrorTo, needS3, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
@@ -247,6 +248,49 @@ describe('a mirror in S3', () => {
       expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}/parts/${name}`)!)).toBe(sha256(bytes));
     }
     await target.close();
+  });
+
+  it('fills a store of this machine with what it fetches, and the next mirror asks for no part', async () => {
+    const [first, second, folder] = [await s3.bucket(), await s3.bucket(), await newFolder()];
+    for (const bytes of [5_000, 9 * MIB]) {
+      const made = makeExport({ bytes, parts: 2, seed: bytes });
+      const server = await source(made);
+      for (const bucket of [first, second])
+        await mirrorTo(
+          sinkTo(s3, s3.url(bucket, `${bytes}`), { store: await openPartStore(folder) }),
+          server,
+        );
+      for (const [path, content] of made.files) {
+        expect(server.requests(path)).toHaveLength(1);
+        const hex = sha256(content).slice('sha256:'.length);
+        expect(sha256(await readFile(join(folder, 'sha256', hex.slice(0, 2), hex)))).toBe(sha256(content));
+      }
+      expectWhole(made, await objectsIn(s3, second), `${bytes}/`);
+    }
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+  });
+
+  it('fills no store with bytes that did not prove', async () => {
+    const [bucket, folder] = [await s3.bucket(), await newFolder()];
+    const made = makeExport();
+    const [bad = ''] = made.files.keys();
+    const server = await source(made, flipping(bad));
+    const sink = sinkTo(s3, s3.url(bucket, PREFIX), { store: await openPartStore(folder) });
+    expect((await failureOf(mirrorTo(sink, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
+    const stored = await readdir(join(folder, 'sha256'), { recursive: true, withFileTypes: true });
+    expect(stored.filter((entry) => entry.isFile())).toHaveLength(made.files.size - 1);
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+  });
+
+  it('as a bag ends the uploads that killed runs left under data/', async () => {
+    const Bucket = await s3.bucket();
+    const { evidenceExportId } = exportRef;
+    const Key = `${PREFIX}/data/parts/left.zip`;
+    await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    expect(await uploadsIn(s3, Bucket)).toEqual([Key]);
+    const sink = sinkTo(s3, s3.url(Bucket, PREFIX));
+    await mirrorTo(bagSink(sink, { tool: 'test', evidenceExportId }), await source(makeExport()));
+    expect(await uploadsIn(s3, Bucket)).toEqual([]);
   });
 
   it('can be looked at without a trace', async () => {
