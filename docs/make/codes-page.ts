@@ -30,6 +30,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   client: 'The client of a control plane',
   control: 'Answers of a control plane',
   mirror: 'Mirrors',
+  policy: 'Policies',
   usage: 'Wrong calls',
   pack: 'Packing',
   demo: 'The demonstration',

@@ -123,7 +123,8 @@ async function judgeAll(
   cli.exitCode = worstExit([...exits]);
 }
 
-async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<How> {
+/** How evidence is judged, as the options say. */
+export async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<How> {
   const trust = await readTrust(cli, options);
   if (options.receipts !== undefined && !trust?.keys.some(({ purposes }) => purposes.includes('receipt')))
     throw usageError(
@@ -166,15 +167,25 @@ async function judged(
   amongOthers: boolean,
 ): Promise<Judgement> {
   try {
-    const evidence = await openEvidence(path, cli.env);
-    try {
-      return { path, report: await judge(cli, path, evidence, how, options) };
-    } finally {
-      await evidence.close();
-    }
+    return { path, report: await judgePath(cli, path, how, options) };
   } catch (error) {
     if (!amongOthers || cli.signal.aborted) throw error;
     return { path, failure: failureOf(error, false) };
+  }
+}
+
+/** The report on what lies at a path. @throws DrillproofError what opening it throws, `usage.INVALID` */
+export async function judgePath(
+  cli: Cli,
+  path: string,
+  how: How,
+  options: Pick<VerifyCommandOptions, 'jobs'>,
+): Promise<ExportReport | BundleReport> {
+  const evidence = await openEvidence(path, cli.env);
+  try {
+    return await judge(cli, path, evidence, how, options);
+  } finally {
+    await evidence.close();
   }
 }
 
@@ -183,7 +194,7 @@ async function judge(
   path: string,
   evidence: OpenEvidence,
   how: How,
-  options: VerifyCommandOptions,
+  options: Pick<VerifyCommandOptions, 'jobs'>,
 ): Promise<ExportReport | BundleReport> {
   if (evidence.kind === 'part') {
     refuseExportExpectations(path, how.expect ?? {});

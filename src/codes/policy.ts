@@ -1,7 +1,29 @@
 import type { CodeTable } from './entry.ts';
 
-/** Codes of what stands against a policy; each is the code of one rule. */
+/** Codes of what stands against a policy, each the code of one rule; and of a policy that cannot be applied. */
 export const policyCodes = {
+  'policy.INVALID': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'The policy is no JSON or YAML of the required form.',
+    action:
+      'Correct what is named; "drillproof policy check FILE" lists every fault, docs/policy.md every member.',
+    clause: 'formats §8',
+  },
+  'policy.EXTENDS_MISMATCH': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'A policy extends a file that has another SHA-256 than it names.',
+    action: 'Read what changed in the extended policy, then name its new digest.',
+    clause: 'formats §8',
+  },
+  'policy.EXTENDS_EXCEEDED': {
+    class: 'usage',
+    severity: 'error',
+    meaning: 'Policies extend each other deeper than 8 levels, or are more than 64.',
+    action: 'Put the rules into fewer files.',
+    clause: 'formats §8',
+  },
   'policy.EXPORT_VERDICT': {
     class: 'mismatch',
     severity: 'error',

@@ -9,4 +9,10 @@ export {
   type Violation,
   type WaiverUsed,
 } from './decision.ts';
+export { evaluate, type EvaluateContext } from './evaluate.ts';
+export type { EvidenceInput, SummaryFacts } from './inputs.ts';
+export { MAX_POLICY_BYTES, parsePolicy } from './parse.ts';
+export { readPolicy, type OpenPolicy, type PolicyFile } from './resolve.ts';
+export { DEFAULT_POLICY, policyOf, type Policy } from './policy.ts';
+export type { PolicyDocument, Waiver } from './document.ts';
 export { RULES, type Rule, type RuleId } from './rules.ts';

@@ -5,13 +5,15 @@ import { renderDecisionJunit } from './decision-junit.ts';
 import { renderDecisionMarkdown } from './decision-markdown.ts';
 import { renderDecisionSarif } from './decision-sarif.ts';
 import { renderDecisionTap } from './decision-tap.ts';
+import { decisionText } from './decision-text.ts';
 import { stableJson } from './json.ts';
-import type { TextOptions } from './text.ts';
+import { pageOf, type TextOptions } from './text.ts';
 
 export type DecisionRenderer = (decision: Decision, options?: TextOptions) => string;
 
-/** Every format of a decision by the name that people give it. The same decision gives the same bytes. */
+/** Every format of a decision by the name that people give it. */
 export const decisionRenderers = {
+  text: (decision, options = {}) => `${decisionText(pageOf(options), decision).join('\n')}\n`,
   json: (decision) => stableJson(decision),
   junit: (decision) => renderDecisionJunit(decision),
   sarif: (decision) => renderDecisionSarif(decision),

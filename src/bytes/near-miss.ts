@@ -1,0 +1,62 @@
+/**
+ * How many single-character edits (insert, delete, replace, swap of neighbours) make one text the other
+ * (optimal string alignment).
+ */
+export function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) row.push(cheapest(a, b, i, j, rows, row));
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
+}
+
+function cheapest(
+  a: string,
+  b: string,
+  i: number,
+  j: number,
+  rows: readonly number[][],
+  row: readonly number[],
+): number {
+  const above = rows[i - 1]!;
+  const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+  const best = Math.min(above[j]! + 1, row[j - 1]! + 1, replaced);
+  const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+  return swapped ? Math.min(best, rows[i - 2]![j - 2]! + 1) : best;
+}
+
+const MAX_LENGTH = 100;
+
+/**
+ * The known names that were probably meant, nearest first: at most a third of the letters differ, letter case and the
+ * kind of separator aside, or the name goes on where the given text ends.
+ */
+export function nearest(given: string, known: readonly string[], most = 3): readonly string[] {
+  if (given === '' || given.length > MAX_LENGTH) return [];
+  const wanted = folded(given);
+  return known
+    .map((name) => ({ name, distance: distanceTo(wanted, folded(name)) }))
+    .filter(
+      ({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(given.length, name.length) / 3)),
+    )
+    .toSorted((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, most)
+    .map(({ name }) => name);
+}
+
+const folded = (text: string): string => text.toLowerCase().replace(/[_.-]/g, '-');
+
+function distanceTo(wanted: string, name: string): number {
+  const completes = wanted.length >= 3 && name.startsWith(wanted);
+  return completes ? 1 : editDistance(wanted, name);
+}
+
+/** `Did you mean a, b or c?`, or nothing. */
+export function didYouMean(given: string, known: readonly string[]): string | undefined {
+  const names = nearest(given, known);
+  if (names.length === 0) return undefined;
+  const last = names.at(-1)!;
+  return `Did you mean ${names.length === 1 ? last : `${names.slice(0, -1).join(', ')} or ${last}`}?`;
+}

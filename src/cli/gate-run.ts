@@ -1,0 +1,52 @@
+import { evaluate, type Answer } from '../policy/index.ts';
+import type { Cli } from './cli.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { inputsOf } from './gate-inputs.ts';
+import type { GateOptions } from './gate-options.ts';
+import { outputsOf, writeDecision } from './gate-output.ts';
+import { openPolicy } from './policy-file.ts';
+import { usageError } from './usage.ts';
+import { pathsOf } from './verify-list.ts';
+import { verifyOptions } from './verify-run.ts';
+
+const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
+  yes: EXIT.pass,
+  no: EXIT.bad,
+  could_not_tell: EXIT.unchecked,
+};
+
+/** Judges everything that was named under the policy, writes the decision, and sets the exit code to its answer. */
+export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
+  refuse(options);
+  const outputs = await outputsOf(options);
+  if (outputs.shown === 'json') cli.format = 'json';
+  const policy = await openPolicy(cli, options.policy);
+  const { format: _format, ...verifying } = options;
+  const how = await verifyOptions(cli, { ...verifying, depth: 'full' });
+  // Until something is judged the answer is that nobody could tell.
+  cli.exitCode = EXIT.unchecked;
+  const nothing = named.length === 0 && options.list === undefined;
+  const names = nothing ? [] : await pathsOf(cli, named, options);
+  if (options.dsse !== undefined && names.length > 1)
+    throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');
+  const inputs = await inputsOf(cli, names, options, how);
+  const { asOfMs, trust } = how;
+  const decision = evaluate(inputs, policy, {
+    asOfMs,
+    ...(trust !== undefined && { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
+  });
+  await writeDecision(cli, decision, outputs);
+  cli.exitCode = EXIT_OF[decision.answer];
+}
+
+function refuse({ depth, url, project, tokenFile, caFile, wait }: GateOptions): void {
+  if (depth !== undefined && depth !== 'full')
+    throw usageError(
+      'a gate reads everything: digests alone prove neither who signed nor what the drill came to',
+      'Leave --depth out.',
+    );
+  const remote = Object.entries({ project, 'token-file': tokenFile, 'ca-file': caFile, wait });
+  const [given] = remote.find(([, value]) => value !== undefined) ?? [];
+  if (url === undefined && given !== undefined)
+    throw usageError(`--${given} is for a control plane`, 'Name it with --url URL.');
+}

@@ -1,0 +1,35 @@
+import type { Digest } from '../bytes/hash.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { canonicalBytes } from '../bytes/json-canonical.ts';
+import type { PolicyUsed } from './decision.ts';
+import type { PolicyDocument } from './document.ts';
+
+/** A policy with everything that it extends: every layer has to hold, each by itself. */
+export type Policy = PolicyUsed & {
+  /** What it extends first, each document once, the policy itself last. */
+  readonly layers: readonly PolicyDocument[];
+};
+
+/** What is demanded where nobody wrote a policy: signed, bound, the drill passed, and the list not merely claimed. */
+export const DEFAULT_DOCUMENT: PolicyDocument = {
+  schemaVersion: 1,
+  kind: 'policy',
+  name: 'default',
+  verdict: { export: 'verified', bundles: 'verified' },
+  outcome: { status: ['completed'], verdict: ['passed'] },
+  completeness: { vouched: ['pinned', 'attested'] },
+};
+
+/** SHA-256 of the RFC 8785 form of all layers; how a file is laid out, and its `$schema`, do not count. */
+export const policyDigest = (layers: readonly PolicyDocument[]): Digest =>
+  digestOf(canonicalBytes(layers.map(({ $schema: _schema, ...document }) => document)));
+
+/** A policy of one document that extends nothing. */
+export const policyOf = (document: PolicyDocument, name = document.name ?? 'policy'): Policy => ({
+  name,
+  digest: policyDigest([document]),
+  sources: [],
+  layers: [document],
+});
+
+export const DEFAULT_POLICY: Policy = policyOf(DEFAULT_DOCUMENT);

@@ -1,0 +1,20 @@
+/** How many: exactly so many, or within bounds that both belong to it. */
+export type Range = number | { readonly min?: number | undefined; readonly max?: number | undefined };
+
+export const boundsOf = (range: Range): { readonly min: number; readonly max: number } =>
+  typeof range === 'number'
+    ? { min: range, max: range }
+    : { min: range.min ?? -Infinity, max: range.max ?? Infinity };
+
+export function within(value: number, range: Range): boolean {
+  const { min, max } = boundsOf(range);
+  return value >= min && value <= max;
+}
+
+/** A range as people read it. */
+export function rangeWords(range: Range): string {
+  const { min, max } = boundsOf(range);
+  if (min === max) return String(min);
+  if (max === Infinity) return `at least ${min}`;
+  return min === -Infinity ? `at most ${max}` : `${min} to ${max}`;
+}
