@@ -4,6 +4,7 @@ import { errnoOf, ioError } from '../node/fs-errors.ts';
 import { printable, stableJson } from '../report/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfCode } from './exit-codes.ts';
+import { timeSpan } from './quantities.ts';
 
 /** Why the work ended, as it is told to people and programs. */
 export type Failure = {
@@ -67,7 +68,7 @@ export function failureText(failure: Failure): string {
   const cases = casesOf(failure);
   const left = cases.length - MAX_CASES;
   const lines = [
-    `drillproof: ${failure.code}: ${printable(failure.message)}${cases.length > 0 ? '' : where(failure)}${correlation(failure)}`,
+    `drillproof: ${failure.code}: ${printable(failure.message)}${cases.length > 0 ? '' : where(failure)}${answered(failure)}`,
     ...cases.slice(0, MAX_CASES).map(caseLine),
     ...(left > 0 ? [`  - and ${left} more`] : []),
     ...adviceFor(cases, failure.code).map((line) => `  ${line}`),
@@ -76,10 +77,15 @@ export function failureText(failure: Failure): string {
   return `${lines.join('\n')}\n`;
 }
 
-// The operator of a control plane finds what happened by it.
-function correlation({ details }: Failure): string {
+/** What the server said beside: how long it wants to be left alone, and by what its operator finds what happened. */
+function answered({ details }: Failure): string {
+  const waitMs: unknown = details?.['retryAfterMs'];
   const id: unknown = details?.['correlationId'];
-  return typeof id === 'string' ? ` (correlation id ${printable(id)})` : '';
+  const words = [
+    ...(typeof waitMs === 'number' && waitMs > 0 ? [`it asks to wait ${timeSpan(waitMs)}`] : []),
+    ...(typeof id === 'string' ? [`correlation id ${printable(id)}`] : []),
+  ];
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
 function where({ path, message }: Failure): string {

@@ -31,7 +31,8 @@ export class ControlError extends DrillproofError {
 
   constructor(failure: ControlFailure) {
     const { code, status, correlationId, issues = [] } = failure;
-    super(knownCode(code), failure.message, { details: { code, status, correlationId, issues } });
+    const details = { code, status, correlationId, issues, ...asked(failure.retryAfterMs) };
+    super(knownCode(code), failure.message, { details });
     this.status = status;
     this.retryable = failure.retryable;
     this.retryAfterMs = failure.retryAfterMs;
@@ -49,12 +50,16 @@ export class HttpStatusError extends TransportError {
 
   constructor(status: number, retryAfterMs: number | undefined) {
     super(gatewayCode(status), `the server answered with status ${status} and no error envelope`, {
-      details: { status },
+      details: { status, ...asked(retryAfterMs) },
     });
     this.status = status;
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+// As it can stand in JSON: who asks for 10^400 seconds has asked for ever.
+const asked = (retryAfterMs: number | undefined): { readonly retryAfterMs?: number } =>
+  retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER) };
 
 // What gateways say when the server behind them is away (RFC 9110 §15.6).
 const gatewayCode = (status: number): Code =>

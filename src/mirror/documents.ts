@@ -1,12 +1,10 @@
-import { collect } from '../client/body.ts';
-import { assertDeclaredDigest } from '../client/declared-digest.ts';
 import { statusOf } from '../client/index.ts';
-import type { Code } from '../codes/index.ts';
 import { digestOf, type Digest } from '../bytes/hash.ts';
 import type { EvidenceExport } from '../contract/index.ts';
-import { DrillproofError, LimitError, TransportError } from '../errors.ts';
+import { DrillproofError, LimitError } from '../errors.ts';
 import {
   DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
   parseExportAttestation,
@@ -17,7 +15,8 @@ import {
 } from '../evidence/index.ts';
 import type { MirrorReceipt } from '../evidence/receipt.ts';
 import { readIfThere } from './claim.ts';
-import { callOptions, signalOf, type Run } from './run.ts';
+import { fetchDocument } from './fetch-document.ts';
+import type { Run } from './run.ts';
 import type { MirrorView } from './sink.ts';
 import { waitUntilGenerated } from './wait.ts';
 
@@ -146,8 +145,15 @@ async function fetchManifest(run: Run, resource: EvidenceExport): Promise<Uint8A
       `the manifest has more than ${DEFAULT_LIMITS.manifestBytes} bytes`,
     );
   }
-  return fetchDocument(run, 'evidence.exports.manifest', bytes, (found) => assertPinned(found, resource));
+  const wanted = { name: 'evidence.exports.manifest', path: EXPORT_MANIFEST, maxBytes: bytes } as const;
+  return fetchDocument(run, wanted, (found) => assertPinned(found, resource));
 }
+
+const ATTESTATION = {
+  name: 'evidence.exports.attestation',
+  path: EXPORT_ATTESTATION,
+  maxBytes: DEFAULT_LIMITS.documentBytes,
+} as const;
 
 /**
  * The bytes of the export attestation, which speak of this manifest; `undefined` when the source has none.
@@ -158,9 +164,7 @@ async function fetchManifest(run: Run, resource: EvidenceExport): Promise<Uint8A
  */
 export async function fetchAttestation(run: Run, pinned: Pinned): Promise<Uint8Array | undefined> {
   try {
-    return await fetchDocument(run, 'evidence.exports.attestation', DEFAULT_LIMITS.documentBytes, (bytes) =>
-      assertSubject(bytes, pinned),
-    );
+    return await fetchDocument(run, ATTESTATION, (bytes) => assertSubject(bytes, pinned));
   } catch (cause) {
     // Absent, or an implementation without the extension.
     if ([404, 405, 501].includes(statusOf(cause) ?? 0)) return undefined;
@@ -183,56 +187,6 @@ export function assertSubject(bytes: Uint8Array, { manifest, manifestDigest }: P
     'export.ATTESTATION_SUBJECT_MISMATCH',
     'the export attestation speaks of another export or manifest',
   );
-}
-
-type DocumentName = 'evidence.exports.manifest' | 'evidence.exports.attestation';
-
-/** What says, beside what is not even JSON, that other bytes came than those of the document. */
-const SPOILT: ReadonlySet<Code> = new Set<Code>([
-  'attestation.INVALID',
-  'export.ATTESTATION_SUBJECT_MISMATCH',
-  'export.RESOURCE_MISMATCH',
-  'transport.BODY_TOO_LONG',
-  'transport.RANGE_INVALID',
-]);
-
-const isSpoilt = (cause: unknown): boolean =>
-  cause instanceof DrillproofError && (SPOILT.has(cause.code) || cause.code.startsWith('json.'));
-
-// As with files: bytes that cannot be right are fetched once more, in case they were spoilt on the way.
-async function fetchDocument(
-  run: Run,
-  name: DocumentName,
-  maxBytes: number,
-  assertRight: (bytes: Uint8Array) => void,
-): Promise<Uint8Array> {
-  for (let restarts = 0; ; restarts++) {
-    try {
-      const bytes = await receiveDocument(run, name, maxBytes);
-      assertRight(bytes);
-      return bytes;
-    } catch (cause) {
-      if (restarts > 0 || !isSpoilt(cause)) throw cause;
-    }
-  }
-}
-
-// A document is small: what breaks off is fetched again from its beginning.
-async function receiveDocument(run: Run, name: DocumentName, maxBytes: number): Promise<Uint8Array> {
-  const { client, exportRef } = run;
-  for (let retries = 0; ; retries++) {
-    const download = await client.download(name, exportRef, callOptions(run));
-    try {
-      const bytes = await collect(download.body, maxBytes);
-      assertDeclaredDigest(bytes, download.reprDigest);
-      return bytes;
-    } catch (cause) {
-      if (cause instanceof LimitError) {
-        throw new TransportError('transport.BODY_TOO_LONG', `the document goes on past ${maxBytes} bytes`);
-      }
-      await client.backOff(cause, retries, signalOf(run.signal));
-    }
-  }
 }
 
 const mismatch = (field: string, stated: string, found: string): DrillproofError =>

@@ -78,9 +78,13 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
   };
 }
 
-/** The signal and pace of a run in the form that options of a call take. */
-export const callOptions = ({ signal, pacer }: Pick<Run, 'signal' | 'pacer'>): CallOptions => ({
+/** What a call for a document of the export needs of its run; its retries are told under the path of the document. */
+export const callOptions = (
+  { signal, pacer, tell }: Pick<Run, 'signal' | 'pacer' | 'tell'>,
+  path: string,
+): CallOptions => ({
   pace: pacer.attempts(),
+  onRetry: ({ error, delayMs }) => tell({ type: 'retry', path, error, delayMs }),
   ...signalOf(signal),
 });
 

@@ -1,6 +1,7 @@
 import type { EvidenceExport } from '../contract/index.ts';
 import { ControlError } from '../client/index.ts';
 import { DrillproofError, TransportError } from '../errors.ts';
+import { EXPORT_RESOURCE } from '../evidence/index.ts';
 import { callOptions, type Run } from './run.ts';
 
 const FIRST_LOOK_MS = 1_000;
@@ -34,7 +35,7 @@ type Looked = { readonly resource: EvidenceExport } | { readonly askedMs: number
 async function look(run: Run): Promise<Looked> {
   const { client, exportRef } = run;
   try {
-    const resource = await client.evidence.exports.read(exportRef, callOptions(run));
+    const resource = await client.evidence.exports.read(exportRef, callOptions(run, EXPORT_RESOURCE));
     if (resource.evidenceExportId === exportRef.evidenceExportId) return { resource };
   } catch (cause) {
     const asks = cause instanceof ControlError && cause.retryable && cause.retryAfterMs !== undefined;

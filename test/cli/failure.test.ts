@@ -52,6 +52,10 @@ describe('a failure', () => {
     expect(
       told(new DrillproofError('control.INTERNAL', 'm', { details: { correlationId: 'corr_1234567' } })),
     ).toContain('corr_1234567');
+    const answered = { retryAfterMs: 1e12, correlationId: 'corr_1' };
+    expect(told(new DrillproofError('control.RATE_LIMITED', 'm', { details: answered }))).toContain(
+      'm (it asks to wait 11574 d 1 h, correlation id corr_1)',
+    );
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     const cause = new TypeError('fetch failed', { cause: refused });
     expect(told(new TransportError('transport.UNREACHABLE', 'no answer', { cause }))).toContain(

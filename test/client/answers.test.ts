@@ -265,11 +265,13 @@ describe('an answer that asks to wait', () => {
     [{ 'retry-after': '1000000000' }, undefined],
     [{ 'retry-after': 'Fri, 01 Jan 2027 00:00:00 GMT' }, undefined],
     [{}, Number.MAX_SAFE_INTEGER],
+    [{ 'retry-after': '9'.repeat(400) }, undefined],
   ])('beyond the bound ends the call, with the wait in the error', async (headers, retryAfterMs) => {
     const { work, delays } = await read(overloaded(headers, retryAfterMs), { now });
     const failure = await failureOf(work);
     expect(failure).toMatchObject({ code: 'control.RATE_LIMITED' });
     expect(failure instanceof ControlError && failure.retryAfterMs).toBeGreaterThan(60_000);
+    expect(failure.details).toHaveProperty('retryAfterMs');
     expect(delays).toEqual([]);
   });
 

@@ -177,6 +177,20 @@ describe('a mirror', () => {
 });
 
 describe('what pins a mirror', () => {
+  it.each(['export.json', 'manifest.json', 'export-attestation.json'])(
+    'tells of the retries of %s, which may take long',
+    async (path) => {
+      const server = await source(made, (request) => {
+        if (request.path !== path || request.n > 0) return false;
+        envelope(request.response, 503, 'control.UNAVAILABLE', { retryable: true, retryAfterMs: 700 });
+        return true;
+      });
+      const { events } = await mirror(server, await newFolder());
+      const error: unknown = expect.objectContaining({ code: 'control.UNAVAILABLE' });
+      expect(events).toContainEqual({ type: 'retry', path, delayMs: 700, error });
+    },
+  );
+
   it('an export that is not available is not mirrored, and no folder is made', async () => {
     const folder = join(await newFolder(), 'absent');
     for (const change of [
@@ -283,8 +297,9 @@ describe('what pins a mirror', () => {
       sendBytes(request.response, request.seen, bytes.toReversed());
       return true;
     });
-    await mirror(server, folder);
+    const { events } = await mirror(server, folder);
     expect(server.requests(path)).toHaveLength(2);
+    expect(events).toContainEqual(expect.objectContaining({ type: 'retry', path, delayMs: 0 }));
     expect(Buffer.from(bytes).equals((await filesOf(folder)).get(path) ?? Buffer.of())).toBe(true);
   });
 });
