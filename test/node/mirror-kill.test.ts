@@ -82,19 +82,23 @@ describe('a mirror that is killed at any moment', () => {
   it('does so as a bag', { timeout: TIMEOUT }, () => killMany(Math.ceil(KILLS / 3), { bagit: true }));
 });
 
-it('that takes everything from a store, and is killed there, asks the source for no part', async () => {
-  const made = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
-  const store = await newFolder();
-  const { sent, slowly } = slowSender();
-  const server = await source(made, slowly);
-  expect((await ended(childOf(server, await newFolder(), { store }))).said).toBe('complete');
-  const before = sent();
-  const folder = await newFolder();
-  for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
-    await killAtRandom(childOf(server, folder, { store }), server, 100);
-    await expectProven(made, folder);
-  }
-  expect((await ended(childOf(server, folder, { store }))).said).toBe('complete');
-  expect((await expectProven(made, folder)).length).toBe(made.files.size);
-  expect(sent()).toBe(before);
-});
+it(
+  'that takes everything from a store, and is killed there, asks the source for no part',
+  { timeout: TIMEOUT },
+  async () => {
+    const made = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
+    const store = await newFolder();
+    const { sent, slowly } = slowSender();
+    const server = await source(made, slowly);
+    expect((await ended(childOf(server, await newFolder(), { store }))).said).toBe('complete');
+    const before = sent();
+    const folder = await newFolder();
+    for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
+      await killAtRandom(childOf(server, folder, { store }), server, 100);
+      await expectProven(made, folder);
+    }
+    expect((await ended(childOf(server, folder, { store }))).said).toBe('complete');
+    expect((await expectProven(made, folder)).length).toBe(made.files.size);
+    expect(sent()).toBe(before);
+  },
+);
