@@ -92,6 +92,7 @@ export const FLAGS = {
   ResourceBinding: 'The description of an export is not compared with its manifest.',
   Revocation: 'A revoked key is accepted, or a revocation takes more than it should.',
   Role: 'The roles that are signed are not unique, or not required.',
+  Receipts: 'A receipt that is gone, put in or without a link goes unnoticed, or a sound chain is refused.',
   RowBinding: 'A row of an export is not compared with the bundle that it lists.',
   Scope:
     'A limit to projects or organizations is not looked at, or is passed without knowing where evidence belongs.',

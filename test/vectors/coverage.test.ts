@@ -34,6 +34,7 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'export.CHANGED': 'it compares an export with one that a mirror or server already holds',
   'export.NOT_AVAILABLE': 'it speaks of the state of a control plane, not of bytes',
   'receipt.UNREADABLE': 'an error of a disk is no file',
+  'receipt.NONE': 'that a place holds no mirror comes before any is judged',
 };
 
 /** The other namespaces: what they speak of is no bytes that anybody could publish. */

@@ -15,6 +15,7 @@ import { identifiers } from './identifiers.ts';
 import { judgeKeys } from './judge-key/index.ts';
 import { keyFiles } from './key-files/index.ts';
 import { paths } from './paths.ts';
+import { receipts } from './receipts/index.ts';
 import { signatures } from './signatures.ts';
 import { strictJson } from './strict-json.ts';
 import { toolSources } from './tool-sources.ts';
@@ -41,5 +42,6 @@ export const KINDS: readonly Kind[] = [
   dsse,
   bundles,
   exports,
+  receipts,
   toolSources,
 ];

@@ -1,0 +1,104 @@
+import { canonicalJson } from '../../src/bytes/json-canonical.ts';
+import type { JsonObject, JsonValue } from '../../src/bytes/json-parse.ts';
+import { ORGANIZATION, PROJECT, T } from './bundle.ts';
+import { sha256Of, utf8 } from './bytes.ts';
+import { EXPORT_ID } from './export.ts';
+import { ISSUER, keyId, signDer } from './keys.ts';
+import { patched, type Patch } from './patch.ts';
+
+export const RECEIPT_TYPE = 'urn:drillproof:attestation:receipt:v1';
+const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
+
+/** A receipt as a file: its path, which follows from its text. */
+export type Receipt = { readonly path: string; readonly text: string; readonly digest: string };
+
+/** When the receipt of that number was finished, 1 the first. */
+export const finishedAt = (n: number): number => T - 60_000 + n * 1000;
+
+/** The receipt of that number, after another one or none. */
+export function receipt(n: number, previous?: Receipt, patch: Patch = {}): Receipt {
+  const value = patched(
+    {
+      schemaVersion: 2,
+      kind: 'mirror.receipt',
+      evidenceExportId: EXPORT_ID,
+      organizationId: ORGANIZATION,
+      projectId: PROJECT,
+      manifestDigest: sha256Of('a manifest'),
+      manifestFrom: 'source',
+      source: 'https://control.example',
+      tool: 'drillproof/1.0.0',
+      startedAtMs: finishedAt(n) - 500,
+      finishedAtMs: finishedAt(n),
+      outcome: 'complete',
+      withoutLocalReports: false,
+      files: [{ path: 'parts/evidence_000000000001.zip', bytes: '10', state: 'fetched' }],
+      failures: [],
+      ...(previous !== undefined && { previous: { path: previous.path, digest: previous.digest } }),
+    },
+    patch,
+  );
+  return fileOf(canonicalJson(value), Number(value['finishedAtMs']));
+}
+
+/** A receipt of version 1, which names no other. */
+export const olderReceipt = (n: number, patch: Patch = {}): Receipt =>
+  receipt(n, undefined, { '/schemaVersion': 1, ...patch });
+
+/** Any text, in the place of a receipt of that time. */
+export function fileOf(text: string, finishedAtMs: number): Receipt {
+  const digest = sha256Of(text);
+  const time = new Date(finishedAtMs).toISOString().replaceAll(/[-:]/g, '');
+  return { path: `receipts/${time}-${digest.slice(7, 19)}.json`, text, digest };
+}
+
+/** So many receipts, each after the one before it. */
+export function chain(length: number, patch: Patch = {}): Receipt[] {
+  const all: Receipt[] = [];
+  for (let n = 1; n <= length; n++) all.push(receipt(n, all.at(-1), patch));
+  return all;
+}
+
+type Signing = { readonly signer?: string; readonly issuedAtMs?: number; readonly statement?: Patch };
+
+/** The envelope that signs a receipt, beside it. */
+export function signedBeside(
+  { path, text, digest }: Receipt,
+  { signer = 'b', issuedAtMs, statement = {} }: Signing = {},
+): Readonly<Record<string, string>> {
+  const value = JSON.parse(text) as JsonObject;
+  const predicate: JsonObject = patched(
+    {
+      schemaVersion: 1,
+      predicateType: RECEIPT_TYPE,
+      issuer: ISSUER,
+      keyId: keyId(signer),
+      issuedAtMs: issuedAtMs ?? (value['finishedAtMs'] as JsonValue),
+      subject: {
+        evidenceExportId: value['evidenceExportId'] as JsonValue,
+        manifestDigest: value['manifestDigest'] as JsonValue,
+        receiptDigest: digest,
+      },
+    },
+    statement,
+  );
+  const payload = utf8(
+    canonicalJson({
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: [{ name: path, digest: { sha256: digest.replace('sha256:', '') } }],
+      predicateType: RECEIPT_TYPE,
+      predicate,
+    }),
+  );
+  const head = utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `);
+  const sig = signDer(signer, Uint8Array.from(Buffer.concat([head, payload])));
+  const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+  const signatures = [{ keyid: keyId(signer), sig: base64(sig) }];
+  return {
+    [`${path}.dsse`]: canonicalJson({ payload: base64(payload), payloadType: PAYLOAD_TYPE, signatures }),
+  };
+}
+
+/** Receipts as files, by path. */
+export const textsOf = (receipts: readonly Receipt[]): Record<string, string> =>
+  Object.fromEntries(receipts.map(({ path, text }) => [path, text]));

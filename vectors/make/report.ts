@@ -1,0 +1,140 @@
+import { sha256Of, utf8 } from './bytes.ts';
+import type { Code } from '../../src/codes/index.ts';
+import type { EvidenceInput } from '../../src/policy/index.ts';
+import { finding, type Finding } from '../../src/verify/finding.ts';
+import type { BundleReport, ExportReport, LocalReportReport } from '../../src/verify/report.ts';
+import { idOf, ORGANIZATION, PROJECT } from './bundle.ts';
+
+/** The time of every judgement. */
+export const AS_OF = 1_767_225_600_000; // 2026-01-01T00:00:00Z
+export const ISSUED = AS_OF - 3_600_000;
+
+export const digest = (text: string): `sha256:${string}` => `sha256:${sha256Of(utf8(text)).slice(7)}`;
+export const keyOf = (name: string): `sha256:${string}` => digest(`key ${name}`);
+
+export const found = (code: Code, subject: string, path?: string): Finding =>
+  finding(code, subject, { message: 'as the vector has it', ...(path !== undefined && { path }) });
+
+type Pins = NonNullable<BundleReport['reproduction']>;
+export type BundleParts = Partial<Omit<BundleReport, 'reproduction' | 'outcome'>> & {
+  readonly pins?: Partial<Pins>;
+  readonly outcome?: Partial<NonNullable<BundleReport['outcome']>>;
+};
+
+const coverageOf = (totalBytes: number, attestedBytes: number): BundleReport['coverage'] => ({
+  totalBytes,
+  coveredBytes: totalBytes,
+  attestedBytes,
+  uncovered: [],
+  mirrorFiles: [],
+});
+
+/** The report on a verified bundle of a drill that passed; `n` tells bundles apart. */
+export function bundle(n: number, { pins = {}, outcome = {}, ...rest }: BundleParts = {}): BundleReport {
+  const signer = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED };
+  return {
+    schemaVersion: 1,
+    kind: 'bundle',
+    verdict: 'verified',
+    depth: 'full',
+    asOfMs: AS_OF,
+    trust: { fingerprint: digest('trust'), keys: 1 },
+    evidenceBundleId: idOf('evidence', n),
+    organizationId: ORGANIZATION,
+    projectId: PROJECT,
+    runId: `run_vector-${n}`,
+    hostedRunId: idOf('hrun', n),
+    manifestDigest: digest(`manifest ${n}`),
+    signed: true,
+    provenance: 'attested',
+    signer,
+    signers: [{ ...signer, thumbprint: keyOf('one'), in: 'attestation' }],
+    reproduction: {
+      schemaVersion: 1,
+      scope: 'world_inputs',
+      drillId: 'checkout',
+      targetId: 'shop',
+      buildHash: digest('build'),
+      packageLockHash: digest('lock'),
+      seed: '42',
+      originalTrial: 1,
+      originalTrialCount: 1,
+      originalAttempt: 1,
+      originalAttemptLimit: 1,
+      scenarioId: 'plain',
+      ...pins,
+    },
+    outcome: {
+      drillId: pins.drillId ?? 'checkout',
+      targetId: pins.targetId ?? 'shop',
+      status: 'completed',
+      verdict: 'passed',
+      ...outcome,
+    },
+    checks: [],
+    findings: [],
+    coverage: coverageOf(1000, 1000),
+    ...rest,
+  };
+}
+
+/** What a report on a bundle loses when nobody vouches for it. */
+export const unattested = (verdict: 'intact' | 'incomplete' | 'failed'): BundleParts => ({
+  verdict,
+  provenance: 'claimed',
+});
+
+/** A bundle that nobody signed. */
+export function unsigned(n: number, rest: BundleParts = {}): BundleReport {
+  const {
+    signer: _signer,
+    signers: _signers,
+    reproduction: _pins,
+    ...report
+  } = bundle(n, { ...unattested('intact'), signed: false, ...rest });
+  return { ...report, findings: [found('bundle.UNSIGNED', idOf('evidence', n)), ...report.findings] };
+}
+
+/** A local report as it came. */
+export const local = (n: number, rest: Partial<LocalReportReport> = {}): LocalReportReport => ({
+  kind: 'local-report',
+  verdict: 'intact',
+  localReportId: idOf('lrep', n),
+  projectId: PROJECT,
+  path: `local-reports/${idOf('lrep', n)}.zip`,
+  provenance: 'user_produced',
+  trust: 'unattested',
+  checks: [],
+  findings: [],
+  ...rest,
+});
+
+/** The report on an export of these bundles, its list attested. */
+export const exportOf = (parts: readonly BundleReport[], rest: Partial<ExportReport> = {}): ExportReport => ({
+  schemaVersion: 1,
+  kind: 'export',
+  verdict: 'verified',
+  completeness: 'attested',
+  depth: 'full',
+  asOfMs: AS_OF,
+  evidenceExportId: idOf('evexp', 1),
+  organizationId: ORGANIZATION,
+  manifestDigest: digest('export manifest'),
+  trust: { fingerprint: digest('trust'), keys: 1 },
+  signer: { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED },
+  checks: [],
+  findings: [],
+  parts,
+  localReports: [],
+  coverage: coverageOf(2000, 1000),
+  ...rest,
+});
+
+export const given = (report: ExportReport | BundleReport, name = 'evidence'): EvidenceInput => ({
+  name,
+  report,
+});
+/** An export of these bundles, as the only input. */
+export const inExport = (...parts: readonly BundleReport[]): readonly EvidenceInput[] => [
+  given(exportOf(parts)),
+];
