@@ -30,6 +30,8 @@ const ABOUT: Readonly<Record<string, string>> = {
   client: 'The client of a control plane',
   control: 'Answers of a control plane',
   mirror: 'Mirrors',
+  scrub: 'Scrubs of an archive',
+  queue: 'Work shared through a queue',
   policy: 'Policies',
   usage: 'Wrong calls',
   pack: 'Packing',

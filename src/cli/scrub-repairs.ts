@@ -12,6 +12,7 @@ export type RepairCommandOptions = {
   readonly url?: string;
   readonly project?: string;
   readonly tokenFile?: string;
+  readonly caFile?: string;
 };
 
 /** Where damaged files are brought from. */
@@ -26,15 +27,20 @@ export type Repairs = {
  * @throws DrillproofError `usage.INVALID`, and what opening an archive or reading the token throws
  */
 export async function openRepairs(cli: Cli, options: RepairCommandOptions): Promise<Repairs | undefined> {
-  const { repairFrom, url, project, tokenFile } = options;
+  const { repairFrom, url, project, tokenFile, caFile } = options;
   if (repairFrom === 'source') {
     if (url === undefined || project === undefined)
       throw usageError('--repair-from source needs --url and --project');
-    const client = await openRemote(cli, { url, project, ...(tokenFile !== undefined && { tokenFile }) });
+    const client = await openRemote(cli, {
+      url,
+      project,
+      ...(tokenFile !== undefined && { tokenFile }),
+      ...(caFile !== undefined && { caFile }),
+    });
     return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
   }
-  if (url !== undefined || tokenFile !== undefined)
-    throw usageError('--url and --token-file are for --repair-from source');
+  if (url !== undefined || tokenFile !== undefined || caFile !== undefined)
+    throw usageError('--url, --token-file and --ca-file are for --repair-from source');
   return repairFrom === undefined ? undefined : fromArchive(repairFrom, cli);
 }
 

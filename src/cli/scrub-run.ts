@@ -28,6 +28,7 @@ export type ScrubCommandOptions = TrustOptions & {
   readonly jobs: number;
   readonly journal?: string;
   readonly expectManifest?: Digest;
+  readonly secondOpinion?: boolean;
 } & RepairCommandOptions;
 
 /** Scrubs an archive, tells what was found, and sets the exit code by it. */
@@ -56,7 +57,7 @@ async function scrubAll(
   cli: Cli,
   archive: ScrubArchive,
   how: ScrubOptions,
-  { expectManifest, project }: ScrubCommandOptions,
+  { project }: ScrubCommandOptions,
   repairs: Repairs | undefined,
 ): Promise<ScrubTotals> {
   const tally = createTally(archive);
@@ -65,7 +66,6 @@ async function scrubAll(
     const onProgress = follow(progress, archive.mirrors.length, tally);
     const repair = {
       ...how,
-      ...(expectManifest !== undefined && { expectManifest }),
       ...(project !== undefined && { projectId: project }),
     };
     await scrubMany(archive, { ...how, onProgress }, async (result, at) => {
@@ -94,7 +94,7 @@ function noteFaults(progress: Progress, { name, faults }: MirrorScrub): void {
 }
 
 async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {
-  const { olderThan, depth, jobs } = options;
+  const { olderThan, depth, jobs, expectManifest } = options;
   const trust = await readTrust(cli, options);
   return {
     tool: `drillproof/${await ownVersion()}`,
@@ -103,6 +103,8 @@ async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<Scr
     signal: cli.signal,
     now: cli.now,
     ...(trust !== undefined && { trust }),
+    ...(expectManifest !== undefined && { expectManifest }),
+    ...(options.secondOpinion === true && (await import('../node/second-opinion.ts'))),
     ...(olderThan !== undefined && { olderThanMs: olderThan }),
     ...(options.for !== undefined && { untilMs: cli.now() + options.for }),
   };

@@ -24,11 +24,11 @@ function scrubText(totals: ScrubTotals, outcome: string, place: string): string 
   const rest = [
     [outcomes.damaged, 'damaged'],
     [outcomes.unreadable, 'unreadable'],
-    [outcomes.unread, 'not begun'],
+    [outcomes.unread, 'not read to the end'],
   ] as const;
   const told = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
   const lines = facts([
-    [outcome, place],
+    [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
     ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...told].join(', ')],
     ['read', `${counted(read, 'file')}, ${size(readBytes)}`],
     ['young', young === 0 ? undefined : `${counted(young, 'file')} found good not long ago`],

@@ -222,8 +222,10 @@ class Visit {
   private async look(view: ScrubView, unit: Unit): Promise<void> {
     const { faults, identity } = await lookAtUnit(this.place, view, unit);
     this.faults.push(...faults);
-    this.read++;
-    this.readBytes += unit.bytes;
+    if (identity !== '') {
+      this.read++;
+      this.readBytes += unit.bytes;
+    }
     this.scrub.tell({ type: 'read', name: this.place.name, path: unit.path, bytes: unit.bytes });
     await this.note(unit.path, identity, faults.length === 0 ? 'good' : 'bad');
   }
@@ -243,7 +245,7 @@ class Visit {
       name: this.place.name,
       ...(manifest !== undefined && { evidenceExportId: manifest.evidenceExportId }),
       ...(manifestDigest !== undefined && { manifestDigest }),
-      outcome: outcomeOf(faults),
+      outcome: ifRead(outcomeOf(faults), left),
       files: view.files.size,
       read,
       readBytes,
@@ -264,6 +266,10 @@ async function checkReceipts({ source, files }: ScrubView, { verify }: Scrub): P
 /** Nothing pins the files of a mirror that was never whole; one that was whole has checksums, if not its manifest. */
 const isUnfinished = ({ unfinished, files }: ScrubView): boolean =>
   unfinished && !files.has(EXPORT_MANIFEST) && !files.has(CHECKSUMS);
+
+/** Of a mirror that was not read to its end nobody says that it is good. */
+export const ifRead = (outcome: MirrorScrub['outcome'], left: number): MirrorScrub['outcome'] =>
+  outcome === 'good' && left > 0 ? 'unread' : outcome;
 
 const signature = (file: SourceFile | undefined): string | undefined => file?.identity;
 

@@ -10,6 +10,8 @@ export type ScrubOptions = {
   readonly depth?: Depth;
   readonly trust?: TrustStore;
   readonly secondOpinion?: SecondOpinion;
+  /** The digest that the manifest must have, known from elsewhere. */
+  readonly expectManifest?: Digest;
   /** Reads only what was not found good within so many milliseconds; default 0, which is everything. */
   readonly olderThanMs?: number;
   /** When no further file is begun, by `now`; default never. The first one always is. */
@@ -39,13 +41,15 @@ export type Scrub = {
 };
 
 export function readScrub(options: ScrubOptions): Scrub {
-  const { tool, depth = 'digest', trust, secondOpinion, signal, now = Date.now, jobs = 1 } = options;
+  const { tool, depth = 'digest', trust, secondOpinion, expectManifest, signal } = options;
+  const { now = Date.now, jobs = 1 } = options;
   if (!(jobs >= 1)) throw new TypeError('jobs is a number of at least 1');
   const policy = {
     tool,
     depth,
     trust: trust?.fingerprint ?? null,
     secondOpinion: secondOpinion !== undefined,
+    expectManifest: expectManifest ?? null,
   };
   return {
     verify: {
@@ -53,6 +57,7 @@ export function readScrub(options: ScrubOptions): Scrub {
       depth,
       ...(trust !== undefined && { trust }),
       ...(secondOpinion !== undefined && { secondOpinion }),
+      ...(expectManifest !== undefined && { expect: { manifestDigest: expectManifest } }),
       ...(signal !== undefined && { signal }),
     },
     policy: digestOf(canonicalBytes(policy)),

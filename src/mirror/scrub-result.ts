@@ -17,7 +17,7 @@ export type MirrorScrub = {
   readonly name: string;
   readonly evidenceExportId?: string;
   readonly manifestDigest?: string;
-  /** `unread`: there was no time for it. `good` speaks of what was read and of what was found good within the age asked for. */
+  /** `unread`: nothing wrong was found, and there was no time for all of it. `good`: all of it was read, now or within the age asked for. */
   readonly outcome: 'good' | 'damaged' | 'unreadable' | 'unread';
   /** Files of the mirror; those read now, those left alone for being young, and those that are due and were not read. */
   readonly files: number;

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { exportRef, makeExport } from '../faults/export-source.ts';
 import { cleanUp as endServers, source } from '../mirror/make.ts';
 import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../node/scrub-make.ts';
+import { scrubSchema } from '../../src/report/scrub-schema.ts';
 import { NOW } from '../support/evidence.ts';
 import { call, drillproof } from './make.ts';
 
@@ -15,7 +16,7 @@ const PART = 'parts/evidence_000000000001.zip';
 const run = (line: string, env: Record<string, string> = {}) =>
   call(line.split(' '), { env, now: () => NOW });
 const json = async (line: string) =>
-  JSON.parse((await run(`${line} --json`)).stdout) as Record<string, unknown>;
+  scrubSchema.parse(JSON.parse((await run(`${line} --json`)).stdout));
 
 describe('drillproof scrub', () => {
   test('passes over a sound archive, and says what was read', async () => {

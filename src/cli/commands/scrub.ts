@@ -33,6 +33,7 @@ export function define(command: Command, cli: Cli): void {
         .argParser(wholeNumber(1, 256))
         .default(availableParallelism(), 'processors'),
     )
+    .option('--second-opinion', 'at full depth: judge everything by a second implementation too')
     .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
     .option(
       '--repair-from <place>',
@@ -42,6 +43,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--url <url>', 'with --repair-from source: address of the control plane, up to and without /v1')
     .option('--project <id>', 'with --repair-from source: project through which to read')
     .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
     .action(async (place: string, options: ScrubCommandOptions) => {
       const { scrub } = await import('../scrub-run.ts');
       await scrub(cli, place, options);
