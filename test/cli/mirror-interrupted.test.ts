@@ -39,7 +39,7 @@ const mirrorList = (folder: string) =>
 
 /** Looks at every mirror of the archive that there is. */
 async function lookAt(folder: string, each: (made: (typeof exports)[number], at: string) => Promise<void>) {
-  const there = await readdir(join(folder, 'archive')).catch(() => []);
+  const there: string[] = await readdir(join(folder, 'archive')).catch(() => []);
   for (const made of exports)
     if (there.includes(idOf(made))) await each(made, join(folder, 'archive', idOf(made)));
 }
@@ -70,7 +70,9 @@ describe('a run over many exports', () => {
         expect(one.code).toBe(exit);
         await lookAt(folder, async (made, at) => {
           if (signal === 'SIGINT')
-            expect(await readdir(join(at, '.drillproof-mirror')).catch(() => [])).not.toContain('lock');
+            expect(await readdir(join(at, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
+              'lock',
+            );
           guards.get(made)?.note(await expectProven(made, at));
         });
       }

@@ -6,12 +6,11 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { etagOf, type ExportSource, type Fault, type TestExport } from '../faults/export-source.ts';
 import { filesOf } from '../mirror/make.ts';
 
-/** Bytes of a body that go out together, and how long until the next ones. */
-const PIECE = 6_000;
+/** Between two pieces of a body. */
 const PAUSE_MS = 4;
 
 /** Sends parts and reports in pieces with pauses, so that there is a middle in which to die, and counts every byte. */
-export function slowSender() {
+export function slowSender(pieceBytes = 6_000) {
   let bytesSent = 0;
   const slowly: Fault = ({ path, bytes, seen, response }) => {
     if (!/^(parts|local-reports)\//.test(path)) return false;
@@ -23,10 +22,10 @@ export function slowSender() {
     });
     let at = from;
     const pieces = setInterval(() => {
-      const piece = bytes.subarray(at, at + PIECE);
+      const piece = bytes.subarray(at, at + pieceBytes);
       response.write(piece);
       bytesSent += piece.length;
-      at += PIECE;
+      at += pieceBytes;
       if (at < bytes.length && !response.destroyed) return;
       clearInterval(pieces);
       response.end();

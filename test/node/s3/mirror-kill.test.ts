@@ -1,72 +1,114 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, it } from 'vitest';
-import { makeExport } from '../../faults/export-source.ts';
-import { cleanUp, source } from '../../mirror/make.ts';
+import { hostname } from 'node:os';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { makeExport, type ExportSource } from '../../faults/export-source.ts';
+import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
+import { ended, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
+import type { ChildOptions } from '../mirror-child.ts';
 import { needS3, objectsIn, sha256, uploadsIn } from './make.ts';
 
 const s3 = await needS3();
 afterAll(() => s3.stop());
 afterEach(cleanUp);
 
-const CHILD = fileURLToPath(new URL('mirror-child.ts', import.meta.url));
 /** A longer run sets the variable. */
-const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6);
+const KILLS = Math.ceil(Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 4) / 2);
 const MIB = 1024 * 1024;
+/** Files under way at once; what a killed run had of each is lost with it, for it lay in memory and in uploads. */
+const AT_ONCE = 4;
+
+const startIn = (server: ExportSource, bucket: string, options: ChildOptions = {}) =>
+  startNode('s3/mirror-child.ts', [server.url, s3.url(bucket, 'a'), JSON.stringify(options)], s3.env);
 
 // Each kill must find its process holding the lease of the one before, and take it over: all are of this machine.
-it.runIf(process.platform === 'linux')(
-  'a mirror into S3 that is killed at any moment leaves only proven objects, and the next run completes it',
-  { timeout: 600_000 },
-  async () => {
-    const bucket = await s3.bucket();
-    const made = makeExport({ parts: 6, reports: 1, bytes: 9 * MIB });
-    const server = await source(made);
-    const start = () =>
-      spawn(process.execPath, ['--conditions=drillproof:source', CHILD, server.url, s3.url(bucket, 'a')], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, ...s3.env },
-      });
-    const proven = new Map<string, number>();
-    const look = async (): Promise<void> => {
-      const objects = await objectsIn(s3, bucket);
-      for (const [path, bytes] of made.files) {
-        const here = objects.get(`a/${path}`);
-        if (here === undefined) expect(objects.has('a/manifest.json')).toBe(false);
-        else {
-          expect(sha256(here), path).toBe(sha256(bytes));
-          proven.set(path, proven.get(path) ?? server.requests(path).length);
-        }
+describe.runIf(process.platform === 'linux')('a mirror into S3 that is killed at any moment', () => {
+  it.each([
+    ['', {}],
+    [' as a bag', { bagit: true }],
+    [' with a store', { store: '' }],
+  ] as const)(
+    'leaves only proven objects%s, and the next run completes it',
+    { timeout: 900_000 },
+    async (_, given: ChildOptions) => {
+      const bucket = await s3.bucket();
+      const store = given.store === undefined ? undefined : await newFolder();
+      const options = { ...given, ...(store !== undefined && { store }) };
+      const prefix = given.bagit === true ? 'a/data/' : 'a/';
+      const made = makeExport({ parts: KILLS > 20 ? 12 : 3, reports: 1, bytes: 9 * MIB });
+      const { slowly, sent } = slowSender(MIB / 4);
+      const server = await source(made, slowly);
+      const guard = refetchGuard(server);
+      const look = async (): Promise<number> => {
+        const objects = await objectsIn(s3, bucket);
+        const here = [...made.files].filter(([path]) => objects.has(prefix + path));
+        for (const [path, bytes] of here)
+          expect(sha256(objects.get(prefix + path)!), path).toBe(sha256(bytes));
+        if (objects.has(`${prefix}manifest.json`)) expect(here).toHaveLength(made.files.size);
+        guard.note(here.map(([path]) => path));
+        return here.length;
+      };
+      let killed = 0;
+      for (let i = 0; i < KILLS; i++) {
+        const one = await killAtRandom(startIn(server, bucket, options), server, 700);
+        if (one.killed) killed++;
+        await look();
       }
-    };
-    let killed = 0;
-    for (let i = 0; i < KILLS; i++) {
-      const before = server.seen.length;
-      const child = start();
-      const exited = once(child, 'exit');
-      await expect
-        .poll(() => server.seen.length > before || child.exitCode !== null, { interval: 1, timeout: 20_000 })
-        .toBe(true);
-      const delayMs = Math.random() * 700;
-      await Promise.race([exited, new Promise((resolve) => void setTimeout(resolve, delayMs))]);
-      child.kill('SIGKILL');
-      const [, signal] = await exited;
-      if (signal === 'SIGKILL') killed++;
-      await look();
-    }
-    expect(killed).toBeGreaterThan(0);
-    const last = start();
-    let said = '';
-    for (const stream of [last.stdout, last.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
-    await once(last, 'close');
-    expect(said).toBe('complete');
-    for (const [path, times] of proven) expect(server.requests(path).length, path).toBe(times);
-    await look();
-    expect(proven.size).toBe(made.files.size);
-    expect(await uploadsIn(s3, bucket)).toEqual([]);
-    expect([...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'))).toEqual(
-      [],
-    );
-  },
-);
+      expect(killed).toBeGreaterThan(0);
+      expect((await ended(startIn(server, bucket, options))).said).toBe('complete');
+      expect(await look()).toBe(made.files.size);
+      expect(guard.again()).toEqual([]);
+      const size = made.files.size * 9 * MIB;
+      expect(sent()).toBeLessThanOrEqual(size + killed * AT_ONCE * 9 * MIB);
+      if (KILLS > 20)
+        process.stderr.write(`S3: ${killed} kills, files of ${size} bytes, ${sent()} bytes sent\n`);
+      expect(await uploadsIn(s3, bucket)).toEqual([]);
+      const own = [...(await objectsIn(s3, bucket)).keys()].filter((key) => key.includes('.drillproof'));
+      expect(own).toEqual([]);
+      if (store === undefined) return;
+      expect(await readdir(join(store, 'tmp'))).toEqual([]);
+      for (const [path, bytes] of await filesOf(join(store, 'sha256')))
+        expect(sha256(bytes).slice('sha256:'.length)).toBe(path.slice(3));
+    },
+  );
+});
+
+describe('two mirrors of one export into one prefix, in two processes', () => {
+  const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
+
+  /** A source that holds every part back until it is told, so that whoever asks first holds the prefix. */
+  async function heldSource() {
+    let open = false;
+    const { slowly } = slowSender();
+    const server = await source(made, (request) => (open ? slowly(request) : made.files.has(request.path)));
+    return { server, release: () => void (open = true) };
+  }
+  it('the second is told which process has it, and takes over when that one is killed', async () => {
+    const [{ server, release }, bucket] = [await heldSource(), await s3.bucket()];
+    const holder = startIn(server, bucket);
+    await expect
+      .poll(() => server.seen.some(({ url }) => url.includes('/parts/')), { timeout: 30_000 })
+      .toBe(true);
+    const second = await ended(startIn(server, bucket));
+    expect([second.code, second.said.split(':')[0]]).toEqual([3, 'io.LOCKED']);
+    expect(second.said).toContain(`process ${holder.pid} on ${hostname()}`);
+    const waiting = ended(startIn(server, bucket, { waitMs: 60_000 }));
+    await expect.poll(() => server.requests('export.json').length, { timeout: 30_000 }).toBe(3);
+    const end = ended(holder);
+    holder.kill('SIGKILL');
+    await end;
+    release();
+    expect((await waiting).said).toBe('complete');
+    const objects = await objectsIn(s3, bucket);
+    for (const [path, bytes] of made.files) expect(sha256(objects.get(`a/${path}`)!)).toBe(sha256(bytes));
+  });
+
+  it('the second waits when it shall, and both prove the whole', async () => {
+    const bucket = await s3.bucket();
+    const { slowly, sent } = slowSender();
+    const server = await source(made, slowly);
+    const both = [1, 2].map(() => ended(startIn(server, bucket, { waitMs: 60_000 })));
+    for (const { said } of await Promise.all(both)) expect(said).toBe('complete');
+    expect(sent()).toBe(made.files.size * 20_000);
+  });
+});
