@@ -14,7 +14,7 @@ const TAIL = `
 That the newest receipts of a mirror were removed cannot be seen in it: keep its head
 elsewhere, and give it with --expect-head DIGEST when you verify the mirror again.
 `;
-const WORD = 'A receipt that nobody signed is only the word of whoever can write to the mirror.\n';
+const WORD = 'A receipt that no trusted key signed is only the word of whoever can write to the mirror.\n';
 
 /** What became of the receipts of every mirror, the failures last. */
 export function receiptsText(mirrors: readonly MirrorReceipts[]): string {
@@ -22,7 +22,8 @@ export function receiptsText(mirrors: readonly MirrorReceipts[]): string {
   const each = last.map(mirrorText).join('\n');
   const all = mirrors.map(({ report }) => report);
   const unsigned = all.some(({ receipts }) => receipts.some(({ signer }) => signer === undefined));
-  return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${TAIL}${unsigned ? WORD : ''}`;
+  const alone = all.every(({ findings }) => findings.some(({ code }) => code === 'receipt.ALONE'));
+  return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${alone ? '\n' : TAIL}${unsigned ? WORD : ''}`;
 }
 
 const failed = ({ report }: MirrorReceipts): boolean => report.result !== 'sound';

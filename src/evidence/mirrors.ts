@@ -25,8 +25,10 @@ export async function mirrorsIn(tree: EvidenceSource): Promise<readonly MirrorIn
 }
 
 function prefixOf(path: string): string | undefined {
-  const [, above = '', file = ''] = /^((?:.*\/)?)(receipts\/[^/]+|[^/]+)$/.exec(path) ?? [];
-  return file === EXPORT_MANIFEST || isReceiptFile(file) || isReceiptEnvelope(file) ? above : undefined;
+  const [, mirror, receipt = ''] = /^((?:.*\/)?)(receipts\/[^/]+)$/.exec(path) ?? [];
+  if (isReceiptFile(receipt) || isReceiptEnvelope(receipt)) return mirror;
+  const [, folder, file] = /^((?:.*\/)?)([^/]+)$/.exec(path) ?? [];
+  return file === EXPORT_MANIFEST ? folder : undefined;
 }
 
 const part = (tree: EvidenceSource, prefix: string, files: readonly SourceFile[]): EvidenceSource => ({
