@@ -112,7 +112,7 @@ export const failingPromises = (fs: typeof FsPromises) => ({
     const file = await fs.open(path, flags, mode);
     const sync = file.sync.bind(file);
     file.sync = async () => {
-      disk.meet('sync');
+      disk.meet('sync', path);
       await sync();
     };
     return file;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
@@ -185,6 +186,37 @@ describe('bytes that a disk may have lost', () => {
       disk.disarm();
       await expectMended(place, server);
     }
+  });
+
+  it('are not kept under a name that may be lost: the next run makes the names durable that it finds', async () => {
+    const one = makeExport({ parts: 1, reports: 0 });
+    const [server, place] = [await source(one), await placeOf('plain')];
+    const parts = join(place.folder, 'parts');
+    for (const times of [1, 1]) {
+      disk.arm('sync', 1, 'EIO', /\/parts$/);
+      expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
+      expect(await readdir(parts)).toHaveLength(times);
+      expect((await here(place.folder)).has('manifest.json')).toBe(false);
+    }
+    disk.disarm();
+    expect(await mirrorInto(place, server)).toBe('complete');
+  });
+
+  it.each(['read', 'look'] as const)('at any one call (%s) over a whole mirror harm nothing', async (act) => {
+    const server = await source(made);
+    const place = await wholePlace(server);
+    for (let nth = 1; ; nth++) {
+      disk.arm(act, nth, 'EIO');
+      const outcome = await mirrorInto(place, server);
+      const { struck } = disk;
+      disk.disarm();
+      expect(['complete', 'io.UNREADABLE', 'io.WRITE_FAILED']).toContain(outcome);
+      expect((await expectSound(place)).length).toBe(made.files.size);
+      if (struck) continue;
+      expect(nth).toBeGreaterThan(made.files.size);
+      break;
+    }
+    await expectMended(place, server);
   });
 
   it('in a part on its way end the run, and the next one fetches it from its beginning', async () => {
