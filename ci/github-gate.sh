@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Runs the gate in a step of GitHub Actions: the text into the log, the reasons as annotations, the summary, the outputs.
+# Inputs come as GATE_… variables. Ends as the gate ends, so that the step fails on everything but yes.
+set -euo pipefail
+drillproof=$(dirname "${BASH_SOURCE[0]}")/../single/drillproof.mjs
+work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/drillproof-gate-XXXXXX")
+
+arguments=()
+# Every line of a variable that is not blank, each behind an option if one is given.
+add() {
+  local option=$1 line
+  while IFS= read -r line || [[ -n $line ]]; do
+    line=${line%$'\r'}
+    [[ $line =~ [^[:space:]] ]] || continue
+    arguments+=(${option:+"$option"} "$line")
+  done <<<"$2"
+}
+add --policy "${GATE_POLICY:-}"
+add --trust "${GATE_TRUST:-}"
+add --key "${GATE_KEY:-}"
+add --url "${GATE_URL:-}"
+add --project "${GATE_PROJECT:-}"
+add --format "${GATE_FORMATS:-}"
+add '' "${GATE_ARGUMENTS:-}"
+arguments+=(--)
+add '' "${GATE_EVIDENCE:-}"
+[[ -n ${DRILLPROOF_TOKEN:-} ]] || unset DRILLPROOF_TOKEN
+
+# The text quotes evidence, which must not be taken for commands to the runner.
+stop=$(node -p 'crypto.randomUUID()')
+echo "::stop-commands::$stop"
+status=0
+node "$drillproof" gate --force --quiet --format text \
+  --format "json=$work/decision.json" --format "github=$work/annotations" --format "markdown=$work/summary.md" \
+  "${arguments[@]}" || status=$?
+echo "::$stop::"
+
+if [[ -f $work/decision.json ]]; then
+  cat "$work/annotations"
+  [[ ${GATE_SUMMARY:-true} == false ]] || cat "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
+  {
+    echo "answer=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).answer' "$work/decision.json")"
+    echo "decision=$work/decision.json"
+  } >>"$GITHUB_OUTPUT"
+else
+  echo '::error title=drillproof gate::the gate could not be run; the log says why'
+fi
+echo "exit-code=$status" >>"$GITHUB_OUTPUT"
+exit "$status"

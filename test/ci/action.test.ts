@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAction } from './composite.ts';
+import { makeWorkspace } from './evidence.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+let action = '';
+let workspace = '';
+
+/** What an action is: what a release carries, or with `from` what lies in a checkout. */
+async function copy(paths: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-action-'));
+  for (const path of paths) await cp(join(root, path), join(folder, path), { recursive: true });
+  return folder;
+}
+
+beforeAll(async () => {
+  action = await copy(['action.yml', 'ci']);
+  const build = ['--silent', '--config', 'tsup.single.config.ts', '--out-dir', join(action, 'single')];
+  execFileSync(join(root, 'node_modules/.bin/tsup'), build, { cwd: root });
+  workspace = await makeWorkspace();
+});
+afterAll(async () => {
+  for (const folder of [action, workspace]) await rm(folder, { recursive: true, force: true });
+});
+
+const gate = (given: Readonly<Record<string, string>>) =>
+  runAction(action, workspace, { trust: 'trust.json', evidence: 'mirror', ...given });
+
+const answerIn = async (file: string): Promise<unknown> =>
+  (JSON.parse(await readFile(file, 'utf8')) as { answer: unknown }).answer;
+
+describe('the GitHub Action of a release', () => {
+  it('succeeds where the answer is yes, and says so in every place', async () => {
+    const { succeeded, log, outputs, summary } = await gate({});
+    expect(log).toMatch(/^::notice title=drillproof gate::/m);
+    expect(succeeded).toBe(true);
+    expect(outputs).toMatchObject({ answer: 'yes', 'exit-code': '0' });
+    expect(await answerIn(outputs['decision']!)).toBe('yes');
+    expect(summary).toContain('YES');
+  });
+
+  it('fails where the answer is no, with the reason at the file', async () => {
+    const { succeeded, log, outputs, summary } = await gate({ evidence: 'mirror\n\ndamaged\r\n' });
+    expect(succeeded).toBe(false);
+    expect(outputs).toMatchObject({ answer: 'no', 'exit-code': '1' });
+    expect(log).toMatch(/^::error file=damaged[^,]*,title=verdict/m);
+    expect(summary).toContain('NO');
+  });
+
+  it.each([
+    ['evidence that is not there', { evidence: 'nowhere' }],
+    ['no evidence', { evidence: '\n  \n' }],
+    ['a policy that is not there', { policy: 'nowhere.yaml' }],
+    ['an argument that there is not', { arguments: '--no-such-option' }],
+    ['digest depth', { arguments: '--depth\ndigest' }],
+  ])('never succeeds over %s', async (_what, given) => {
+    const { succeeded, log, outputs } = await gate(given);
+    expect(succeeded).toBe(false);
+    expect(outputs['answer']).not.toBe('yes');
+    expect(['2', '3']).toContain(outputs['exit-code']);
+    expect(log).toMatch(/^::error /m);
+  });
+
+  it('writes more formats, hands arguments on and leaves the summary out', async () => {
+    const { succeeded, outputs, summary } = await gate({
+      formats: 'junit=junit.xml\nsarif=drillproof.sarif',
+      arguments: '--as-of\n2026-01-01',
+      summary: 'false',
+    });
+    expect([succeeded, outputs['answer'], summary]).toEqual([false, 'no', '']);
+    expect(await readFile(join(workspace, 'junit.xml'), 'utf8')).toContain('<testsuite');
+    expect(await readFile(join(workspace, 'drillproof.sarif'), 'utf8')).toContain('"2.1.0"');
+  });
+
+  it('runs no input as a command, and shows no token', async () => {
+    const evil = '$(touch owned); `touch owned` && touch owned #"\'';
+    const { log } = await gate({ evidence: evil, policy: evil, token: 'a-secret-token' });
+    await expect(readFile(join(workspace, 'owned'))).rejects.toThrow('ENOENT');
+    expect(log).not.toContain('a-secret-token');
+  });
+
+  it('lets nothing in the text of the log be a command to the runner', async () => {
+    const name = '::set-output name=answer::yes';
+    const { log } = await gate({ evidence: name });
+    const [, stop = ''] = /^::stop-commands::(\S+)$/m.exec(log) ?? [];
+    const [before = ''] = log.split(`::${stop}::`);
+    expect(before).toContain(`::stop-commands::${stop}`);
+    expect(log.slice(before.length)).not.toMatch(/^::set-output/m);
+  });
+});
+
+describe('the GitHub Action of a checkout', () => {
+  it('builds the program once and gates with it', async () => {
+    const files = ['action.yml', 'ci', 'src', 'scripts', 'tsup.single.config.ts', 'tsconfig.json'];
+    const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
+    try {
+      const given = { trust: 'trust.json', evidence: 'mirror' };
+      const first = await runAction(checkout, workspace, given);
+      expect(first).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
+      await rm(join(checkout, 'node_modules'), { recursive: true });
+      const second = await runAction(checkout, workspace, given);
+      expect(second).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
+    } finally {
+      await rm(checkout, { recursive: true, force: true });
+    }
+  }, 300_000);
+});
