@@ -124,6 +124,29 @@ export const CONNECTION_FAULTS: readonly FaultRow[] = [
     always: 'whole',
   },
   {
+    name: 'an answer of HTTP/1.0 that ends too early, which its head does not tell',
+    strike: raw(({ answer }) => Buffer.concat([http10(answer), answer.body.subarray(0, -7)])),
+    once: 'whole',
+    always: {
+      resource: 'transport.DIGEST_MISMATCH',
+      document: 'transport.DIGEST_MISMATCH',
+      file: ['part.BYTES_MISMATCH', 'local-report.BYTES_MISMATCH'],
+    },
+  },
+  {
+    name: 'bytes behind the answer, which are dropped with their connection',
+    strike: ({ answer, response }) => {
+      const stray = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong';
+      const { socket } = response;
+      socket?.cork();
+      sendAnswer(response, answer);
+      socket?.write(stray);
+      socket?.uncork();
+    },
+    once: 'whole',
+    always: 'whole',
+  },
+  {
     name: 'interim answers before the real one, which are no fault',
     strike: ({ answer, response }) => {
       for (let i = 0; i < 5; i++) response.writeEarlyHints({ link: '</elsewhere>; rel=preload' });

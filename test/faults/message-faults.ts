@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { EndsByKind, FaultRow } from './fault-row.ts';
-import { sendAnswer, writeHead, type Exchange, type Strike } from './proxy.ts';
+import { sendAnswer, sendForEver, writeHead, type Exchange, type Strike } from './proxy.ts';
 
 /** Answers with another body, whole and of the length that the head declares. */
 const bodyOf =
@@ -34,11 +34,7 @@ const declare =
 const endless: Strike = ({ answer, response }) => {
   writeHead(response, answer, { headers: { 'content-length': undefined } });
   response.write(answer.body);
-  const more = (): void => {
-    while (!response.destroyed && response.write(Buffer.alloc(65_536))) continue;
-  };
-  response.on('drain', more);
-  more();
+  sendForEver(response);
 };
 
 const BOMB = gzipSync(Buffer.alloc(32 * 1024 * 1024));

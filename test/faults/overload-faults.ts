@@ -1,6 +1,6 @@
 import type { Code } from '../../src/codes/index.ts';
 import { A_STAGE_OF_EACH_KIND, STAGES, type Ends, type FaultRow } from './fault-row.ts';
-import type { Strike } from './proxy.ts';
+import { sendForEver, type Strike } from './proxy.ts';
 
 const bare =
   (status: number, headers: Readonly<Record<string, string>> = {}): Strike =>
@@ -129,12 +129,17 @@ export const OVERLOAD_FAULTS: readonly FaultRow[] = [
     name: '500 whose body never ends',
     strike: ({ response }) => {
       response.writeHead(500);
-      const more = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536))) continue;
-      };
-      response.on('drain', more);
-      more();
+      sendForEver(response);
     },
     ...ends('transport.RESPONSE_INVALID'),
+  },
+  {
+    name: '503 whose body stalls',
+    strike: ({ response }) => {
+      response.writeHead(503, { 'content-length': 100 });
+      response.write('{');
+    },
+    ...ends('transport.UNREACHABLE'),
+    timed: true,
   },
 ];

@@ -140,3 +140,12 @@ export function writeHead(
   );
   response.writeHead(change.status ?? answer.status, Object.fromEntries(present));
 }
+
+/** Sends zeros for as long as anybody reads. */
+export function sendForEver(response: ServerResponse): void {
+  const more = (): void => {
+    while (!response.destroyed && response.write(Buffer.alloc(65_536))) continue;
+  };
+  response.on('drain', more);
+  more();
+}

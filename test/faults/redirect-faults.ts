@@ -1,5 +1,5 @@
 import { A_STAGE_OF_EACH_KIND, type FaultRow } from './fault-row.ts';
-import { sendAnswer, type Exchange, type Strike } from './proxy.ts';
+import { sendAnswer, sendForEver, type Exchange, type Strike } from './proxy.ts';
 
 const redirect =
   (status: number, location: (exchange: Exchange) => string): Strike =>
@@ -44,6 +44,15 @@ export const REDIRECT_FAULTS: readonly FaultRow[] = [
   {
     name: 'a redirect within the origin, without end',
     strike: redirect(307, ({ url }) => url),
+    once: 'whole',
+    always: 'transport.REDIRECT_REFUSED',
+  },
+  {
+    name: 'a redirect within the origin whose body never ends',
+    strike: ({ response, url }) => {
+      response.writeHead(307, { location: url });
+      sendForEver(response);
+    },
     once: 'whole',
     always: 'transport.REDIRECT_REFUSED',
   },
