@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { archiveSchema } from '../../src/report/archive-schema.ts';
 import { needS3, objectsIn } from '../node/s3/make.ts';
 import { needPostgres } from '../node/queue/make.ts';
@@ -9,23 +9,30 @@ import { call, drillproof, type Ended } from './make.ts';
 import { gate, realExports, sharedWork, TOKEN } from './shared-work.ts';
 
 const s3 = await needS3();
-afterAll(() => s3.stop());
+const afterwards: (() => Promise<void>)[] = [() => s3.stop()];
+afterAll(async () => {
+  for (const end of afterwards) await end();
+});
 const postgres = await needPostgres();
 
 const exports = await realExports(6);
 const ids = exports.map(({ id }) => id);
 const ABSENT = 'evexp_000000000099';
-const told = ({ stdout }: Ended) => archiveSchema.parse(JSON.parse(stdout));
+function told({ stdout }: Ended) {
+  const { data } = archiveSchema.safeParse(JSON.parse(stdout));
+  if (data === undefined) throw new Error(`this is no report of mirrors: ${stdout}`);
+  return data;
+}
 const bucketOf = (place: string): string => new URL(place).host;
 
 async function shared(queue: string, all = exports, fault?: Fault) {
   const work = await sharedWork(s3, queue, all, fault);
-  onTestFinished(() => work.server.close());
+  afterwards.push(() => work.server.close());
   return work;
 }
 
-// They wait most of the time: for signs of life that do not come.
-describe.concurrent('mirror --queue', () => {
+// Both wait most of the time, for signs of life that do not come.
+describe.concurrent('mirror --queue whose worker or database ends', () => {
   it(
     'shares the work between three processes, and what one had that was killed is done by the others',
     { timeout: 90_000 },
@@ -71,6 +78,32 @@ describe.concurrent('mirror --queue', () => {
     },
   );
 
+  it(
+    'ends with its code and lets go of the place when the database goes away, and goes on later',
+    { timeout: 90_000 },
+    async () => {
+      const server = await needPostgres();
+      const url = await server.database();
+      const held = gate(ids[0]!);
+      const work = await shared(url, exports.slice(0, 2), held.fault);
+      const listed = ids.slice(0, 2);
+      const first = work.worker(listed);
+      await expect.poll(held.held, { timeout: 30_000 }).toBeGreaterThan(0);
+      await server.stop('SIGQUIT');
+      const away = await first.ended;
+      expect([away.code, JSON.parse(away.stdout).code]).toEqual([3, 'queue.UNREACHABLE']);
+      expect(away.stdout + away.stderr).not.toContain(server.password);
+      const keys = [...(await objectsIn(s3, bucketOf(work.place))).keys()];
+      expect(keys.filter((key) => key.includes('/lease/'))).toEqual([]);
+      held.open();
+      await server.start();
+      const next = await work.worker(listed).ended;
+      expect([next.code, told(next)]).toMatchObject([0, { complete: 2 }]);
+    },
+  );
+});
+
+describe('mirror --queue', () => {
   it('tells every worker what fails after its tries, and a second run of the database nothing of it', async () => {
     const url = await postgres.database();
     const two = exports.slice(0, 2);
@@ -113,30 +146,6 @@ describe.concurrent('mirror --queue', () => {
     const next = await work.worker(listed, '--queue-lost-after', '10m').ended;
     expect([next.code, told(next)]).toMatchObject([0, { complete: 1 }]);
   });
-
-  it(
-    'ends with its code and lets go of the place when the database goes away, and goes on later',
-    { timeout: 90_000 },
-    async () => {
-      const server = await needPostgres();
-      const url = await server.database();
-      const held = gate(ids[0]!);
-      const work = await shared(url, exports.slice(0, 2), held.fault);
-      const listed = ids.slice(0, 2);
-      const first = work.worker(listed);
-      await expect.poll(held.held, { timeout: 30_000 }).toBeGreaterThan(0);
-      await server.stop('SIGQUIT');
-      const away = await first.ended;
-      expect([away.code, JSON.parse(away.stdout).code]).toEqual([3, 'queue.UNREACHABLE']);
-      expect(away.stdout + away.stderr).not.toContain(server.password);
-      const keys = [...(await objectsIn(s3, bucketOf(work.place))).keys()];
-      expect(keys.filter((key) => key.includes('/lease/'))).toEqual([]);
-      held.open();
-      await server.start();
-      const next = await work.worker(listed).ended;
-      expect([next.code, told(next)]).toMatchObject([0, { complete: 2 }]);
-    },
-  );
 
   it('whose token is refused ends without spoiling the work of the others', async () => {
     const url = await postgres.database();
