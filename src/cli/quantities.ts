@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { time } from './options.ts';
 
 const DURATION = /^(\d{1,9})(s|m|h|d)$/;
 const UNIT_MS = new Map([
@@ -16,6 +17,12 @@ export function duration(value: string): number {
   if (ms <= MAX_DURATION_MS) return ms;
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d, and no more than 365d.');
 }
+
+/** A time, or how long before now it was, such as `14d`; in milliseconds since 1970. */
+export const timeOrAgo =
+  (now: () => number) =>
+  (value: string): number =>
+    DURATION.test(value) ? now() - duration(value) : time(value);
 
 const RATE = /^(\d{1,12})(k|M|G|)$/;
 const UNIT_BYTES = new Map([

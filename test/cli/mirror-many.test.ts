@@ -74,6 +74,14 @@ describe('mirror --all', () => {
       expect((await served.run(`verify every/${id} --trust trust.json --jobs 1`)).code).toBe(0);
   });
 
+  it.each([
+    ['1h', 0],
+    ['1s', 3],
+  ])('--since %s counts back from now', async (since, exit) => {
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect((await served.call(`mirror --all --since ${since} --to since-${since}`)).code).toBe(exit);
+  });
+
   it('with nothing that is new enough is no success', async () => {
     const { code, stderr } = await served.call('mirror --all --since 2999-01-01 --to later');
     expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);

@@ -19,10 +19,10 @@ import { followLook, followMirror } from '../mirror-progress.ts';
 import { MirrorTally } from '../mirror-tally.ts';
 import { incompleteText, receiptText } from '../mirror-text.ts';
 import { receiptSigningOptions } from '../signing.ts';
-import { digest, examples, standardOptions, time, wholeNumber } from '../options.ts';
+import { digest, examples, standardOptions, wholeNumber } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { createProgress } from '../progress.ts';
-import { duration, rate } from '../quantities.ts';
+import { duration, rate, timeOrAgo } from '../quantities.ts';
 import { shard } from '../shard-option.ts';
 
 const MORE = `
@@ -42,7 +42,11 @@ export function define(command: Command, cli: Cli): void {
     )
     .option('--list <file>', 'mirror the exports that a file names, one on each line; - for standard input')
     .option('--all', 'mirror every export of the project that is available')
-    .option('--since <time>', 'with --all: only those that changed since then', time)
+    .option(
+      '--since <time>',
+      'with --all: only those that changed since then, or in a time such as 14d',
+      timeOrAgo(cli.now),
+    )
     .option(
       '--shard <i/n>',
       'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',

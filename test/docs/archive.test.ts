@@ -1,0 +1,220 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, drillproof } from '../cli/make.ts';
+import { servedExports } from '../cli/served-exports.ts';
+import { objectsOf, podOf, read, settingsOf, variablesOf } from './deployment.ts';
+
+const UNITS = readdirSync('docs/archive').filter((name) => /\.(?:service|timer)$/.test(name));
+const KUBERNETES = objectsOf(read('kubernetes.yaml'));
+const SHARDS = objectsOf(read('kubernetes-shards.yaml'));
+const indented = (text: string): string => text.trimEnd().replaceAll(/^(?=.)/gm, '    ');
+const page = readFileSync('docs/archive.md', 'utf8');
+
+describe('the units of systemd', () => {
+  it('are accepted by systemd itself, a program that is there in place of ours', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'units-'));
+    try {
+      for (const name of UNITS)
+        writeFileSync(
+          join(folder, name),
+          read(name).replaceAll(/\/usr\/(?:local\/)?bin\/(?:drillproof|logger)/g, '/bin/true'),
+        );
+      const files = UNITS.map((name) => join(folder, name.replace('@', '@x')));
+      writeFileSync(
+        join(folder, 'drillproof-alert@x.service'),
+        readFileSync(join(folder, 'drillproof-alert@.service')),
+      );
+      const verified = execFileSync('systemd-analyze', ['verify', '--man=no', ...files], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      expect(verified).toBe('');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('belong together: each timer to its service, each failure to the alert', () => {
+    const timers = UNITS.filter((name) => name.endsWith('.timer'));
+    expect(timers).toHaveLength(2);
+    for (const name of timers) {
+      const service = settingsOf(read(name.replace('.timer', '.service')));
+      expect(service.get('OnFailure')).toBe('drillproof-alert@%n.service');
+      expect(service.get('SuccessExitStatus')).toBe('130');
+      expect(settingsOf(read(name)).get('Persistent')).toBe('yes');
+    }
+  });
+});
+
+describe('the objects for Kubernetes', () => {
+  const all = [...KUBERNETES, ...SHARDS];
+  const claims = all
+    .filter(({ kind }) => kind === 'PersistentVolumeClaim')
+    .map(({ metadata }) => metadata.name);
+
+  it('are a volume, a mirror and a scrub; and a job in shards', () => {
+    expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      'PersistentVolumeClaim drillproof-archive',
+      'CronJob drillproof-mirror',
+      'CronJob drillproof-scrub',
+      'Job drillproof-shards',
+    ]);
+  });
+
+  it.each(
+    all.flatMap((one) => (podOf(one) === undefined ? [] : [[one.metadata.name, podOf(one)!] as const])),
+  )(
+    'of %s mount what is defined, name variables that are set, and write only to volumes',
+    (_name, { pod, rules }) => {
+      const [container] = pod.containers;
+      const volumes = pod.volumes.map(({ name }) => name);
+      expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
+      for (const volume of pod.volumes)
+        if ('persistentVolumeClaim' in volume)
+          expect(claims).toContain(volume.persistentVolumeClaim.claimName);
+      const set = new Set([...container.env.map(({ name }) => name), 'JOB_COMPLETION_INDEX']);
+      const used = container.command.flatMap((word) =>
+        [...word.matchAll(/\$\((\w+)\)/g)].map(([, name]) => name),
+      );
+      expect(used.filter((name) => name === undefined || !set.has(name))).toEqual([]);
+      const codes = rules.flatMap((rule) => ('onExitCodes' in rule ? [rule.onExitCodes] : []));
+      expect(codes).toEqual([{ containerName: container.name, operator: 'In', values: [1, 2] }]);
+    },
+  );
+
+  it('that write to one volume have a host name that stays, and each another one', () => {
+    const names = KUBERNETES.flatMap((one) => podOf(one)?.pod.hostname ?? []);
+    expect(names).toEqual(['drillproof-mirror', 'drillproof-scrub']);
+  });
+
+  it('share the work by as many shards as there are pods', () => {
+    const [job] = SHARDS;
+    expect(job?.spec).toMatchObject({ completionMode: 'Indexed', completions: 8, parallelism: 8 });
+    expect(podOf(job!)?.pod.containers[0].command).toContain('--shard=$(JOB_COMPLETION_INDEX)/8');
+  });
+});
+
+describe('the command lines, run as they stand', () => {
+  let served: Awaited<ReturnType<typeof servedExports>>;
+  let token: string;
+  beforeAll(async () => {
+    served = await servedExports();
+    const made = await served.run(
+      'admin token create --organization org_000000000001 --all-projects --data plane',
+    );
+    token = made.stdout.trim();
+  });
+  afterAll(() => served[Symbol.asyncDispose]());
+
+  /** Runs words in a place of their own, where `paths` lie elsewhere. */
+  async function run(words: readonly string[], paths: Readonly<Record<string, string>>, env = {}) {
+    const moved = words.map((word) =>
+      Object.entries(paths).reduce((text, [from, to]) => text.replaceAll(from, to), word),
+    );
+    return drillproof(moved, { cwd: served.path('.'), env });
+  }
+
+  /** The first run brings everything, the next one, which leaves out what is old, finds it as it was. */
+  async function provesTwice(
+    mirror: () => ReturnType<typeof run>,
+    scrub: () => ReturnType<typeof run>,
+    archive: string,
+  ) {
+    for (const fetched of ['3 fetched', '3 kept']) {
+      const { code, stdout, stderr } = await mirror();
+      expect([code, stdout.includes('"complete": 2') || stdout.includes(`(${fetched})`)]).toEqual([0, true]);
+      expect(stderr + stdout).not.toContain(token);
+    }
+    for (const id of served.ids)
+      expect((await served.run(`verify ${archive}/${id} --trust trust.json --jobs 1`)).code).toBe(0);
+    for (let times = 0; times < 2; times++) expect((await scrub()).code).toBe(0);
+  }
+
+  it('of systemd bring every export with a token that only the unit can read, and read it again', async () => {
+    const state = served.path('var');
+    const credentials = served.path('credentials');
+    mkdirSync(credentials);
+    writeFileSync(join(credentials, 'token'), `${token}\n`);
+    const variables = { ...variablesOf(read('mirror.env')), DRILLPROOF_URL: served.url };
+    const started = (unit: string) => {
+      const settings = settingsOf(read(unit));
+      expect(settings.get('LoadCredential')).toBe('token:/etc/drillproof/token');
+      expect(settings.get('EnvironmentFile')).toBe('/etc/drillproof/mirror.env');
+      const [program, ...words] = (settings.get('ExecStart') ?? '')
+        .replaceAll(/\$\{(\w+)\}/g, (_all, name: string) => variables[name as keyof typeof variables] ?? '')
+        .replaceAll('%d', credentials)
+        .split(' ');
+      expect(program).toBe('/usr/local/bin/drillproof');
+      return () => run(words, { '/var/lib/drillproof': state }, variables);
+    };
+    await provesTwice(
+      started('drillproof-mirror.service'),
+      started('drillproof-scrub.service'),
+      join(state, 'archive'),
+    );
+  });
+
+  it('of Kubernetes bring every export with a token from a secret, and read it again', async () => {
+    const volume = served.path('volume');
+    const secret = served.path('secret');
+    mkdirSync(secret);
+    writeFileSync(join(secret, 'token'), token);
+    const started = (name: string) => {
+      const found = podOf(KUBERNETES.find(({ metadata }) => metadata.name === name)!)!;
+      const [{ command, env }] = found.pod.containers;
+      const variables = {
+        ...Object.fromEntries(env.map((one) => [one.name, one.value])),
+        DRILLPROOF_URL: served.url,
+      };
+      const [program, ...words] = command.map((word) =>
+        word.replaceAll(
+          /\$\((\w+)\)/g,
+          (_all, key: string) => variables[key as keyof typeof variables] ?? '',
+        ),
+      );
+      expect(program).toBe('drillproof');
+      return () => run(words, { '/run/secrets/drillproof': secret, '/archive': volume }, variables);
+    };
+    await provesTwice(started('drillproof-mirror'), started('drillproof-scrub'), join(volume, 'exports'));
+  });
+
+  it('of the shards bring each export once', async () => {
+    const [{ command }] = podOf(SHARDS[0]!)!.pod.containers;
+    const to = served.path('shared');
+    const secret = served.path('secret-of-shards');
+    mkdirSync(secret);
+    writeFileSync(join(secret, 'token'), token);
+    const shardOf = async (index: number): Promise<number> => {
+      const variables = new Map([
+        ['JOB_COMPLETION_INDEX', String(index)],
+        ['DRILLPROOF_PROJECT', 'prj_000000000001'],
+        ['DRILLPROOF_URL', served.url],
+        ['DRILLPROOF_TO', to],
+      ]);
+      const words = command
+        .slice(1)
+        .map((word) => word.replaceAll(/\$\((\w+)\)/g, (_all, name: string) => variables.get(name) ?? ''));
+      const moved = words.map((word) => word.replaceAll('/run/secrets/drillproof', secret));
+      return (await call(moved, { env: {}, now: Date.now })).code;
+    };
+    const codes = await Promise.all(Array.from({ length: 8 }, (_, index) => shardOf(index)));
+    expect(codes).toEqual(Array(8).fill(0));
+    expect(readdirSync(to).toSorted()).toEqual(served.ids.toSorted());
+  });
+});
+
+describe('docs/archive.md', () => {
+  it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
+    'shows %s as it is',
+    (name) => {
+      expect(page).toContain(indented(read(name)));
+    },
+  );
+
+  it('names every file that lies beside it', () => {
+    for (const name of readdirSync('docs/archive')) expect(page).toContain(`archive/${name}`);
+  });
+});

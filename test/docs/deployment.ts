@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
+
+const FOLDER = join(import.meta.dirname, '../../docs/archive');
+export const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
+
+/** The settings of a unit of systemd; of one that stands more than once the last. */
+export const settingsOf = (unit: string): ReadonlyMap<string, string> =>
+  new Map(
+    unit.split('\n').flatMap((line) => {
+      const [, name, value] = /^([A-Z]\w+)=(.*)$/.exec(line) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+
+/** The variables of an environment file. */
+export const variablesOf = (file: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    file.split('\n').flatMap((line) => {
+      const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+const container = z.looseObject({
+  name: z.string(),
+  image: z.string(),
+  command: z.array(z.string()),
+  env: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+  securityContext: z.strictObject({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.strictObject({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+  volumeMounts: z.array(
+    z.strictObject({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() }),
+  ),
+});
+const pod = z.strictObject({
+  hostname: z.string().optional(),
+  restartPolicy: z.literal('Never'),
+  terminationGracePeriodSeconds: z.int(),
+  automountServiceAccountToken: z.literal(false),
+  securityContext: z.looseObject({
+    runAsNonRoot: z.literal(true),
+    runAsUser: z.int().min(1),
+    fsGroup: z.int().min(1),
+  }),
+  containers: z.tuple([container]),
+  volumes: z.array(
+    z.union([
+      z.strictObject({ name: z.string(), persistentVolumeClaim: z.strictObject({ claimName: z.string() }) }),
+      z.strictObject({
+        name: z.string(),
+        secret: z.strictObject({ secretName: z.literal('drillproof-token'), defaultMode: z.literal(0o440) }),
+      }),
+    ]),
+  ),
+});
+const rule = z.union([
+  z.strictObject({
+    action: z.literal('Ignore'),
+    onPodConditions: z.tuple([z.strictObject({ type: z.literal('DisruptionTarget') })]),
+  }),
+  z.strictObject({
+    action: z.enum(['FailJob', 'FailIndex']),
+    onExitCodes: z.strictObject({
+      containerName: z.string(),
+      operator: z.literal('In'),
+      values: z.array(z.int().min(1)),
+    }),
+  }),
+]);
+const jobSpec = z.looseObject({
+  podFailurePolicy: z.strictObject({ rules: z.array(rule) }),
+  template: z.strictObject({ spec: pod }),
+});
+const metadata = z.strictObject({ name: z.string().regex(/^[a-z][a-z-]{1,50}$/) });
+const cron = z.stringFormat('cron', /^\d{1,2} \d{1,2} \* \* \*$/);
+
+const object = z.discriminatedUnion('kind', [
+  z.strictObject({
+    apiVersion: z.literal('v1'),
+    kind: z.literal('PersistentVolumeClaim'),
+    metadata,
+    spec: z.strictObject({
+      accessModes: z.array(z.literal('ReadWriteOnce')),
+      resources: z.strictObject({ requests: z.strictObject({ storage: z.string() }) }),
+    }),
+  }),
+  z.strictObject({
+    apiVersion: z.literal('batch/v1'),
+    kind: z.literal('CronJob'),
+    metadata,
+    spec: z.strictObject({
+      schedule: cron,
+      concurrencyPolicy: z.literal('Forbid'),
+      startingDeadlineSeconds: z.int(),
+      failedJobsHistoryLimit: z.int(),
+      jobTemplate: z.strictObject({ spec: jobSpec }),
+    }),
+  }),
+  z.strictObject({ apiVersion: z.literal('batch/v1'), kind: z.literal('Job'), metadata, spec: jobSpec }),
+]);
+type KubernetesObject = z.infer<typeof object>;
+type Pod = z.infer<typeof pod>;
+
+/** The objects of a manifest for Kubernetes, typed as far as they are used here; every other member is a fault. */
+export const objectsOf = (yaml: string): readonly KubernetesObject[] =>
+  parseAllDocuments(yaml, { strict: true, uniqueKeys: true }).map((document) => {
+    if (document.errors.length > 0) throw document.errors[0];
+    return object.parse(document.toJS());
+  });
+
+/** The pod of a job, and the rules for its failures. */
+export function podOf(
+  one: KubernetesObject,
+): { readonly pod: Pod; readonly rules: readonly z.infer<typeof rule>[] } | undefined {
+  if (one.kind === 'PersistentVolumeClaim') return undefined;
+  const { template, podFailurePolicy } = one.kind === 'CronJob' ? one.spec.jobTemplate.spec : one.spec;
+  return { pod: template.spec, rules: podFailurePolicy.rules };
+}
