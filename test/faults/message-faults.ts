@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { EndsByKind, FaultRow } from './fault-row.ts';
+import { A_STAGE_OF_EACH_KIND, type FaultRow } from './fault-row.ts';
 import { sendAnswer, sendForEver, writeHead, type Exchange, type Strike } from './proxy.ts';
 
 /** Answers with another body, whole and of the length that the head declares. */
@@ -57,10 +57,17 @@ const spoilt = (code: 'DIGEST_MISMATCH' | 'BYTES_MISMATCH'): Pick<FaultRow, 'onc
   },
 });
 
-const REFUSED = (code: EndsByKind['file']): Pick<FaultRow, 'once' | 'always'> => ({
-  once: code,
-  always: code,
-});
+const ENCODING_REFUSED = {
+  once: 'transport.ENCODING_REFUSED',
+  always: 'transport.ENCODING_REFUSED',
+} as const;
+
+/** A head that breaks the rules of HTTP, in one of many ways. */
+const BROKEN = {
+  once: 'transport.RESPONSE_INVALID',
+  always: 'transport.RESPONSE_INVALID',
+  at: A_STAGE_OF_EACH_KIND,
+} as const;
 
 /** Faults of what comes: other bytes, another length, another coding. */
 export const MESSAGE_FAULTS: readonly FaultRow[] = [
@@ -96,23 +103,23 @@ export const MESSAGE_FAULTS: readonly FaultRow[] = [
   {
     name: 'a negative Content-Length',
     strike: declare(() => '-1'),
-    ...REFUSED('transport.RESPONSE_INVALID'),
+    ...BROKEN,
   },
   {
     name: 'a Content-Length that is no number',
     strike: declare(() => 'all'),
-    ...REFUSED('transport.RESPONSE_INVALID'),
+    ...BROKEN,
   },
   {
     name: 'two lengths',
     strike: declare(String, (bytes) => String(bytes + 1)),
-    ...REFUSED('transport.RESPONSE_INVALID'),
+    ...BROKEN,
   },
   {
     name: 'headers without end',
     strike: ({ answer, response }) =>
       sendAnswer(response, answer, { headers: { 'x-long': 'x'.repeat(200_000) } }),
-    ...REFUSED('transport.RESPONSE_INVALID'),
+    ...BROKEN,
   },
   {
     name: 'one byte too many',
@@ -138,17 +145,17 @@ export const MESSAGE_FAULTS: readonly FaultRow[] = [
   {
     name: 'the body in gzip',
     strike: bodyOf((bytes) => gzipSync(bytes), { 'content-encoding': 'gzip' }),
-    ...REFUSED('transport.ENCODING_REFUSED'),
+    ...ENCODING_REFUSED,
   },
   {
     name: 'a gzip bomb',
     strike: bodyOf(() => BOMB, { 'content-encoding': 'gzip' }),
-    ...REFUSED('transport.ENCODING_REFUSED'),
+    ...ENCODING_REFUSED,
   },
   {
     name: 'a coding that nobody knows',
     strike: bodyOf((bytes) => bytes, { 'content-encoding': 'x-rot13' }),
-    ...REFUSED('transport.ENCODING_REFUSED'),
+    ...ENCODING_REFUSED,
   },
   {
     name: 'gzip that does not say so',
