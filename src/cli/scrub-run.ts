@@ -74,9 +74,19 @@ async function scrubAll(
       tally.add(repairs === undefined ? result : await repairMirror(at, result, from, repair));
     });
     return tally.totals;
+  } catch (error) {
+    throw withAdvice(error);
   } finally {
     progress.end();
   }
+}
+
+/** A scrub writes nothing but its journals, so that is what could not be written. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof DrillproofError) || error.code !== 'io.READ_ONLY') return error;
+  const { code, message, path } = error;
+  const details = { hint: 'Name a folder for the journals that can be written to with --journal.' };
+  return new DrillproofError(code, message, { details, cause: error, ...(path !== undefined && { path }) });
 }
 
 function follow(progress: Progress, of: number, tally: Tally): (event: ScrubEvent) => void {

@@ -258,6 +258,13 @@ export const ioCodes = {
     action: 'See the cause named; repair from another mirror or from the source.',
     clause: 'docs/scrub.md, Repair',
   },
+  'scrub.REPLICA_FOREIGN': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'The second mirror, from which the archive was to be repaired, is of another export.',
+    action: 'Name a mirror of the same export; nothing was taken from this one.',
+    clause: 'docs/scrub.md, Repair',
+  },
   'scrub.REPAIR_INCOMPLETE': {
     class: 'mismatch',
     severity: 'error',

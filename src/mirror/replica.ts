@@ -1,5 +1,6 @@
 import { streamAccess } from '../bytes/random-access.ts';
 import type { Code } from '../codes/index.ts';
+import type { EvidenceExport } from '../contract/index.ts';
 import { HttpStatusError, type Client, type Download } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
@@ -47,10 +48,8 @@ export function replicaClient(source: EvidenceSource, address: string): MirrorCl
     download: (name) => documentOf(source, DOCUMENTS.get(name) ?? ''),
     evidence: {
       exports: {
-        read: async () =>
-          unlessUnreadable(EXPORT_RESOURCE, async () =>
-            parseExportResource(await readFile(source, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes)),
-          ),
+        read: ({ evidenceExportId }) =>
+          unlessUnreadable(EXPORT_RESOURCE, () => resourceOf(source, evidenceExportId)),
         parts: { download: ({ evidenceBundleId }) => serve(partPath(evidenceBundleId), 'part.MISSING') },
         localReports: {
           archive: ({ localReportId }) => serve(localReportPath(localReportId), 'local-report.MISSING'),
@@ -58,6 +57,12 @@ export function replicaClient(source: EvidenceSource, address: string): MirrorCl
       },
     },
   };
+}
+
+async function resourceOf(source: EvidenceSource, evidenceExportId: string): Promise<EvidenceExport> {
+  const resource = parseExportResource(await readFile(source, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes));
+  if (resource.evidenceExportId === evidenceExportId) return resource;
+  throw new DrillproofError('scrub.REPLICA_FOREIGN', `the second mirror is of ${resource.evidenceExportId}`);
 }
 
 async function documentOf(source: EvidenceSource, path: string): Promise<Download> {

@@ -194,6 +194,20 @@ class Visit {
       this.readBytes += file.bytes;
       await this.note(file.path, file.identity ?? '', state);
     }
+    await this.absent(view, listed, faulty);
+  }
+
+  /** What is wrong outside the files of the export (tag files of a bag, what is gone) stays due until it is right. */
+  private async absent(
+    view: ScrubView,
+    listed: ReadonlySet<string>,
+    faulty: ReadonlySet<string>,
+  ): Promise<void> {
+    const noted = this.before.entries.keys();
+    for (const path of new Set([...faulty, ...noted])) {
+      if (path === '' || view.files.has(path) || listed.has(path)) continue;
+      await this.note(path, '', faulty.has(path) ? 'bad' : 'good');
+    }
   }
 
   private async units(view: ScrubView, units: readonly Unit[]): Promise<void> {

@@ -49,7 +49,10 @@ export function isDue(
   scrub: Pick<Scrub, 'olderThanMs'>,
 ): boolean {
   const listed = new Set(files.map(({ path }) => keyOf(path)));
-  const gone = [...entries.keys()].some((path) => !listed.has(path));
+  // Where nothing lay, nothing can be gone.
+  const gone = [...entries.values()].some(
+    ({ path, identity, state }) => !listed.has(path) && (identity !== '' || state === 'bad'),
+  );
   const due = files.some((file) => standingOf(entries.get(keyOf(file.path)), file, nowMs, scrub).due);
   return gone || due || files.length === 0;
 }

@@ -132,7 +132,7 @@ describe('a repair from a second mirror', () => {
     await rot(partOf(first));
     const before = await bytesBelow(first);
     const result = await repaired(first, other);
-    expect([result.outcome, repairsOf(result)]).toEqual(['damaged', [`${PART} transport.RESPONSE_INVALID`]]);
+    expect([result.outcome, repairsOf(result)]).toEqual(['damaged', [`${PART} scrub.REPLICA_FOREIGN`]]);
     expect(await bytesBelow(first)).toEqual(before);
   });
 

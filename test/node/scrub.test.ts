@@ -113,7 +113,13 @@ describe('what rots', () => {
   test('is found in the tag files of a bag', async () => {
     const { root } = await makeArchive({ mirrors: 2, bags: true });
     await rot(join(root, exportId(2), 'bag-info.txt'), 3);
-    expect(told(await scrubbed(root))).toContain('damaged bag-info.txt bag.TAG_MISMATCH');
+    for (const _ of [1, 2])
+      expect(told(await scrubbed(root, { olderThanMs: DAY }))).toContain(
+        'damaged bag-info.txt bag.TAG_MISMATCH',
+      );
+    await rot(join(root, exportId(2), 'bag-info.txt'), 3);
+    expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([]);
+    expect((await scrubbed(root, { olderThanMs: DAY })).map(({ read }) => read)).toEqual([0, 0]);
   });
 
   test('is found at full depth alone where every digest agrees: a signature that no key vouches for', async () => {
@@ -154,6 +160,10 @@ describe('what is not there, not readable, or not listed', () => {
       'extra parts/evidence_00000000000x.zip part.EXTRA',
     ]);
     expect(await readFile(join(folder, 'note.txt'), 'utf8')).toBe('x');
+    await rm(join(folder, 'note.txt'));
+    await rm(join(folder, 'parts/evidence_00000000000x.zip'));
+    expect((await scrubbed(root, { olderThanMs: DAY }))[0]!.outcome).toBe('good');
+    expect((await scrubbed(root, { olderThanMs: DAY }))[0]!.read).toBe(0);
   });
 
   test('is a link in the place of a file, which is never followed', async () => {
