@@ -20,6 +20,7 @@ import {
   codeClassSchema,
   codeSchema,
   exportReportSchema,
+  receiptsReportSchema,
   severitySchema,
   toolSourceReportSchema,
 } from '../../src/verify/report-schema.ts';
@@ -192,6 +193,30 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     title: 'Report on the scrub of an archive',
     description: 'What "drillproof scrub --json" says.',
     schema: scrubSchema,
+  },
+  {
+    name: 'receipts-verified',
+    version: 1,
+    title: 'Report on the receipts of mirrors',
+    description:
+      'What "drillproof receipts verify --json" says; verifyReceipts gives the report on each mirror.',
+    schema: product('receipts.verified', {
+      mirrors: z.array(z.strictObject({ path: z.string(), report: receiptsReportSchema })),
+    }),
+  },
+  {
+    name: 'receipts-listed',
+    version: 1,
+    title: 'Receipts of mirrors',
+    description: 'What "drillproof receipts list --json" says, without a judgement.',
+    schema: product('receipts.listed', {
+      mirrors: z.array(
+        z.strictObject({
+          path: z.string(),
+          ...receiptsReportSchema.pick({ evidenceExportId: true, head: true, receipts: true }).shape,
+        }),
+      ),
+    }),
   },
   {
     name: 'local-reports',

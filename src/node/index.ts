@@ -25,6 +25,7 @@ export { secondOpinion } from './second-opinion.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
 export { zipExport, type ExportFile } from './yazl-export.ts';
 export {
+  appendReceipt,
   checkMirror,
   createPacer,
   discoverExports,
@@ -54,6 +55,10 @@ export {
   type Pacer,
   type PacerOptions,
   type PartialFile,
+  type ReceiptFacts,
+  type ReceiptOptions,
+  type ReceiptSigning,
+  type WrittenReceipt,
   type Place,
   type RepairOptions,
   type ScrubEvent,

@@ -6,6 +6,7 @@ import type {
   bundleReportSchema,
   codeClassSchema,
   exportReportSchema,
+  receiptsReportSchema,
   severitySchema,
   toolSourceReportSchema,
 } from '../../src/verify/report-schema.ts';
@@ -15,6 +16,7 @@ import type {
   ExportReport,
   ToolSourceReport,
 } from '../../src/verify/report.ts';
+import type { ReceiptsReport } from '../../src/verify/receipts.ts';
 
 // Judged by the compiler: a member that one side lacks, or that may be absent on one side only, does not compile.
 type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? SameKeys<A, B> : false) : false;
@@ -27,6 +29,7 @@ describe('the schemas of reports', () => {
     expectTypeOf<Both<Of<typeof bundleReportSchema>, BundleReport>>().toEqualTypeOf<true>();
     expectTypeOf<Both<Of<typeof exportReportSchema>, ExportReport>>().toEqualTypeOf<true>();
     expectTypeOf<Both<Of<typeof toolSourceReportSchema>, ToolSourceReport>>().toEqualTypeOf<true>();
+    expectTypeOf<Both<Of<typeof receiptsReportSchema>, ReceiptsReport>>().toEqualTypeOf<true>();
   });
 
   it('know every class and severity of the catalogue', () => {

@@ -80,8 +80,8 @@ async function list(cli: Cli, path: string): Promise<void> {
   const mirrors = await judgeReceipts(cli, path, {});
   const items = mirrors.map(({ path: place, report: { evidenceExportId, head, receipts } }) => ({
     path: place,
-    evidenceExportId,
-    head,
+    ...(evidenceExportId !== undefined && { evidenceExportId }),
+    ...(head !== undefined && { head }),
     receipts,
   }));
   await writeProduct(cli, { kind: 'receipts.listed', mirrors: items }, listText(mirrors));
