@@ -10,6 +10,7 @@ import { receiptCodes } from './receipt.ts';
 import { policyCodes } from './policy.ts';
 import { queueCodes } from './queue.ts';
 import { trustCodes } from './trust.ts';
+import { vsaCodes } from './vsa.ts';
 import { zipCodes } from './zip.ts';
 
 export type { CodeClass, CodeEntry, Severity } from './entry.ts';
@@ -25,6 +26,7 @@ export const catalogue = {
   ...receiptCodes,
   ...bagCodes,
   ...policyCodes,
+  ...vsaCodes,
   ...ioCodes,
   ...controlCodes,
   ...queueCodes,
