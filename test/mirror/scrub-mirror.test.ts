@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memorySource, type EvidenceSource, type SourceFile } from '../../src/evidence/index.ts';
 import {
@@ -115,6 +116,51 @@ describe('what cannot be read', () => {
   test('is a fault of ours where it is no error of reading, and is thrown', async () => {
     const place = placeOf(Promise.reject(new RangeError('a bug')));
     await expect(scrubMirror(place, OPTIONS)).rejects.toThrow(RangeError);
+  });
+});
+
+/** The journal that a scrub of the sound export left so long ago. */
+async function journalOf(agoMs: number): Promise<Uint8Array> {
+  const place = placeOf(view(made.files, 'a'));
+  await scrubMirror(place, { ...OPTIONS, now: () => NOW - agoMs });
+  return (await place.journal.read())!;
+}
+
+async function outcomeUnder(journal: Uint8Array, olderThanMs: number): Promise<string> {
+  const place = placeOf(view(rotten(), 'a'));
+  await place.journal.replace(journal);
+  return (await scrubMirror(place, { ...OPTIONS, olderThanMs })).outcome;
+}
+
+type Change = { readonly at: number; readonly cut: number; readonly put: Uint8Array };
+const spoil = (bytes: Uint8Array, { at, cut, put }: Change): Uint8Array =>
+  Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]);
+
+describe('no journal whatever', () => {
+  test('makes a damaged file that is due pass for good', async () => {
+    const old = await journalOf(1_000);
+    const change = fc.record({
+      at: fc.nat(old.length),
+      cut: fc.nat(40),
+      put: fc.uint8Array({ maxLength: 20 }),
+    });
+    const changed = fc
+      .array(change, { maxLength: 4 })
+      .map((changes) => changes.reduce<Uint8Array>(spoil, old));
+    const journal = fc.oneof(changed, fc.uint8Array({ maxLength: 2_000 }));
+    await fc.assert(
+      fc.asyncProperty(journal, async (bytes) => {
+        expect(await outcomeUnder(bytes, 1_000)).toBe('damaged');
+        expect(await outcomeUnder(bytes, 0)).toBe('damaged');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('is believed longer than it is young', async () => {
+    const journal = await journalOf(999);
+    expect(await outcomeUnder(journal, 1_000)).toBe('good');
+    expect(await outcomeUnder(journal, 999)).toBe('damaged');
   });
 });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -12,7 +13,6 @@ import {
   type MirrorScrub,
   type RepairOptions,
 } from '../../src/mirror/index.ts';
-import { DrillproofError } from '../../src/errors.ts';
 import { makeTrust, makeSigner, NOW, PROJECT } from '../support/evidence.ts';
 import {
   cleanUp,
@@ -37,8 +37,9 @@ async function repaired(
   folder: string,
   from: string | MirrorClient,
   options: Partial<RepairOptions> = {},
+  journal?: string,
 ): Promise<MirrorScrub> {
-  const archive = await openScrubArchive(folder);
+  const archive = await openScrubArchive(folder, journal === undefined ? {} : { journal });
   const place = archive.open(archive.mirrors[0]!);
   const how = { tool: 'drillproof/test', now: () => NOW + 1_000, ...options };
   const client = typeof from === 'string' ? replicaClient(directorySource(from), `file://${from}`) : from;
@@ -168,25 +169,29 @@ describe('a repair from a second mirror', () => {
     const result = await repaired(first, second);
     expect(repairsOf(result)).toEqual([`${PART} io.LOCKED`]);
   });
+});
 
-  test('stops where the disk is full, with the damaged file still there', async () => {
-    const { first, second } = await twoMirrors();
-    await rot(partOf(first));
-    const before = await readFile(partOf(first));
-    const client = replicaClient(directorySource(second), `file://${second}`);
-    const full = new DrillproofError('io.DISK_FULL', 'the disk is full');
-    const filling: MirrorClient = {
-      ...client,
-      evidence: {
-        exports: {
-          ...client.evidence.exports,
-          parts: { download: () => Promise.reject(full) },
-        },
-      },
-    };
-    const result = await repaired(first, filling);
-    expect(repairsOf(result)).toEqual([`${PART} io.DISK_FULL`]);
-    expect(await readFile(partOf(first))).toEqual(before);
+describe.skipIf(process.getuid?.() !== 0)('a disk without room (needs root for a mount)', () => {
+  test('ends a repair with the damaged file still there; with room the next one goes on', async () => {
+    const { second } = await twoMirrors();
+    const disk = await newFolder();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+    try {
+      const first = join(disk, ONE);
+      await cp(second, first, { recursive: true });
+      await rot(partOf(first));
+      const before = await readFile(partOf(first));
+      await expect(writeFile(join(disk, 'filler'), Buffer.alloc(2 ** 20))).rejects.toThrow('ENOSPC');
+      const journal = await newFolder();
+      const full = await repaired(first, second, {}, journal);
+      expect([full.outcome, repairsOf(full)]).toEqual(['damaged', [`${PART} io.DISK_FULL`]]);
+      expect(await readFile(partOf(first))).toEqual(before);
+      await rm(join(disk, 'filler'));
+      expect((await repaired(first, second, {}, journal)).outcome).toBe('good');
+      expect((await readdir(first)).filter((name) => name.startsWith('.'))).toEqual([]);
+    } finally {
+      execFileSync('umount', [disk]);
+    }
   });
 });
 
