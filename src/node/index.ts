@@ -15,7 +15,7 @@ export { readVerifyingKeys, type ReadNamedKey } from './key-set.ts';
 export type { LinkMode } from './link-file.ts';
 export { mirrorDirectory, type MirrorDirectoryOptions } from './mirror-directory.ts';
 export type { LockWait } from './mirror-lock.ts';
-export { openPartStore, type PartStore, type PartStoreOptions } from './part-store.ts';
+export { openPartStore, type PartStore, type PartStoreOptions, type StoreDraft } from './part-store.ts';
 export { mirrorS3, type MirrorS3Options } from './s3/mirror-s3.ts';
 export { parseS3Location, type S3Location } from './s3/location.ts';
 export type { Retention } from './s3/retention.ts';

@@ -11,7 +11,7 @@ afterEach(cleanUp);
 /** A longer run sets the variable, and gets more and larger parts. */
 const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6);
 const LONG = KILLS >= 100;
-const SHAPE = LONG ? { parts: 300, reports: 2, bytes: 200_000 } : { parts: 40, reports: 2, bytes: 60_000 };
+const SHAPE = LONG ? { parts: 300, reports: 2, bytes: 200_000 } : { parts: 60, reports: 2, bytes: 60_000 };
 const WITHIN_MS = LONG ? 500 : 250;
 const TIMEOUT = LONG ? 3_600_000 : 120_000;
 
