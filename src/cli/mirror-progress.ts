@@ -51,6 +51,7 @@ export class ManyMirrors {
 
   begin(evidenceExportId: string, tally: MirrorTally): OnProgress {
     this.running.set(evidenceExportId, tally);
+    this.show();
     this.progress.part(evidenceExportId, { bytes: 0 });
     return (event) => {
       tally.take(event, this.now());

@@ -48,7 +48,7 @@ describe('progress on a terminal', () => {
     expect(screen()).toEqual([WHOLE.replace('5 of', '6 of')]);
     progress.end();
     expect([screen(), ticks()]).toEqual([[], false]);
-    expect(stderr.text().split('\u001B[J')).toHaveLength(4);
+    expect(stderr.text().split('\u001B[J')).toHaveLength(3);
   });
 
   it('has a line for each part under way above that of the whole, with rate and time left', () => {

@@ -14,25 +14,26 @@ export class Painter {
   }
 
   draw(lines: readonly string[]): void {
-    this.write(`${this.toTop()}${block(lines)}${TO_END_OF_SCREEN}`);
+    this.write(`${up(this.rows)}${block(lines)}${TO_END_OF_SCREEN}`);
     this.drawn = lines;
   }
 
   /** Writes a line that stays above them. */
   above(line: string): void {
-    this.write(`${this.toTop()}${TO_END_OF_SCREEN}${line}\n${block(this.drawn)}`);
+    this.write(`${up(this.rows)}${block([line, ...this.drawn])}${TO_END_OF_SCREEN}`);
   }
 
+  // Line by line: a screen that is erased as a whole some terminals keep in their history.
   clear(): void {
-    if (this.drawn.length > 0) this.write(`${this.toTop()}${TO_END_OF_SCREEN}`);
+    const { rows } = this;
+    if (rows > 0) this.write(`${up(rows)}${block(Array<string>(rows).fill(''))}${up(rows)}`);
     this.drawn = [];
   }
 
   // A terminal that became narrower has broken what was drawn into more rows.
-  private toTop(): string {
+  private get rows(): number {
     const { columns } = this.output;
-    const rows = this.drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0);
-    return rows === 0 ? '' : `\r\u001B[${rows}A`;
+    return this.drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0);
   }
 
   private write(text: string): void {
@@ -42,3 +43,5 @@ export class Painter {
 
 const block = (lines: readonly string[]): string =>
   lines.map((line) => `${line}${TO_END_OF_LINE}\n`).join('');
+
+const up = (rows: number): string => (rows === 0 ? '' : `\r\u001B[${rows}A`);
