@@ -13,6 +13,8 @@ export const FLAGS = {
   ByteOrderMark:
     'A byte order mark is skipped, so that two texts have one meaning, or a sound one is refused.',
   Certificate: 'A certificate is taken for more than the key and the validity that stand in it.',
+  CherryPicked:
+    'A trial, an attempt or a run is left out or counted twice, so that only what passed is seen.',
   ClaimedTime: 'The time that a signer states is believed without a word, although the key has ended since.',
   Colon: 'A drive, a stream or a scheme in a path leads elsewhere.',
   Comment: 'A comment hides bytes, or a second directory, from one reader and not from another.',
@@ -81,6 +83,7 @@ export const FLAGS = {
   PathTraversal: 'A path leads out of the tree.',
   PathTwin:
     'Two names that one file system cannot tell apart are accepted, or names that differ are refused.',
+  PolicyRule: 'A rule of a policy is not applied, or is off by one at its boundary.',
   Portable: 'A sound path is refused.',
   Prefix: 'The kind that stands at the beginning of an identifier is not looked at.',
   PrivateKey: 'A private key is accepted where only a public one belongs, and goes unnoticed.',
@@ -111,6 +114,7 @@ export const FLAGS = {
   TrailingBytes: 'Bytes after the end are not looked at.',
   TrailingDotOrSpace: 'Windows takes dots and spaces at the end of a name away.',
   Truncated: 'An end that is missing is not noticed, or something is read past it.',
+  Unattested: 'What nobody vouches for is taken for a fact.',
   UnicodePath: 'A second name of an entry in an extra field is believed, or not looked at.',
   UnknownMember: 'A member that nobody knows is skipped, although it may be a restriction.',
   UnknownValue: 'A value that nobody knows is taken for one of those that there are.',
@@ -120,6 +124,7 @@ export const FLAGS = {
   UnusualMetadata: 'Metadata that carry no meaning change the verdict.',
   UnusualOrder: 'An order that carries no meaning changes the verdict.',
   Usual: 'Nothing unusual: an implementation that fails here fails at everything.',
+  Waiver: 'A waiver lifts more than it names, or outlives its end.',
   WhiteSpaceRemoved: 'White space stays in the canonical form.',
   Whitespace: 'White space is skipped where it does not belong.',
   WrongAlgorithm: 'The algorithm is taken from the input, and not pinned.',

@@ -3,6 +3,7 @@ import { judgeCursors } from './judge-cursors.ts';
 import { judgeDocuments } from './judge-documents.ts';
 import { judgeDsse } from './judge-dsse.ts';
 import { judgeEvidence } from './judge-evidence.ts';
+import { judgePolicies } from './judge-policies.ts';
 import { judgeReceipts } from './judge-receipts.ts';
 import { judgeTrust } from './judge-trust.ts';
 import type { Judge } from './judge.ts';
@@ -16,4 +17,5 @@ export const JUDGES: Readonly<Record<string, Judge>> = {
   ...judgeDsse,
   ...judgeEvidence,
   ...judgeReceipts,
+  ...judgePolicies,
 };

@@ -7,6 +7,7 @@ import { encodingCodes } from '../../src/codes/encoding.ts';
 import { evidenceCodes } from '../../src/codes/evidence.ts';
 import { exportCodes } from '../../src/codes/export.ts';
 import { ioCodes } from '../../src/codes/io.ts';
+import { policyCodes } from '../../src/codes/policy.ts';
 import { receiptCodes } from '../../src/codes/receipt.ts';
 import { queueCodes } from '../../src/codes/queue.ts';
 import { trustCodes } from '../../src/codes/trust.ts';
@@ -53,6 +54,7 @@ describe('the catalogue', () => {
       exportCodes,
       receiptCodes,
       bagCodes,
+      policyCodes,
       ioCodes,
       controlCodes,
       queueCodes,

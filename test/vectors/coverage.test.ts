@@ -19,6 +19,7 @@ const NAMESPACES = [
   'local-report',
   'receipt',
   'expect',
+  'policy',
   'tool-source',
 ];
 

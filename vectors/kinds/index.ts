@@ -15,6 +15,7 @@ import { identifiers } from './identifiers.ts';
 import { judgeKeys } from './judge-key/index.ts';
 import { keyFiles } from './key-files/index.ts';
 import { paths } from './paths.ts';
+import { policies } from './policies/index.ts';
 import { receipts } from './receipts/index.ts';
 import { signatures } from './signatures.ts';
 import { strictJson } from './strict-json.ts';
@@ -43,5 +44,6 @@ export const KINDS: readonly Kind[] = [
   bundles,
   exports,
   receipts,
+  policies,
   toolSources,
 ];

@@ -1,0 +1,240 @@
+import {
+  AS_OF,
+  bundle,
+  exportOf,
+  given,
+  inExport,
+  ISSUED,
+  keyOf,
+  unattested,
+  unsigned,
+} from '../../make/report.ts';
+import { caseOf, no, untold, YES, type PolicyCase, type Row } from './case.ts';
+
+const signer = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED, in: 'attestation' } as const;
+const one = { ...signer, thumbprint: keyOf('one') };
+const two = { ...signer, issuer: 'acme-qa', keyId: 'key-2', thumbprint: keyOf('two'), in: 'dsse' } as const;
+const oneAgain = {
+  ...signer,
+  issuer: 'acme-qa',
+  keyId: 'other-name',
+  thumbprint: keyOf('one'),
+  in: 'dsse',
+} as const;
+const twice = bundle(1, { signers: [one, two] });
+const intact = { verdict: { export: 'intact', bundles: 'intact' } } as const;
+
+const issuedAt = (issuedAtMs: number) =>
+  bundle(1, { signer: { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs }, signers: [{ ...one, issuedAtMs }] });
+const DAY = 86_400_000;
+
+const rows: readonly Row[] = [
+  [
+    'issuer-allowed',
+    'signed by an issuer that is allowed',
+    'Usual',
+    { signers: { issuers: ['acme-ci'] } },
+    inExport(bundle(1)),
+    YES,
+  ],
+  [
+    'issuer-other',
+    'signed by another issuer',
+    'PolicyRule',
+    { signers: { issuers: ['acme'] } },
+    inExport(bundle(1)),
+    no('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'issuer-star-is-no-pattern',
+    'a star in exact text is a star',
+    'Anchor',
+    { signers: { issuers: ['acme*'] } },
+    inExport(bundle(1)),
+    no('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'issuer-pattern',
+    'a pattern, where one is asked for',
+    'Anchor',
+    { signers: { issuers: [{ pattern: 'acme-*' }] } },
+    inExport(bundle(1)),
+    YES,
+  ],
+  [
+    'issuer-pattern-is-anchored',
+    'a pattern fits the whole text',
+    'Anchor',
+    { signers: { issuers: [{ pattern: 'cme-*' }, { pattern: '*acme-' }] } },
+    inExport(bundle(1)),
+    no('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'issuer-pattern-dot',
+    'a dot is a dot',
+    'Anchor',
+    { signers: { issuers: [{ pattern: 'acme.ci' }] } },
+    inExport(bundle(1)),
+    no('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'issuer-of-the-second-signature',
+    'one of two signers is allowed',
+    'PolicyRule',
+    { signers: { issuers: ['acme-qa'] } },
+    inExport(twice),
+    YES,
+  ],
+  [
+    'issuer-letter-case',
+    'letters are compared exactly',
+    'LetterCase',
+    { signers: { issuers: ['ACME-CI'] } },
+    inExport(bundle(1)),
+    no('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'issuer-of-unsigned',
+    'nobody signed it',
+    'Unattested',
+    { ...intact, signers: { issuers: ['acme-ci'] } },
+    [given(unsigned(1))],
+    no('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'issuer-unjudged',
+    'signed, and nobody judged by whom',
+    'Unattested',
+    { ...intact, signers: { issuers: ['acme-ci'] } },
+    [given(bundle(1, unattested('intact')))],
+    untold('policy.ISSUER_NOT_ALLOWED'),
+  ],
+  [
+    'key-allowed',
+    'signed by a key that is allowed',
+    'Usual',
+    { signers: { keys: [keyOf('one')] } },
+    inExport(bundle(1)),
+    YES,
+  ],
+  [
+    'key-other',
+    'signed by another key',
+    'PolicyRule',
+    { signers: { keys: [keyOf('two')] } },
+    inExport(bundle(1)),
+    no('policy.KEY_NOT_ALLOWED'),
+  ],
+  [
+    'key-of-unsigned',
+    'nobody signed it',
+    'Unattested',
+    { ...intact, signers: { keys: [keyOf('one')] } },
+    [given(unsigned(1))],
+    no('policy.KEY_NOT_ALLOWED'),
+  ],
+  ['distinct-two', 'two different keys', 'Threshold', { signers: { distinct: 2 } }, [given(twice)], YES],
+  [
+    'distinct-one-short',
+    'one key where two are required',
+    'Threshold',
+    { signers: { distinct: 2 } },
+    inExport(bundle(1)),
+    no('policy.TOO_FEW_KEYS'),
+  ],
+  [
+    'distinct-one',
+    'one key where one is required',
+    'Threshold',
+    { signers: { distinct: 1 } },
+    inExport(bundle(1)),
+    YES,
+  ],
+  [
+    'distinct-one-key-two-names',
+    'one key under two names counts once',
+    'Threshold',
+    { signers: { distinct: 2 } },
+    [given(bundle(1, { signers: [one, oneAgain] }))],
+    no('policy.TOO_FEW_KEYS'),
+  ],
+  [
+    'distinct-three',
+    'two keys where three are required',
+    'Threshold',
+    { signers: { distinct: 3 } },
+    [given(twice)],
+    no('policy.TOO_FEW_KEYS'),
+  ],
+  [
+    'distinct-of-allowed-keys',
+    'only keys that are allowed count',
+    'Threshold',
+    { signers: { distinct: 2, keys: [keyOf('one')] } },
+    [given(twice)],
+    no('policy.TOO_FEW_KEYS'),
+  ],
+  [
+    'distinct-of-allowed-issuers',
+    'only issuers that are allowed count',
+    'Threshold',
+    { signers: { distinct: 2, issuers: ['acme-ci'] } },
+    [given(twice)],
+    no('policy.TOO_FEW_KEYS'),
+  ],
+  [
+    'distinct-of-both',
+    'two keys, both of them allowed',
+    'Threshold',
+    { signers: { distinct: 2, keys: [keyOf('one'), keyOf('two')] } },
+    [given(twice)],
+    YES,
+  ],
+  [
+    'age-exact',
+    'exactly as old as allowed',
+    'Time',
+    { age: { max: '1d' } },
+    [given(issuedAt(AS_OF - DAY))],
+    YES,
+  ],
+  [
+    'age-one-ms-more',
+    'one millisecond older',
+    'Time',
+    { age: { max: '1d' } },
+    [given(issuedAt(AS_OF - DAY - 1))],
+    no('policy.TOO_OLD'),
+  ],
+  ['age-fresh', 'issued now', 'Time', { age: { max: '1s' } }, [given(issuedAt(AS_OF))], YES],
+  [
+    'age-of-the-oldest',
+    'one of two statements is too old',
+    'Time',
+    { age: { max: '1d' } },
+    [given(bundle(1, { signers: [one, { ...two, issuedAtMs: AS_OF - DAY - 1 }] }))],
+    no('policy.TOO_OLD'),
+  ],
+  [
+    'age-of-the-list',
+    'the statement about the list is too old',
+    'Time',
+    { age: { max: '1d' } },
+    [
+      given(
+        exportOf([bundle(1)], { signer: { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: AS_OF - DAY - 1 } }),
+      ),
+    ],
+    no('policy.TOO_OLD'),
+  ],
+  [
+    'age-unattested',
+    'the time of a statement that nobody vouches for',
+    'Unattested',
+    { ...intact, age: { max: '1d' } },
+    [given(unsigned(1))],
+    untold('policy.TOO_OLD'),
+  ],
+];
+
+export const signers = (): PolicyCase[] => rows.map(caseOf);
