@@ -190,6 +190,11 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     expect(new Set(statuses)).toEqual(new Set([String(success.status), ...replay, ...range]));
   });
 
+  it('declares the digest of every success', () => {
+    for (const status of keys(responses).filter((one) => one.startsWith('2')))
+      expect(keys(at(`${operation}/responses/${status}/headers`))).toContain('Repr-Digest');
+  });
+
   it('carries a correlation id on every answer', () => {
     for (const status of keys(responses)) {
       expect(keys(at(`${operation}/responses/${status}/headers`))).toEqual(

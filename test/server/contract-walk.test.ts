@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -183,7 +183,10 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
     expect(errorsOf(row)).toContain(code);
     expect(response.status).not.toBe(500);
   } else if (row.success.kind === 'json') {
-    const body: unknown = await response.json();
+    const text = await response.text();
+    const digest = createHash('sha256').update(text).digest('base64');
+    expect(response.headers.get('repr-digest')).toBe(`sha-256=:${digest}:`);
+    const body: unknown = JSON.parse(text);
     validatorOf(schema ?? {}).parse(body);
     row.success.schema.parse(body);
   } else {
