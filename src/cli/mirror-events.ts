@@ -101,7 +101,7 @@ function faultOf(cli: Cli, error: unknown) {
   return { code, message, action };
 }
 
-function figuresOf({ files, states, failed, bytes, moved, retries }: MirrorTally) {
+function figuresOf({ files, states, failed, provenBytes: bytes, moved, retries }: MirrorTally) {
   return { files, ...states, failed, bytes, transferredBytes: moved, retries };
 }
 

@@ -36,6 +36,11 @@ export class MirrorTally {
     return { done, of, bytes, totalBytes, moved, lost };
   }
 
+  /** Bytes of the files that are here, without those under way. */
+  get provenBytes(): number {
+    return [...this.parts.values()].reduce((sum, part) => sum - part.bytes, this.bytes);
+  }
+
   /** A file that is under way. */
   part(path: string): Part | undefined {
     return this.parts.get(path);
@@ -51,7 +56,7 @@ export class MirrorTally {
     this.files += other.files;
     this.totalBytes += other.totalBytes;
     this.done += other.done;
-    this.bytes += other.bytes;
+    this.bytes += other.provenBytes;
     this.moved += other.moved;
     this.lost += other.lost;
     this.failed += other.failed;

@@ -39,10 +39,10 @@ export const incompleteText = (tally: MirrorTally): string =>
   facts([
     [
       'files',
-      `${count(tally.done)} of ${counted(tally.files, 'file')}, ${size(tally.bytes)} (${talliedText(tally)})`,
+      `${count(tally.done)} of ${counted(tally.files, 'file')}, ${size(tally.provenBytes)} (${talliedText(tally)})`,
     ],
     ['transfer', transferText(tally)],
-    ['failed', counted(tally.failed, 'file')],
+    ['failed', tally.failed === 0 ? undefined : counted(tally.failed, 'file')],
   ]);
 
 /** `12 fetched, 3 kept`. */

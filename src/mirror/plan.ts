@@ -45,19 +45,20 @@ const common = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | 'byte
 export async function planFiles(
   wanted: readonly Wanted[],
   target: MirrorView,
-  run: Pick<Run, 'tell' | 'signal'>,
+  run: Pick<Run, 'tell' | 'signal' | 'withoutLocalReports'>,
 ): Promise<Plan> {
-  const { tell } = run;
+  const { tell, withoutLocalReports } = run;
   const kept: Wanted[] = [];
   const missing: Wanted[] = [];
   tell({ type: 'listed', files: wanted.length, bytes: sizeOf(wanted) });
   for (const file of wanted) ((await lookAt(file, target, run)) === 'proven' ? kept : missing).push(file);
+  const asked = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
   tell({
     type: 'planned',
-    files: wanted.length,
-    bytes: sizeOf(wanted),
-    missingFiles: missing.length,
-    missingBytes: sizeOf(missing),
+    files: kept.length + asked.length,
+    bytes: sizeOf(kept) + sizeOf(asked),
+    missingFiles: asked.length,
+    missingBytes: sizeOf(asked),
   });
   for (const { path, bytes } of kept) tell({ type: 'part-done', path, bytes, state: 'kept' });
   return { kept, missing };

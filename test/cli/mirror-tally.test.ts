@@ -73,6 +73,7 @@ describe('the tally of a mirror', () => {
         const failed = list.filter(({ fate }) => fate === 'failed');
         const times = (...fates: readonly File['fate'][]) =>
           list.filter(({ fate }) => fates.includes(fate)).length;
+        expect(tally.provenBytes).toBe(tally.bytes);
         expect([tally.bytes, tally.lost]).toEqual([sum(list) - sum(failed), sum(failed)]);
         expect([tally.done, tally.failed]).toEqual([list.length - failed.length, failed.length]);
         expect(tally.states).toEqual({
@@ -105,7 +106,8 @@ function recording() {
 describe('what people see of one mirror', () => {
   it('is the look at what is here, then the files under way, and notes of what went wrong', () => {
     const { progress, notes, parts, phases, whole } = recording();
-    const tell = followMirror(progress, new MirrorTally(), () => 0);
+    const tally = new MirrorTally();
+    const tell = followMirror(progress, tally, () => 0);
     tell({ type: 'listed', files: 2, bytes: 2000 });
     tell({ type: 'looked', path: 'a', bytes: 1000, found: 'proven' });
     tell({ type: 'looked', path: 'b', bytes: 1000, found: 'missing' });
@@ -114,6 +116,7 @@ describe('what people see of one mirror', () => {
     tell({ type: 'part-started', path: 'b', bytes: 1000 });
     tell({ type: 'bytes', path: 'b', received: 400, bytes: 1000 });
     expect(parts.get('b')).toEqual({ bytes: 400, totalBytes: 1000, moved: 400 });
+    expect(tally.provenBytes).toBe(1000);
     expect(whole()).toEqual({ done: 1, of: 2, bytes: 1400, totalBytes: 2000, moved: 400, lost: 0 });
     tell({ type: 'retry', path: 'b', error: new Error('b is not what it was'), delayMs: 0 });
     tell({ type: 'failed', path: 'b', code: 'part.DIGEST_MISMATCH', message: 'another digest' });

@@ -431,7 +431,8 @@ describe('failures', () => {
       return true;
     });
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'mirror.SOURCE_INCOMPLETE' });
-    const { receipt } = await mirror(server, folder, { withoutLocalReports: true });
+    const { receipt, events } = await mirror(server, folder, { withoutLocalReports: true });
+    expect(events.find(({ type }) => type === 'planned')).toMatchObject({ files: 3, missingFiles: 0 });
     expect(receipt).toMatchObject({ outcome: 'complete', withoutLocalReports: true });
     execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder });
   });
