@@ -25,10 +25,10 @@ export async function mirrorsIn(tree: EvidenceSource): Promise<readonly MirrorIn
 }
 
 function prefixOf(path: string): string | undefined {
-  const [, mirror, receipt = ''] = /^((?:.*\/)?)(receipts\/[^/]+)$/.exec(path) ?? [];
-  if (isReceiptFile(receipt) || isReceiptEnvelope(receipt)) return mirror;
   const [, folder, file] = /^((?:.*\/)?)([^/]+)$/.exec(path) ?? [];
-  return file === EXPORT_MANIFEST ? folder : undefined;
+  if (file === EXPORT_MANIFEST) return folder;
+  const [, mirror, receipt = ''] = /^((?:.*\/)?)(receipts\/[^/]+)$/.exec(path) ?? [];
+  return isReceiptFile(receipt) || isReceiptEnvelope(receipt) ? mirror : undefined;
 }
 
 const part = (tree: EvidenceSource, prefix: string, files: readonly SourceFile[]): EvidenceSource => ({

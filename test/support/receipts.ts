@@ -101,11 +101,14 @@ export function putReceipt(
 }
 
 /** A receipt as it was written before receipts were linked. */
-export const unlinked = ({ previous: _, files, ...receipt }: LinkedReceipt): MirrorReceipt => ({
-  ...receipt,
-  schemaVersion: 1,
-  files: files.map(({ path, bytes }) => ({ path, bytes, state: 'fetched' })),
-});
+export function unlinked(receipt: LinkedReceipt): MirrorReceipt {
+  const older: MirrorReceipt = {
+    ...receipt,
+    schemaVersion: 1,
+    files: receipt.files.map(({ path, bytes }) => ({ path, bytes, state: 'fetched' })),
+  };
+  return Object.fromEntries(Object.entries(older).filter(([name]) => name !== 'previous')) as MirrorReceipt;
+}
 
 /** A trust store of one key for receipts. */
 export const receiptTrust = (signer: Signer, rest: Partial<TrustedKey> = {}): TrustStore =>

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/bytes/utf8.ts';
 import type { Code } from '../../src/codes/index.ts';
@@ -228,14 +228,15 @@ describe('a receipt in a chain', () => {
   });
 });
 
-describe('receipts from before they were linked', () => {
-  const older = async (): Promise<Files> => {
-    const { files, written } = await makeChain(3);
-    const old: Files = {};
-    for (const { path } of written) putReceipt(old, files[path], unlinked);
-    return old;
-  };
+/** Three receipts of version 1. */
+const older = async (): Promise<Files> => {
+  const { files, written } = await makeChain(3);
+  const old: Files = {};
+  for (const { path } of written) putReceipt(old, files[path], unlinked);
+  return old;
+};
 
+describe('receipts from before they were linked', () => {
   it('are read, and the newest of them begins the chain', async () => {
     const files = await older();
     expect(await judge(files)).toMatchObject({ result: 'sound', unlinked: 3 });

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../src/bytes/json-canonical.ts';
 import type { JsonObject, JsonValue } from '../../src/bytes/json-parse.ts';
 import { ORGANIZATION, PROJECT, T } from './bundle.ts';
-import { sha256Of, utf8 } from './bytes.ts';
+import { base64Of, sha256Of, utf8 } from './bytes.ts';
 import { EXPORT_ID } from './export.ts';
 import { ISSUER, keyId, signDer } from './keys.ts';
 import { patched, type Patch } from './patch.ts';
@@ -92,10 +92,9 @@ export function signedBeside(
   );
   const head = utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `);
   const sig = signDer(signer, Uint8Array.from(Buffer.concat([head, payload])));
-  const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
-  const signatures = [{ keyid: keyId(signer), sig: base64(sig) }];
+  const signatures = [{ keyid: keyId(signer), sig: base64Of(sig) }];
   return {
-    [`${path}.dsse`]: canonicalJson({ payload: base64(payload), payloadType: PAYLOAD_TYPE, signatures }),
+    [`${path}.dsse`]: canonicalJson({ payload: base64Of(payload), payloadType: PAYLOAD_TYPE, signatures }),
   };
 }
 
