@@ -183,10 +183,10 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
     expect(errorsOf(row)).toContain(code);
     expect(response.status).not.toBe(500);
   } else if (row.success.kind === 'json') {
-    const text = await response.text();
-    const digest = createHash('sha256').update(text).digest('base64');
+    const answer = await response.text();
+    const digest = createHash('sha256').update(answer).digest('base64');
     expect(response.headers.get('repr-digest')).toBe(`sha-256=:${digest}:`);
-    const body: unknown = JSON.parse(text);
+    const body: unknown = JSON.parse(answer);
     validatorOf(schema ?? {}).parse(body);
     row.success.schema.parse(body);
   } else {
