@@ -66,6 +66,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/dsse.ts'),
   },
+  vsa: {
+    summary: 'check verification summaries, which a gate signs',
+    group: CHECK,
+    load: () => import('./commands/vsa.ts'),
+  },
   demo: {
     summary: 'see everything work once, on real files',
     group: CHECK,

@@ -46,7 +46,8 @@ export async function subjectManifest(cli: Cli, path: string): Promise<SubjectMa
   });
 }
 
-async function looksLikeJson(path: string): Promise<boolean> {
+/** Whether a path is a regular file that begins as a JSON object does; no evidence does. */
+export async function looksLikeJson(path: string): Promise<boolean> {
   const file = await open(path).catch(() => undefined); // opening it as evidence says what is wrong with it
   if (file === undefined) return false;
   try {

@@ -6,9 +6,12 @@ import { evidenceExportIdSchema } from '../contract/index.ts';
 import { mirrorExport } from '../mirror/index.ts';
 import { mirrorDirectory } from '../node/mirror-directory.ts';
 import type { EvidenceInput } from '../policy/index.ts';
+import { summaryFacts } from '../policy/vsa-judge.ts';
 import type { Cli } from './cli.ts';
+import { looksLikeJson } from './dsse-subject.ts';
 import { failureOf } from './failure.ts';
 import type { GateOptions } from './gate-options.ts';
+import { readInput } from './input.ts';
 import { toolName } from './mirror-setting.ts';
 import { openRemote } from './remote.ts';
 import { usageError } from './usage.ts';
@@ -38,6 +41,7 @@ export async function inputsOf(
 
 async function inputOf(cli: Cli, name: string, options: GateOptions, how: How): Promise<EvidenceInput> {
   try {
+    if (await looksLikeJson(name)) return { name, summary: await readSummaryFacts(cli, name, how) };
     const remote = options.url !== undefined && isExportId(name);
     const report = remote
       ? await fromControlPlane(cli, name, options, how)
@@ -54,6 +58,14 @@ async function inputOf(cli: Cli, name: string, options: GateOptions, how: How): 
     if (codeEntry(code).class === 'internal') throw error;
     return { name, failure: { code, message, ...(path !== undefined && { path }) } };
   }
+}
+
+const MAX_SUMMARY_BYTES = 1024 * 1024;
+
+/** No evidence is a JSON document, so what begins as one is a verification summary or nothing that is read here. */
+async function readSummaryFacts(cli: Cli, name: string, { asOfMs, trust }: How) {
+  const envelope = await readInput(name, MAX_SUMMARY_BYTES, cli);
+  return summaryFacts(envelope, { asOfMs, ...(trust !== undefined && { trust }) });
 }
 
 /** Brings an export into a folder of its own, judges it there, and removes the folder whatever happens. */

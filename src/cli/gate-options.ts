@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Digest } from '../bytes/hash.ts';
 import { decisionRenderers, type DecisionFormat } from '../report/decision-renderers.ts';
 import { digest, many, time, wholeNumber } from './options.ts';
+import { summaryOptions, type SummaryOptions } from './gate-summary.ts';
 import { duration } from './quantities.ts';
 import { trustOptions, type TrustOptions } from './trust-options.ts';
 import type { PathList } from './verify-list.ts';
@@ -12,7 +13,8 @@ export type DecisionTarget = { readonly format: DecisionFormat; readonly file?: 
 
 /** What the command line says, parsed. */
 export type GateOptions = TrustOptions &
-  PathList & {
+  PathList &
+  SummaryOptions & {
     readonly policy?: string;
     readonly url?: string;
     readonly project?: string;
@@ -46,7 +48,9 @@ function target(value: string): DecisionTarget {
 }
 
 export function gateOptions(command: Command): Command {
-  return trustOptions(command.option('--policy <file>', 'policy in JSON or YAML; without it the default one'))
+  const judging = trustOptions(
+    command.option('--policy <file>', 'policy in JSON or YAML; without it the default one'),
+  )
     .option('--list <file>', 'judge what a file names too, one on each line; - for standard input')
     .option('-0, --null', 'the names of the list end with NUL, as "find -print0" writes them')
     .option('--url <url>', 'control plane at which exports that are named by their id are read')
@@ -80,6 +84,6 @@ export function gateOptions(command: Command): Command {
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
       many(target),
-    )
-    .option('--force', 'replace files that exist');
+    );
+  return summaryOptions(judging).option('--force', 'replace files that exist');
 }

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from './exit.ts';
 import { inputsOf } from './gate-inputs.ts';
 import type { GateOptions } from './gate-options.ts';
 import { outputsOf, writeDecision } from './gate-output.ts';
+import { openSummary } from './gate-summary.ts';
 import { openPolicy } from './policy-file.ts';
 import { usageError } from './usage.ts';
 import { pathsOf } from './verify-list.ts';
@@ -20,6 +21,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   refuse(options);
   const outputs = await outputsOf(options);
   if (outputs.shown === 'json') cli.format = 'json';
+  const summary = await openSummary(cli, options);
   const policy = await openPolicy(cli, options.policy);
   const { format: _format, ...verifying } = options;
   const how = await verifyOptions(cli, { ...verifying, depth: 'full' });
@@ -36,6 +38,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
     ...(trust !== undefined && { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
   await writeDecision(cli, decision, outputs);
+  await summary?.write(decision);
   cli.exitCode = EXIT_OF[decision.answer];
 }
 

@@ -28,6 +28,7 @@ type SigningNames = { readonly key: string; readonly prefix: string };
 const PLAIN: SigningNames = { key: '--key', prefix: '--' };
 const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
 const RECEIPTS: SigningNames = { key: '--receipt-key', prefix: '--receipt-' };
+const SUMMARIES: SigningNames = { key: '--vsa-key', prefix: '--vsa-' };
 
 export type ReceiptSigningOptions = {
   readonly receiptKey?: string;
@@ -35,6 +36,13 @@ export type ReceiptSigningOptions = {
   readonly receiptPublicKey?: string;
   readonly receiptSignerTimeout?: number;
   readonly receiptIssuer?: string;
+};
+
+export type SummarySigningOptions = {
+  readonly vsaKey?: string;
+  readonly vsaSigner?: string;
+  readonly vsaPublicKey?: string;
+  readonly vsaSignerTimeout?: number;
 };
 
 export function signingOptions(command: Command, what: string): Command {
@@ -58,6 +66,12 @@ export function receiptSigningOptions(command: Command): Command {
     '--receipt-issuer <name>',
     'name under which the key signs receipts',
   );
+}
+
+/** The options of who signs the summary of a decision; its issuer is the verifier, which has an option of its own. */
+export function summarySigningOptions(command: Command, when: string): Command {
+  command.option('--vsa-key <file>', `${when}private key that signs it: P-256 as PEM or JWK`);
+  return signerOptions(command, when, SUMMARIES.prefix);
 }
 
 const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
@@ -94,6 +108,23 @@ export const readReceiptSigning = (
     ...(receiptIssuer !== undefined && { issuer: receiptIssuer }),
   };
   return readSigning(cli, given, RECEIPTS);
+};
+
+/** `readSigning` for the summary of a decision, by this issuer. */
+export const readSummarySigning = (
+  cli: Cli,
+  options: SummarySigningOptions,
+  issuer: string,
+): Promise<{ signer: Signer } | undefined> => {
+  const { vsaKey, vsaSigner, vsaPublicKey, vsaSignerTimeout } = options;
+  const given: SigningOptions = {
+    issuer,
+    ...(vsaKey !== undefined && { key: vsaKey }),
+    ...(vsaSigner !== undefined && { signer: vsaSigner }),
+    ...(vsaPublicKey !== undefined && { publicKey: vsaPublicKey }),
+    ...(vsaSignerTimeout !== undefined && { signerTimeout: vsaSignerTimeout }),
+  };
+  return readSigning(cli, given, SUMMARIES);
 };
 
 /** Who signs, or `undefined` when nobody is named. @throws DrillproofError `usage.INVALID`, `trust.…` */

@@ -53,7 +53,7 @@ export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
  * PASSED nor FAILED would be true, and what could not be read is never reported as bad.
  * @returns `undefined` for a decision that could not tell
  * @throws DrillproofError `vsa.SUBJECT_MISSING` for inputs without a manifest: nothing, or summaries of others
- * @throws TypeError for a verifier or resource that is no URI
+ * @throws TypeError for a verifier or resource that is no URI, and for a time outside the years 0 to 9999
  */
 export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
   const { verifierId, version, resourceUri } = options;
@@ -69,7 +69,7 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
     predicateType: VSA_PREDICATE_TYPE,
     predicate: {
       verifier: { id: verifierId, version: { drillproof: version } },
-      timeVerified: new Date(asOfMs).toISOString(),
+      timeVerified: timestamp(asOfMs),
       resourceUri: resourceUri ?? resourceOf(subjects.map(({ digest }) => digest)),
       policy: {
         uri: `urn:drillproof:policy:${encodeURIComponent(policy.name.toWellFormed())}`,
@@ -85,6 +85,13 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
       ...(trust !== undefined && { [TRUST_STORE_FIELD]: { digest: digestSet(trust.fingerprint) } }),
     },
   };
+}
+
+/** RFC 3339 in UTC (in-toto, Timestamp). */
+function timestamp(ms: number): string {
+  const year = new Date(ms).getUTCFullYear();
+  if (year >= 0 && year <= 9999) return new Date(ms).toISOString();
+  throw new TypeError('the time of the decision is outside the years 0 to 9999');
 }
 
 type Subject = { readonly kind: JudgedInput['kind']; readonly name: string; readonly digest: Digest };
