@@ -13,7 +13,7 @@ import {
 } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/mirror-directory.ts';
 import { openScrubArchive, type ScrubArchiveOptions } from '../../src/node/scrub-archive.ts';
-import { idOf, makeExport, NOW, PROJECT, type MadeExport } from '../support/evidence.ts';
+import { idOf, makeExport, makeSigner, NOW, PROJECT, type MadeExport } from '../support/evidence.ts';
 
 export const DAY = 86_400_000;
 export const SOURCE = 'https://source.example';
@@ -33,8 +33,8 @@ export async function newFolder(): Promise<string> {
 export const exportId = (n: number): string => idOf('evexp', n);
 
 /** An export with an id of its own. */
-export const madeExport = (n: number, parts = 3): Promise<MadeExport> =>
-  makeExport({ parts, input: { evidenceExportId: exportId(n) } });
+export const madeExport = (n: number, parts = 3, signer = makeSigner()): Promise<MadeExport> =>
+  makeExport({ parts, signer, input: { evidenceExportId: exportId(n) } });
 
 /** Mirrors an export into a folder, as the command does. */
 export async function mirrorInto(

@@ -262,6 +262,18 @@ describe('a damaged document', () => {
     expect(await readdir(join(first, 'parts'))).toHaveLength(3);
   });
 
+  test('is decided by the other files where a sound attestation of another export lies there', async () => {
+    const signer = makeSigner();
+    const [own, other] = [await madeExport(1, 3, signer), await madeExport(2, 3, signer)];
+    const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
+    for (const folder of [first, second]) await mirrorInto(folder, own);
+    await writeFile(join(first, 'export-attestation.json'), other.files['export-attestation.json']!);
+    const trust = makeTrust(signer);
+    expect((await scrubbed(first, { trust }))[0]!.outcome).toBe('damaged');
+    expect((await repaired(first, second, { trust })).outcome).toBe('good');
+    expect(told(await scrubbed(first, { trust }))).toEqual([]);
+  });
+
   test('is not decided where the files of the mirror contradict each other one to one', async () => {
     const { first, second } = await twoMirrors();
     const other = join(await newFolder(), ONE);
