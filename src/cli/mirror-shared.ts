@@ -1,17 +1,16 @@
 import * as z from 'zod';
 import type { Client } from '../client/index.ts';
-import { codeEntry } from '../codes/index.ts';
 import type { Wish } from '../mirror/index.ts';
 import type { JobResult, QueueItem } from '../node/queue/job.ts';
 import { workThrough } from '../node/queue/work.ts';
 import { archiveSchema, type ArchiveReport } from '../report/archive-schema.ts';
 import { sumTransfers } from '../report/merge-archives.ts';
-import { codeSchema } from '../verify/report-schema.ts';
 import { say, type Cli } from './cli.ts';
 import type { Asked, ManyOptions, WatchedEach } from './mirror-many.ts';
 import { failureOf, transferOf } from './mirror-many-text.ts';
 import type { SinkOptions } from './mirror-sink.ts';
 import { openRun, sharedPlace, type SharedRun } from './queue-options.ts';
+import { isFailed, whyFailed, workersOf } from './queue-results.ts';
 
 /** What decides what a mirror is: machines that differ in it do not share a run. */
 type SharedOptions = ManyOptions & SinkOptions & { readonly withoutLocalReports?: boolean };
@@ -68,12 +67,6 @@ const doneSchema = z.object({
   transfer: archiveSchema.shape.transfer,
   worker: z.string(),
 });
-const failedSchema = z.object({
-  code: codeSchema,
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).exactOptional(),
-});
-const workerSchema = z.object({ worker: z.string() });
 
 function runReport({ name }: SharedRun, results: readonly JobResult[], asked: Asked): ArchiveReport {
   const { left = new Map<string, number>(), older = 0 } = asked;
@@ -81,8 +74,7 @@ function runReport({ name }: SharedRun, results: readonly JobResult[], asked: As
     .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const done = rows.filter(({ state }) => state === 'done').map(doneOf);
-  const failures = rows.flatMap((row) => (isFailed(row) ? [failureOf(row.id, whyOf(row))] : []));
-  const workers = new Set(rows.flatMap(({ output }) => workerSchema.safeParse(output).data?.worker ?? []));
+  const failures = rows.flatMap((row) => (isFailed(row) ? [failureOf(row.id, whyFailed(row))] : []));
   return {
     schemaVersion: 1,
     kind: 'mirror.archive',
@@ -96,20 +88,10 @@ function runReport({ name }: SharedRun, results: readonly JobResult[], asked: As
     ...sumTransfers(done.map(({ transfer }) => transfer)),
     failures,
     codes: [...new Set(failures.map(({ code }) => code))].toSorted(),
-    run: { name, workers: [...workers].toSorted() },
+    run: { name, workers: workersOf(results) },
   };
 }
 
-const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';
-
 function doneOf({ id, output }: JobResult & { readonly id: string }) {
   return { evidenceExportId: id, ...doneSchema.parse(output) };
-}
-
-/** Why a piece of work failed: what its last worker said, unless somebody else ended it. */
-function whyOf({ state, output }: JobResult): z.infer<typeof failedSchema> {
-  const told = state === 'failed' ? failedSchema.safeParse(output).data : undefined;
-  if (told !== undefined) return told;
-  const code = state === 'cancelled' ? 'queue.JOB_CANCELLED' : 'queue.WORKER_LOST';
-  return { code, message: codeEntry(code).meaning };
 }

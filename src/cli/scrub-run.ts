@@ -10,11 +10,14 @@ import {
 } from '../mirror/index.ts';
 import { openScrubArchive, type ScrubArchive } from '../node/scrub-archive.ts';
 import type { Depth } from '../verify/index.ts';
+import { inShard, shardName, type Shard } from '../report/shard.ts';
 import type { Cli } from './cli.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { assertQueue, type QueueOptions } from './queue-options.ts';
 import { openRepairs, type RepairCommandOptions, type Repairs } from './scrub-repairs.ts';
-import { createTally, type ScrubTotals, type Tally } from './scrub-tally.ts';
-import { writeScrub } from './scrub-text.ts';
+import { assertSharedScrub, scrubShared } from './scrub-shared.ts';
+import { createTally } from './scrub-tally.ts';
+import { writeScrub, type ScrubProduct } from './scrub-text.ts';
 import type { TrustOptions } from './trust-options.ts';
 import { readTrust } from './trusting.ts';
 import { usageError } from './usage.ts';
@@ -29,12 +32,16 @@ export type ScrubCommandOptions = TrustOptions & {
   readonly journal?: string;
   readonly expectManifest?: Digest;
   readonly secondOpinion?: boolean;
-} & RepairCommandOptions;
+  readonly shard?: Shard;
+} & RepairCommandOptions &
+  QueueOptions;
 
 /** Scrubs an archive, tells what was found, and sets the exit code by it. */
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
-  const { journal, jobs } = options;
-  const how = await scrubOptions(cli, options);
+  const { journal, jobs, shard } = options;
+  assertShared(options, place);
+  const stop = new AbortController();
+  const how = await scrubOptions({ ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) }, options);
   const repairs = await openRepairs(cli, options);
   const archive = await openScrubArchive(place, {
     env: cli.env,
@@ -46,40 +53,89 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
       throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no mirror`, { path: place });
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
-    await writeScrub(cli, await scrubAll(cli, archive, how, options, repairs), place);
+    const mirrors = inShard(archive.mirrors, shardName, shard);
+    const part: ScrubPart = { mirrors, open: (name) => archive.open(name), strays: archive.strays };
+    await writeScrub(cli, await scrubAll(cli, place, part, how, stop, options, repairs), place);
   } finally {
     await repairs?.close();
     await archive.close();
   }
 }
 
+/** What this process is to scrub. */
+type ScrubPart = Pick<ScrubArchive, 'mirrors' | 'open' | 'strays'>;
+
+/** A scrub is shared in one way, and only by what machines can share. */
+function assertShared(options: ScrubCommandOptions, place: string): void {
+  assertQueue(options, place);
+  if (options.queue === undefined) return;
+  if (options.shard !== undefined)
+    throw usageError('--shard and --queue both share the work', 'Leave one of them out.');
+  assertSharedScrub(options);
+}
+
 async function scrubAll(
   cli: Cli,
-  archive: ScrubArchive,
+  place: string,
+  part: ScrubPart,
   how: ScrubOptions,
-  { project }: ScrubCommandOptions,
+  stop: AbortController,
+  options: ScrubCommandOptions,
   repairs: Repairs | undefined,
-): Promise<ScrubTotals> {
-  const tally = createTally(archive);
+): Promise<ScrubProduct> {
+  const { shard, queue } = options;
+  const tally = createTally(part);
   const progress = createProgress(cli, 'scrubbed', 'mirrors');
+  const scrubThese = scrubber(part, how, options, repairs, progress);
   try {
-    const onProgress = follow(progress, archive.mirrors.length, tally);
-    const repair = {
-      ...how,
-      ...(project !== undefined && { projectId: project }),
-    };
-    await scrubMany(archive, { ...how, onProgress }, async (result, at) => {
-      noteFaults(progress, result);
-      const from = (): Promise<MirrorClient> => repairs!.clientFor(result.name);
-      tally.add(repairs === undefined ? result : await repairMirror(at, result, from, repair));
-    });
-    return tally.totals;
+    const { mirrors } = part;
+    if (queue === undefined) await scrubThese(mirrors, tally.add);
+    else {
+      const policy = { ...policyOf(how), repairFrom: options.repairFrom ?? null };
+      const scrubOne = async (name: string) => {
+        const found: MirrorScrub[] = [];
+        await scrubThese([name], (result) => found.push(result));
+        return found[0]!;
+      };
+      const run = await scrubShared(cli, { place, mirrors, policy, scrubOne, stop }, options, tally.add);
+      return { ...tally.totals, run };
+    }
+    return { ...tally.totals, ...(shard !== undefined && { shard }) };
   } catch (error) {
     throw withAdvice(error);
   } finally {
     progress.end();
   }
 }
+
+/** Scrubs some mirrors, repairs where that was asked for, and tells what came of each. */
+function scrubber(
+  part: ScrubPart,
+  how: ScrubOptions,
+  { project }: ScrubCommandOptions,
+  repairs: Repairs | undefined,
+  progress: Progress,
+) {
+  let done = 0;
+  const onProgress = follow(progress, part.mirrors.length, () => done);
+  const repair = { ...how, ...(project !== undefined && { projectId: project }) };
+  return (mirrors: readonly string[], add: (result: MirrorScrub) => void): Promise<void> =>
+    scrubMany({ mirrors, open: part.open }, { ...how, onProgress }, async (result, at) => {
+      noteFaults(progress, result);
+      const from = (): Promise<MirrorClient> => repairs!.clientFor(result.name);
+      add(repairs === undefined ? result : await repairMirror(at, result, from, repair));
+      done++;
+    });
+}
+
+/** What decides what a look at a file is worth: machines that differ in it do not share a run. */
+const policyOf = ({ tool, depth = 'digest', trust, secondOpinion, olderThanMs = 0 }: ScrubOptions) => ({
+  tool,
+  depth,
+  trust: trust?.fingerprint ?? null,
+  secondOpinion: secondOpinion !== undefined,
+  olderThanMs,
+});
 
 /** A scrub writes nothing but its journals, so that is what could not be written. */
 function withAdvice(error: unknown): unknown {
@@ -89,12 +145,12 @@ function withAdvice(error: unknown): unknown {
   return new DrillproofError(code, message, { details, cause: error, ...(path !== undefined && { path }) });
 }
 
-function follow(progress: Progress, of: number, tally: Tally): (event: ScrubEvent) => void {
+function follow(progress: Progress, of: number, done: () => number): (event: ScrubEvent) => void {
   let bytes = 0;
   return (event) => {
     if (event.type !== 'read') return;
     bytes += event.bytes;
-    progress.update({ done: tally.totals.mirrors, of, bytes });
+    progress.update({ done: done(), of, bytes });
   };
 }
 

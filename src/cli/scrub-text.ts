@@ -1,4 +1,5 @@
 import { count, counted, size } from '../report/figures.ts';
+import type { Shard } from '../report/shard.ts';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { writeProduct } from './product.ts';
@@ -12,15 +13,22 @@ const EXITS: Readonly<Record<ReturnType<typeof worstOutcome>, ExitCode>> = {
   unreadable: EXIT.unchecked,
 };
 
+/** What a scrub found, and of which share or by which machines. */
+export type ScrubProduct = ScrubTotals & {
+  readonly shard?: Shard;
+  readonly run?: { readonly name: string; readonly workers: readonly string[] };
+};
+
 /** Tells what a scrub found, what is wrong last, and sets the exit code by it. */
-export async function writeScrub(cli: Cli, totals: ScrubTotals, place: string): Promise<void> {
+export async function writeScrub(cli: Cli, totals: ScrubProduct, place: string): Promise<void> {
   const outcome = worstOutcome(totals);
   cli.exitCode = EXITS[outcome];
   await writeProduct(cli, { kind: 'scrub', place, outcome, ...totals }, scrubText(totals, outcome, place));
 }
 
-function scrubText(totals: ScrubTotals, outcome: string, place: string): string {
+function scrubText(totals: ScrubProduct, outcome: string, place: string): string {
   const { outcomes, mirrors, read, readBytes, young, left, leftBytes, faults, moreFaults, strays } = totals;
+  const { shard, run } = totals;
   const rest = [
     [outcomes.damaged, 'damaged'],
     [outcomes.unreadable, 'unreadable'],
@@ -29,6 +37,8 @@ function scrubText(totals: ScrubTotals, outcome: string, place: string): string 
   const told = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
   const lines = facts([
     [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
+    ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
+    ['run', run === undefined ? undefined : `${run.name}, ${counted(run.workers.length, 'worker')}`],
     ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...told].join(', ')],
     ['read', `${counted(read, 'file')}, ${size(readBytes)}`],
     ['young', young === 0 ? undefined : `${counted(young, 'file')} found good not long ago`],

@@ -3,7 +3,9 @@ import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { digest, examples, standardOptions, wholeNumber } from '../options.ts';
 import { duration } from '../quantities.ts';
+import { queueOptions } from '../queue-options.ts';
 import type { ScrubCommandOptions } from '../scrub-run.ts';
+import { shard } from '../shard-option.ts';
 import { trustOptions } from '../trust-options.ts';
 
 const MORE = `
@@ -13,12 +15,12 @@ each file was read, under which version and policy; it vouches for no byte.
 Nothing else is written, unless --repair-from says where the bytes are to come
 from; they are proven and durable before they take the name of a damaged file.
 
-Exit codes: 0 everything that was due is good or repaired, 1 something is damaged or missing,
-2 wrong call, 3 something could not be read or there is nothing to read,
-130 interrupted: what was read stands in the journal.`;
+Exit codes: 0 everything that was read is good or repaired, 1 something is
+damaged or missing, 2 wrong call, 3 something could not be read or there is
+nothing to read, 130 interrupted: what was read stands in the journal.`;
 
 export function define(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
+  queueOptions(trustOptions(standardOptions(command)))
     .description('Read an archive of mirrors again, in slices, and say what has rotted.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
     .option('--for <duration>', 'begin no further file after this time, such as 10m', duration)
@@ -32,6 +34,11 @@ export function define(command: Command, cli: Cli): void {
       new Option('--jobs <n>', 'files read at once')
         .argParser(wholeNumber(1, 256))
         .default(availableParallelism(), 'processors'),
+    )
+    .option(
+      '--shard <i/n>',
+      'scrub only this share of the mirrors, such as 0/8: i counts from 0 to n-1',
+      shard,
     )
     .option('--second-opinion', 'at full depth: judge everything by a second implementation too')
     .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
@@ -55,8 +62,20 @@ export function define(command: Command, cli: Cli): void {
       'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
     ],
     [
+      'repaired from a second archive, every byte of it proven',
+      'drillproof scrub ./archive --repair-from s3://second/archive',
+    ],
+    [
+      'repaired from the control plane',
+      'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
+    ],
+    [
       'everything that is signed, signatures too',
       'drillproof scrub ./archive --depth full --trust trust.json',
+    ],
+    [
+      'together with any number of machines that run the same line',
+      'drillproof scrub s3://archive/exports --queue postgres://drill@db.example/queue --queue-name scrub-2026-11-21',
     ],
   ]).addHelpText('after', MORE);
 }
