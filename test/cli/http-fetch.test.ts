@@ -79,6 +79,18 @@ describe('a certificate authority of one’s own', () => {
     expect((await mirror(url, {}, `--ca-file ${authority.file}`)).code).toBe(0);
   });
 
+  it.each([`reports ${evidenceExportId}`, `tool-source sha256:${'0'.repeat(64)} package`])(
+    'is trusted by %s too, which then is answered',
+    async (line) => {
+      const args = `${line} --project ${projectId} --url https://127.0.0.1:${portOf(secure)}`.split(' ');
+      const how = { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now };
+      expect(codeOf((await call(args, how)).stderr)).toBe('transport.UNREACHABLE');
+      expect(codeOf((await call([...args, '--ca-file', authority.file], how)).stderr)).toBe(
+        'control.NOT_FOUND',
+      );
+    },
+  );
+
   it('does not make a certificate of another name right, through a proxy neither', async () => {
     const { port } = await startProxy();
     for (const env of [{}, { HTTPS_PROXY: `http://127.0.0.1:${port}` }]) {

@@ -8,7 +8,12 @@ import { writeProduct } from '../product.ts';
 import { table } from '../table.ts';
 import { usageError } from '../usage.ts';
 
-type Options = { readonly url?: string; readonly project?: string; readonly tokenFile?: string };
+type Options = {
+  readonly url?: string;
+  readonly project?: string;
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+};
 
 const NOTE = '\nLocal reports are made by users and attested by nobody.\n';
 
@@ -21,6 +26,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--url <url>', 'address of the control plane, up to and without /v1')
     .option('--project <id>', 'project through which to read')
     .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
     .action((what: string, options: Options) => reports(cli, what, options));
   examples(command, [
     [
@@ -31,7 +37,7 @@ export function define(command: Command, cli: Cli): void {
   ]);
 }
 
-async function reports(cli: Cli, what: string, { url, project, tokenFile }: Options): Promise<void> {
+async function reports(cli: Cli, what: string, { url, project, tokenFile, caFile }: Options): Promise<void> {
   if (url === undefined && project === undefined) return localReports(cli, what);
   if (url === undefined || project === undefined) {
     throw usageError(
@@ -40,7 +46,12 @@ async function reports(cli: Cli, what: string, { url, project, tokenFile }: Opti
     );
   }
   const { openRemote } = await import('../remote.ts');
-  const client = await openRemote(cli, { url, project, ...(tokenFile !== undefined && { tokenFile }) });
+  const client = await openRemote(cli, {
+    url,
+    project,
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
+  });
   const items: LocalReportItem[] = [];
   const exportRef = { projectId: project, evidenceExportId: what };
   for await (const item of client.localReports(exportRef, { signal: cli.signal })) items.push(item);

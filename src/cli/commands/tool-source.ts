@@ -19,6 +19,7 @@ type Options = {
   readonly url?: string;
   readonly project?: string;
   readonly tokenFile?: string;
+  readonly caFile?: string;
   readonly file?: string;
   readonly lock?: string;
   readonly out?: string;
@@ -41,6 +42,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--url <url>', 'address of the control plane, up to and without /v1')
     .option('--project <id>', 'project through which to read')
     .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
     .option('--file <file>', 'check this saved resource instead of reading one; - for standard input')
     .option('--lock <file>', 'build.json that you trust, against which every field is checked')
     .option('--out <file>', 'save the resource')
@@ -80,7 +82,7 @@ async function resourceBytes(
   packageId: string | undefined,
   options: Options,
 ): Promise<Uint8Array> {
-  const { file, url, project, tokenFile } = options;
+  const { file, url, project, tokenFile, caFile } = options;
   if (file !== undefined) {
     if (buildHash !== undefined)
       throw usageError('--file is given beside a build', 'Name a build and package, or a saved resource.');
@@ -93,7 +95,12 @@ async function resourceBytes(
     );
   }
   const { openRemote } = await import('../remote.ts');
-  const client = await openRemote(cli, { url, project, ...(tokenFile !== undefined && { tokenFile }) });
+  const client = await openRemote(cli, {
+    url,
+    project,
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
+  });
   const resource = await client.call(
     'builds.tools.source',
     { projectId: project, buildHash, packageId },
