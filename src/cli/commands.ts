@@ -26,6 +26,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./commands/gate.ts'),
   },
+  policy: {
+    summary: 'write and try the policies that gate applies',
+    group: CHECK,
+    load: () => import('./commands/policy.ts'),
+  },
   inspect: {
     summary: 'show what is in an export or part, without a verdict',
     group: CHECK,

@@ -1,6 +1,11 @@
-import { evaluate, type Answer } from '../policy/index.ts';
+import { realpath } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { codeEntry } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
+import { evaluate, type Answer, type Policy } from '../policy/index.ts';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { exitOfCode } from './exit-codes.ts';
 import { inputsOf } from './gate-inputs.ts';
 import type { GateOptions } from './gate-options.ts';
 import { outputsOf, writeDecision } from './gate-output.ts';
@@ -22,13 +27,14 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   const outputs = await outputsOf(options);
   if (outputs.shown === 'json') cli.format = 'json';
   const summary = await openSummary(cli, options);
-  const policy = await openPolicy(cli, options.policy);
   const { format: _format, ...verifying } = options;
-  const how = await verifyOptions(cli, { ...verifying, depth: 'full' });
+  const policy = await configured(() => openPolicy(cli, options.policy));
+  const how = await configured(() => verifyOptions(cli, { ...verifying, depth: 'full' }));
   // Until something is judged the answer is that nobody could tell.
   cli.exitCode = EXIT.unchecked;
   const nothing = named.length === 0 && options.list === undefined;
   const names = nothing ? [] : await pathsOf(cli, named, options);
+  await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');
   const inputs = await inputsOf(cli, names, options, how);
@@ -40,6 +46,41 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   await writeDecision(cli, decision, outputs);
   await summary?.write(decision);
   cli.exitCode = EXIT_OF[decision.answer];
+}
+
+/** A fault of the configuration is a wrong call, whatever its code says of evidence: nothing was judged by it. */
+async function configured<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError) || exitOfCode(cause.code) !== EXIT.bad) throw cause;
+    throw new DrillproofError('usage.INVALID', `${cause.code}: ${cause.message}`, {
+      cause,
+      ...(cause.path !== undefined && { path: cause.path }),
+      details: { ...cause.details, hint: codeEntry(cause.code).action },
+    });
+  }
+}
+
+/** Whoever made the evidence must not have made the rules: neither policy nor keys may lie inside of it. */
+async function refuseOwnRules(
+  names: readonly string[],
+  { sources }: Policy,
+  { trust = [], key = [] }: GateOptions,
+): Promise<void> {
+  const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
+  const rules = [...sources.map(({ path }) => path), ...trust, ...key.map(({ file }) => file)];
+  for (const name of names) {
+    const evidence = await real(name);
+    for (const path of evidence === undefined ? [] : rules) {
+      const place = await real(path);
+      if (place?.startsWith(`${evidence}${sep}`) === true)
+        throw usageError(
+          `${path} lies inside of ${name}, which it is to judge`,
+          'Keep policies and keys where those who make the evidence cannot change them.',
+        );
+    }
+  }
 }
 
 function refuse({ depth, url, project, tokenFile, caFile, wait }: GateOptions): void {

@@ -12,12 +12,15 @@ const closed = <S extends z.core.$ZodLooseShape>(shape: S) =>
       issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
   });
 
+/** Between what is said of several unknown members at once; no name holds it, as JSON writes them. */
+export const BETWEEN_UNKNOWN = '\n';
+
 function unknown(given: readonly string[], known: readonly string[]): string {
   const words = given.map((name) => {
     const hint = didYouMean(name, known);
     return `the member ${JSON.stringify(name)} is not known${hint === undefined ? '' : `. ${hint}`}`;
   });
-  return words.join('; ');
+  return words.join(BETWEEN_UNKNOWN);
 }
 
 const MAX_ITEMS = 1_000;
@@ -56,16 +59,15 @@ const moment = z
   .regex(MOMENT, 'must be a date such as 2026-12-31, or a time with its zone')
   .refine((value) => !MOMENT.test(value) || !Number.isNaN(momentMs(value)), 'is no such day or time');
 
-const refusable = z
+const knownCode = z
   .string()
-  .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/, 'must be a code such as part.DIGEST_MISMATCH')
-  .superRefine((code, context) => {
-    if (isCode(code)) return;
-    const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
-    context.addIssue({ code: 'custom', message: `there is no code ${JSON.stringify(code)}. ${hint}` });
-  })
-  .refine(isCode, { abort: true, error: 'must be a code' })
+  .refine(isCode, { abort: true, error: ({ input }) => noSuchCode(String(input)) })
   .describe('a row of docs/codes.md');
+
+function noSuchCode(code: string): string {
+  const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
+  return `there is no code ${JSON.stringify(code)}. ${hint}`;
+}
 
 /** Nobody can accept on somebody's behalf what was not seen. */
 const UNWAIVABLE_CLASSES = new Set(['inaccessible', 'internal', 'usage', 'refused']);
@@ -81,7 +83,7 @@ const waivable = (code: Code): boolean =>
   !code.startsWith('transport.');
 
 const waiverSchema = closed({
-  code: refusable.refine(waivable, 'cannot be waived: nothing was seen that could be accepted'),
+  code: knownCode.refine(waivable, 'cannot be waived: nothing was seen that could be accepted'),
   subject: word.describe('the id of the bundle, export, local report or drill; exactly'),
   reason: text(1, 4096),
   owner: word,
@@ -191,7 +193,7 @@ export const policySchema = closed({
   localReports: closed({ allowed: z.boolean().exactOptional() }).exactOptional(),
   findings: closed({
     warnings: z
-      .union([z.literal('refuse'), listOf(refusable)], {
+      .union([z.literal('refuse'), listOf(knownCode)], {
         error: 'must be "refuse", or a list of codes',
       })
       .exactOptional(),

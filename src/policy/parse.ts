@@ -3,7 +3,7 @@ import { parseJson, type JsonValue } from '../bytes/json-parse.ts';
 import { fromUtf8 } from '../bytes/utf8.ts';
 import { DrillproofError } from '../errors.ts';
 import { brokenDocument, jsonPointer, type DocumentIssue } from '../evidence/document.ts';
-import { policySchema, type PolicyDocument } from './document.ts';
+import { BETWEEN_UNKNOWN, policySchema, type PolicyDocument } from './document.ts';
 import { parseYaml } from './yaml.ts';
 
 /** Bytes of a policy file. */
@@ -64,6 +64,13 @@ function issuesOf(issue: Issue, parent: readonly PropertyKey[]): DocumentIssue[]
   if (issue.code === 'invalid_union') {
     const meant = issue.errors.filter((branch) => !branch.some(isOfOtherKind));
     if (meant.length === 1) return meant[0]!.flatMap((one) => issuesOf(one, path));
+  }
+  if (issue.code === 'unrecognized_keys') {
+    const messages = issue.message.split(BETWEEN_UNKNOWN);
+    return issue.keys.map((key, at) => ({
+      path: jsonPointer([...path, key]),
+      message: messages[at] ?? issue.message,
+    }));
   }
   return [{ path: jsonPointer(path), message: issue.message }];
 }

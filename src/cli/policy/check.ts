@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { Policy } from '../../policy/index.ts';
+import type { Cli } from '../cli.ts';
+import { examples, standardOptions } from '../options.ts';
+import { openPolicy } from '../policy-file.ts';
+import { writeProduct } from '../product.ts';
+import { facts } from '../table.ts';
+
+const MORE = `
+Exit codes: 0 it can be applied, 2 it cannot, with every fault named, 130
+interrupted.`;
+
+export function defineCheck(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Read a policy and all that it extends, and name every fault with its place.')
+    .argument('<file>', 'policy in JSON or YAML; - for standard input')
+    .action(async (file: string) => {
+      const policy = await openPolicy(cli, file);
+      const { name, digest, sources, layers } = policy;
+      const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);
+      await writeProduct(
+        cli,
+        { kind: 'policy-check', name, digest, sources, waivers },
+        text(policy, waivers),
+      );
+    });
+  examples(command, [
+    ['before it is used', 'drillproof policy check policy.yaml'],
+    ['its digest, to pin it', 'drillproof policy check policy.yaml --json | jq -r .digest'],
+  ]).addHelpText('after', MORE);
+}
+
+const text = ({ name, digest, sources }: Policy, waivers: number): string =>
+  `${name} can be applied\n${facts([
+    ['  digest', digest],
+    ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
+    ['  waivers', String(waivers)],
+  ])}`;

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { Policy, PolicyDocument, Waiver } from '../../policy/index.ts';
+import { explainRules, rulesUnasked } from '../../policy/explain.ts';
+import { momentMs } from '../../policy/duration.ts';
+import { RULES } from '../../policy/rules.ts';
+import { pageOf } from '../../report/text.ts';
+import { labelled, sections, type Page } from '../../report/page.ts';
+import { printable } from '../../report/index.ts';
+import { wantsColour, type Cli } from '../cli.ts';
+import { examples, standardOptions } from '../options.ts';
+import { openPolicy } from '../policy-file.ts';
+import { writeProduct } from '../product.ts';
+
+export function defineExplain(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Say in words what a policy asks for, what it waives, and what it does not ask.')
+    .argument('[file]', 'policy in JSON or YAML; - for standard input; without one, the default policy')
+    .action(async (file: string | undefined) => {
+      const policy = await openPolicy(cli, file);
+      const { name, digest, sources, layers } = policy;
+      const explained = layers.map((layer, at) => ({
+        name: nameOf(layer, at, policy),
+        rules: explainRules(layer),
+        waivers: layer.waivers ?? [],
+      }));
+      const page = pageOf({
+        color: wantsColour(cli, cli.stdout),
+        width: Math.min(cli.stdout.columns, 100),
+      });
+      await writeProduct(
+        cli,
+        { kind: 'policy-words', name, digest, sources, policies: explained, unasked: rulesUnasked(layers) },
+        text(page, policy, cli.now()),
+      );
+    });
+  examples(command, [
+    ['what it asks for', 'drillproof policy explain policy.yaml'],
+    ['what is asked where there is no policy', 'drillproof policy explain'],
+  ]);
+}
+
+const nameOf = ({ name }: PolicyDocument, at: number, policy: Policy): string =>
+  name ?? policy.sources[at]?.path ?? policy.name;
+
+function text(page: Page, policy: Policy, nowMs: number): string {
+  const { layers } = policy;
+  const lines = sections(page, [
+    ...layers.flatMap((layer, at) => [
+      {
+        title: `${printable(nameOf(layer, at, policy))} asks for`,
+        lines: explainRules(layer).flatMap(({ rule, words }) => [
+          ...labelled(page, '  - ', printable(words)),
+          `    ${page.paint.dim(rule)}`,
+        ]),
+      },
+      {
+        title: `${printable(nameOf(layer, at, policy))} waives`,
+        lines: (layer.waivers ?? []).flatMap((one) =>
+          labelled(page, '  - ', printable(waiverWords(one, nowMs))),
+        ),
+      },
+    ]),
+    {
+      title: 'Nothing asks whether',
+      lines: rulesUnasked(layers).flatMap((rule) => labelled(page, '  - ', `${RULES[rule].title} (${rule})`)),
+    },
+  ]);
+  const all = layers.length === 1 ? '' : `. Each of the ${layers.length} policies has to hold`;
+  return `${printable(policy.name)}${all}\n${lines.join('\n')}\n`;
+}
+
+const waiverWords = ({ code, subject, reason, owner, expires }: Waiver, nowMs: number): string =>
+  `${code} of ${subject} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}`;

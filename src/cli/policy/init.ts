@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { syntaxOf } from '../../policy/parse.ts';
+import { jsonTemplate, yamlTemplate } from '../../policy/template.ts';
+import { say, type Cli } from '../cli.ts';
+import { examples, standardOptions } from '../options.ts';
+import { writeBytes } from '../product.ts';
+
+const NOTHING = new Uint8Array();
+
+export function defineInit(command: Command, cli: Cli): void {
+  standardOptions(command, { formats: false })
+    .description('Write the default policy as a file to begin with: YAML with comments, or JSON.')
+    .argument('[file]', 'where it goes, .yaml or .json; - for standard output', 'policy.yaml')
+    .option('--force', 'replace a file that exists')
+    .action(async (file: string, { json, force = false }: { json?: boolean; force?: boolean }) => {
+      const inJson = json === true || syntaxOf(file, NOTHING) === 'json';
+      const text = inJson ? jsonTemplate() : yamlTemplate();
+      await writeBytes(cli, file, [Buffer.from(text)], { force });
+      if (file !== '-')
+        await say(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
+    });
+  examples(command, [
+    ['YAML with a comment for everything', 'drillproof policy init policy.yaml'],
+    ['JSON', 'drillproof policy init policy.json'],
+  ]);
+}

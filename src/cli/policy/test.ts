@@ -1,0 +1,122 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { parseJson } from '../../bytes/json-parse.ts';
+import { DrillproofError } from '../../errors.ts';
+import { differences, parseCases, type PolicyCase } from '../../policy/cases.ts';
+import { momentMs } from '../../policy/duration.ts';
+import { evaluate, MAX_POLICY_BYTES, type EvidenceInput, type Policy } from '../../policy/index.ts';
+import { printable } from '../../report/index.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT } from '../exit.ts';
+import { readInput } from '../input.ts';
+import { examples, standardOptions } from '../options.ts';
+import { openPolicy } from '../policy-file.ts';
+import { writeProduct } from '../product.ts';
+import { trustOptions, type TrustOptions } from '../trust-options.ts';
+import { judgePath, verifyOptions } from '../verify-run.ts';
+
+const MORE = `
+CASES is JSON or YAML: for each case a name, evidence (paths beside CASES: exports,
+parts, or reports that "drillproof verify --json" wrote) or inputs (such reports in
+the file), asOf, the answer, and, where one cares, states of rules and codes.
+docs/policy.md shows one.
+
+Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases, 3 a
+case could not be read, 130 interrupted.`;
+
+type Tested = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
+
+export function defineTest(command: Command, cli: Cli): void {
+  trustOptions(standardOptions(command))
+    .description('Apply a policy to cases, and say where it answers otherwise than they want.')
+    .argument('<file>', 'policy in JSON or YAML')
+    .argument('<cases>', 'what is judged and what the answer must be')
+    .action(async (file: string, cases: string, options: TrustOptions) => {
+      const policy = await openPolicy(cli, file);
+      const tested: Tested[] = [];
+      for (const one of await readCases(cli, cases))
+        tested.push(await tryCase(cli, one, dirname(cases), policy, options));
+      const failed = tested.filter(({ holds }) => !holds).length;
+      await writeProduct(
+        cli,
+        { kind: 'policy-test', policy: policy.name, digest: policy.digest, cases: tested, failed },
+        text(tested, failed),
+      );
+      cli.exitCode = failed === 0 ? EXIT.pass : EXIT.bad;
+    });
+  examples(command, [
+    ['what the policy must answer', 'drillproof policy test policy.yaml cases.yaml --trust trust.json'],
+  ]).addHelpText('after', MORE);
+}
+
+async function readCases(cli: Cli, path: string): Promise<readonly PolicyCase[]> {
+  const bytes = await readInput(path, MAX_POLICY_BYTES, cli);
+  try {
+    return parseCases(bytes, path);
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const { code, message, path: at, details } = cause;
+    throw new DrillproofError(code, `${path}: ${message}`, {
+      cause,
+      ...(at !== undefined && { path: at }),
+      ...(details !== undefined && { details }),
+    });
+  }
+}
+
+async function tryCase(
+  cli: Cli,
+  one: PolicyCase,
+  folder: string,
+  policy: Policy,
+  options: TrustOptions,
+): Promise<Tested> {
+  cli.signal.throwIfAborted();
+  const given = one.asOf === undefined ? undefined : momentMs(one.asOf);
+  const how = await verifyOptions(cli, {
+    ...options,
+    depth: 'full',
+    jobs: 1,
+    ...(given !== undefined && { asOf: given }),
+  });
+  const inputs: EvidenceInput[] = [...(one.inputs ?? [])];
+  for (const path of one.evidence ?? []) {
+    const place = join(folder, path);
+    const report = (await storedReport(place)) ?? (await judgePath(cli, place, how, { jobs: 1 }));
+    inputs.push({ name: path, report });
+  }
+  const found = differences(one, evaluate(inputs, policy, { asOfMs: given ?? timeOf(inputs, how.asOfMs) }));
+  return { name: one.name, holds: found.length === 0, differences: found };
+}
+
+/** The time as of which stored reports were made, where the case names none. */
+function timeOf(inputs: readonly EvidenceInput[], nowMs: number): number {
+  const times = new Set(inputs.flatMap((one) => ('report' in one ? [one.report.asOfMs] : [])));
+  const [only] = times;
+  return times.size === 1 && only !== undefined ? only : nowMs;
+}
+
+const storedSchema = z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]);
+
+/** A report that a verification wrote; `undefined` for what is no JSON file. */
+async function storedReport(path: string): Promise<z.infer<typeof storedSchema> | undefined> {
+  const stats = await stat(path).catch(() => undefined); // opening it as evidence says what is wrong with it
+  if (stats?.isFile() !== true || !path.endsWith('.json')) return undefined;
+  const result = storedSchema.safeParse(parseJson(await readFile(path)));
+  if (result.success) return result.data;
+  throw new DrillproofError('policy.INVALID', `${path} is no report on an export or a bundle`, { path });
+}
+
+const text = (tested: readonly Tested[], failed: number): string =>
+  [
+    ...tested.flatMap(({ name, holds, differences: found }) => [
+      `${holds ? 'holds' : 'FAILS'}  ${printable(name)}`,
+      ...found.map((one) => `       - ${printable(one)}`),
+    ]),
+    '',
+    `${tested.length - failed} of ${tested.length} cases hold`,
+    '',
+  ].join('\n');
