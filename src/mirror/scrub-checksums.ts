@@ -52,7 +52,9 @@ async function stated(view: ScrubView): Promise<Checksum[] | undefined> {
   }
 }
 
-const isEvidence = (path: string): boolean => path.startsWith('parts/') || path.startsWith('local-reports/');
+/** Whether a path is that of a part or a local report. */
+export const isEvidence = (path: string): boolean =>
+  path.startsWith('parts/') || path.startsWith('local-reports/');
 
 const digestOfDocument = async (view: ScrubView, path: string): Promise<string> =>
   digestOf(await readFile(view.source, path, DEFAULT_LIMITS.manifestBytes));

@@ -1,7 +1,8 @@
 import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
 import type { Code } from '../codes/index.ts';
-import { leaveMirror, readEntries, scrubMirror, unreadable } from './scrub-mirror.ts';
+import { leaveMirror, scrubMirror, unreadable } from './scrub-mirror.ts';
+import { readEntries } from './scrub-noting.ts';
 import { oldestOf } from './scrub-plan.ts';
 import { readScrub, type ScrubOptions } from './scrub-options.ts';
 import type { ScrubPlace, ScrubView } from './scrub-place.ts';

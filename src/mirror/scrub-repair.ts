@@ -5,7 +5,7 @@ import { bagSink } from './bag-sink.ts';
 import type { Failure } from './fetch-all.ts';
 import { mirrorExport } from './mirror.ts';
 import type { MirrorClient } from './replica.ts';
-import { ifRead, relook } from './scrub-mirror.ts';
+import { relook } from './scrub-mirror.ts';
 import type { ScrubOptions } from './scrub-options.ts';
 import type { ScrubPlace } from './scrub-place.ts';
 import { outcomeOf, type MirrorScrub, type ScrubFault } from './scrub-result.ts';
@@ -40,7 +40,7 @@ export async function repairMirror(
   options.signal?.throwIfAborted();
   const left = await relook(place, options, paths);
   const faults = result.faults.map((fault) => (broken.includes(fault) ? judged(fault, left, failed) : fault));
-  return { ...result, faults, outcome: ifRead(outcomeOf(faults), result.left) };
+  return { ...result, faults, outcome: outcomeOf(faults, result.left) };
 }
 
 /** What kept files from being brought: one reason for all, or one for each. */

@@ -46,9 +46,13 @@ export const faultsOf = (findings: readonly Finding[], path = EXPORT_MANIFEST): 
       message: one.message,
     }));
 
-/** What faults make of an outcome: what is wrong says more than what could not be read. */
-export function outcomeOf(faults: readonly ScrubFault[]): 'good' | 'damaged' | 'unreadable' {
+/**
+ * What faults make of an outcome: what is wrong says more than what could not be read, and of a mirror of which files are
+ * left nobody says that it is good.
+ */
+export function outcomeOf(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
   const open = faults.filter(({ found, repair }) => found !== 'extra' && repair !== 'repaired');
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
-  return open.length > 0 ? 'unreadable' : 'good';
+  if (open.length > 0) return 'unreadable';
+  return left > 0 ? 'unread' : 'good';
 }
