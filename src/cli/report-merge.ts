@@ -33,6 +33,7 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
     const name = file === '-' ? 'standard input' : file;
     reports.push({ name, report: readMergeable(await readInput(file, MAX_REPORT_BYTES, cli), name) });
   }
+  assertOneKind(reports);
   assertWhole(reports);
   await writeMerged(cli, distinct(reports));
 }
@@ -43,15 +44,21 @@ function distinct(reports: readonly Named<Mergeable>[]): readonly Named<Mergeabl
   return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
+function assertOneKind(reports: readonly Named<Mergeable>[]): void {
+  const kinds = [...new Set(reports.map(({ report }) => report.kind))].toSorted();
+  if (kinds.length > 1)
+    throw new DrillproofError(
+      'report.MERGE_MIXED',
+      `the reports are of different kinds: ${kinds.join(', ')}`,
+    );
+}
+
 async function writeMerged(cli: Cli, reports: readonly Named<Mergeable>[]): Promise<void> {
   const archives = reports.filter(isArchive);
   const scrubs = reports.filter(isScrub);
-  const verified = reports.filter(isVerified);
-  if (archives.length === reports.length) return writeArchive(cli, mergeArchives(archives));
-  if (scrubs.length === reports.length) return writeMergedScrub(cli, mergeScrubs(scrubs));
-  if (verified.length === reports.length) return writeVerified(cli, mergeResults(verified));
-  const kinds = [...new Set(reports.map(({ report }) => report.kind))].toSorted();
-  throw new DrillproofError('report.MERGE_MIXED', `the reports are of different kinds: ${kinds.join(', ')}`);
+  if (archives.length > 0) return writeArchive(cli, mergeArchives(archives));
+  if (scrubs.length > 0) return writeMergedScrub(cli, mergeScrubs(scrubs));
+  return writeVerified(cli, mergeResults(reports.filter(isVerified)));
 }
 
 const isArchive = (one: Named<Mergeable>): one is Named<ArchiveReport> =>

@@ -31,6 +31,13 @@ async function shared(queue: string, all = exports, fault?: Fault) {
   return work;
 }
 
+// A control plane that knows one token.
+const oneToken: Fault = ({ seen, response }) => {
+  if (seen.headers.authorization === `Bearer ${TOKEN}`) return false;
+  envelope(response, 401, 'control.UNAUTHENTICATED');
+  return true;
+};
+
 // Both wait most of the time, for signs of life that do not come.
 describe.concurrent('mirror --queue whose worker or database ends', () => {
   it(
@@ -149,12 +156,7 @@ describe('mirror --queue', () => {
 
   it('whose token is refused ends without spoiling the work of the others', async () => {
     const url = await postgres.database();
-    const refused: Fault = ({ seen, response }) => {
-      if (seen.headers.authorization === `Bearer ${TOKEN}`) return false;
-      envelope(response, 401, 'control.UNAUTHENTICATED');
-      return true;
-    };
-    const work = await shared(url, exports.slice(0, 1), refused);
+    const work = await shared(url, exports.slice(0, 1), oneToken);
     const listed = ids.slice(0, 1);
     const stranger = await drillproof(work.line('--queue-retries', '0'), {
       env: { ...work.env, DRILLPROOF_TOKEN: 'another' },

@@ -59,10 +59,9 @@ export async function sharedWork(s3: TestS3, queue: string, all: readonly TestEx
   const server = await serveExports(all, fault);
   const place = s3.url(await s3.bucket(), 'archive');
   const env = { ...s3.env, DRILLPROOF_TOKEN: TOKEN };
-  const line = (...more: string[]): string[] => [
-    ...['mirror', '--list', '-', '--project', PROJECT, '--url', server.url, '--to', place],
-    ...['--concurrency', '1', '--json', '--quiet', '--queue', queue, '--queue-lost-after', '10s', ...more],
-  ];
+  const common = `mirror --list - --project ${PROJECT} --url ${server.url} --to ${place} --concurrency 1`;
+  const shared = `--queue ${queue} --queue-lost-after 10s --json --quiet`;
+  const line = (...more: string[]): string[] => [...`${common} ${shared}`.split(' '), ...more];
   return {
     server,
     place,

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inShard, listDigest, shardName, shardOf } from '../../src/report/shard.ts';
 import { idOf } from '../support/evidence.ts';
