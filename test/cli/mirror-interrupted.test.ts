@@ -64,7 +64,9 @@ describe('a run over many exports', () => {
       const before = sender.sent();
       let met = 0;
       for (let tries = 0; met < KILLS && tries < 10 * KILLS; tries++) {
-        const one = await killAtRandom(mirrorList(folder), server, 500, signal);
+        const moment =
+          met % 2 === 0 ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES } : { withinMs: 500 };
+        const one = await killAtRandom(mirrorList(folder), server, moment, signal);
         if (one.code === 0) continue; // it was faster
         met++;
         expect(one.code).toBe(exit);
@@ -77,6 +79,7 @@ describe('a run over many exports', () => {
         });
       }
       expect(met).toBeGreaterThan(0);
+      expect(Math.max(...[...guards.values()].map((guard) => guard.seen()))).toBeGreaterThan(0);
       expect(await ended(mirrorList(folder))).toMatchObject({ code: 0 });
       let files = 0;
       await lookAt(folder, async (made, at) => {

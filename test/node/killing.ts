@@ -55,19 +55,28 @@ export async function ended(child: ChildProcess) {
   return { said, code, signal };
 }
 
-/** Kills a process at a random moment after it first asked something of the server; whether it had not ended before. */
+/** When to kill: at a random time after the first request, or once so many bytes more were sent, however long it takes. */
+export type Moment = { readonly withinMs: number } | { readonly sent: () => number; readonly bytes: number };
+
+/** Kills a process at a moment after it first asked something of the server; whether it had not ended before. */
 export async function killAtRandom(
   child: ChildProcess,
   server: ExportSource,
-  withinMs: number,
+  moment: Moment,
   signal: NodeJS.Signals = 'SIGKILL',
 ) {
   const before = server.seen.length;
   const end = ended(child);
   const done = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  await expect.poll(() => server.seen.length > before || done(), { interval: 1, timeout: 30_000 }).toBe(true);
-  const delayMs = Math.random() * withinMs;
-  await Promise.race([end, new Promise((resolve) => void setTimeout(resolve, delayMs))]);
+  const until = (condition: () => boolean) =>
+    expect.poll(() => condition() || done(), { interval: 1, timeout: 30_000 }).toBe(true);
+  const sentBefore = 'sent' in moment ? moment.sent() : 0;
+  await until(() => server.seen.length > before);
+  if ('sent' in moment) await until(() => moment.sent() - sentBefore >= moment.bytes);
+  else {
+    const delayMs = Math.random() * moment.withinMs;
+    await Promise.race([end, new Promise((resolve) => void setTimeout(resolve, delayMs))]);
+  }
   child.kill(signal);
   const how = await end;
   return { ...how, killed: how.signal === signal };
@@ -105,6 +114,8 @@ export function refetchGuard(server: Pick<ExportSource, 'requests'>) {
     note: (paths: readonly string[]): void => {
       for (const path of paths) if (!asked.has(path)) asked.set(path, server.requests(path).length);
     },
+    /** How many proven files were seen. */
+    seen: (): number => asked.size,
     /** Files that were asked for again after they were proven. */
     again: (): string[] =>
       [...asked].filter(([path, times]) => server.requests(path).length > times).map(([path]) => path),

@@ -18,6 +18,10 @@ const TIMEOUT = LONG ? 3_600_000 : 120_000;
 const childOf = (server: ExportSource, folder: string, options: ChildOptions) =>
   startNode('mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
+/** The first kill comes when more was sent than four parts under way can be, so that one of them was proven. */
+const someBytes = (first: boolean): number =>
+  (first ? 6 * SHAPE.bytes : 0) + Math.random() * SHAPE.parts * SHAPE.bytes * (LONG ? 0.02 : 0.15);
+
 type Round = { readonly kills: number; readonly sent: number };
 
 /** One mirror that is killed until it is whole, or so often; and what it cost. */
@@ -33,15 +37,18 @@ async function killedMirror(
   const inside = bagit ? 'data/' : '';
   let killed = 0;
   for (let whole = false; killed < kills && !whole;) {
-    const one = await killAtRandom(childOf(server, folder, { bagit, ...options }), server, WITHIN_MS);
+    const moment = killed % 2 === 0 ? { sent, bytes: someBytes(killed === 0) } : { withinMs: WITHIN_MS };
+    const one = await killAtRandom(childOf(server, folder, { bagit, ...options }), server, moment);
     if (one.killed) killed++;
     else expect([one.said, one.code]).toEqual(['complete', 0]);
     whole = !one.killed;
     guard.note(await expectProven(made, folder, inside));
   }
+  const provenBefore = guard.seen();
   const last = await ended(childOf(server, folder, { bagit, ...options }));
   expect(last.said).toBe('complete');
   expect((await expectProven(made, folder, inside)).length).toBe(made.files.size);
+  if (killed > 0) expect(provenBefore).toBeGreaterThan(0);
   expect(guard.again()).toEqual([]);
   execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd: join(folder, inside) });
   expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
@@ -94,7 +101,7 @@ it(
     const before = sent();
     const folder = await newFolder();
     for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
-      await killAtRandom(childOf(server, folder, { store }), server, 100);
+      await killAtRandom(childOf(server, folder, { store }), server, { withinMs: 100 });
       await expectProven(made, folder);
     }
     expect((await ended(childOf(server, folder, { store }))).said).toBe('complete');

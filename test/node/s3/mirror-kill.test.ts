@@ -50,7 +50,7 @@ describe.runIf(process.platform === 'linux')('a mirror into S3 that is killed at
       };
       let killed = 0;
       for (let i = 0; i < KILLS; i++) {
-        const one = await killAtRandom(startIn(server, bucket, options), server, 700);
+        const one = await killAtRandom(startIn(server, bucket, options), server, { withinMs: 700 });
         if (one.killed) killed++;
         await look();
       }
