@@ -26,6 +26,7 @@ export function receiptText(
     ['manifest', manifestDigest],
     ['files', `${counted(files.length, 'file')}, ${size(bytes)} (${states})`],
     ['transfer', transferText(tally)],
+    ['took', shortSpan(receipt.finishedAtMs - receipt.startedAtMs)],
     ['local reports', withoutLocalReports ? 'left out, as asked' : undefined],
   ]);
   const word = shellWord(to);

@@ -41,6 +41,29 @@ describe('mirror --list', () => {
     expect((await readdir(served.path('some'))).toSorted()).toEqual(served.ids.toSorted());
   });
 
+  it('tells programs of each export while it runs, and sums up', async () => {
+    const list = [UNKNOWN, ...served.ids].join('\n');
+    const { code, stdout, stderr } = await served.call('mirror --list - --to told --format json', list);
+    const events = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; evidenceExportId?: string });
+    const told = (type: string) => events.filter((event) => event.type === type);
+    expect(told('exports')).toMatchObject([{ exports: 3 }]);
+    expect(told('export-started')).toHaveLength(3);
+    expect(
+      told('export-done')
+        .map(({ evidenceExportId }) => evidenceExportId)
+        .toSorted(),
+    ).toEqual(served.ids.toSorted());
+    expect(told('export-failed')).toMatchObject([{ evidenceExportId: UNKNOWN, code: 'control.NOT_FOUND' }]);
+    expect(events.at(-1)).toMatchObject({ type: 'run-ended', exitCode: 3, files: 3, fetched: 3 });
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      3,
+      { complete: 2, failed: 1, transfer: { fetched: 3 } },
+    ]);
+  });
+
   it('holds an export to the digest beside it, which is worse than one that could not be asked for', async () => {
     const list = `${UNKNOWN}\n${served.ids[0]} sha256:${'0'.repeat(64)}\n`;
     const { code, stdout } = await served.call('mirror --list - --to held --json', list);
