@@ -4,7 +4,7 @@ import { compareUtf8 } from '../bytes/utf8.ts';
 import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../evidence/index.ts';
 import type { ScrubPlace, ScrubView } from '../mirror/index.ts';
 import { exportTree } from './export-tree.ts';
-import { errnoOf, ioError } from './fs-errors.ts';
+import { ioError } from './fs-errors.ts';
 import { mirrorDirectory } from './mirror-directory.ts';
 import { PRIVATE } from './mirror-tree.ts';
 import { isS3Url, type AwsEnvironment } from './s3/location.ts';
@@ -114,5 +114,3 @@ async function lookAt(root: string, jobs: number): Promise<ScrubView> {
 /** The files of an export, without what a mirror keeps for itself while it runs. */
 export const scrubbed = (files: readonly SourceFile[]): ReadonlyMap<string, SourceFile> =>
   new Map(files.filter(({ path }) => !path.startsWith(`${PRIVATE}/`)).map((file) => [file.path, file]));
-
-export const isMissing = (cause: unknown): boolean => errnoOf(cause) === 'ENOENT';
