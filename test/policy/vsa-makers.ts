@@ -1,0 +1,72 @@
+import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import type { Digest } from '../../src/bytes/hash.ts';
+import type { Decision, JudgedInput } from '../../src/policy/decision.ts';
+import { summarize, type SummaryStatement } from '../../src/policy/vsa.ts';
+import {
+  dsseBytes,
+  signDsse,
+  trustStore,
+  type Signer,
+  type TrustedKey,
+  type TrustStore,
+} from '../../src/trust/index.ts';
+
+export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
+export const VERIFIER = 'https://ci.example/gate';
+export const hexOf = (pair: string): string => pair.repeat(32);
+export const digestOfPair = (pair: string): Digest => `sha256:${hexOf(pair)}`;
+export const [MANIFEST_A, MANIFEST_B, POLICY, STORE] = ['aa', 'bb', 'cc', 'dd'].map(digestOfPair) as [
+  Digest,
+  Digest,
+  Digest,
+  Digest,
+];
+
+export const exportInput = (over: Partial<JudgedInput> = {}): JudgedInput => ({
+  name: './mirror',
+  kind: 'export',
+  id: 'evexp_000000000001',
+  manifestDigest: MANIFEST_A,
+  verdict: 'verified',
+  completeness: 'pinned',
+  bundles: 2,
+  localReports: 0,
+  ...over,
+});
+
+export const decided = (over: Partial<Decision> = {}): Decision => ({
+  schemaVersion: 1,
+  kind: 'decision',
+  answer: 'yes',
+  asOfMs: AS_OF_MS,
+  policy: { name: 'release', digest: POLICY, sources: [] },
+  trust: { fingerprint: STORE, keys: 1 },
+  inputs: [exportInput()],
+  rules: [],
+  unusedWaivers: [],
+  ...over,
+});
+
+export const summaryOf = (over: Partial<Decision> = {}): SummaryStatement =>
+  summarize(decided(over), { verifierId: VERIFIER, version: '1.2.3' })!;
+
+export const keyOf = (signer: Signer, over: Partial<TrustedKey> = {}): TrustedKey => ({
+  issuer: VERIFIER,
+  keyId: signer.keyId,
+  point: signer.point,
+  compromised: true,
+  purposes: ['summary'],
+  ...over,
+});
+export const trusting = (...keys: TrustedKey[]): TrustStore => trustStore(keys);
+
+export const IN_TOTO = 'application/vnd.in-toto+json';
+
+/** Any payload in an envelope that is rightly signed. */
+export async function enveloped(
+  statement: object,
+  signers: readonly [Signer, ...Signer[]],
+  payloadType = IN_TOTO,
+): Promise<Uint8Array> {
+  return dsseBytes(await signDsse({ payloadType, payload: canonicalBytes(statement) }, signers));
+}
