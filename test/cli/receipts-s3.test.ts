@@ -11,6 +11,11 @@ afterEach(cleanUp);
 
 const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };
 
+const results = (json: string): unknown =>
+  (JSON.parse(json) as { mirrors: { report: { result: string; receipts: unknown[] } }[] }).mirrors.map(
+    ({ report: { result, receipts } }) => [result, receipts.length],
+  );
+
 it('verifies the receipts of every mirror below a prefix, and sees that one is gone', async () => {
   const bucket = await s3.bucket();
   const server = await source(makeExport());
@@ -20,10 +25,6 @@ it('verifies the receipts of every mirror below a prefix, and sees that one is g
     expect(await drillproof(['mirror', evidenceExportId, ...asked], { env })).toMatchObject({ code: 0 });
   }
   const verify = () => drillproof(['receipts', 'verify', s3.url(bucket, 'a'), '--json'], { env });
-  const results = (json: string): unknown =>
-    (JSON.parse(json) as { mirrors: { report: { result: string; receipts: unknown[] } }[] }).mirrors.map(
-      ({ report: { result, receipts } }) => [result, receipts.length],
-    );
   const sound = await verify();
   expect([sound.code, results(sound.stdout)]).toEqual([
     0,
