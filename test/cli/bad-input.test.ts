@@ -134,7 +134,7 @@ describe('bad input', () => {
 
 describe('a server that is not there', () => {
   it('could not be checked', async () => {
-    const ended = await call(`mirror evexp_000000000001 ${REMOTE} --to new --token-file token`);
+    const ended = await call(`mirror evexp_000000000001 ${REMOTE} --to new --token-file token --quiet`);
     expect(codeOf(ended)).toBe('transport.UNREACHABLE');
     expect(ended.code).toBe(3);
     expect(ended.stderr).not.toContain('dp_live');
