@@ -62,18 +62,20 @@ async function configured<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
+// What is not there, or is no path of this machine, lies inside of nothing.
+const realPath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
+
 /** Whoever made the evidence must not have made the rules: neither policy nor keys may lie inside of it. */
 async function refuseOwnRules(
   names: readonly string[],
   { sources }: Policy,
   { trust = [], key = [] }: GateOptions,
 ): Promise<void> {
-  const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
   const rules = [...sources.map(({ path }) => path), ...trust, ...key.map(({ file }) => file)];
   for (const name of names) {
-    const evidence = await real(name);
+    const evidence = await realPath(name);
     for (const path of evidence === undefined ? [] : rules) {
-      const place = await real(path);
+      const place = await realPath(path);
       if (place?.startsWith(`${evidence}${sep}`) === true)
         throw usageError(
           `${path} lies inside of ${name}, which it is to judge`,

@@ -102,19 +102,22 @@ function scalar(value: unknown, lines: LineCounter, at: number): JsonValue {
   throw fault('a value that JSON does not have', lines, at);
 }
 
+/** Of a member the line of its name. */
 function lineOf(root: ParsedNode | null, pointer: string, lines: LineCounter): number | undefined {
   let node: ParsedNode | null = root;
+  let offset = root?.range[0];
   for (const step of pointer.split('/').slice(1)) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    const next: ParsedNode | null | undefined = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && key.value === name)?.value
-      : isSeq(node)
-        ? node.items[Number(name)]
-        : undefined;
-    if (next === undefined || next === null) break;
-    node = next;
+    const pair: { key: ParsedNode; value: ParsedNode | null } | undefined = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && key.value === name)
+      : undefined;
+    const item: ParsedNode | undefined = isSeq(node) ? node.items[Number(name)] : undefined;
+    const place = pair?.key ?? item;
+    if (place === undefined) break;
+    offset = place.range[0];
+    node = pair?.value ?? item ?? null;
   }
-  return node === null ? undefined : lines.linePos(node.range[0]).line;
+  return offset === undefined ? undefined : lines.linePos(offset).line;
 }
 
 const fault = (message: string, lines: LineCounter, offset: number): DrillproofError =>
