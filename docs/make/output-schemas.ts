@@ -11,6 +11,7 @@ import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
 import { reportDiffSchema } from '../../src/report/diff-schema.ts';
 import { errorSchema, reportsSchema } from '../../src/report/reports-schema.ts';
+import { archiveSchema } from '../../src/report/archive-schema.ts';
 import { scrubSchema } from '../../src/report/scrub-schema.ts';
 import { selftestReportSchema } from '../../src/selftest/index.ts';
 import {
@@ -186,6 +187,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     description:
       'One line of what "drillproof mirror --format json" writes to standard error, or "--events FILE" to a file, while it runs.',
     schema: mirrorEventSchema,
+  },
+  {
+    name: 'mirror-archive',
+    version: 1,
+    title: 'Report on the mirrors of many exports',
+    description: 'What "drillproof mirror --list --json" and "--all" say, and "report merge" of several.',
+    schema: archiveSchema,
   },
   {
     name: 'scrub',
