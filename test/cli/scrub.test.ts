@@ -15,8 +15,7 @@ afterEach(endServers);
 const PART = 'parts/evidence_000000000001.zip';
 const run = (line: string, env: Record<string, string> = {}) =>
   call(line.split(' '), { env, now: () => NOW });
-const json = async (line: string) =>
-  scrubSchema.parse(JSON.parse((await run(`${line} --json`)).stdout));
+const json = async (line: string) => scrubSchema.parse(JSON.parse((await run(`${line} --json`)).stdout));
 
 describe('drillproof scrub', () => {
   test('passes over a sound archive, and says what was read', async () => {

@@ -108,10 +108,10 @@ describe('a journal', () => {
 
 const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: true, identity });
 
-describe('a file is due', () => {
-  const due = (told: JournalEntry | undefined, there = file('a'), olderThanMs = 1_000): boolean =>
-    standingOf(told, there, NOW, { olderThanMs }).due;
+const due = (told: JournalEntry | undefined, there = file('a'), olderThanMs = 1_000): boolean =>
+  standingOf(told, there, NOW, { olderThanMs }).due;
 
+describe('a file is due', () => {
   test('unless it was found good, as the file that is there, less long ago than asked for', () => {
     expect(due(entry('a', { atMs: NOW - 999 }))).toBe(false);
     expect(due(entry('a', { atMs: NOW - 1_000 }))).toBe(true);
