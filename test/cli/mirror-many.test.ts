@@ -53,7 +53,7 @@ describe('mirror --list', () => {
     expect(told('export-started')).toHaveLength(3);
     expect(
       told('export-done')
-        .map(({ evidenceExportId }) => evidenceExportId)
+        .map(({ evidenceExportId = '' }) => evidenceExportId)
         .toSorted(),
     ).toEqual(served.ids.toSorted());
     expect(told('export-failed')).toMatchObject([{ evidenceExportId: UNKNOWN, code: 'control.NOT_FOUND' }]);
