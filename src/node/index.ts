@@ -46,6 +46,7 @@ export {
   type MirrorClient,
   type MirrorEvent,
   type MirrorOptions,
+  type LinkedReceipt,
   type MirrorReceipt,
   type MirrorScrub,
   type MirrorSink,
