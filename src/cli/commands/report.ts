@@ -3,9 +3,9 @@ import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../options.ts';
 
 const MORE = `
-What is merged is the JSON of "mirror --list" or "--all", of "scrub", or of verify
-with many paths, of one kind. Of shards all must be there; two reports that say
-different things of one export are refused. The order of the files does not count.
+What is merged is the JSON of one kind: of "mirror --list" or "--all", of scrub,
+or of verify with many paths. Of shards all must be there; two that say
+different things of one export are refused. The order of files does not count.
 
 Exit codes: the worst of what the reports tell, so 0 all is good, 1 something is
 bad or contradicts; 2 wrong call, 3 a shard is missing or something was not

@@ -101,7 +101,7 @@ class Worker {
   private beat(job: TakenJob): { readonly isLost: () => boolean; readonly end: () => void } {
     let lost = false;
     const beat = async (): Promise<void> => {
-      lost = !(await this.queue.beat(job));
+      if (!(await this.queue.beat(job))) lost = true;
     };
     const timer = setInterval(
       () => void beat().catch((error: unknown) => this.options.stop.abort(error)),
