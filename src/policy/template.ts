@@ -35,8 +35,8 @@ outcome:
 # The list of bundles is pinned by you (--expect-manifest) or attested by a trusted key.
 completeness:
   vouched: [pinned, attested]
-#  bundles: { min: 1 }
-#  coverage: full
+  # bundles: { min: 1 }
+  # coverage: full
 
 # signers:
 #   issuers: [acme-ci]

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fulfils, fulfilsAny } from '../../src/policy/condition.ts';
+import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/duration.ts';
+import { explainRules, rulesUnasked } from '../../src/policy/explain.ts';
+import { evaluate } from '../../src/policy/index.ts';
+import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
+import { rangeWords, within } from '../../src/policy/range.ts';
+import { RULES } from '../../src/policy/rules.ts';
+import { anyRules } from './arbitrary.ts';
+import { AS_OF, documentOf } from './make.ts';
+
+const letters = fc
+  .array(fc.constantFrom('a', 'b', '*', '.', 'ab'), { maxLength: 12 })
+  .map((all) => all.join(''));
+
+describe('a condition', () => {
+  it('is exact unless it says pattern', () => {
+    fc.assert(
+      fc.property(letters, letters, (a, b) => {
+        expect(fulfils(a, b)).toBe(a === b);
+      }),
+    );
+  });
+
+  it('matches as a regular expression of the same pattern does', () => {
+    fc.assert(
+      fc.property(letters, letters, (text, pattern) => {
+        const same = new RegExp(`^${pattern.split('*').map(escaped).join('[^]*')}$`);
+        expect(fulfils(text, { pattern })).toBe(same.test(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('takes no longer for a pattern that would make others go back', () => {
+    expect(fulfils('a'.repeat(1024), { pattern: `${'a*'.repeat(500)}b` })).toBe(false);
+  });
+
+  it.each([
+    ['', '*', true],
+    ['', '', true],
+    ['a', '', false],
+    ['ab', 'a*b', true],
+    ['a', 'a*a', false],
+    ['aa', 'a*a', true],
+    ['abcbc', 'a*bc', true],
+    ['abc', '*b*', true],
+    ['ac', '*b*', false],
+    ['x\ny', 'x*y', true],
+  ])('%j and %j: %s', (text, pattern, expected) => {
+    expect(fulfils(text, { pattern })).toBe(expected);
+  });
+
+  it('of several one is enough, and of none nothing', () => {
+    expect(fulfilsAny('b', ['a', { pattern: 'b*' }])).toBe(true);
+    expect(fulfilsAny('b', [])).toBe(false);
+  });
+});
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+describe('a range', () => {
+  it.each([
+    [3, '3', 3, [2, 4]],
+    [{ min: 2 }, 'at least 2', 2, [1]],
+    [{ max: 2 }, 'at most 2', 2, [3]],
+    [{ min: 2, max: 3 }, '2 to 3', 3, [1, 4]],
+  ] as const)('%j is %s', (range, words, inside, outside) => {
+    expect(rangeWords(range)).toBe(words);
+    expect(within(inside, range)).toBe(true);
+    for (const value of outside) expect(within(value, range)).toBe(false);
+  });
+});
+
+describe('a time', () => {
+  it.each([
+    ['1s', 1_000],
+    ['15m', 900_000],
+    ['36h', 129_600_000],
+    ['30d', 2_592_000_000],
+    ['2w', 1_209_600_000],
+  ])('%s has %s ms', (text, ms) => {
+    expect(text).toMatch(DURATION);
+    expect(durationMs(text)).toBe(ms);
+  });
+
+  it.each(['0d', '1', 'd', '1.5d', '-1d', '1D', '1 d', '12345678d', '1y'])('%s is no duration', (text) => {
+    expect(text).not.toMatch(DURATION);
+  });
+
+  it.each([
+    ['2026-01-01', 1_767_225_600_000],
+    ['2026-01-01T00:00Z', 1_767_225_600_000],
+    ['2026-01-01T00:00:00.001Z', 1_767_225_600_001],
+    ['2026-01-01T01:00:00+01:00', 1_767_225_600_000],
+    ['2024-02-29', 1_709_164_800_000],
+  ])('%s is %s', (text, ms) => {
+    expect(text).toMatch(MOMENT);
+    expect(momentMs(text)).toBe(ms);
+  });
+
+  it.each(['2026-02-29', '2026-13-01', '2026-00-10', '2026-01-32', '2026-01-01T25:00Z'])(
+    '%s is none',
+    (text) => {
+      expect(text).toMatch(MOMENT);
+      expect(momentMs(text)).toBeNaN();
+    },
+  );
+});
+
+describe('a policy in words', () => {
+  it('says exactly the rules that a decision has, each in a sentence', () => {
+    fc.assert(
+      fc.property(anyRules, (rules) => {
+        const document = documentOf(rules);
+        const explained = explainRules(document);
+        const judged = evaluate([], policyOf(document), { asOfMs: AS_OF }).rules;
+        expect(explained.map(({ rule }) => rule)).toEqual(judged.map(({ rule }) => rule));
+        for (const { words } of explained) {
+          expect(words).toMatch(/^[A-Z][^\n]*\.$/);
+          expect(words).not.toContain('undefined');
+        }
+        expect(explained.length + rulesUnasked([document]).length).toBe(Object.keys(RULES).length);
+      }),
+    );
+  });
+
+  it('says what is demanded where nobody wrote one', () => {
+    expect(explainRules(DEFAULT_DOCUMENT).map(({ rule }) => rule)).toEqual([
+      'verdict.export',
+      'verdict.bundles',
+      'outcome.status',
+      'outcome.verdict',
+      'completeness.vouched',
+      'trials.reruns',
+      'trials.unique',
+      'summary.accepted',
+    ]);
+  });
+});
