@@ -101,6 +101,7 @@ export const FLAGS = {
     'A limit to projects or organizations is not looked at, or is passed without knowing where evidence belongs.',
   Selection: 'The digest over what was selected, or the order of it, is not checked.',
   SemanticVersion: 'Versions are matched by a rough pattern.',
+  SignedNo: 'A signature is taken for a pass, whatever it is that was signed.',
   SignatureMalleability:
     'Only one half of the range of s is accepted; both are valid, and are one signature.',
   Size: 'A limit is off by one, or is not looked at.',

@@ -5,6 +5,7 @@ import { judgeDsse } from './judge-dsse.ts';
 import { judgeEvidence } from './judge-evidence.ts';
 import { judgePolicies } from './judge-policies.ts';
 import { judgeReceipts } from './judge-receipts.ts';
+import { judgeSummaries } from './judge-summaries.ts';
 import { judgeTrust } from './judge-trust.ts';
 import type { Judge } from './judge.ts';
 
@@ -18,4 +19,5 @@ export const JUDGES: Readonly<Record<string, Judge>> = {
   ...judgeEvidence,
   ...judgeReceipts,
   ...judgePolicies,
+  ...judgeSummaries,
 };

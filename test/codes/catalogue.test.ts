@@ -11,6 +11,7 @@ import { policyCodes } from '../../src/codes/policy.ts';
 import { receiptCodes } from '../../src/codes/receipt.ts';
 import { queueCodes } from '../../src/codes/queue.ts';
 import { trustCodes } from '../../src/codes/trust.ts';
+import { vsaCodes } from '../../src/codes/vsa.ts';
 import { zipCodes } from '../../src/codes/zip.ts';
 
 const CLASSES = [
@@ -55,6 +56,7 @@ describe('the catalogue', () => {
       receiptCodes,
       bagCodes,
       policyCodes,
+      vsaCodes,
       ioCodes,
       controlCodes,
       queueCodes,

@@ -20,6 +20,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   receipts: 41,
   signatures: 48,
   'strict-json': 99,
+  summaries: 41,
   'tool-sources': 40,
   'trust-stores': 71,
 };

@@ -20,6 +20,7 @@ const NAMESPACES = [
   'receipt',
   'expect',
   'policy',
+  'vsa',
   'tool-source',
 ];
 
@@ -34,6 +35,7 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'export.NOT_AN_EXPORT': 'the question what a folder is comes before its content is judged',
   'export.CHANGED': 'it compares an export with one that a mirror or server already holds',
   'export.NOT_AVAILABLE': 'it speaks of the state of a control plane, not of bytes',
+  'vsa.SUBJECT_MISSING': 'it speaks of a decision about nothing, from which no summary is made',
   'receipt.UNREADABLE': 'an error of a disk is no file',
   'receipt.NONE': 'that a place holds no mirror comes before any is judged',
 };

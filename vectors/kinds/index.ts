@@ -19,6 +19,7 @@ import { policies } from './policies/index.ts';
 import { receipts } from './receipts/index.ts';
 import { signatures } from './signatures.ts';
 import { strictJson } from './strict-json.ts';
+import { summaries } from './summaries/index.ts';
 import { toolSources } from './tool-sources.ts';
 import { trustStores } from './trust-stores/index.ts';
 
@@ -45,5 +46,6 @@ export const KINDS: readonly Kind[] = [
   exports,
   receipts,
   policies,
+  summaries,
   toolSources,
 ];
