@@ -33,6 +33,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   scrub: 'Scrubs of an archive',
   queue: 'Work shared through a queue',
   policy: 'Policies',
+  vsa: 'Verification summaries',
   usage: 'Wrong calls',
   pack: 'Packing',
   demo: 'The demonstration',

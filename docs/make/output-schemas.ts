@@ -9,6 +9,7 @@ import {
 import { mirrorEventSchema } from '../../src/cli/mirror-event-schema.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
+import { summaryReportSchema } from '../../src/policy/vsa-schema.ts';
 import { reportDiffSchema } from '../../src/report/diff-schema.ts';
 import { errorSchema, reportsSchema } from '../../src/report/reports-schema.ts';
 import { archiveSchema } from '../../src/report/archive-schema.ts';
@@ -225,6 +226,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
         }),
       ),
     }),
+  },
+  {
+    name: 'summary-report',
+    version: 1,
+    title: 'Report on a verification summary',
+    description: 'What "drillproof vsa verify --json" says, and verifySummary gives.',
+    schema: summaryReportSchema,
   },
   {
     name: 'local-reports',

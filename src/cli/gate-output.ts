@@ -3,6 +3,7 @@ import { decisionRenderers, type DecisionFormat } from '../report/decision-rende
 import { wantsColour, type Cli } from './cli.ts';
 import type { DecisionTarget, GateOptions } from './gate-options.ts';
 import { refuseExisting, writeOutputFile } from './output-file.ts';
+import { appendStepSummary } from './step-summary.ts';
 import { usageError } from './usage.ts';
 
 /** What goes to standard output, text unless something else is asked for there, and what goes to files. */
@@ -47,4 +48,6 @@ export async function writeDecision(
     await writeOutputFile(file, [Buffer.from(decisionRenderers[format](decision, PLAIN))], { force });
   const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
   await cli.stdout.write(decisionRenderers[shown](decision, look));
+  const annotates = shown === 'github' || files.some(({ format }) => format === 'github');
+  if (annotates) await appendStepSummary(cli, decision);
 }

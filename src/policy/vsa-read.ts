@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Digest } from '../bytes/hash.ts';
 import { parseJson } from '../bytes/json-parse.ts';
+import { compareUtf8 } from '../bytes/utf8.ts';
 import { text } from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
 import { typeDocument } from '../evidence/document.ts';
@@ -15,8 +16,8 @@ export type Summary = {
   readonly timeVerifiedMs: number;
   readonly resourceUri: string;
   readonly policyDigest: Digest;
-  /** Digests of the manifests that it is about, each once, sorted. */
-  readonly inputs: readonly [Digest, ...Digest[]];
+  /** Digests of the manifests that it is about, at least one, each once, sorted. */
+  readonly inputs: readonly Digest[];
   readonly result: 'PASSED' | 'FAILED';
   readonly levels: readonly string[];
   /** Fingerprint of the trust store that the verifier used, where it says so. */
@@ -109,7 +110,7 @@ export function readSummary({
     timeVerifiedMs: predicate.timeVerified,
     resourceUri: predicate.resourceUri,
     policyDigest: predicate.policy.digest,
-    inputs: [first ?? subject[0], ...others],
+    inputs: [...new Set(subject)].toSorted(compareUtf8),
     result: predicate.verificationResult,
     levels: predicate.verifiedLevels,
     ...(trustStore !== undefined && { trustStore }),

@@ -1,0 +1,42 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type * as z from 'zod';
+import { verifySummary, type SummaryReport } from '../../src/policy/vsa-judge.ts';
+import type { summaryReportSchema } from '../../src/policy/vsa-schema.ts';
+import { stableJson } from '../../src/report/index.ts';
+import { makeSigner } from '../support/evidence.ts';
+import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
+import { damaged, faultsOf, schemaOf } from './schema-of.ts';
+
+const signer = makeSigner();
+const schema = schemaOf('summary-report');
+const asJson = (report: SummaryReport) => JSON.parse(stableJson(report)) as Record<string, unknown>;
+
+const passed = await enveloped(summaryOf(), [signer]);
+const failed = await enveloped(summaryOf({ answer: 'no' }), [signer]);
+const trust = trusting(keyOf(signer));
+const REPORTS: [string, SummaryReport][] = [
+  ['valid', verifySummary(passed, { asOfMs: AS_OF_MS, trust })],
+  ['invalid', verifySummary(failed, { asOfMs: AS_OF_MS, trust })],
+  ['invalid', verifySummary(Buffer.from('{}'), { asOfMs: AS_OF_MS, trust })],
+  ['not_judged', verifySummary(passed, { asOfMs: AS_OF_MS })],
+];
+
+describe('the schema of reports on summaries', () => {
+  it('is the type, in both directions', () => {
+    expectTypeOf<z.infer<typeof summaryReportSchema>>().toExtend<SummaryReport>();
+    expectTypeOf<SummaryReport>().toExtend<z.infer<typeof summaryReportSchema>>();
+  });
+
+  it.each(REPORTS)('is followed by a report that is %s', (result, report) => {
+    expect(report.result).toBe(result);
+    expect(faultsOf(schema, asJson(report))).toEqual([]);
+  });
+
+  it.each(REPORTS)(
+    'is not followed by one that is %s once a value has another type, or a member is not known',
+    (_, report) => {
+      const followed = [...damaged(asJson(report))].filter(([, copy]) => schema(copy)).map(([what]) => what);
+      expect(followed).toEqual([]);
+    },
+  );
+});
