@@ -15,6 +15,7 @@ export {
 } from './codes/index.ts';
 export { DrillproofError, LimitError, TransportError, type ErrorContext } from './errors.ts';
 export * from './evidence/index.ts';
+export * from './policy/index.ts';
 export * from './report/index.ts';
 export * from './trust/index.ts';
 export * from './verify/index.ts';

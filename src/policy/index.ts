@@ -16,3 +16,19 @@ export { readPolicy, type OpenPolicy, type PolicyFile } from './resolve.ts';
 export { DEFAULT_POLICY, policyOf, type Policy } from './policy.ts';
 export type { PolicyDocument, Waiver } from './document.ts';
 export { RULES, type Rule, type RuleId } from './rules.ts';
+export {
+  summaryFacts,
+  verifySummary,
+  type SummaryExpectations,
+  type SummaryReport,
+  type VerifySummaryOptions,
+} from './vsa-judge.ts';
+export { readSummary, type Summary } from './vsa-read.ts';
+export {
+  signSummary,
+  summarize,
+  VERIFIED_LEVEL,
+  VSA_PREDICATE_TYPE,
+  type SummarizeOptions,
+  type SummaryStatement,
+} from './vsa.ts';

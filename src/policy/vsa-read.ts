@@ -103,7 +103,6 @@ export function readSummary({
     throw new DrillproofError('attestation.PREDICATE_UNSUPPORTED', message, { path: '/predicateType' });
   }
   const { subject, predicate } = typeDocument(value, { schema: statementSchema, code: 'vsa.INVALID' });
-  const [first, ...others] = [...new Set(subject)].toSorted();
   const trustStore = predicate[TRUST_STORE_FIELD];
   return {
     verifierId: predicate.verifier.id,

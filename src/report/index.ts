@@ -1,3 +1,4 @@
+export { decisionRenderers, type DecisionFormat, type DecisionRenderer } from './decision-renderers.ts';
 export { renderJson, stableJson } from './json.ts';
 export { printable } from './printable.ts';
 export { renderers, type Renderer, type ReportFormat } from './renderers.ts';
