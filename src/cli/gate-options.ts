@@ -31,6 +31,7 @@ export type GateOptions = TrustOptions &
     readonly jobs: number;
     readonly secondOpinion?: boolean;
     readonly dsse?: string;
+    readonly receipts?: string;
     readonly format?: readonly DecisionTarget[];
     readonly json?: boolean;
     readonly force?: boolean;
@@ -80,6 +81,10 @@ export function gateOptions(command: Command): Command {
     )
     .option('--second-opinion', 'read and check everything by a second implementation too')
     .option('--dsse <file>', 'envelope that vouches for a part, or for the list of an export')
+    .option(
+      '--receipts <path>',
+      'a mirror, a folder of them, or a receipt: signed receipts say when the export was there',
+    )
     .option(
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { codeEntry } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
+import type { EvidenceSource } from '../evidence/index.ts';
 import { evaluate, type Answer, type Policy } from '../policy/index.ts';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -11,6 +12,7 @@ import type { GateOptions } from './gate-options.ts';
 import { outputsOf, writeDecision } from './gate-output.ts';
 import { openSummary } from './gate-summary.ts';
 import { openPolicy } from './policy-file.ts';
+import { givenReceipts } from './receipt-trees.ts';
 import { usageError } from './usage.ts';
 import { pathsOf } from './verify-list.ts';
 import { verifyOptions } from './verify-run.ts';
@@ -23,6 +25,21 @@ const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
 
 /** Judges everything that was named under the policy, writes the decision, and sets the exit code to its answer. */
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
+  const { receipts } = options;
+  const given = receipts === undefined ? undefined : await configured(() => givenReceipts(cli, receipts));
+  try {
+    await gateWith(cli, named, options, given?.sources);
+  } finally {
+    await given?.close();
+  }
+}
+
+async function gateWith(
+  cli: Cli,
+  named: readonly string[],
+  options: GateOptions,
+  receipts: readonly EvidenceSource[] | undefined,
+): Promise<void> {
   refuse(options);
   const outputs = await outputsOf(options);
   if (outputs.shown === 'json') cli.format = 'json';
@@ -37,7 +54,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');
-  const inputs = await inputsOf(cli, names, options, how);
+  const inputs = await inputsOf(cli, names, options, { ...how, ...(receipts !== undefined && { receipts }) });
   const { asOfMs, trust } = how;
   const decision = evaluate(inputs, policy, {
     asOfMs,

@@ -69,6 +69,14 @@ const bundleFact = (report: BundleReport, input: number): BundleFact => ({
 const isAttested = ({ verdict, provenance, depth }: BundleReport): boolean =>
   verdict === 'verified' && provenance === 'attested' && depth === 'full';
 
+/** Whether nothing was given: then nothing can be told, not even that something is missing. */
+export const nothingGiven = ({ exports, bundles, unread, summaries }: Facts): boolean =>
+  exports.length + bundles.length + unread.length + summaries.length === 0;
+
+/** Whether there is a list of bundles that nobody got to see. */
+export const unreadLists = ({ unread, exports }: Facts): boolean =>
+  unread.length > 0 || exports.some(({ report }) => report.manifestDigest === undefined);
+
 /** Whether there is nothing but summaries: then what the evidence itself would have to show is theirs to say. */
 export const onlySummaries = ({ exports, bundles, unread, summaries }: Facts): boolean =>
   summaries.length > 0 && exports.length === 0 && bundles.length === 0 && unread.length === 0;

@@ -50,6 +50,13 @@ async function changed(name: string, path: string, edit: (bytes: Buffer) => Uint
 }
 const PART = 'parts/evidence_000000000001.zip';
 
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const envelope = async (key: string, issuer: string, out: string): Promise<void> => {
+  const ended = await call(['dsse', 'create', 'part-1.zip', '--key', key, '--issuer', issuer, '--out', out]);
+  expect(ended.code).toBe(0);
+};
+
 describe('gate', () => {
   it.each([
     ['a folder', 'good'],
@@ -102,10 +109,9 @@ describe('gate', () => {
 
   it('judges as of the time that is named', async () => {
     const rule = await policy('age: { max: 1d }\n');
-    const at = (ms: number): string => new Date(ms).toISOString();
     const issued = decisionIn(await gate('good', '--json')).asOfMs;
-    expect((await judged('good', ...rule, '--as-of', at(issued + 86_400_000)))[1]).toBe('yes');
-    expect(await judged('good', ...rule, '--as-of', at(issued + 86_400_001))).toEqual([
+    expect((await judged('good', ...rule, '--as-of', iso(issued + 86_400_000)))[1]).toBe('yes');
+    expect(await judged('good', ...rule, '--as-of', iso(issued + 86_400_001))).toEqual([
       1,
       'no',
       ['policy.TOO_OLD'],
@@ -121,10 +127,6 @@ describe('gate', () => {
     await call(['keys', 'add', 'second.pub.pem', '--issuer', 'acme-qa', '--trust', 'two.json']);
     await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-ci', '--trust', 'two.json']);
     await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-qa', '--trust', 'two.json']);
-    const envelope = async (key: string, issuer: string, out: string) =>
-      expect(
-        await call(['dsse', 'create', 'part-1.zip', '--key', key, '--issuer', issuer, '--out', out]),
-      ).toMatchObject({ code: 0 });
     await envelope('second.pem', 'acme-qa', 'by-second.json');
     await envelope('key.pem', 'acme-qa', 'by-first-again.json');
     const two = await policy('signers: { distinct: 2 }\n', 'two.yaml');

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { EvidenceInput } from '../../src/policy/index.ts';
 import type { BundleReport, ExportReport } from '../../src/verify/report.ts';
 import { AS_OF, bundle, exportOf, keyOf, local, unattested, unsigned, type Rules } from './make.ts';
@@ -95,7 +95,7 @@ export const anyInputs: fc.Arbitrary<readonly EvidenceInput[]> = fc
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 
-const present = <T extends object>(members: T): Rules =>
+const present = (members: object): Rules =>
   Object.fromEntries(
     Object.entries(members).flatMap(([name, value]: [string, unknown]) => {
       if (value === undefined) return [];

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/bytes/utf8.ts';
 import { DrillproofError } from '../../src/errors.ts';

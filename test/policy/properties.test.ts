@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluate, policyOf, type Decision, type EvidenceInput } from '../../src/policy/index.ts';
 import { policyDigest, type Policy } from '../../src/policy/policy.ts';
@@ -41,6 +41,18 @@ it('is asked of cases of which many are answered with yes', () => {
   const yes = cases.filter(([inputs, rules]) => decide(rules, inputs).answer === 'yes').length;
   expect(yes).toBeGreaterThan(30);
   expect(yes).toBeLessThan(200);
+});
+
+const REQUIRES: Rules = { drills: { required: ['checkout'] }, completeness: { bundles: { min: 2 } } };
+
+const states = (of: readonly EvidenceInput[]) =>
+  decide(REQUIRES, of).rules.filter(
+    ({ rule }) => rule === 'drills.required' || rule === 'completeness.bundles',
+  );
+
+const gist = ({ answer, rules }: Decision) => ({
+  answer,
+  rules: rules.map(({ rule, state, judged }) => ({ rule, state, judged })),
 });
 
 describe('adding a rule', () => {
@@ -110,14 +122,9 @@ describe('removing evidence', () => {
   });
 
   it('of a whole input never brings what a policy requires to be there', () => {
-    const requires: Rules = { drills: { required: ['checkout'] }, completeness: { bundles: { min: 2 } } };
     fc.assert(
       fc.property(anyInputs, fc.nat(), (inputs, which) => {
         const less = inputs.filter((_, i) => i !== which % inputs.length);
-        const states = (of: readonly EvidenceInput[]) =>
-          decide(requires, of).rules.filter(
-            ({ rule }) => rule === 'drills.required' || rule === 'completeness.bundles',
-          );
         for (const [i, { state }] of states(less).entries())
           if (state === 'passed') expect(states(inputs)[i]?.state).toBe('passed');
       }),
@@ -128,10 +135,6 @@ describe('removing evidence', () => {
 
 describe('a decision', () => {
   it('does not depend on the order of the inputs', () => {
-    const gist = ({ answer, rules }: Decision) => ({
-      answer,
-      rules: rules.map(({ rule, state, judged }) => ({ rule, state, judged })),
-    });
     fc.assert(
       fc.property(anyInputs, anyRules, (inputs, rules) => {
         expect(gist(decide(rules, inputs.toReversed()))).toEqual(gist(decide(rules, inputs)));

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fulfils, fulfilsAny } from '../../src/policy/condition.ts';
 import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/duration.ts';

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../verify/report.ts';
-import { onlySummaries, type Facts } from '../facts.ts';
+import { nothingGiven, onlySummaries, unreadLists, type Facts } from '../facts.ts';
 import { failure, unknown, type Found, type Judge } from '../judge.ts';
 import { boundsOf, rangeWords, type Range } from '../range.ts';
 
@@ -67,7 +67,7 @@ const tally = (
   sound: reports.filter(({ report: { verdict } }) => verdict === 'verified' || verdict === 'intact').length,
   listed: reports.length,
   open: reports.filter(({ report: { verdict } }) => verdict === 'incomplete').length,
-  endless: facts.unread.length > 0 || facts.exports.some(({ report }) => report.manifestDigest === undefined),
+  endless: nothingGiven(facts) || unreadLists(facts),
 });
 
 export const bundleCount =

@@ -1,6 +1,6 @@
 import type { PolicyDocument } from '../document.ts';
 import { fulfils } from '../condition.ts';
-import { onlySummaries, type BundleFact, type Facts } from '../facts.ts';
+import { nothingGiven, onlySummaries, unreadLists, type BundleFact, type Facts } from '../facts.ts';
 import type { Found, Judge } from '../judge.ts';
 
 type RequiredDrill = NonNullable<NonNullable<PolicyDocument['drills']>['required']>[number];
@@ -20,8 +20,7 @@ function missing(wanted: Wanted, facts: Facts): Found | undefined {
   const there = facts.bundles.filter((bundle) => isWanted(bundle, wanted)).length;
   if (there >= min) return undefined;
   // What could not be read could be what is wanted; what failed or is nobody's word is not.
-  const open =
-    facts.unread.length + facts.bundles.filter(({ report }) => report.verdict === 'incomplete').length;
+  const open = openOnes(facts);
   return {
     state: open > 0 && there + open >= min ? 'not_checked' : 'failed',
     subject: drill,
@@ -31,6 +30,12 @@ function missing(wanted: Wanted, facts: Facts): Found | undefined {
     ...(open > 0 && { causes: [] }),
   };
 }
+
+/** How many bundles there could be, or be of this drill, of which nothing is known. */
+const openOnes = (facts: Facts): number =>
+  nothingGiven(facts) || unreadLists(facts)
+    ? Infinity
+    : facts.bundles.filter(({ report }) => report.verdict === 'incomplete').length;
 
 function isWanted({ attested, report: { reproduction, outcome } }: BundleFact, wanted: Wanted): boolean {
   if (!attested || reproduction === undefined) return false;

@@ -9,8 +9,10 @@ export const attestedFact = (
   what: string,
   read: (report: BundleReport) => string | undefined,
   allowed: readonly Condition[],
+  isThere: (report: BundleReport) => boolean = () => true,
 ): Judge =>
   eachAttested(what, (bundle) => {
+    if (!isThere(bundle.report)) return unknown(bundle, `the report does not say ${what}`);
     const actual = read(bundle.report);
     if (actual !== undefined && fulfilsAny(actual, allowed)) return undefined;
     return failure(bundle, `${what} is not one that is allowed`, {
@@ -24,7 +26,22 @@ export const pinnedFact = (
   what: string,
   read: (reproduction: Reproduction) => string | undefined,
   allowed: readonly Condition[],
-): Judge => attestedFact(what, ({ reproduction }) => reproduction && read(reproduction), allowed);
+): Judge =>
+  attestedFact(
+    what,
+    ({ reproduction }) => reproduction && read(reproduction),
+    allowed,
+    ({ reproduction }) => reproduction !== undefined,
+  );
+
+/** The same of what the run result says. */
+export const outcomeFact = (what: string, name: 'status' | 'verdict', allowed: readonly Condition[]): Judge =>
+  attestedFact(
+    what,
+    ({ outcome }) => outcome?.[name],
+    allowed,
+    ({ outcome }) => outcome !== undefined,
+  );
 
 const COUNTERS = {
   trial: 'originalTrial',

@@ -4,7 +4,7 @@ import type { RuleId } from '../rules.ts';
 import { maxAge } from './age.ts';
 import { bundleCount, coverage, localReportCount, vouched } from './completeness.ts';
 import { requiredDrills } from './drills.ts';
-import { attestedFact, organizations, pinnedFact, trialNumbers } from './facts-of-runs.ts';
+import { attestedFact, organizations, outcomeFact, pinnedFact, trialNumbers } from './facts-of-runs.ts';
 import { noLocalReports, warnings } from './presence.ts';
 import { distinct, issuers, keys } from './signers.ts';
 import { acceptedSummaries } from './summaries.ts';
@@ -52,13 +52,9 @@ export const JUDGES: Readonly<Record<RuleId, (policy: PolicyDocument) => Judge |
   'run.trials': ({ run }) => when(run?.trials, trialNumbers),
   'drills.required': ({ drills }) => when(drills?.required, requiredDrills),
   'outcome.status': ({ outcome }) =>
-    when(outcome?.status, (allowed) =>
-      attestedFact('the status of the run', (report) => report.outcome?.status, allowed),
-    ),
+    when(outcome?.status, (allowed) => outcomeFact('the status of the run', 'status', allowed)),
   'outcome.verdict': ({ outcome }) =>
-    when(outcome?.verdict, (allowed) =>
-      attestedFact('the outcome of the drill', (report) => report.outcome?.verdict, allowed),
-    ),
+    when(outcome?.verdict, (allowed) => outcomeFact('the outcome of the drill', 'verdict', allowed)),
   'completeness.vouched': ({ completeness }) => when(completeness?.vouched, vouched),
   'completeness.bundles': ({ completeness }) => when(completeness?.bundles, bundleCount),
   'completeness.localReports': ({ completeness }) => when(completeness?.localReports, localReportCount),

@@ -6,17 +6,19 @@ import { failure, unattested, type Found, type Judge, type Judgement } from '../
 type Trial = { readonly bundle: BundleFact; readonly pins: Reproduction };
 
 /** The trials of one run: everything that was pinned is the same, but for the trial and the attempt. */
-type Group = readonly [Trial, ...Trial[]];
+type Group = readonly Trial[];
 
 const isRerun = ({ report }: BundleFact): boolean => report.rerunOfHostedRunId !== undefined;
 
 function trialsOf({ bundles }: Facts): readonly Group[] {
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, Trial[]>();
   for (const bundle of bundles) {
     const pins = bundle.report.reproduction;
     if (!bundle.attested || isRerun(bundle) || pins === undefined) continue;
     const key = keyOf(bundle, pins);
-    groups.set(key, [...(groups.get(key) ?? []), { bundle, pins }] as [Trial, ...Trial[]]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [{ bundle, pins }]);
+    else group.push({ bundle, pins });
   }
   return [...groups.values()];
 }
@@ -35,8 +37,11 @@ const keyOf = (
 const baseOf = (group: Group): number =>
   group.some(({ pins }) => pins.originalTrial === 0 || pins.originalAttempt === 0) ? 0 : 1;
 
+// A bundle of which no statement was read could be any trial.
 const unattestedOnes = ({ bundles }: Facts, what: string): readonly Found[] =>
-  bundles.filter(({ attested }) => !attested).map((bundle) => unattested(bundle, what));
+  bundles
+    .filter(({ attested, report }) => !attested || report.reproduction === undefined)
+    .map((bundle) => unattested(bundle, what));
 
 function overGroups(facts: Facts, what: string, judge: (group: Group) => readonly Found[]): Judgement {
   if (onlySummaries(facts)) return { judged: 0, found: [] };
@@ -47,7 +52,9 @@ function overGroups(facts: Facts, what: string, judge: (group: Group) => readonl
 /** Every trial of every run is there, and each as often as the others. */
 export const completeTrials: Judge = (facts) =>
   overGroups(facts, 'the trial', (group) => {
-    const [{ bundle, pins }] = group;
+    const [first] = group;
+    if (first === undefined) return [];
+    const { bundle, pins } = first;
     const base = baseOf(group);
     const last = pins.originalTrialCount - 1 + base;
     const times = timesOf(group);
@@ -96,6 +103,7 @@ export const attempts =
   (facts) =>
     overGroups(facts, 'the attempt', (group) => {
       const base = baseOf(group);
+      const there = new Set(group.map(({ pins }) => `${pins.originalTrial} ${pins.originalAttempt}`));
       return group.flatMap(({ bundle, pins }) => {
         const { originalAttempt: attempt, originalTrial: trial, originalAttemptLimit: limit } = pins;
         const actual = `trial ${trial}, attempt ${attempt} of ${limit}`;
@@ -104,9 +112,7 @@ export const attempts =
         if (attempt === base) return [];
         if (which === 'first')
           return [failure(bundle, 'it is a later attempt', { expected: `attempt ${base}`, actual })];
-        const before = group.some(
-          ({ pins: other }) => other.originalTrial === trial && other.originalAttempt === attempt - 1,
-        );
+        const before = there.has(`${trial} ${attempt - 1}`);
         const expected = `attempt ${attempt - 1} of the trial too`;
         return before ? [] : [failure(bundle, 'the attempt before it is not there', { expected, actual })];
       });

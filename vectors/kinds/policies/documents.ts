@@ -194,7 +194,7 @@ const extended = (): PolicyCase[] => {
       'a waiver lifts no rule of what is extended',
       'Waiver',
       extending(pin(BASE), waiving),
-      { ...no('policy.DRILL_NOT_ALLOWED'), unusedWaivers: 1 } as Expected,
+      { ...no('policy.DRILL_NOT_ALLOWED'), unusedWaivers: 1 },
       { 'base.json': BASE },
     ),
     broken(

@@ -24,6 +24,22 @@ const unread = bundle(1, {
 const rows: readonly Row[] = [
   ['nothing-given', 'no input at all', 'EmptySet', {}, [], untold()],
   [
+    'nothing-given-where-much-is-required',
+    'where nothing was given, not even that something is missing can be told',
+    'EmptySet',
+    { drills: { required: ['checkout'] }, completeness: { bundles: 2, localReports: 1 } },
+    [],
+    untold('policy.DRILL_MISSING', 'policy.BUNDLE_COUNT', 'policy.LOCAL_REPORT_COUNT'),
+  ],
+  [
+    'unreadable-list-where-much-is-required',
+    'what could not be read could hold all that is required',
+    'EmptySet',
+    { drills: { required: [{ drill: 'checkout', min: 9 }] }, completeness: { bundles: 9 } },
+    [...inExport(bundle(1)), { name: 'gone', failure: { code: 'io.UNREADABLE', message: 'the disk' } }],
+    untold('policy.BUNDLE_VERDICT', 'policy.DRILL_MISSING', 'policy.BUNDLE_COUNT'),
+  ],
+  [
     'export-empty',
     'an export without a bundle',
     'EmptySet',
