@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { evaluate, type EvidenceInput } from '../../src/policy/index.ts';
+import { policyDigest, type Policy } from '../../src/policy/policy.ts';
+import {
+  AS_OF,
+  bundle,
+  decide,
+  digest,
+  documentOf,
+  exportOf,
+  found,
+  given,
+  inExport,
+  local,
+  stateOf,
+  unsigned,
+  violationsOf,
+  type Rules,
+} from './make.ts';
+import { idOf } from '../../vectors/make/bundle.ts';
+
+const layered = (...rules: readonly Rules[]): Policy => {
+  const layers = rules.map(documentOf);
+  return { name: 'layers', digest: policyDigest(layers), sources: [], layers };
+};
+const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inputs;
+
+describe('a decision names what was judged', () => {
+  it('of an export: its id, digest, verdict, and how many there are in it', () => {
+    const report = exportOf([bundle(1), bundle(2), bundle(3)], { localReports: [local(1), local(2)] });
+    expect(inputsOf(given(report, 'mirror'))).toStrictEqual([
+      {
+        name: 'mirror',
+        kind: 'export',
+        id: idOf('evexp', 1),
+        manifestDigest: digest('export manifest'),
+        verdict: 'verified',
+        completeness: 'attested',
+        bundles: 3,
+        localReports: 2,
+      },
+    ]);
+  });
+
+  it('of an export that could not be read: nothing that is not known', () => {
+    const { evidenceExportId: _id, manifestDigest: _digest, ...report } = exportOf([]);
+    expect(inputsOf(given({ ...report, verdict: 'incomplete', completeness: 'claimed' }))).toStrictEqual([
+      {
+        name: 'evidence',
+        kind: 'export',
+        verdict: 'incomplete',
+        completeness: 'claimed',
+        bundles: 0,
+        localReports: 0,
+      },
+    ]);
+  });
+
+  it('of a part: its id, project, both digests, and whether the caller pinned it', () => {
+    const report = bundle(1, {
+      manifestDigest: digest('manifest'),
+      archive: { digest: digest('archive'), bytes: 9 },
+    });
+    const known = {
+      name: 'part',
+      kind: 'bundle',
+      id: idOf('evidence', 1),
+      projectId: idOf('prj', 1),
+      manifestDigest: digest('manifest'),
+      archiveDigest: digest('archive'),
+      verdict: 'verified',
+      bundles: 1,
+      localReports: 0,
+    };
+    expect(inputsOf(given(report, 'part'))).toStrictEqual([{ ...known, completeness: 'claimed' }]);
+    expect(inputsOf({ ...given(report, 'part'), pinned: true })).toStrictEqual([
+      { ...known, completeness: 'pinned' },
+    ]);
+  });
+
+  it('of a part that could not be read: nothing that is not known', () => {
+    const { evidenceBundleId: _id, projectId: _project, ...report } = bundle(1, { verdict: 'incomplete' });
+    expect(inputsOf(given(report))).toStrictEqual([
+      {
+        name: 'evidence',
+        kind: 'bundle',
+        verdict: 'incomplete',
+        completeness: 'claimed',
+        bundles: 1,
+        localReports: 0,
+      },
+    ]);
+  });
+
+  it('of a summary and of what could not be opened: that there is one', () => {
+    const summary = {
+      verifierId: 'ci',
+      result: 'PASSED' as const,
+      timeVerifiedMs: AS_OF,
+      policyDigest: digest('policy'),
+      inputs: [digest('manifest')],
+      findings: [],
+    };
+    const none = { bundles: 0, localReports: 0 };
+    expect(
+      inputsOf({ name: 'a', summary }, { name: 'b', failure: { code: 'io.NOT_FOUND', message: 'gone' } }),
+    ).toStrictEqual([
+      { name: 'a', kind: 'summary', ...none },
+      { name: 'b', kind: 'unreadable', ...none },
+    ]);
+  });
+});
+
+describe('a decision names what it rests on', () => {
+  const policy = layered({ name: 'one' });
+
+  it('the policy, and neither its rules nor its layers', () => {
+    const sources = [{ path: 'policy.yaml', digest: digest('file') }];
+    const decision = evaluate(inExport(bundle(1)), { ...policy, sources }, { asOfMs: AS_OF });
+    expect(decision.policy).toStrictEqual({ name: 'layers', digest: policy.digest, sources });
+    expect(decision.asOfMs).toBe(AS_OF);
+    expect([decision.schemaVersion, decision.kind]).toEqual([1, 'decision']);
+  });
+
+  it('the trust store, where there was one', () => {
+    const trust = { fingerprint: digest('store'), keys: 2 };
+    expect(evaluate([], policy, { asOfMs: AS_OF, trust }).trust).toBe(trust);
+    expect(evaluate([], policy, { asOfMs: AS_OF })).not.toHaveProperty('trust');
+  });
+});
+
+describe('a rule', () => {
+  it('stands in the decision exactly when a layer has it', () => {
+    const evidence = inExport(bundle(1));
+    const of = (...rules: readonly Rules[]) =>
+      evaluate(evidence, layered(...rules), { asOfMs: AS_OF }).rules.map(({ rule }) => rule);
+    expect(of({})).not.toContain('age.max');
+    expect(of({}, { age: { max: '1d' } })).toContain('age.max');
+  });
+
+  it('does not apply where there is nothing that it speaks of', () => {
+    const alone = decide({ localReports: { allowed: false } }, [given(bundle(1))]);
+    expect(stateOf(alone, 'verdict.export')).toBe('not_applicable');
+    expect(stateOf(alone, 'localReports.allowed')).toBe('not_applicable');
+    expect(stateOf(alone, 'verdict.bundles')).toBe('passed');
+  });
+
+  it('counts what the layer judged that looks at most', () => {
+    const wanted = layered(
+      { drills: { required: ['checkout'] } },
+      { drills: { required: ['checkout', { drill: 'checkout', outcome: 'passed' }] } },
+    );
+    for (const layers of [wanted.layers, wanted.layers.toReversed()]) {
+      const { rules } = evaluate(inExport(bundle(1)), { ...wanted, layers }, { asOfMs: AS_OF });
+      expect(rules.find(({ rule }) => rule === 'drills.required')?.judged).toBe(2);
+    }
+  });
+
+  it('says what two layers find alike once, and what they find differently twice', () => {
+    const failed = inExport(bundle(1, { outcome: { verdict: 'failed' } }));
+    const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
+    const of = (...rules: readonly Rules[]) =>
+      violationsOf(evaluate(failed, layered(...rules), { asOfMs: AS_OF }), 'outcome.verdict');
+    expect(of(outcome('passed'), outcome('passed'))).toHaveLength(1);
+    expect(of(outcome('passed'), outcome('passed', 'skipped'))).toHaveLength(2);
+  });
+
+  it('stands as its worst violation: failed before not checked before waived', () => {
+    const rules: Rules = {
+      outcome: { verdict: ['passed'] },
+      waivers: [
+        {
+          code: 'policy.OUTCOME_VERDICT',
+          subject: idOf('evidence', 1),
+          reason: 'known',
+          owner: 'us',
+          expires: '2026-02-01',
+        },
+      ],
+    };
+    const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
+    const unread = bundle(3, { verdict: 'incomplete', provenance: 'claimed' });
+    const of = (...parts: readonly ReturnType<typeof bundle>[]) =>
+      stateOf(decide(rules, inExport(...parts)), 'outcome.verdict');
+    expect(of(bad(1))).toBe('waived');
+    expect(of(bad(1), unread)).toBe('not_checked');
+    expect(of(bad(1), unread, bad(2))).toBe('failed');
+  });
+});
+
+describe('the answer', () => {
+  it('is no for one violation, whatever else could not be told', () => {
+    const failed = bundle(2, { verdict: 'failed', findings: [found('part.MISSING', idOf('evidence', 2))] });
+    const gone: EvidenceInput = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'gone' } };
+    expect(decide({}, [given(failed), gone]).answer).toBe('no');
+    expect(decide({}, [given(bundle(1)), gone]).answer).toBe('could_not_tell');
+    expect(decide({}, [given(bundle(1))]).answer).toBe('yes');
+  });
+
+  it('is not yes for nothing, nor for an export of nothing', () => {
+    expect(decide({}, []).answer).toBe('could_not_tell');
+    expect(decide({}, inExport()).answer).toBe('could_not_tell');
+  });
+
+  it('is yes for unsigned evidence only where the policy takes it', () => {
+    const evidence = [given(unsigned(1))];
+    expect(decide({}, evidence).answer).toBe('no');
+    expect(decide({ verdict: { bundles: 'intact' } }, evidence).answer).toBe('yes');
+  });
+});
