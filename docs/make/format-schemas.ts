@@ -12,6 +12,8 @@ import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/receipt.ts';
 import { runFileResultSchema, runFileSchema } from '../../src/cli/run-file.ts';
+import { casesSchema } from '../../src/policy/cases.ts';
+import { policySchema } from '../../src/policy/document.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 import type { SchemaRow } from './schema.ts';
 
@@ -148,5 +150,20 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
         .union([z.string().describe('the path of a file with the run result'), runFileResultSchema])
         .exactOptional(),
     }),
+  },
+  {
+    name: 'policy',
+    version: 1,
+    title: 'Policy',
+    description:
+      'What evidence must satisfy (formats §8), for "drillproof gate". Codes that cannot be waived and days that there are not, this schema cannot say.',
+    schema: policySchema,
+  },
+  {
+    name: 'policy-cases',
+    version: 1,
+    title: 'Cases of a policy',
+    description: 'What "drillproof policy test" puts to a policy, and what it must answer (docs/policy.md).',
+    schema: casesSchema,
   },
 ];

@@ -10,6 +10,7 @@ import { mirrorEventSchema } from '../../src/cli/mirror-event-schema.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
 import { summaryReportSchema } from '../../src/policy/vsa-schema.ts';
+import { decisionSchema } from '../../src/policy/decision-schema.ts';
 import { reportDiffSchema } from '../../src/report/diff-schema.ts';
 import { errorSchema, reportsSchema } from '../../src/report/reports-schema.ts';
 import { archiveSchema } from '../../src/report/archive-schema.ts';
@@ -82,6 +83,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     title: 'Reports on several paths',
     description: 'What "drillproof verify --json" says when it was given several paths, or a list of them.',
     schema: reportsSchema,
+  },
+  {
+    name: 'decision',
+    version: 1,
+    title: 'Decision of a gate',
+    description: 'What "drillproof gate --json" says (formats §8), and evaluate gives.',
+    schema: decisionSchema,
   },
   {
     name: 'report-diff',

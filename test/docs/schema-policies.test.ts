@@ -1,0 +1,90 @@
+import { expect, expectTypeOf, it } from 'vitest';
+import * as z from 'zod';
+import type { Decision } from '../../src/policy/index.ts';
+import { evaluate } from '../../src/policy/index.ts';
+import { decisionSchema } from '../../src/policy/decision-schema.ts';
+import { evidenceInputSchema } from '../../src/policy/input-schema.ts';
+import { parsePolicy } from '../../src/policy/parse.ts';
+import { policyOf } from '../../src/policy/policy.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { readVectors } from '../vectors/read.ts';
+import { damaged, faultsOf, schemaOf } from './schema-of.ts';
+
+const inputShape = z.object({
+  policy: z.string(),
+  inputs: z.string(),
+  asOfMs: z.int(),
+  files: z.unknown().optional(),
+});
+const cases = readVectors('policies').cases.map(({ id, input, expected }) => ({
+  id,
+  expected,
+  ...inputShape.parse(input),
+}));
+/** Policies in JSON that follow the format; what they extend is of no matter here. */
+const sound = cases.filter(
+  ({ policy, expected }) => policy.startsWith('{') && expected.code !== 'policy.INVALID',
+);
+const decided = sound
+  .filter(({ files }) => files === undefined)
+  .map(({ policy, inputs, asOfMs }): unknown => {
+    const read = policyOf(parsePolicy(toUtf8(policy), 'policy.json'));
+    const decision = evaluate(z.array(evidenceInputSchema).parse(JSON.parse(inputs)), read, { asOfMs });
+    return JSON.parse(JSON.stringify(decision));
+  });
+
+it('every policy of the vectors follows the schema of a policy', () => {
+  const schema = schemaOf('policy');
+  expect(sound.length).toBeGreaterThan(200);
+  expect(sound.flatMap(({ policy }) => faultsOf(schema, JSON.parse(policy)))).toEqual([]);
+});
+
+it('a policy that the schema takes and the program does not is one of those that a schema cannot tell', () => {
+  const schema = schemaOf('policy');
+  const taken = cases.filter(
+    ({ policy, expected }) =>
+      expected.code === 'policy.INVALID' &&
+      policy.startsWith('{') &&
+      isJson(policy) &&
+      schema(JSON.parse(policy)),
+  );
+  expect(taken.map(({ id }) => id)).toEqual([
+    'empty-range',
+    'range-backwards',
+    'waiver-of-unknown-code',
+    'waiver-of-the-unreadable',
+    'waiver-of-the-empty',
+    'waiver-of-february-30',
+    'json-member-twice',
+    'extends-an-absolute-path',
+    'extends-an-address',
+    'extends-no-policy',
+  ]);
+});
+
+it('every decision follows the schema of a decision, and none that is damaged does', () => {
+  const schema = schemaOf('decision');
+  expect(decided.flatMap((one) => faultsOf(schema, one))).toEqual([]);
+  const passed = decided
+    .slice(0, 20)
+    .flatMap((one) => [...damaged(one)])
+    .filter(([, copy]) => schema(copy));
+  expect(passed.map(([what]) => what)).toEqual([]);
+});
+
+it('the schema of a decision is its type, in both directions', () => {
+  expectTypeOf<Both<z.infer<typeof decisionSchema>, Decision>>().toEqualTypeOf<true>();
+  for (const one of decided) expect(decisionSchema.parse(one)).toEqual(one);
+});
+
+// Judged by the compiler: a member that one side lacks, or that may be absent on one side only, does not compile.
+type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
