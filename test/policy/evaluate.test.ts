@@ -23,6 +23,8 @@ const layered = (...rules: readonly Rules[]): Policy => {
   const layers = rules.map(documentOf);
   return { name: 'layers', digest: policyDigest(layers), sources: [], layers };
 };
+const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
+const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
 const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inputs;
 
 describe('a decision names what was judged', () => {
@@ -157,8 +159,7 @@ describe('a rule', () => {
   });
 
   it('says what two layers find alike once, and what they find differently twice', () => {
-    const failed = inExport(bundle(1, { outcome: { verdict: 'failed' } }));
-    const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
+    const failed = inExport(bad(1));
     const of = (...rules: readonly Rules[]) =>
       violationsOf(evaluate(failed, layered(...rules), { asOfMs: AS_OF }), 'outcome.verdict');
     expect(of(outcome('passed'), outcome('passed'))).toHaveLength(1);
@@ -178,7 +179,6 @@ describe('a rule', () => {
         },
       ],
     };
-    const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
     const unread = bundle(3, { verdict: 'incomplete', provenance: 'claimed' });
     const of = (...parts: readonly ReturnType<typeof bundle>[]) =>
       stateOf(decide(rules, inExport(...parts)), 'outcome.verdict');
