@@ -111,7 +111,7 @@ describe('mirror --store', () => {
 
   it.each([
     ['s3://archive/store', 'usage.INVALID', 2],
-    ['token', 'io.EXISTS', 2],
+    ['token', 'io.KIND', 2],
   ])('that is %s is refused', async (store, named, exit) => {
     await writeFile(served.path('token'), 'a file');
     const { code, stderr } = await mirror(`--to unstored --store ${store}`);
