@@ -48,6 +48,6 @@ export async function writeDecision(
     await writeOutputFile(file, [Buffer.from(decisionRenderers[format](decision, PLAIN))], { force });
   const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
   await cli.stdout.write(decisionRenderers[shown](decision, look));
-  const annotates = shown === 'github' || files.some(({ format }) => format === 'github');
-  if (annotates) await appendStepSummary(cli, decision);
+  // Into a file they are for somebody who writes the summary of the step as well.
+  if (shown === 'github') await appendStepSummary(cli, decision);
 }

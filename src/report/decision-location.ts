@@ -46,8 +46,8 @@ const encode = (text: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** The place as a path for people and for tools that want paths, not URIs. */
+/** The place as a path for people and for tools that want paths, not URIs; never empty. */
 export const pathOf = ({ root, inside }: Place): string => {
-  const base = root.replace(/^(\.\/+)+(?=.)/, '');
+  const base = root === '' ? '.' : root.replace(/^(\.\/+)+(?=.)/, '');
   return inside === undefined ? base : `${base.replace(/\/+$/, '')}/${inside}`;
 };

@@ -101,7 +101,7 @@ function unexplained({ answer, inputs }: Decision): Reason {
 
 /** A name with its path, as people read it: `mirror: evidence_1 parts/evidence_1.zip`. */
 export function placeOf({ input, subject, path }: Reason): string {
-  const inside = path === undefined ? subject : `${subject} ${path}`;
+  const inside = path === undefined || path === subject ? subject : `${subject} ${path}`;
   return input === undefined || input === subject ? inside : `${input}: ${inside}`;
 }
 
@@ -133,7 +133,8 @@ export function headlineOf({ answer, inputs, rules }: Decision): string {
     return found === 0 ? [] : [`${found} ${words}`];
   });
   const held = rules.filter(({ state }) => state === 'passed').length;
-  const judged = `${held} of ${counted(rules.length, 'rule')} passed on ${counted(inputs.length, 'input')}`;
+  const asked = rules.filter(({ state }) => state !== 'not_applicable').length;
+  const judged = `${held} of ${counted(asked, 'rule')} passed on ${counted(inputs.length, 'input')}`;
   return `${ANSWER_WORDS[answer]}: ${[judged, ...counts].join(', ')}`;
 }
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/policy/decision.ts';
 import { renderDecisionGitlab } from '../../src/report/decision-gitlab.ts';
-import { decision, NO, texts, UNSURE, withReasons, withTexts, YES } from './decision-makers.ts';
+import { BENIGN, decision, NO, texts, UNSURE, withReasons, withTexts, YES } from './decision-makers.ts';
 import { GITLAB_SCHEMA } from './decision-schemas.ts';
 
 type Entry = {
@@ -30,6 +30,13 @@ describe('the GitLab code quality report', () => {
         expect(entriesOf(withTexts(some))).toHaveLength(3);
       }),
     );
+  });
+
+  it('has a path even for an input without a name', () => {
+    const paths = entriesOf(withTexts({ ...BENIGN, name: '', path: '' })).map(
+      ({ location }) => location.path,
+    );
+    expect(paths).toEqual(['.', '.', '.']);
   });
 
   it('is empty for a yes only', () => {
