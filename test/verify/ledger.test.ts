@@ -7,13 +7,14 @@ import { foldInto } from '../../src/verify/fold.ts';
 
 const of = (...codes: Code[]): Finding[] => codes.map((code) => finding(code, 'b', { message: 'so it is' }));
 
+const folded = (take: (steps: Ledger) => void) => {
+  const [ledger, steps] = [createLedger(), createLedger()];
+  take(steps);
+  const passed = foldInto(ledger, 'export.attestation', steps);
+  return { passed, checks: ledger.checks, codes: ledger.findings.map(({ code }) => code) };
+};
+
 describe('steps that become one check', () => {
-  const folded = (take: (steps: Ledger) => void) => {
-    const [ledger, steps] = [createLedger(), createLedger()];
-    take(steps);
-    const passed = foldInto(ledger, 'export.attestation', steps);
-    return { passed, checks: ledger.checks, codes: ledger.findings.map(({ code }) => code) };
-  };
   const id = 'export.attestation';
 
   it('pass when all of them passed or do not apply, and keep their warnings', () => {

@@ -15,6 +15,17 @@ const of = (...codes: Code[]): Finding[] => codes.map((code) => finding(code, 'b
 const checksOf = (states: Partial<Record<CheckId, CheckState>>): Check[] =>
   Object.entries(states).map(([id, state]) => ({ id: id as CheckId, state }));
 
+const standingOf = (states: Partial<Record<CheckId, CheckState>>, ...codes: Code[]) =>
+  listStanding({ checks: checksOf(states), findings: of(...codes), completeness: 'claimed' }).standing;
+
+const standing = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
+  kind: 'bundle',
+  id: 'b',
+  standing: 'stands',
+  codes: [],
+  ...over,
+});
+
 describe('the standing of a bundle', () => {
   const judged = { checks: [], findings: [] };
 
@@ -84,8 +95,6 @@ describe('the standing of a bundle', () => {
 
 describe('the standing of the list of bundles', () => {
   const read = { 'export.manifest': 'passed' } as const;
-  const standingOf = (states: Partial<Record<CheckId, CheckState>>, ...codes: Code[]) =>
-    listStanding({ checks: checksOf(states), findings: of(...codes), completeness: 'claimed' }).standing;
 
   it('stands where a trusted key vouches for it', () => {
     const list = { checks: [], findings: [], completeness: 'attested' as const };
@@ -126,13 +135,6 @@ describe('the standing of the list of bundles', () => {
 });
 
 describe('what a change of the trust store does to one signature', () => {
-  const standing = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
-    kind: 'bundle',
-    id: 'b',
-    standing: 'stands',
-    codes: [],
-    ...over,
-  });
   const effectOf = (before: Partial<SignatureStanding>, after: Partial<SignatureStanding>) =>
     trustEffects([standing(before)], [standing(after)])[0];
 
