@@ -18,13 +18,16 @@ const checksOf = (states: Partial<Record<CheckId, CheckState>>): Check[] =>
 const standingOf = (states: Partial<Record<CheckId, CheckState>>, ...codes: Code[]) =>
   listStanding({ checks: checksOf(states), findings: of(...codes), completeness: 'claimed' }).standing;
 
-const standing = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
+const signatureOf = (over: Partial<SignatureStanding> = {}): SignatureStanding => ({
   kind: 'bundle',
   id: 'b',
   standing: 'stands',
   codes: [],
   ...over,
 });
+
+const effectOf = (before: Partial<SignatureStanding>, after: Partial<SignatureStanding>) =>
+  trustEffects([signatureOf(before)], [signatureOf(after)])[0];
 
 describe('the standing of a bundle', () => {
   const judged = { checks: [], findings: [] };
@@ -135,9 +138,6 @@ describe('the standing of the list of bundles', () => {
 });
 
 describe('what a change of the trust store does to one signature', () => {
-  const effectOf = (before: Partial<SignatureStanding>, after: Partial<SignatureStanding>) =>
-    trustEffects([standing(before)], [standing(after)])[0];
-
   it('names what it is about', () => {
     const base = { outcome: 'stands', codes: [] };
     expect(effectOf({}, {})).toStrictEqual({ ...base, kind: 'bundle', id: 'b' });
