@@ -4,9 +4,9 @@ import { gateOptions, type GateOptions } from '../gate-options.ts';
 import { examples, standardOptions } from '../options.ts';
 
 const MORE = `
-The policy and the keys are those that you name; none is looked for, least of all
-in the evidence. Without --policy the default one counts: signed by a trusted key,
-every byte bound, the drill passed, the list pinned or attested.
+The policy and the keys are those that you name; none is looked for, least of
+all in the evidence. Without --policy the default one counts: signed by a
+trusted key, every byte bound, the drill passed, the list pinned or attested.
 
 Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
 nothing to check, 130 interrupted.`;

@@ -26,7 +26,7 @@ export function defineCheck(command: Command, cli: Cli): void {
     });
   examples(command, [
     ['before it is used', 'drillproof policy check policy.yaml'],
-    ['its digest, to pin it', 'drillproof policy check policy.yaml --json | jq -r .digest'],
+    ['its digest, to pin it', 'drillproof policy check policy.yaml --json'],
   ]).addHelpText('after', MORE);
 }
 

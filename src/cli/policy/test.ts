@@ -19,13 +19,13 @@ import { trustOptions, type TrustOptions } from '../trust-options.ts';
 import { judgePath, verifyOptions } from '../verify-run.ts';
 
 const MORE = `
-CASES is JSON or YAML: for each case a name, evidence (paths beside CASES: exports,
-parts, or reports that "drillproof verify --json" wrote) or inputs (such reports in
-the file), asOf, the answer, and, where one cares, states of rules and codes.
-docs/policy.md shows one.
+CASES is JSON or YAML: for each case a name, evidence (paths beside CASES:
+exports, parts, or reports that "drillproof verify --json" wrote) or inputs
+(such reports in the file), asOf, the answer, and, where one cares, states of
+rules and codes. docs/policy.md shows one.
 
-Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases, 3 a
-case could not be read, 130 interrupted.`;
+Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
+3 a case could not be read, 130 interrupted.`;
 
 type Tested = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };
 
