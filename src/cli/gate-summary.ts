@@ -98,9 +98,11 @@ async function writeSummary(
   { file, signer, ...names }: Setting,
   force: boolean,
 ): Promise<void> {
-  const statement = summarize(decision, { ...names, version: await ownVersion() });
+  const unread = decision.answer === 'no' && decision.inputs.some((one) => one.manifestDigest === undefined);
+  const statement = unread ? undefined : summarize(decision, { ...names, version: await ownVersion() });
   if (statement === undefined) {
-    await say(cli, `no summary was written to ${file}: the gate could not tell`);
+    const why = unread ? 'an input has no manifest that it could name' : 'the gate could not tell';
+    await say(cli, `no summary was written to ${file}: ${why}`);
     return;
   }
   await writeOutputFile(file, [dsseBytes(await signSummary(statement, [signer]))], { force });

@@ -73,10 +73,11 @@ export const vsaCodes = {
     clause: 'SLSA VSA v1.1, timeVerified',
   },
   'vsa.SUBJECT_MISSING': {
-    class: 'missing',
+    class: 'usage',
     severity: 'error',
-    meaning: 'There is no evidence whose manifest is known, so that a summary would be about nothing.',
-    action: 'Judge the evidence itself; a summary of a summary, or of what was not read, is never signed.',
+    meaning:
+      'A summary was asked for of something that has no manifest: another summary, or what was not read.',
+    action: 'Judge the evidence itself, or leave --vsa out; a summary is about manifests and nothing else.',
     clause: 'docs/vsa.md',
   },
 } as const satisfies CodeTable;

@@ -54,6 +54,22 @@ describe('gate --vsa', () => {
     await expect(stat(at('unsure.json'))).rejects.toThrow('ENOENT');
   });
 
+  it('writes none about a no where an input has no manifest, and the answer stays no', async () => {
+    const args = [
+      '--trust',
+      at('trust.json'),
+      '--policy',
+      at('no.json'),
+      '--vsa',
+      at('part.json'),
+      ...signing(),
+    ];
+    const { code, stderr } = await call(['gate', at('export'), at('vsa.json'), ...args]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('no summary was written');
+    await expect(stat(at('part.json'))).rejects.toThrow('ENOENT');
+  });
+
   it('signs by a command too', async () => {
     const command = [
       '--vsa-signer',
@@ -184,7 +200,7 @@ describe('a gate that is given a summary', () => {
 
   it('signs no summary of a summary', async () => {
     const args = ['--vsa', at('again.json'), ...signing()];
-    expect(await judged({}, ...args)).not.toBe(0);
+    expect(await judged({}, ...args)).toBe(2);
     await expect(stat(at('again.json'))).rejects.toThrow('ENOENT');
   });
 });
