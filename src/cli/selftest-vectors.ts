@@ -6,7 +6,7 @@ import { printable } from '../report/index.ts';
 import { MAX_VECTOR_BYTES, parseVectorFile, type VectorFile } from '../selftest/index.ts';
 import type { Cli } from './cli.ts';
 import { readInput } from './input.ts';
-import { didYouMean } from './near-miss.ts';
+import { didYouMean } from '../bytes/near-miss.ts';
 import { usageError } from './usage.ts';
 
 export type Selection = {

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import type { DrillproofError } from '../errors.ts';
-import { didYouMean } from './near-miss.ts';
+import { didYouMean } from '../bytes/near-miss.ts';
 import { usageError } from './usage.ts';
 
 const SECRET_OPTIONS = new Set(['--token', '--access-token', '--bearer', '--password', '--secret']);

@@ -30,6 +30,7 @@ function bundleFacts(page: Page, report: BundleReport): string[] {
     ...fact(page, 'organization', report.organizationId),
     ...fact(page, 'project', report.projectId),
     ...fact(page, 'run', report.runId),
+    ...fact(page, 'rerun of', report.rerunOfHostedRunId),
     ...fact(page, 'objects', objectCount === undefined ? undefined : count(objectCount)),
     ...fact(page, 'archive', archive?.digest),
     ...fact(page, '', archive === undefined ? undefined : `${count(archive.bytes)} bytes`),
@@ -46,7 +47,8 @@ function outcomeLines(page: Page, { outcome }: BundleReport): string[] {
   return labelled(page, '  ', printable(`${verdict} (${status}): ${drillId} on ${targetId}`));
 }
 
-function bundleSigner(page: Page, { signer, signed, findings }: BundleReport): string[] {
+function bundleSigner(page: Page, { signer, signers = [], signed, findings }: BundleReport): string[] {
+  if (signers.length > 1) return signerLines(page, signers, 'signature');
   if (signer !== undefined) return signerLines(page, [signer], '');
   if (signed === undefined) return ['  unknown: the archive could not be read'];
   return signed ? [untrustedLine(findings)] : ['  nobody: the bundle is unsigned'];

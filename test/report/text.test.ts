@@ -283,3 +283,21 @@ describe('the page', () => {
     );
   });
 });
+
+describe('a bundle that several keys signed', () => {
+  const other = { ...SIGNER, issuer: 'acme-qa', keyId: `sha256:${'34'.repeat(32)}` };
+  const report = part(1, {
+    rerunOfHostedRunId: 'hrun_000000000009',
+    signers: [
+      { ...SIGNER, thumbprint: DIGEST, in: 'attestation' },
+      { ...other, thumbprint: DIGEST, in: 'dsse' },
+    ],
+  });
+
+  it('names each of them, and the run that it reproduces', () => {
+    const signed = section(renderText(report), 'Signed by');
+    expect(signed).toContain('acme-ci, key sha256:121212121212…, 1 signature');
+    expect(signed).toContain('acme-qa, key sha256:343434343434…, 1 signature');
+    expect(renderText(report)).toMatch(/rerun of +hrun_000000000009/);
+  });
+});

@@ -6,7 +6,7 @@ import { checksOf, codesOf, isCheckId } from '../../verify/check-codes.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit.ts';
 import { exitOfCode } from '../exit-codes.ts';
-import { didYouMean } from '../near-miss.ts';
+import { didYouMean } from '../../bytes/near-miss.ts';
 import { examples, many, standardOptions, text } from '../options.ts';
 import { facts } from '../table.ts';
 import { usageError } from '../usage.ts';

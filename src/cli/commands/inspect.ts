@@ -13,7 +13,7 @@ import {
   type ExportDocuments,
   type PartDocuments,
 } from '../evidence-documents.ts';
-import { didYouMean } from '../near-miss.ts';
+import { didYouMean } from '../../bytes/near-miss.ts';
 import { examples, standardOptions } from '../options.ts';
 import { writeProduct } from '../product.ts';
 import { shellWord, writeSignatureFiles } from '../signature-files.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../evidence/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { mediaTypeOf } from '../media-types.ts';
-import { didYouMean } from '../near-miss.ts';
+import { didYouMean } from '../../bytes/near-miss.ts';
 import { examples, many, standardOptions } from '../options.ts';
 import { writeBytes, writeProduct } from '../product.ts';
 import { readRunFile, type RunFile } from '../run-file.ts';

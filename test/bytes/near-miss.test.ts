@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { didYouMean, editDistance, nearest } from '../../src/cli/near-miss.ts';
+import { didYouMean, editDistance, nearest } from '../../src/bytes/near-miss.ts';
 
 const word = fc.string({ maxLength: 12, unit: fc.constantFrom('a', 'b', 'c', '-') });
 

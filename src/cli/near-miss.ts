@@ -1,1 +1,0 @@
-export { didYouMean, editDistance, nearest } from '../bytes/near-miss.ts';
