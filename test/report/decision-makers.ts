@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Decision, JudgedInput, RuleResult, Violation } from '../../src/policy/decision.ts';
-import { RULES, type RuleId } from '../../src/policy/rules.ts';
+import type { RuleId } from '../../src/policy/rules.ts';
 import { DIGEST } from './makers.ts';
 
 export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
@@ -214,8 +214,6 @@ export function withTexts({
     unusedWaivers: [{ ...waiver, code: 'policy.TOO_OLD', subject }],
   });
 }
-
-export const ruleIds = Object.keys(RULES) as RuleId[];
 
 /** A decision with this many reasons, of which every tenth could not be told and every seventh is waived. */
 export const withReasons = (many: number): Decision =>
