@@ -41,8 +41,9 @@ export async function inputsOf(
 
 async function inputOf(cli: Cli, name: string, options: GateOptions, how: How): Promise<EvidenceInput> {
   try {
-    if (await looksLikeJson(name)) return { name, summary: await readSummaryFacts(cli, name, how) };
     const remote = options.url !== undefined && isExportId(name);
+    if (!remote && (await looksLikeJson(name)))
+      return { name, summary: await readSummaryFacts(cli, name, options, how) };
     const report = remote
       ? await fromControlPlane(cli, name, options, how)
       : await judgePath(cli, name, how, options);
@@ -63,7 +64,14 @@ async function inputOf(cli: Cli, name: string, options: GateOptions, how: How): 
 const MAX_SUMMARY_BYTES = 1024 * 1024;
 
 /** No evidence is a JSON document, so what begins as one is a verification summary or nothing that is read here. */
-async function readSummaryFacts(cli: Cli, name: string, { asOfMs, trust }: How) {
+async function readSummaryFacts(cli: Cli, name: string, { dsse, receipts }: GateOptions, how: How) {
+  const { asOfMs, trust, expect = {} } = how;
+  // What cannot be held against it must not be left out without a word.
+  if (Object.keys(expect).length > 0 || (dsse ?? receipts) !== undefined)
+    throw usageError(
+      `${name} is a verification summary, which --expect-…, --dsse and --receipts say nothing of`,
+      'Pin the summary in the policy, under summary.accepted.',
+    );
   const envelope = await readInput(name, MAX_SUMMARY_BYTES, cli);
   return summaryFacts(envelope, { asOfMs, ...(trust !== undefined && { trust }) });
 }

@@ -198,6 +198,15 @@ describe('a gate that is given a summary', () => {
     expect((await under('no.vsa.json', 'accepting.json')).code).toBe(1);
   });
 
+  it('takes no option that speaks of evidence without a word', async () => {
+    for (const args of [
+      ['--expect-manifest', manifest],
+      ['--expect-bundles', '2'],
+      ['--dsse', at('vsa.json')],
+    ])
+      expect(await judged({}, ...args)).toBe(2);
+  });
+
   it('signs no summary of a summary', async () => {
     const args = ['--vsa', at('again.json'), ...signing()];
     expect(await judged({}, ...args)).toBe(2);
