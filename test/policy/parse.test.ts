@@ -35,6 +35,7 @@ describe('a policy', () => {
         expect(asJson).toEqual(document);
         expect(asYaml).toEqual(document);
         expect(policyDigest([asYaml])).toBe(policyDigest([document]));
+        expect(policyDigest([{ $schema: 'x', ...document }])).toBe(policyDigest([document]));
       }),
     );
   });

@@ -16,7 +16,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'judge-key': 48,
   'key-files': 70,
   paths: 78,
-  policies: 294,
+  policies: 300,
   receipts: 41,
   signatures: 48,
   'strict-json': 99,

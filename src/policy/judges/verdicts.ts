@@ -16,7 +16,7 @@ export const exportVerdict =
     judged: facts.exports.length,
     found: facts.exports.flatMap(
       ({ report, ...place }) =>
-        judge(place, report, required, facts, () => causesOfExport(report, place.subject)) ?? [],
+        judge(place, report, required, facts, () => causesOfExport(report, place.subject, required)) ?? [],
     ),
   });
 
@@ -29,7 +29,9 @@ export const bundleVerdicts =
       ...facts.unread.map(unread),
       ...facts.bundles.flatMap(
         ({ report, input, subject }) =>
-          judge({ input, subject }, report, required, facts, () => causesOf(report.findings, subject)) ?? [],
+          judge({ input, subject }, report, required, facts, () =>
+            causesOf(report.findings, subject, required),
+          ) ?? [],
       ),
     ],
   });
@@ -52,27 +54,23 @@ function judge(
   return failure(place, message, { ...values, ...(causes.length > 0 && { causes }) });
 }
 
-/** Why a verdict is as low as it is: the errors, or else what keeps intact bytes from being verified. */
-function causesOf(findings: readonly Finding[], subject: string): readonly Cause[] {
-  const errors = findings.filter(({ severity }) => severity === 'error');
-  const why = errors.length > 0 ? errors : findings.filter(({ code }) => KEEPS_INTACT.has(code));
-  return why.map(({ code }) => ({ subject, code }));
-}
+/** Why a verdict is as low as it is: the errors, and what keeps intact bytes from being verified where that is required. */
+const causesOf = (findings: readonly Finding[], subject: string, required: Required): readonly Cause[] =>
+  findings
+    .filter(
+      ({ code, severity }) => severity === 'error' || (required === 'verified' && KEEPS_INTACT.has(code)),
+    )
+    .map(({ code }) => ({ subject, code }));
 
 const KEEPS_INTACT: ReadonlySet<Code> = new Set(['bundle.UNSIGNED', 'trust.STORE_ABSENT']);
 
-function causesOfExport(report: ExportReport, subject: string): readonly Cause[] {
-  const all = [
-    ...causesOf(report.findings, subject),
-    ...report.parts.flatMap((part) =>
-      causesOf(part.findings, part.evidenceBundleId ?? part.path ?? 'bundle'),
-    ),
-    ...report.localReports.flatMap((local) => causesOf(local.findings, local.localReportId)),
-  ];
-  // Beside an error, what merely keeps other bundles intact is not what failed the export.
-  const errors = all.filter(({ code }) => !KEEPS_INTACT.has(code));
-  return errors.length > 0 ? errors : all;
-}
+const causesOfExport = (report: ExportReport, subject: string, required: Required): readonly Cause[] => [
+  ...causesOf(report.findings, subject, required),
+  ...report.parts.flatMap((part) =>
+    causesOf(part.findings, part.evidenceBundleId ?? part.path ?? 'bundle', required),
+  ),
+  ...report.localReports.flatMap((local) => causesOf(local.findings, local.localReportId, required)),
+];
 
 const UNSEEN = new Set(['inaccessible', 'missing', 'usage', 'refused', 'internal']);
 

@@ -107,7 +107,42 @@ const trials: Rules = {
 };
 const { scenarioId: _scenario, ...pinsWithoutScenario } = bundle(1).reproduction!;
 
+const { outcome: _outcome, ...withoutOutcome } = bundle(1);
+const { reproduction: _pins, ...withoutPins } = bundle(1);
+
 const rows: readonly Row[] = [
+  [
+    'attested-by-word-only',
+    'a report that calls an intact bundle attested',
+    'Unattested',
+    { ...intact, outcome: { verdict: ['passed'] } },
+    [given(bundle(1, { verdict: 'intact' }))],
+    untold('policy.OUTCOME_VERDICT'),
+  ],
+  [
+    'attested-at-depth-digest',
+    'a report that calls a bundle verified of which only digests were looked at',
+    'Depth',
+    { outcome: { verdict: ['passed'] } },
+    [given(bundle(1, { depth: 'digest' }))],
+    untold('policy.BUNDLE_VERDICT', 'policy.OUTCOME_VERDICT'),
+  ],
+  [
+    'outcome-absent',
+    'a report that does not say what the drill came to',
+    'MissingMember',
+    { outcome: { verdict: ['passed'], status: ['completed'] } },
+    [given(withoutOutcome)],
+    untold('policy.OUTCOME_VERDICT', 'policy.OUTCOME_STATUS'),
+  ],
+  [
+    'pins-absent',
+    'a report that does not say what was pinned',
+    'MissingMember',
+    { run: { drills: ['checkout'], trials: { trial: 1 } }, trials: { complete: true } },
+    [given(withoutPins)],
+    untold('policy.DRILL_NOT_ALLOWED', 'policy.TRIAL_NOT_ALLOWED', 'policy.TRIAL_MISSING'),
+  ],
   [
     'one-of-two-bundles',
     'one bundle of two is of another drill',

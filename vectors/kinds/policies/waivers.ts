@@ -1,6 +1,16 @@
 import { idOf } from '../../make/bundle.ts';
 import type { Waiver } from '../../../src/policy/index.ts';
-import { AS_OF, bundle, exportOf, found, given, inExport, unattested, unsigned } from '../../make/report.ts';
+import {
+  AS_OF,
+  bundle,
+  exportOf,
+  found,
+  given,
+  inExport,
+  unattested,
+  unsigned,
+  local,
+} from '../../make/report.ts';
 import { answer, caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 
 const E1 = idOf('evidence', 1);
@@ -27,6 +37,28 @@ const refuseAll: Rules = { findings: { warnings: 'refuse' } };
 const warned = bundle(1, { findings: [found('attestation.TIME_CLAIMED', E1)] });
 
 const rows: readonly Row[] = [
+  [
+    'note-is-no-warning',
+    'what is merely noted is not refused',
+    'PolicyRule',
+    { ...refuseAll, verdict: { export: 'intact', bundles: 'intact' } },
+    [
+      given(
+        exportOf([bundle(1)], {
+          localReports: [local(1, { findings: [found('local-report.UNATTESTED', idOf('lrep', 1))] })],
+        }),
+      ),
+    ],
+    YES,
+  ],
+  [
+    'waiver-of-a-fault-beside-an-unsigned-bundle',
+    'the fault of one bundle is waived; that another is unsigned keeps the export intact',
+    'Waiver',
+    { verdict: { bundles: 'intact' }, ...both('object.DIGEST_MISMATCH', 'object.BYTES_MISMATCH') },
+    [given(exportOf([failed, unsigned(2)], { verdict: 'failed' }))],
+    answer('no', ['policy.EXPORT_VERDICT'], { waived: ['policy.BUNDLE_VERDICT'] }),
+  ],
   ['no-warning', 'nothing is warned of', 'Usual', refuseAll, inExport(bundle(1)), YES],
   [
     'warning-refused',
