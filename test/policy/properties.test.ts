@@ -27,9 +27,10 @@ const WAYS: Readonly<Record<string, (part: BundleReport) => BundleReport>> = {
     provenance: 'claimed',
     findings: [found('part.MISSING', part.evidenceBundleId ?? 'bundle')],
   }),
+  // What does not match matches no better unsigned: the manifest of the export lists the part as it was.
   signature: ({ outcome: _outcome, reproduction: _pins, signers: _signers, signer: _signer, ...rest }) => ({
     ...rest,
-    verdict: 'intact',
+    verdict: rest.verdict === 'verified' ? 'intact' : rest.verdict,
     provenance: 'claimed',
     signed: false,
   }),
