@@ -1,4 +1,8 @@
+import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/policy/decision.ts';
@@ -42,9 +46,30 @@ type Run = {
 };
 
 const validate = new Ajv2020({ strict: false }).compile(SARIF_SCHEMA);
+
+/** The schema of OASIS, as a package brings it; it says draft 4, which Ajv does not know, and means the same in draft 7. */
+const official = createRequire(import.meta.url).resolve('@microsoft/jest-sarif/package.json');
+const {
+  $schema: _schema,
+  id: _id,
+  ...published
+} = JSON.parse(readFileSync(join(official, '../lib/schemas/sarif-2.1.0-rtm.5.json'), 'utf8')) as Record<
+  string,
+  unknown
+>;
+const validateOfficial = new Ajv({
+  strict: false,
+  unicodeRegExp: false,
+  formats: {
+    uri: (text: string) => URL.canParse(text),
+    'uri-reference': (text: string) => URL.canParse(text, 'https://example.org/') && !/[\s\\]/.test(text),
+    'date-time': (text: string) => !Number.isNaN(Date.parse(text)),
+  },
+}).compile(published);
 const runOf = (one: Decision): Run => {
   const log = JSON.parse(renderDecisionSarif(one)) as { runs: [Run] };
   expect(validate(log), JSON.stringify(validate.errors)).toBe(true);
+  expect(validateOfficial(log), JSON.stringify(validateOfficial.errors)).toBe(true);
   return log.runs[0];
 };
 const uris = (one: Decision): string[] =>
@@ -71,6 +96,7 @@ describe('SARIF', () => {
     const log = JSON.parse(renderDecisionSarif(NO)) as { runs: { results: object[] }[] };
     log.runs[0]!.results.push({ ruleId: 'x' });
     expect(validate(log)).toBe(false);
+    expect(validateOfficial(log)).toBe(false);
   });
 
   it('has a result for each reason, whose rule and codes have help of the catalogue', () => {
