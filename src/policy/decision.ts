@@ -30,7 +30,7 @@ export type Violation = {
   readonly code: Code;
   /** The place of the input in `inputs`; absent for what all of them together lack. */
   readonly input?: number;
-  /** What it is about: `export`, the id of a bundle, local report, or drill. */
+  /** What it is about: the id of an export, bundle, local report or drill; a name where no id could be read; `all`. */
   readonly subject: string;
   /** The file or entry, where there is one. */
   readonly path?: string;
