@@ -51,8 +51,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   ofExport('bytes', { path, received: count, bytes: count, ...rate }),
   ofExport('progress', { done: count, of: count, bytes: count, totalBytes: count, ...rate }),
   ofExport('part-done', { path, bytes: count, state: z.enum(['fetched', 'resumed', 'linked', 'kept']) }),
-  ofExport('retry', {
-    path,
+  event('retry', {
+    evidenceExportId: z.string().exactOptional().describe('absent for the list of exports'),
+    path: path.exactOptional(),
     code: codeSchema.exactOptional(),
     message: z.string(),
     delayMs: ms,

@@ -15,6 +15,8 @@ export type MirrorEvents = {
   readonly tell: (body: MirrorEventBody) => void;
   /** Tells the events of one export, and hands them on. */
   readonly follow: (evidenceExportId: string, next: OnProgress) => OnProgress;
+  /** Before a page of the list of exports is asked for again. */
+  readonly listRetry: (error: unknown, delayMs: number) => void;
   readonly exportEnded: (evidenceExportId: string, tally: MirrorTally, error?: unknown) => void;
   readonly close: (totals: MirrorTally, error?: unknown) => Promise<void>;
 };
@@ -45,6 +47,7 @@ async function sinkOf(cli: Cli, file: string | undefined): Promise<EventSink | u
 const NONE: MirrorEvents = {
   tell() {},
   follow: (_evidenceExportId, next) => next,
+  listRetry() {},
   exportEnded() {},
   close: () => Promise.resolve(),
 };
@@ -65,6 +68,9 @@ function toSink(cli: Cli, sink: EventSink): MirrorEvents {
         next(event);
         teller.take(event, cli.now());
       };
+    },
+    listRetry(error, delayMs) {
+      tell({ type: 'retry', delayMs: Math.round(delayMs), ...reasonOf(error) });
     },
     exportEnded(evidenceExportId, tally, error) {
       const sinceMs = startedExports.get(evidenceExportId) ?? startedAtMs;

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
-import type { Client } from '../client/index.ts';
+import type { Client, Retry } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../mirror/index.ts';
 import { isS3Url } from '../node/s3/location.ts';
 import type { ArchiveReport } from '../report/archive-schema.ts';
+import { counted } from '../report/figures.ts';
 import { inShard, listDigest, type Shard } from '../report/shard.ts';
 import type { Cli } from './cli.ts';
 import type { MirrorEvents } from './mirror-events.ts';
 import { readWishes } from './mirror-list.ts';
 import { archiveReport, writeArchive, type Aside } from './mirror-many-text.ts';
-import { ManyMirrors } from './mirror-progress.ts';
+import { ManyMirrors, reasonOf, retryNote } from './mirror-progress.ts';
 import { MirrorTally } from './mirror-tally.ts';
 import { mirrorShared } from './mirror-shared.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -26,6 +27,8 @@ export type ManyOptions = QueueOptions & {
   readonly concurrency: number;
   readonly wait?: number;
 };
+
+type OnRetry = (retry: Retry) => void;
 
 /** What is known of the exports before any of them is mirrored. */
 export type Asked = Aside & { readonly wishes: readonly Wish[] };
@@ -50,10 +53,10 @@ type How = { readonly watch: MirrorWatch; readonly each: MirrorEach; readonly st
  */
 export async function mirrorEach(cli: Cli, client: Client, options: ManyOptions, how: How): Promise<void> {
   const { watch, stop } = how;
-  const asked = await askedFor(cli, client, options);
-  watch.events.tell({ type: 'exports', exports: asked.wishes.length });
   const progress = createProgress(cli, 'mirrored', 'exports');
   try {
+    const asked = await askedFor(cli, client, options, listRetry(progress, watch.events));
+    watch.events.tell({ type: 'exports', exports: asked.wishes.length });
     const watched = watchedEach(cli, options.to, progress, asked.wishes.length, how);
     const report =
       options.queue === undefined
@@ -116,10 +119,9 @@ function watchedEach(
 const idOf = ({ evidenceExportId }: Wish): string => evidenceExportId;
 
 /** @throws DrillproofError `mirror.NOTHING_FOUND` */
-async function askedFor(cli: Cli, client: Client, options: ManyOptions): Promise<Asked> {
-  const whole = await findExports(cli, client, options);
-  if (whole.wishes.length === 0)
-    throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
+async function askedFor(cli: Cli, client: Client, options: ManyOptions, onRetry: OnRetry): Promise<Asked> {
+  const whole = await findExports(cli, client, options, onRetry);
+  if (whole.wishes.length === 0) throw nothingFound(whole, options);
   const { shard, list } = options;
   if (shard === undefined) return whole;
   // What a project has may change from one shard to the next; a list may not.
@@ -127,12 +129,29 @@ async function askedFor(cli: Cli, client: Client, options: ManyOptions): Promise
   return { ...whole, wishes: inShard(whole.wishes, idOf, shard), shard: { ...shard, ...cut } };
 }
 
-async function findExports(cli: Cli, client: Client, options: ManyOptions): Promise<Asked> {
+function nothingFound({ older = 0 }: Asked, { since }: ManyOptions): DrillproofError {
+  const message =
+    since === undefined || older === 0
+      ? 'there is no export to mirror'
+      : `no export changed since ${new Date(since).toISOString()}; ${counted(older, 'older one')} left out`;
+  return new DrillproofError('mirror.NOTHING_FOUND', message);
+}
+
+/** Tells people and programs that a page of the list of exports is asked for again. */
+const listRetry =
+  (progress: Progress, events: MirrorEvents): OnRetry =>
+  ({ error, delayMs }) => {
+    progress.note(retryNote({ delayMs }, `the list of exports: ${reasonOf(error)}`));
+    events.listRetry(error, delayMs);
+  };
+
+async function findExports(cli: Cli, client: Client, options: ManyOptions, onRetry: OnRetry): Promise<Asked> {
   const { list, project, since, wait } = options;
   if (list !== undefined) return { wishes: await readWishes(cli, list, project) };
   return discoverExports(client, project, {
     unfinished: wait !== undefined,
     signal: cli.signal,
+    onRetry,
     ...(since !== undefined && { sinceMs: since }),
   });
 }

@@ -2,13 +2,17 @@ import type { MirrorEvent, OnProgress } from '../mirror/index.ts';
 import { MirrorTally } from './mirror-tally.ts';
 import type { Progress } from './progress.ts';
 
+/** Files of one mirror whose failure is told when it happens: a server that is away fails them all. */
+const MAX_FAILED = 10;
+
 /** Shows the events of one mirror, which are counted in `tally`. */
 export function followMirror(progress: Progress, tally: MirrorTally, now: () => number): OnProgress {
   const look = followLook(progress);
+  const note = noteTeller(progress);
   return (event) => {
     tally.take(event, now());
     look(event);
-    tellNote(progress, event);
+    note(event);
     if (event.type === 'planned') progress.phase('mirrored');
     else if (!('path' in event) || event.type === 'looked') return;
     if ('path' in event) progress.part(event.path, tally.part(event.path));
@@ -53,9 +57,10 @@ export class ManyMirrors {
     this.running.set(evidenceExportId, tally);
     this.show();
     this.progress.part(evidenceExportId, { bytes: 0 });
+    const note = noteTeller(this.progress, `${evidenceExportId}: `);
     return (event) => {
       tally.take(event, this.now());
-      tellNote(this.progress, event, `${evidenceExportId}: `);
+      note(event);
       if (event.type === 'looked') return;
       const { bytes, totalBytes, moved, lost } = tally;
       this.progress.part(evidenceExportId, { bytes, moved, lost, ...(tally.files > 0 && { totalBytes }) });
@@ -82,11 +87,20 @@ export class ManyMirrors {
   }
 }
 
-/** What stays to be read: what is repeated, waited for, or failed. */
-function tellNote(progress: Progress, event: MirrorEvent, of = ''): void {
+/** What stays to be read of one mirror: what is repeated, waited for, or failed. */
+function noteTeller(progress: Progress, of = ''): OnProgress {
+  let failed = 0;
+  return (event) => {
+    if (event.type !== 'failed') tellNote(progress, event, of);
+    else if (++failed <= MAX_FAILED)
+      progress.note(`failed: ${of}${event.code}: ${withPath(event.path, event.message)}`);
+    else if (failed === MAX_FAILED + 1) progress.note(`failed: ${of}more files; they are counted at the end`);
+  };
+}
+
+function tellNote(progress: Progress, event: MirrorEvent, of: string): void {
   if (event.type === 'retry') {
-    const when = event.delayMs === 0 ? 'again' : `again in ${(event.delayMs / 1000).toFixed(1)} s`;
-    progress.note(`${when}: ${of}${withPath(event.path, reasonOf(event.error))}`);
+    progress.note(retryNote(event, `${of}${withPath(event.path, reasonOf(event.error))}`));
   } else if (event.type === 'waiting') {
     const { state, completed, of: all, delayMs } = event;
     progress.note(
@@ -94,12 +108,14 @@ function tellNote(progress: Progress, event: MirrorEvent, of = ''): void {
     );
   } else if (event.type === 'source-deleted') {
     progress.note(`${of}the source deletes this export; going on from what is here`);
-  } else if (event.type === 'failed') {
-    progress.note(`failed: ${of}${event.code}: ${withPath(event.path, event.message)}`);
   }
 }
 
-const reasonOf = (error: unknown): string =>
+/** `again in 0.4 s: …`, before something is asked for once more. */
+export const retryNote = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
+  `${delayMs === 0 ? 'again' : `again in ${(delayMs / 1000).toFixed(1)} s`}: ${what}`;
+
+export const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'the connection failed';
 
 const withPath = (path: string, message: string): string =>

@@ -22,7 +22,16 @@ export function duration(value: string): number {
 export const timeOrAgo =
   (now: () => number) =>
   (value: string): number =>
-    DURATION.test(value) ? now() - duration(value) : time(value);
+    DURATION.test(value) ? now() - duration(value) : orAgo(value);
+
+function orAgo(value: string): number {
+  try {
+    return time(value);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    throw new InvalidArgumentError(`${cause.message} Or how long ago, such as 14d.`);
+  }
+}
 
 const RATE = /^(\d{1,12})(k|M|G|)$/;
 const UNIT_BYTES = new Map([

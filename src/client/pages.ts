@@ -1,5 +1,6 @@
 import type { Result } from '../contract/operations.ts';
 import { LimitError } from '../errors.ts';
+import type { CallOptions } from './call.ts';
 import type { Input } from './methods.ts';
 import type { Settings } from './options.ts';
 
@@ -10,13 +11,14 @@ export type LocalReportItem = Result<ReportsName>['items'][number];
 /** One row of the listing of exports: the export resource. */
 export type ExportItem = Result<ExportsName>['items'][number];
 
+/** How each page is asked for. */
+type How = Pick<CallOptions, 'signal' | 'onRetry'>;
+
 export type PageOptions = {
   /** Items of one page, 1 to 100; default 100. */
   readonly pageSize?: number;
-  readonly signal?: AbortSignal;
-};
+} & How;
 type PageLimits = Pick<Settings['limits'], 'pages' | 'items'>;
-type How = { readonly signal?: AbortSignal };
 
 /** Fetches one page of local reports. */
 export type Page = (input: Input<ReportsName>, options: How) => Promise<Result<ReportsName>>;
@@ -58,7 +60,7 @@ type Rows<T> = { readonly items: readonly T[]; readonly nextCursor?: string | un
 async function* allItems<T>(
   page: (at: At, how: How) => Promise<Rows<T>>,
   limits: PageLimits,
-  { pageSize = 100, signal }: PageOptions,
+  { pageSize = 100, ...how }: PageOptions,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   let cursor: string | undefined;
@@ -67,7 +69,7 @@ async function* allItems<T>(
     if (pages > limits.pages) throw exceeded(`the list has more than ${limits.pages} pages`);
     const { items: rows, nextCursor } = await page(
       { limit: pageSize, ...(cursor !== undefined && { cursor }) },
-      { ...(signal !== undefined && { signal }) },
+      how,
     );
     items += rows.length;
     if (items > limits.items) throw exceeded(`the list has more than ${limits.items} items`);

@@ -1,7 +1,6 @@
 import type { Code } from '../codes/index.ts';
-import type { Client, ExportItem, ExportRef } from '../client/index.ts';
+import type { Client, ExportItem, ExportRef, Retry } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { signalOf } from './run.ts';
 
 /** An export that shall be mirrored into an archive. */
 export type Wish = ExportRef & {
@@ -125,6 +124,14 @@ export type Discovered = {
   readonly older: number;
 };
 
+export type DiscoverOptions = {
+  readonly sinceMs?: number;
+  readonly unfinished?: boolean;
+  readonly signal?: AbortSignal;
+  /** Told before a page of the list is asked for again. */
+  readonly onRetry?: (retry: Retry) => void;
+};
+
 /**
  * The exports of a project that can be mirrored: those that are available, and with `unfinished` those that are going
  * to be. `sinceMs` leaves out what did not change since; the time is that of the last change, because an export that
@@ -134,13 +141,13 @@ export type Discovered = {
 export async function discoverExports(
   client: Client,
   projectId: string,
-  options: { readonly sinceMs?: number; readonly unfinished?: boolean; readonly signal?: AbortSignal },
+  options: DiscoverOptions,
 ): Promise<Discovered> {
-  const { sinceMs = -Infinity, unfinished = false, signal } = options;
+  const { sinceMs = -Infinity, unfinished = false, ...how } = options;
   const wishes: Wish[] = [];
   const left = new Map<string, number>();
   let older = 0;
-  for await (const item of client.exports(projectId, signalOf(signal))) {
+  for await (const item of client.exports(projectId, how)) {
     const state = stateOf(item);
     if (item.updatedAtMs < sinceMs) older++;
     else if (state === 'available' || (unfinished && (state === 'pending' || state === 'generating')))

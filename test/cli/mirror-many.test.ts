@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { placeBelow } from '../../src/cli/mirror-many.ts';
+import { faultProxy } from '../faults/proxy.ts';
 import { servedExports } from './served-exports.ts';
 
 let served: Awaited<ReturnType<typeof servedExports>>;
@@ -105,9 +106,29 @@ describe('mirror --all', () => {
     expect((await served.call(`mirror --all --since ${since} --to since-${since}`)).code).toBe(exit);
   });
 
+  it.each(['text', 'json'])('tells that the list of exports is asked for again, as %s', async (format) => {
+    let lists = 0;
+    const proxy = await faultProxy({
+      to: served.url,
+      fault: ({ url }) =>
+        url.includes('evidence-exports?') && lists++ === 0
+          ? ({ response }) => void response.writeHead(503).end()
+          : undefined,
+    });
+    const line = `mirror --all --project prj_000000000001 --url ${proxy.url} --to again-${format} --format ${format}`;
+    const { code, stderr } = await served.run(line);
+    await proxy.close();
+    expect([code, lists]).toEqual([0, 2]);
+    const told = stderr.split('\n').filter((one) => one.includes('retry') || one.startsWith('again'));
+    expect(told).toHaveLength(1);
+    if (format === 'json') expect(JSON.parse(told[0] ?? '')).toMatchObject({ type: 'retry' });
+    else expect(told[0]).toContain('the list of exports');
+  });
+
   it('with nothing that is new enough is no success', async () => {
     const { code, stderr } = await served.call('mirror --all --since 2999-01-01 --to later');
     expect([code, codeOf(stderr)]).toEqual([3, 'mirror.NOTHING_FOUND']);
+    expect(stderr).toContain('2 older ones');
     await expect(readdir(served.path('later'))).rejects.toThrow('ENOENT');
   });
 

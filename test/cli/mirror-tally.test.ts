@@ -123,6 +123,15 @@ describe('what people see of one mirror', () => {
     expect([parts.size, phases]).toEqual([0, ['checked', 'mirrored']]);
     expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
   });
+
+  it('names ten files that fail, and says once that there are more', () => {
+    const { progress, notes } = recording();
+    const tell = followMirror(progress, new MirrorTally(), () => 0);
+    for (let n = 0; n < 50; n++)
+      tell({ type: 'failed', path: `f${n}`, code: 'transport.UNREACHABLE', message: 'the server is away' });
+    expect(notes).toHaveLength(11);
+    expect([notes[9], notes[10]].map((note) => note?.includes('f9'))).toEqual([true, false]);
+  });
 });
 
 describe('what people see of many mirrors', () => {

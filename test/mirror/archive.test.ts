@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Retry } from '../../src/client/index.ts';
 import { DrillproofError, type TransportError } from '../../src/errors.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
 import { exportResource, failureOf, PROJECT, testClient } from '../client/make.ts';
@@ -92,6 +93,20 @@ describe('discovery', () => {
     const found = await discoverExports(client, PROJECT, { sinceMs: 100 });
     expect(found.wishes).toHaveLength(2);
     expect(found.older).toBe(1);
+  });
+
+  it('tells before a page is asked for again', async () => {
+    let asked = 0;
+    const { client } = testClient('http://control.example', {
+      fetch: () =>
+        Promise.resolve(
+          asked++ === 0 ? new Response(null, { status: 503 }) : Response.json({ items: [row(1)] }),
+        ),
+    });
+    const delays: number[] = [];
+    const onRetry = ({ delayMs }: Retry): void => void delays.push(delayMs);
+    const found = await discoverExports(client, PROJECT, { onRetry });
+    expect([found.wishes.length, delays]).toEqual([1, [0]]);
   });
 
   it('ends when a cursor comes again', async () => {
