@@ -58,17 +58,16 @@ async function readAvailableExport(run: Run): Promise<EvidenceExport> {
         details: { failureCode: failureCode ?? null },
       },
     );
-  throw new DrillproofError(
-    'export.NOT_AVAILABLE',
-    `the export is ${deletion === undefined ? state : 'being deleted, or deleted'}`,
-    { details: { state, deletion: deletion?.state ?? null, manifestDigest: manifestDigest ?? null } },
-  );
+  const details = { state, manifestDigest: manifestDigest ?? null };
+  if (deletion === undefined)
+    throw new DrillproofError('export.NOT_AVAILABLE', `the export is ${state}`, { details });
+  throw new DrillproofError('control.EVIDENCE_DELETED', 'the export is being deleted, or deleted', {
+    details,
+  });
 }
 
 const isDeleted = (cause: unknown): cause is DrillproofError =>
-  cause instanceof DrillproofError &&
-  (cause.code === 'control.EVIDENCE_DELETED' ||
-    (cause.code === 'export.NOT_AVAILABLE' && typeof cause.details?.['deletion'] === 'string'));
+  cause instanceof DrillproofError && cause.code === 'control.EVIDENCE_DELETED';
 
 /** The documents of this export as an earlier run brought them; `undefined` when they are not sound. */
 async function pinnedHere(

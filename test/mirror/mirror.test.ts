@@ -193,12 +193,13 @@ describe('what pins a mirror', () => {
 
   it('an export that is not available is not mirrored, and no folder is made', async () => {
     const folder = join(await newFolder(), 'absent');
-    for (const change of [
-      { state: 'generating' as const },
-      { deletion: { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 } },
-    ]) {
+    const deletion = { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 };
+    for (const [code, change] of [
+      ['export.NOT_AVAILABLE', { state: 'generating' as const }],
+      ['control.EVIDENCE_DELETED', { deletion }],
+    ] as const) {
       const server = await source({ ...made, resource: { ...made.resource, ...change } });
-      expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'export.NOT_AVAILABLE' });
+      expect(await failureOf(mirror(server, folder))).toMatchObject({ code });
       await expect(readFile(folder)).rejects.toThrow('ENOENT');
     }
   });
