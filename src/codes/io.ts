@@ -69,7 +69,8 @@ export const ioCodes = {
     class: 'inaccessible',
     severity: 'error',
     meaning: 'Another process is writing to this folder.',
-    action: 'Wait until it ends, or choose another folder.',
+    action:
+      'Wait until it ends, or choose another folder. Of a machine that is gone for good, remove the lock file that is named.',
     clause: 'docs/mirror.md',
   },
   'io.PACKAGE_MISSING': {

@@ -113,10 +113,10 @@ async function readIfThere(file: string): Promise<string | undefined> {
 function whoHolds(file: string, content: string): string | undefined {
   const { pid, host, sinceMs } = readContent(content);
   if (pid === undefined) return undefined;
-  const holder = `process ${pid} on ${String(host)}${since(sinceMs)}`;
-  if (host !== hostname()) return holder;
+  const holder = `process ${pid} on ${String(host)}`;
+  if (host !== hostname()) return `${holder}, another machine than this (${hostname()})${since(sinceMs)}`;
   if (pid === process.pid) return held.has(file) ? 'this process' : undefined;
-  return isAlive(pid) ? holder : undefined;
+  return isAlive(pid) ? `${holder}${since(sinceMs)}` : undefined;
 }
 
 const since = (atMs: unknown): string =>
