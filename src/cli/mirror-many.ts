@@ -26,6 +26,8 @@ export type ManyOptions = QueueOptions & {
   readonly to: string;
   readonly concurrency: number;
   readonly wait?: number;
+  /** Only to look at what is here. */
+  readonly check?: boolean;
 };
 
 type OnRetry = (retry: Retry) => void;
@@ -53,7 +55,7 @@ type How = { readonly watch: MirrorWatch; readonly each: MirrorEach; readonly st
  */
 export async function mirrorEach(cli: Cli, client: Client, options: ManyOptions, how: How): Promise<void> {
   const { watch, stop } = how;
-  const progress = createProgress(cli, 'mirrored', 'exports');
+  const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'exports');
   try {
     const asked = await askedFor(cli, client, options, listRetry(progress, watch.events));
     watch.events.tell({ type: 'exports', exports: asked.wishes.length });

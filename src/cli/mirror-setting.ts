@@ -87,14 +87,14 @@ async function sharedOf(
 
 /** One export, a list, or all of a project; and what speaks of one export alone goes with the first. */
 export function assertOneWay(evidenceExportId: string | undefined, options: MirrorCommandOptions): void {
-  const { list, all, since, check, manifest, expectManifest } = options;
+  const { list, all, since, manifest, expectManifest } = options;
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
   if (ways.length !== 1)
     throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Give exactly one.');
   if (since !== undefined && all === undefined) throw usageError('--since is for --all');
   assertShared(options);
   if (evidenceExportId !== undefined) return;
-  const single = Object.entries({ check, manifest, 'expect-manifest': expectManifest }).find(
+  const single = Object.entries({ manifest, 'expect-manifest': expectManifest }).find(
     ([, value]) => value !== undefined,
   );
   if (single !== undefined) throw usageError(`--${single[0]} is about one export`, 'Name it by its id.');
@@ -114,7 +114,7 @@ function assertShared(options: MirrorCommandOptions): void {
 
 /** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
 export function refuseWriting(options: MirrorCommandOptions): void {
-  const { store, waitLock, s3RetainUntil, s3LegalHold, receiptKey, receiptSigner } = options;
+  const { store, waitLock, s3RetainUntil, s3LegalHold, receiptKey, receiptSigner, queue } = options;
   const given = Object.entries({
     '--store': store,
     '--wait-lock': waitLock,
@@ -122,6 +122,7 @@ export function refuseWriting(options: MirrorCommandOptions): void {
     '--s3-legal-hold': s3LegalHold,
     '--receipt-key': receiptKey,
     '--receipt-signer': receiptSigner,
+    '--queue': queue,
   }).find(([, value]) => value !== undefined);
   if (given !== undefined)
     throw usageError(`${given[0]} is for writing, and --check writes nothing`, 'Leave one of them out.');

@@ -192,6 +192,13 @@ export const ioCodes = {
     action: 'Choose an empty folder or the folder of the earlier mirror.',
     clause: 'docs/mirror.md',
   },
+  'mirror.TARGET_INCOMPLETE': {
+    class: 'missing',
+    severity: 'error',
+    meaning: 'Something of the export is missing in the mirror, or damaged there.',
+    action: 'Run the mirror again without --check: it brings what is not as it must be.',
+    clause: 'docs/mirror.md',
+  },
   'mirror.SOURCE_INCOMPLETE': {
     class: 'inaccessible',
     severity: 'error',

@@ -90,6 +90,38 @@ describe('mirror --list', () => {
   });
 });
 
+describe('mirror --list --check', () => {
+  it('passes over what is whole, names what is damaged or absent with its code, and writes nothing', async () => {
+    const [whole, harmed] = served.ids;
+    await served.call('mirror --list - --to looked', served.ids.join('\n'));
+    const folder = served.path(`looked/${harmed}`);
+    const [part = ''] = await readdir(`${folder}/parts`);
+    await writeFile(`${folder}/parts/${part}`, 'other bytes');
+    const before = await readdir(served.path('looked'), { recursive: true });
+    const seen = await served.call('mirror --list - --to looked --check --json', served.ids.join('\n'));
+    expect([seen.code, JSON.parse(seen.stdout)]).toMatchObject([
+      1,
+      {
+        kind: 'mirror.archive',
+        complete: 1,
+        mirrored: [{ evidenceExportId: whole }],
+        failures: [
+          {
+            evidenceExportId: harmed,
+            code: 'mirror.TARGET_INCOMPLETE',
+            files: [{ path: `parts/${part}`, message: 'damaged' }],
+          },
+        ],
+      },
+    ]);
+    expect(await readdir(served.path('looked'), { recursive: true })).toEqual(before);
+    const none = await served.call('mirror --all --to unlooked --check');
+    expect(none.code).toBe(1);
+    expect(none.stdout).toContain('nothing of it is here');
+    await expect(readdir(served.path('unlooked'))).rejects.toThrow('ENOENT');
+  });
+});
+
 describe('mirror --all', () => {
   it('brings every export of the project, as bags too', async () => {
     const { code } = await served.call('mirror --all --since 2020-01-01 --to every --bagit --store shared');
@@ -137,7 +169,8 @@ describe('mirror --all', () => {
     '--all --list list.txt',
     `${UNKNOWN} --all`,
     `${UNKNOWN} --since 2020-01-01`,
-    '--all --check',
+    '--all --check --queue postgres://localhost/queue',
+    '--all --check --store store',
     `--all --expect-manifest ${'0'.repeat(64)}`,
   ])('or another way to say what is meant, but one: mirror %s', async (words) => {
     const { code, stderr } = await served.call(`mirror ${words} --to unsaid`.replace('  ', ' '));

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import type { ExportRef } from '../../client/index.ts';
-import { checkMirror, mirrorExport, type MirrorOptions } from '../../mirror/index.ts';
+import { checkMirror, mirrorExport, type MirrorCheck, type MirrorOptions } from '../../mirror/index.ts';
 import { say, type Cli } from '../cli.ts';
-import { writeCheck } from '../mirror-check.ts';
+import { assertWhole, writeCheck } from '../mirror-check.ts';
 import { openEvents } from '../mirror-events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from '../mirror-many.ts';
 import {
@@ -108,6 +108,10 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
     ],
     [
+      'which exports of a project are not whole in an archive',
+      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',
+    ],
+    [
       'with a signed receipt, which says later when the evidence was here',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --receipt-key receipts.pem --receipt-issuer acme-archive',
     ],
@@ -141,8 +145,9 @@ async function mirror(
   watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
     if (evidenceExportId === undefined) {
+      const one = options.check === true ? checkWhole : mirrorExport;
       const each: MirrorEach = async (wish, to, onProgress) =>
-        mirrorExport(wish, {
+        one(wish, {
           ...(await setting(wish.evidenceExportId, to)),
           onProgress,
           ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
@@ -185,6 +190,12 @@ async function checkOne(
   } finally {
     progress.end();
   }
+}
+
+async function checkWhole(exportRef: ExportRef, how: MirrorOptions): Promise<MirrorCheck> {
+  const check = await checkMirror(exportRef, how);
+  assertWhole(check);
+  return check;
 }
 
 async function mirrorOne(
