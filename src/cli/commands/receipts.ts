@@ -30,9 +30,9 @@ function defineList(command: Command, cli: Cli): void {
 }
 
 const MORE = `
-Each receipt names the one before it by its digest, so that one that was changed,
-removed from the middle or put in shows. That the newest were removed does not:
---expect-head takes the digest of one that must still be there.
+Each receipt names the one before it by its digest, so it shows when one was
+changed, put in, or removed from the middle. That the newest were removed does
+not show: --expect-head takes the digest of one that must still be there.
 
 Exit codes: 0 every chain is sound, 1 one is not, 2 wrong call or configuration,
 3 something could not be read, or a mirror has no receipts.`;
