@@ -20,5 +20,5 @@ export function momentMs(text: string): number {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   // A date of 30 February is taken for 2 March elsewhere.
   const date = new Date(Date.UTC(year!, month! - 1, day));
-  return date.getUTCDate() === day && date.getUTCMonth() === month! - 1 ? new Date(text).getTime() : NaN;
+  return date.getUTCMonth() === month! - 1 ? new Date(text).getTime() : NaN;
 }

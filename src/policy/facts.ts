@@ -71,7 +71,7 @@ const isAttested = ({ verdict, provenance, depth }: BundleReport): boolean =>
 
 /** Whether nothing was given: then nothing can be told, not even that something is missing. */
 export const nothingGiven = ({ exports, bundles, unread, summaries }: Facts): boolean =>
-  exports.length + bundles.length + unread.length + summaries.length === 0;
+  [exports, bundles, unread, summaries].every(({ length }) => length === 0);
 
 /** Whether there is a list of bundles that nobody got to see. */
 export const unreadLists = ({ unread, exports }: Facts): boolean =>

@@ -17,7 +17,8 @@ export type Found = Partial<Pick<Violation, 'input' | 'path' | 'expected' | 'act
 export type Judgement = { readonly judged: number; readonly found: readonly Found[] };
 export type Judge = (facts: Facts) => Judgement;
 
-const NOTHING: readonly Cause[] = [];
+/** The causes of what nobody can lift. */
+export const NOTHING: readonly Cause[] = [];
 
 export const failure = (
   { input, subject }: Place,

@@ -28,11 +28,11 @@ export function waiversOf({ waivers = [] }: PolicyDocument, asOfMs: number): Wai
   return {
     lifts(found, code) {
       const causes = found.causes ?? [{ subject: found.subject, code }];
-      const lifting = causes.map(waiverOf);
+      const lifting = causes.map(waiverOf).filter((one) => one !== undefined);
       // It met something even where another cause stands.
-      for (const one of lifting) if (one !== undefined) used.add(one);
-      if (lifting.length === 0 || lifting.includes(undefined)) return undefined;
-      return wordsOf(earliest(lifting.filter((one) => one !== undefined)));
+      for (const one of lifting) used.add(one);
+      if (causes.length === 0 || lifting.length < causes.length) return undefined;
+      return wordsOf(earliest(lifting));
     },
     unused: () =>
       all

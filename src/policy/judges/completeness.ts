@@ -1,6 +1,6 @@
 import type { Verdict } from '../../verify/report.ts';
 import { nothingGiven, onlySummaries, unreadLists, type Facts } from '../facts.ts';
-import { failure, unknown, type Found, type Judge } from '../judge.ts';
+import { failure, NOTHING, unknown, type Found, type Judge } from '../judge.ts';
 import { boundsOf, rangeWords, type Range } from '../range.ts';
 
 type Vouched = 'pinned' | 'attested';
@@ -18,7 +18,7 @@ export const vouched =
       found: [
         ...facts.exports.flatMap(({ report, ...place }) => {
           const { completeness, manifestDigest } = report;
-          if (completeness !== 'claimed' && allowed.includes(completeness)) return [];
+          if (allowed.some((one) => one === completeness)) return [];
           if (manifestDigest === undefined) return [unknown(place, 'the list of bundles could not be read')];
           const message = 'nobody vouches for the list of bundles as required';
           return [failure(place, message, { expected, actual: completeness })];
@@ -51,10 +51,12 @@ function counted({ what, sound, listed, open, endless }: Tally, range: Range): F
   const message = `there are not as many ${what} as required`;
   if (listed > max) return [{ ...ALL, state: 'failed', message, expected, actual: String(listed) }];
   const untold = endless || sound + open >= min;
-  if (sound < min && !untold) return [{ ...ALL, state: 'failed', message, expected, actual: String(sound) }];
+  if (!untold) return [{ ...ALL, state: 'failed', message, expected, actual: String(sound) }];
   if (sound >= min && !(endless && max < Infinity)) return [];
   const why = `not every one of the ${what} could be read`;
-  return [{ ...ALL, state: 'not_checked', message: why, expected, actual: `at least ${sound}`, causes: [] }];
+  return [
+    { ...ALL, state: 'not_checked', message: why, expected, actual: `at least ${sound}`, causes: NOTHING },
+  ];
 }
 
 /** How many there are, over all inputs. */

@@ -1,7 +1,7 @@
 import type { PolicyDocument } from '../document.ts';
 import { fulfils } from '../condition.ts';
 import { nothingGiven, onlySummaries, unreadLists, type BundleFact, type Facts } from '../facts.ts';
-import type { Found, Judge } from '../judge.ts';
+import { NOTHING, type Found, type Judge } from '../judge.ts';
 
 type RequiredDrill = NonNullable<NonNullable<PolicyDocument['drills']>['required']>[number];
 type Wanted = Exclude<RequiredDrill, string>;
@@ -22,12 +22,12 @@ function missing(wanted: Wanted, facts: Facts): Found | undefined {
   // What could not be read could be what is wanted; what failed or is nobody's word is not.
   const open = openOnes(facts);
   return {
-    state: open > 0 && there + open >= min ? 'not_checked' : 'failed',
+    state: there + open >= min ? 'not_checked' : 'failed',
     subject: drill,
-    message: there === 0 ? 'the drill is not there, verified' : 'the drill is not there as often as required',
+    message: 'the drill is not there, verified, as often as required',
     expected: `at least ${min}${words(wanted)}`,
     actual: String(there),
-    ...(open > 0 && { causes: [] }),
+    ...(open > 0 && { causes: NOTHING }),
   };
 }
 

@@ -38,7 +38,7 @@ export const pinnedFact = (
 export const outcomeFact = (what: string, name: 'status' | 'verdict', allowed: readonly Condition[]): Judge =>
   attestedFact(
     what,
-    ({ outcome }) => outcome?.[name],
+    ({ outcome }) => outcome && outcome[name],
     allowed,
     ({ outcome }) => outcome !== undefined,
   );

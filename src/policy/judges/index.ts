@@ -59,7 +59,7 @@ export const JUDGES: Readonly<Record<RuleId, (policy: PolicyDocument) => Judge |
   'completeness.bundles': ({ completeness }) => when(completeness?.bundles, bundleCount),
   'completeness.localReports': ({ completeness }) => when(completeness?.localReports, localReportCount),
   'completeness.coverage': ({ completeness }) => when(completeness?.coverage, () => coverage),
-  'trials.complete': (policy) => when(trialsOf(policy).complete, () => completeTrials),
+  'trials.complete': (policy) => (trialsOf(policy).complete === true ? completeTrials : undefined),
   'trials.attempts': (policy) => when(trialsOf(policy).attempts, attempts),
   'trials.reruns': (policy) => (trialsOf(policy).reruns === 'allow' ? undefined : noReruns),
   'trials.unique': () => uniqueRuns,

@@ -1,7 +1,7 @@
 import { durationMs } from '../duration.ts';
 import type { PolicyDocument } from '../document.ts';
 import type { Facts, SummaryFact } from '../facts.ts';
-import { failure, type Judge } from '../judge.ts';
+import { failure, NOTHING, type Judge } from '../judge.ts';
 
 export type AcceptedSummary = NonNullable<PolicyDocument['summary']>['accepted'][number];
 
@@ -39,13 +39,13 @@ export const acceptedSummaries =
       const reasons = rows.map((row) => against(row, one, facts));
       const reason = error?.message ?? (reasons.includes(undefined) ? undefined : reasons.at(-1));
       if (rows.length === 0 && error === undefined)
-        return [failure(place, 'the policy accepts no summary', { causes: [] })];
+        return [failure(place, 'the policy accepts no summary', { causes: NOTHING })];
       if (reason !== undefined) {
         const findings = error === undefined ? {} : { findings: [error.code] };
-        return [failure(place, reason, { ...findings, causes: [] })];
+        return [failure(place, reason, { ...findings, causes: NOTHING })];
       }
       if (one.summary.result === 'PASSED') return [];
-      const values = { expected: 'PASSED', actual: one.summary.result, causes: [] };
+      const values = { expected: 'PASSED', actual: one.summary.result, causes: NOTHING };
       return [failure(place, 'the summary says that the evidence did not pass', values)];
     }),
   });

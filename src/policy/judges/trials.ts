@@ -1,17 +1,18 @@
+import { compareUtf8 } from '../../bytes/utf8.ts';
 import type { Reproduction } from '../../contract/index.ts';
-import { onlySummaries, type BundleFact, type Facts } from '../facts.ts';
+import type { BundleFact, Facts } from '../facts.ts';
 import { failure, unattested, type Found, type Judge, type Judgement } from '../judge.ts';
 
 /** An attested bundle of a run that is no rerun: only these are trials. */
 type Trial = { readonly bundle: BundleFact; readonly pins: Reproduction };
 
 /** The trials of one run: everything that was pinned is the same, but for the trial and the attempt. */
-type Group = readonly Trial[];
+type Group = [Trial, ...Trial[]];
 
 const isRerun = ({ report }: BundleFact): boolean => report.rerunOfHostedRunId !== undefined;
 
 function trialsOf({ bundles }: Facts): readonly Group[] {
-  const groups = new Map<string, Trial[]>();
+  const groups = new Map<string, Group>();
   for (const bundle of bundles) {
     const pins = bundle.report.reproduction;
     if (!bundle.attested || isRerun(bundle) || pins === undefined) continue;
@@ -30,7 +31,7 @@ const keyOf = (
   JSON.stringify([
     organizationId,
     projectId,
-    ...Object.entries(pins).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ...Object.entries(pins).toSorted(([a], [b]) => compareUtf8(a, b)),
   ]);
 
 /** Trials and attempts are numbered from 1, or from 0 where one of the run has that number. */
@@ -44,7 +45,6 @@ const unattestedOnes = ({ bundles }: Facts, what: string): readonly Found[] =>
     .map((bundle) => unattested(bundle, what));
 
 function overGroups(facts: Facts, what: string, judge: (group: Group) => readonly Found[]): Judgement {
-  if (onlySummaries(facts)) return { judged: 0, found: [] };
   const groups = trialsOf(facts);
   return { judged: groups.length, found: [...unattestedOnes(facts, what), ...groups.flatMap(judge)] };
 }
@@ -52,9 +52,7 @@ function overGroups(facts: Facts, what: string, judge: (group: Group) => readonl
 /** Every trial of every run is there, and each as often as the others. */
 export const completeTrials: Judge = (facts) =>
   overGroups(facts, 'the trial', (group) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const { bundle, pins } = first;
+    const [{ bundle, pins }] = group;
     const base = baseOf(group);
     const last = pins.originalTrialCount - 1 + base;
     const times = timesOf(group);
@@ -64,7 +62,7 @@ export const completeTrials: Judge = (facts) =>
     if (outside.length === 0 && short.count === 0) return [];
     const there = [...times.keys()].toSorted((a, b) => a - b).join(', ');
     return [
-      failure(bundle, outside.length > 0 ? 'a trial is outside the run' : 'a trial of the run is not there', {
+      failure(bundle, 'other trials are there than those of the run', {
         expected: `trials ${base} to ${last}${most > 1 ? `, ${most} times each` : ''}`,
         actual: `${there}${short.count > 0 ? `; ${short.count} missing, the first ${short.first}` : ''}`,
       }),
@@ -136,27 +134,20 @@ export const uniqueRuns: Judge = ({ bundles }) => {
     found: bundles.flatMap((bundle) => {
       const names = namesOf(bundle);
       const twice = names.find((name) => seen.has(name));
-      const first = twice === undefined ? undefined : seen.get(twice);
       for (const name of names) if (!seen.has(name)) seen.set(name, bundle.subject);
       if (twice === undefined) return [];
-      return [failure(bundle, `${twice} is there already`, { actual: `in ${first}` })];
+      return [failure(bundle, `${twice} is there already`, { actual: `in ${seen.get(twice)}` })];
     }),
   };
 };
 
 const namesOf = ({ report }: BundleFact): readonly string[] => {
-  const {
-    organizationId = '',
-    projectId = '',
-    runId,
-    hostedRunId,
-    evidenceBundleId,
-    manifestDigest,
-  } = report;
-  return [
-    runId === undefined ? undefined : `run ${[organizationId, projectId, runId].filter(Boolean).join('/')}`,
-    hostedRunId === undefined ? undefined : `hosted run ${hostedRunId}`,
-    evidenceBundleId === undefined ? undefined : `bundle ${evidenceBundleId}`,
-    manifestDigest === undefined ? undefined : `manifest ${manifestDigest}`,
-  ].filter((name) => name !== undefined);
+  const { organizationId, projectId, runId, hostedRunId, evidenceBundleId, manifestDigest } = report;
+  const names = {
+    run: runId === undefined ? undefined : [organizationId, projectId, runId].join('/'),
+    'hosted run': hostedRunId,
+    bundle: evidenceBundleId,
+    manifest: manifestDigest,
+  };
+  return Object.entries(names).flatMap(([what, name]) => (name === undefined ? [] : [`${what} ${name}`]));
 };

@@ -75,7 +75,8 @@ const causesOfExport = (report: ExportReport, subject: string, required: Require
 const UNSEEN = new Set(['inaccessible', 'missing', 'usage', 'refused', 'internal']);
 
 function unread({ failure: { code, message, path }, ...place }: UnreadFact): Found {
-  const seen = !UNSEEN.has(codeEntry(code).class) && !/^(?:control|transport)\./.test(code);
+  const seen =
+    !UNSEEN.has(codeEntry(code).class) && !code.startsWith('control.') && !code.startsWith('transport.');
   return {
     ...unknown(place, message),
     state: seen ? 'failed' : 'not_checked',

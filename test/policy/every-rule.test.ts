@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { RULES } from '../../src/policy/rules.ts';
+import { bundle, decide, exportOf, given, inExport, local } from './make.ts';
+import { EVERY, GONE } from './said.ts';
+
+describe('evidence that fulfils every rule', () => {
+  it.each([['of an export', inExport(bundle(1)), 0] as const])(
+    '%s passes each, and none finds',
+    (_, inputs) => {
+      const { answer, rules } = decide(EVERY, inputs);
+      expect(answer).toBe('yes');
+      expect(rules.map(({ rule }) => rule)).toEqual(Object.keys(RULES));
+      for (const { rule, state, violations } of rules) {
+        expect({ rule, violations }).toEqual({ rule, violations: [] });
+        const nothing = ['completeness.localReports', 'localReports.allowed', 'summary.accepted'].includes(
+          rule,
+        );
+        expect({ rule, state }).toEqual({ rule, state: nothing ? 'not_applicable' : 'passed' });
+      }
+    },
+  );
+
+  it('is counted by each rule for what it looks at', () => {
+    const reports = { localReports: [local(1), local(2)] };
+    const { localReports: _none, ...rules } = EVERY;
+    const decision = decide(
+      { ...rules, completeness: { ...EVERY.completeness, bundles: 3, vouched: ['pinned', 'attested'] } },
+      [given(exportOf([bundle(1), bundle(2)], reports)), { ...given(bundle(3)), pinned: true }, GONE],
+    );
+    const judged = Object.fromEntries(decision.rules.map((rule) => [rule.rule, rule.judged]));
+    expect(judged).toMatchObject({
+      'verdict.export': 1,
+      'verdict.bundles': 4,
+      'age.max': 3,
+      'scope.organizations': 4,
+      'scope.projects': 3,
+      'drills.required': 1,
+      'completeness.vouched': 2,
+      'completeness.bundles': 3,
+      'completeness.localReports': 2,
+      'completeness.coverage': 2,
+      'trials.complete': 1,
+      'trials.unique': 3,
+      'findings.warnings': 6,
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { EvidenceInput } from '../../../src/policy/index.ts';
+import {
+  bundle,
+  decide,
+  exportOf,
+  given,
+  inExport,
+  stateOf,
+  unattested,
+  violationsOf,
+  type Rules,
+} from '../make.ts';
+import { ONE, TWO, EXPORT, EVERY, GONE, said, one, withoutList } from '../said.ts';
+
+const bundleCounts = (bundles: number, inputs: readonly EvidenceInput[]) =>
+  said({ completeness: { bundles } }, inputs, 'completeness.bundles');
+const coverageOf = (covered: number, total: number, uncovered: string[] = []) => ({
+  coverage: { totalBytes: total, coveredBytes: covered, attestedBytes: 0, uncovered, mirrorFiles: [] },
+});
+const uncoveredIn = (inputs: readonly EvidenceInput[]) => said(EVERY, inputs, 'completeness.coverage');
+
+describe('completeness', () => {
+  const rule = 'completeness.vouched';
+  const code = 'policy.COMPLETENESS_CLAIMED';
+
+  it('names who would have to vouch, and who does', () => {
+    const rules: Rules = { completeness: { vouched: ['pinned'] } };
+    const inputs = [given(exportOf([bundle(1)])), given(bundle(2)), { ...given(bundle(3)), pinned: true }];
+    expect(said(rules, inputs, rule)).toStrictEqual([
+      { rule, code, state: 'failed', input: 0, subject: EXPORT, expected: 'pinned', actual: 'attested' },
+      { rule, code, state: 'failed', input: 1, subject: TWO, expected: 'pinned', actual: 'claimed' },
+    ]);
+    const attested: Rules = { completeness: { vouched: ['attested'] } };
+    expect(said(attested, [{ ...given(bundle(3)), pinned: true }], rule)).toMatchObject([
+      { expected: 'attested', actual: 'pinned' },
+    ]);
+  });
+
+  it('is not told where the list could not be read', () => {
+    const report = { ...withoutList(), completeness: 'claimed' as const };
+    expect(said(EVERY, [given(report)], rule)).toStrictEqual([
+      { rule, code, state: 'not_checked', input: 0, subject: EXPORT },
+    ]);
+  });
+
+  it.each<[string, NonNullable<Rules['completeness']>, readonly EvidenceInput[], string]>([
+    ['enough, whatever else there is', { bundles: { min: 1 } }, [...inExport(bundle(1)), GONE], 'passed'],
+    [
+      'not too many as far as is known',
+      { bundles: { max: 2 } },
+      [...inExport(bundle(1)), GONE],
+      'not_checked',
+    ],
+    ['a list that was not read', { bundles: { max: 2 } }, [given(withoutList([bundle(1)]))], 'not_checked'],
+    ['a list that was not read', { bundles: { min: 1 } }, [given(withoutList())], 'not_checked'],
+    ['too few in a list that was read', { bundles: { min: 1 } }, inExport(), 'failed'],
+    ['a part alone, and too few', { bundles: 2 }, [given(bundle(1))], 'failed'],
+  ])('counts bundles: %s', (_, completeness, inputs, state) => {
+    expect(stateOf(decide({ completeness }, inputs), 'completeness.bundles')).toBe(state);
+  });
+
+  it('names how many there must be and are, of all inputs together', () => {
+    const base = { rule: 'completeness.bundles', code: 'policy.BUNDLE_COUNT', subject: 'all' };
+    expect(bundleCounts(2, inExport(bundle(1)))).toStrictEqual([
+      { ...base, state: 'failed', expected: '2', actual: '1' },
+    ]);
+    expect(bundleCounts(0, inExport(bundle(1)))).toStrictEqual([
+      { ...base, state: 'failed', expected: '0', actual: '1' },
+    ]);
+    expect(bundleCounts(2, inExport(bundle(1), bundle(2, unattested('incomplete'))))).toStrictEqual([
+      { ...base, state: 'not_checked', expected: '2', actual: 'at least 1' },
+    ]);
+  });
+
+  it('counts each byte of an export once, and of a part alone', () => {
+    const base = { rule: 'completeness.coverage', code: 'policy.UNCOVERED_BYTES', input: 0 };
+    const failed = { ...base, state: 'failed', subject: ONE };
+    expect(uncoveredIn(one(coverageOf(1, 2)))).toEqual([]);
+    expect(uncoveredIn([given(bundle(1, coverageOf(1, 3)))])).toStrictEqual([
+      { ...failed, expected: '3 bytes', actual: '1 bytes' },
+    ]);
+    expect(uncoveredIn([given(bundle(1, coverageOf(3, 3, ['empty', 'more'])))])).toStrictEqual([
+      { ...failed, expected: '3 bytes', actual: '3 bytes', path: 'empty' },
+    ]);
+    expect(uncoveredIn([given(bundle(1, coverageOf(0, 0)))])).toMatchObject([{ state: 'failed' }]);
+    expect(uncoveredIn([given(bundle(1, { ...coverageOf(0, 3), verdict: 'incomplete' }))])).toStrictEqual([
+      { ...base, state: 'not_checked', subject: ONE },
+    ]);
+    const [short] = violationsOf(
+      decide(EVERY, [given(bundle(1, coverageOf(1, 3)))]),
+      'completeness.coverage',
+    );
+    expect(short?.message).toContain(' 2 bytes');
+  });
+});

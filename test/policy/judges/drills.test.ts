@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { bundle, decide, digest, inExport, stateOf, unattested, type Rules } from '../make.ts';
+import { said } from '../said.ts';
+
+describe('a required drill', () => {
+  const rule = 'drills.required';
+  const waivers: Rules['waivers'] = [
+    {
+      code: 'policy.DRILL_MISSING',
+      subject: 'refund',
+      reason: 'known',
+      owner: 'us',
+      expires: '2026-02-01',
+    },
+  ];
+  const open = bundle(2, unattested('incomplete'));
+
+  it('is named with everything that is asked of it', () => {
+    const required = [
+      {
+        drill: 'refund',
+        target: { pattern: 's*' },
+        scenario: 'plain',
+        build: digest('build'),
+        outcome: 'passed',
+      },
+      'refund',
+    ];
+    const base = { rule, code: 'policy.DRILL_MISSING', state: 'failed', subject: 'refund', actual: '0' };
+    expect(said({ drills: { required } }, inExport(bundle(1)), rule)).toStrictEqual([
+      {
+        ...base,
+        expected: `at least 1 with target like s*, scenario plain, build ${digest('build')}, outcome passed`,
+      },
+      { ...base, expected: 'at least 1' },
+    ]);
+  });
+
+  it.each([
+    ['what is open could be it', 1, [bundle(1), open], 'not_checked'],
+    ['what is open is not enough', 2, [bundle(1), open], 'failed'],
+    ['nobody can lift what could be it', 1, [open], 'not_checked'],
+    ['whoever knows can lift it', 1, [bundle(1)], 'waived'],
+  ] as const)('that is not there: %s', (_, min, parts, state) => {
+    const rules: Rules = { drills: { required: [{ drill: 'refund', min }] }, waivers };
+    expect(stateOf(decide(rules, inExport(...parts)), rule)).toBe(state);
+  });
+});

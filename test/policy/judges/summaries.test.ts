@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { EvidenceInput, SummaryFacts } from '../../../src/policy/index.ts';
+import {
+  AS_OF,
+  bundle,
+  decide,
+  digest,
+  exportOf,
+  found,
+  given,
+  keyOf,
+  stateOf,
+  violationsOf,
+  type Rules,
+} from '../make.ts';
+import { EVERY, GONE, said } from '../said.ts';
+
+describe('a summary in the place of evidence', () => {
+  const row = {
+    verifier: 'ci',
+    policies: [digest('policy')],
+    inputs: [digest('manifest')],
+    maxAge: '1d',
+    keys: [keyOf('one')],
+  };
+  const summary: SummaryFacts = {
+    verifierId: 'ci',
+    result: 'PASSED',
+    timeVerifiedMs: AS_OF,
+    policyDigest: digest('policy'),
+    inputs: [digest('manifest')],
+    thumbprint: keyOf('one'),
+    findings: [],
+  };
+  const rule = 'summary.accepted';
+  const accepts: Rules = {
+    summary: { accepted: [row] },
+    waivers: [
+      {
+        code: 'policy.SUMMARY_NOT_ACCEPTED',
+        subject: 'vsa',
+        reason: 'no',
+        owner: 'us',
+        expires: '2026-02-01',
+      },
+    ],
+  };
+  const givenAs = (over: Partial<SummaryFacts> = {}): EvidenceInput => ({
+    name: 'vsa',
+    summary: { ...summary, ...over },
+  });
+  const base = { rule, code: 'policy.SUMMARY_NOT_ACCEPTED', state: 'failed', input: 0, subject: 'vsa' };
+  const bad = found('dsse.SUBJECT_MISMATCH', 'summary');
+
+  it('passes alone, and leaves what the evidence would show to it', () => {
+    const { answer, rules } = decide({ ...EVERY, ...accepts }, [givenAs()]);
+    expect(answer).toBe('yes');
+    for (const { rule: id, state, violations } of rules)
+      expect({ id, state, violations }).toEqual({
+        id,
+        state: id === rule ? 'passed' : 'not_applicable',
+        violations: [],
+      });
+    const warned = { findings: [found('dsse.SIGNATURE_UNCOUNTED', 'summary')] };
+    expect(decide(accepts, [givenAs(warned)]).answer).toBe('yes');
+  });
+
+  it('is refused by no waiver lifted, with what it says and what was found', () => {
+    expect(bad.severity).toBe('error');
+    const of = (over: Partial<SummaryFacts>, rules: Rules = accepts) => said(rules, [givenAs(over)], rule);
+    expect(of({ result: 'FAILED' })).toStrictEqual([{ ...base, expected: 'PASSED', actual: 'FAILED' }]);
+    expect(of({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
+    expect(of({ verifierId: 'eve' })).toStrictEqual([base]);
+    const { waivers } = accepts;
+    expect(of({}, { waivers: waivers! })).toStrictEqual([base]);
+    expect(of({ findings: [bad] }, { waivers: waivers! })).toStrictEqual([
+      { ...base, findings: ['dsse.SUBJECT_MISMATCH'] },
+    ]);
+  });
+
+  it('is told apart from one that no row of the policy speaks of', () => {
+    const [none, others] = [{}, accepts].map(
+      (rules) => violationsOf(decide(rules, [givenAs({ verifierId: 'eve' })]), rule)[0]?.message,
+    );
+    expect(none).not.toBe(others);
+  });
+
+  it('about nothing is about nothing that a policy could name', () => {
+    const rules: Rules = { summary: { accepted: [{ ...row, inputs: [] }] } };
+    expect(said(rules, [givenAs({ inputs: [] })], rule)).toHaveLength(1);
+  });
+
+  it('beside evidence takes nothing of it away', () => {
+    const required: Rules = { ...accepts, drills: { required: ['refund'] }, completeness: { bundles: 5 } };
+    for (const beside of [given(bundle(1)), given(exportOf([])), GONE]) {
+      const decision = decide(required, [givenAs(), beside]);
+      const state = beside === GONE ? 'not_checked' : 'failed';
+      expect(stateOf(decision, 'drills.required')).toBe(state);
+      expect(stateOf(decision, 'completeness.bundles')).toBe(state);
+    }
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { EvidenceInput } from '../../../src/policy/index.ts';
+import { idOf } from '../../../vectors/make/bundle.ts';
+import { bundle, digest, inExport, type BundleParts } from '../make.ts';
+import { ONE, TWO, said } from '../said.ts';
+
+const trial = (n: number, pins: BundleParts['pins']) =>
+  bundle(n, { pins: { originalTrialCount: 3, ...pins } });
+const attempt = (originalAttempt: number) => trial(1, { originalAttempt, originalAttemptLimit: 3 });
+const twice = (parts: BundleParts) =>
+  said({}, inExport(bundle(1, parts), bundle(2, parts), bundle(3, parts)), 'trials.unique');
+const nameless = (n: number) => {
+  const { runId: _run, hostedRunId: _hosted, evidenceBundleId: _id, ...report } = bundle(n);
+  return report;
+};
+const at = (...trials: readonly number[]) =>
+  inExport(...trials.map((originalTrial, i) => trial(i + 1, { originalTrial })));
+const attempts = (which: 'every' | 'first', n: number) =>
+  said({ trials: { attempts: which } }, inExport(attempt(n)), 'trials.attempts');
+
+describe('trials', () => {
+  const rule = 'trials.complete';
+  const of = (inputs: readonly EvidenceInput[]) =>
+    said({ trials: { complete: true } }, inputs, rule).map(({ expected, actual }) => [expected, actual]);
+
+  it.each<[readonly number[], string, string]>([
+    [[1], 'trials 1 to 3', '1; 2 missing, the first 2'],
+    [[3, 1], 'trials 1 to 3', '1, 3; 1 missing, the first 2'],
+    [[2, 3], 'trials 1 to 3', '2, 3; 1 missing, the first 1'],
+    [[0, 1], 'trials 0 to 2', '0, 1; 1 missing, the first 2'],
+    [[1, 2, 3, 4], 'trials 1 to 3', '1, 2, 3, 4'],
+    [[1, 4], 'trials 1 to 3', '1, 4; 2 missing, the first 2'],
+    [[-1, 1, 2, 3], 'trials 1 to 3', '-1, 1, 2, 3'],
+    [[-1, 1, 2], 'trials 1 to 3', '-1, 1, 2; 1 missing, the first 3'],
+    [[1, 1, 2, 3], 'trials 1 to 3, 2 times each', '1, 2, 3; 2 missing, the first 2'],
+    [[1, 2, 2, 3], 'trials 1 to 3, 2 times each', '1, 2, 3; 2 missing, the first 1'],
+  ])('%j of three', (trials, expected, actual) => {
+    expect(of(at(...trials))).toEqual([[expected, actual]]);
+  });
+
+  it('that are all there, each as often, are none too few', () => {
+    for (const trials of [
+      [1, 2, 3],
+      [0, 1, 2],
+      [3, 2, 1, 1, 2, 3],
+    ])
+      expect(of(at(...trials))).toEqual([]);
+  });
+
+  it('numbered from 0 are told by any of them, trial or attempt', () => {
+    const inputs = inExport(
+      trial(1, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 0 }),
+      trial(2, { originalTrialCount: 2, originalTrial: 0, originalAttempt: 1 }),
+    );
+    expect(of(inputs)).toEqual([]);
+    const later = inExport(
+      trial(1, { originalTrialCount: 1, originalTrial: 0, originalAttempt: 1, originalAttemptLimit: 2 }),
+    );
+    expect(of(later)).toEqual([]);
+  });
+
+  it('that were begun once are not begun again by a later attempt', () => {
+    const inputs = inExport(
+      trial(1, { originalTrialCount: 1, originalAttempt: 1, originalAttemptLimit: 2 }),
+      trial(2, { originalTrialCount: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
+    );
+    expect(of(inputs)).toEqual([]);
+    const more = inExport(
+      trial(1, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 1, originalAttemptLimit: 2 }),
+      trial(2, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
+      trial(3, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
+      trial(4, { originalTrialCount: 2, originalTrial: 2, originalAttempt: 1, originalAttemptLimit: 2 }),
+    );
+    expect(of(more)).toEqual([['trials 1 to 2, 2 times each', '1, 2; 1 missing, the first 2']]);
+  });
+
+  it('are of one run whatever the order in which a report has the members', () => {
+    const [first, second] = [1, 2].map((n) =>
+      bundle(n, { pins: { originalTrial: n, originalTrialCount: 2 } }),
+    );
+    const turned = Object.fromEntries(Object.entries(second!.reproduction!).toReversed());
+    const reproduction = { ...second!.reproduction!, ...turned };
+    expect(of(inExport(first!, { ...second!, reproduction }))).toEqual([]);
+    const reversed = { ...second!, reproduction: turned as typeof reproduction };
+    expect(of(inExport(first!, reversed))).toEqual([]);
+  });
+
+  it('name the attempt that is there, and the one that is not', () => {
+    const base = {
+      rule: 'trials.attempts',
+      code: 'policy.ATTEMPT_PICKED',
+      state: 'failed',
+      input: 0,
+      subject: ONE,
+    };
+    expect(attempts('every', 3)).toStrictEqual([
+      { ...base, expected: 'attempt 2 of the trial too', actual: 'trial 1, attempt 3 of 3' },
+    ]);
+    expect(attempts('first', 2)).toStrictEqual([
+      { ...base, expected: 'attempt 1', actual: 'trial 1, attempt 2 of 3' },
+    ]);
+    expect(attempts('every', 4)).toStrictEqual([{ ...base, actual: 'trial 1, attempt 4 of 3' }]);
+    expect(attempts('every', -1)).toStrictEqual([{ ...base, actual: 'trial 1, attempt -1 of 3' }]);
+    const all = inExport(...[2, 1].map((n) => ({ ...attempt(n), evidenceBundleId: idOf('evidence', n) })));
+    expect(said({ trials: { attempts: 'every' } }, all, 'trials.attempts')).toEqual([]);
+  });
+
+  it('are no reruns only where their manifest could be read', () => {
+    const { hostedRunId: _run, ...report } = bundle(1);
+    expect(said({}, inExport(report), 'trials.reruns')).toMatchObject([{ state: 'not_checked' }]);
+  });
+
+  it('are there once, by any of their names', () => {
+    const base = { rule: 'trials.unique', code: 'policy.RUN_TWICE', state: 'failed', input: 0 };
+    for (const parts of [
+      { runId: 'run_x' },
+      { hostedRunId: idOf('hrun', 9) },
+      { manifestDigest: digest('m') },
+    ])
+      expect(twice(parts)).toStrictEqual([
+        { ...base, subject: TWO, actual: `in ${ONE}` },
+        { ...base, subject: idOf('evidence', 3), actual: `in ${ONE}` },
+      ]);
+    expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // said alike of both
+  });
+
+  it('are not there twice for a name that none of them has', () => {
+    expect(said({}, inExport(nameless(1), nameless(2)), 'trials.unique')).toEqual([]);
+  });
+});

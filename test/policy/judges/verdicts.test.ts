@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { EvidenceInput } from '../../../src/policy/index.ts';
+import { idOf } from '../../../vectors/make/bundle.ts';
+import {
+  bundle,
+  decide,
+  exportOf,
+  found,
+  given,
+  inExport,
+  local,
+  unattested,
+  unsigned,
+  type Rules,
+} from '../make.ts';
+import { ONE, EXPORT, GONE, said } from '../said.ts';
+
+describe('a violation of a verdict', () => {
+  const mismatch = found('part.DIGEST_MISMATCH', ONE);
+  const twice = [mismatch, mismatch, found('bundle.UNSIGNED', ONE)];
+
+  it('names what is required, what is there, and the codes that led here, each once', () => {
+    const failed = bundle(1, { ...unattested('failed'), findings: twice });
+    expect(said({}, [GONE, given(failed)], 'verdict.bundles')).toStrictEqual([
+      {
+        rule: 'verdict.bundles',
+        code: 'policy.BUNDLE_VERDICT',
+        state: 'not_checked',
+        input: 0,
+        subject: 'gone',
+        findings: ['io.NOT_FOUND'],
+      },
+      {
+        rule: 'verdict.bundles',
+        code: 'policy.BUNDLE_VERDICT',
+        state: 'failed',
+        input: 1,
+        subject: ONE,
+        expected: 'verified',
+        actual: 'failed',
+        findings: ['part.DIGEST_MISMATCH', 'bundle.UNSIGNED'],
+      },
+    ]);
+    const [intact] = said({ verdict: { bundles: 'intact' } }, [given(failed)], 'verdict.bundles');
+    expect(intact?.findings).toEqual(['part.DIGEST_MISMATCH']);
+  });
+
+  it('names no codes where none led here', () => {
+    const [violation] = said({}, [given(bundle(1, unattested('incomplete')))], 'verdict.bundles');
+    expect(violation).toStrictEqual({
+      rule: 'verdict.bundles',
+      code: 'policy.BUNDLE_VERDICT',
+      state: 'not_checked',
+      input: 0,
+      subject: ONE,
+      expected: 'verified',
+      actual: 'incomplete',
+    });
+  });
+
+  it('of an export names the codes of its parts and reports too', () => {
+    const bad = bundle(1, { ...unattested('failed'), findings: [mismatch] });
+    const report = exportOf([bad], {
+      verdict: 'failed',
+      findings: [found('export.EMPTY', 'export'), found('export.SELECTION_MISMATCH', 'export')],
+      localReports: [
+        local(1, { verdict: 'failed', findings: [found('local-report.DIGEST_MISMATCH', idOf('lrep', 1))] }),
+      ],
+    });
+    expect(said({}, [given(report)], 'verdict.export')).toMatchObject([
+      {
+        subject: EXPORT,
+        findings: ['export.SELECTION_MISMATCH', 'part.DIGEST_MISMATCH', 'local-report.DIGEST_MISMATCH'],
+      },
+    ]);
+  });
+
+  it('is none where more is there than is required', () => {
+    const rules: Rules = { verdict: { export: 'intact', bundles: 'intact' } };
+    expect(decide(rules, inExport(bundle(1))).answer).toBe('yes');
+    expect(decide(rules, [given(unsigned(1))]).answer).toBe('yes');
+  });
+
+  it.each([
+    ['io.NOT_FOUND', 'not_checked'],
+    ['io.UNREADABLE', 'not_checked'],
+    ['transport.TIMEOUT', 'not_checked'],
+    ['control.UNAUTHENTICATED', 'not_checked'],
+    ['control.PAYLOAD_TOO_LARGE', 'not_checked'],
+    ['transport.DIGEST_MISMATCH', 'not_checked'],
+    ['zip.NOT_A_ZIP', 'failed'],
+  ] as const)('of what gave %s is %s, where it is', (code, state) => {
+    const input: EvidenceInput = { name: 'x', failure: { code, message: 'so', path: 'a.zip' } };
+    expect(said({}, [input], 'verdict.bundles')).toMatchObject([{ state, findings: [code], path: 'a.zip' }]);
+  });
+});

@@ -1,0 +1,68 @@
+import type { EvidenceInput, RuleId } from '../../src/policy/index.ts';
+import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
+import {
+  bundle,
+  decide,
+  digest,
+  exportOf,
+  inExport,
+  keyOf,
+  violationsOf,
+  type BundleParts,
+  type Rules,
+} from './make.ts';
+
+export const ONE = idOf('evidence', 1);
+export const TWO = idOf('evidence', 2);
+export const EXPORT = idOf('evexp', 1);
+
+/** Every rule that there is, and evidence that fulfils them all. */
+export const EVERY: Rules = {
+  verdict: { export: 'verified', bundles: 'verified' },
+  signers: { issuers: ['acme-ci'], keys: [keyOf('one')], distinct: 1 },
+  age: { max: '1h' },
+  scope: { organizations: [ORGANIZATION], projects: [PROJECT] },
+  run: {
+    drills: ['checkout'],
+    targets: ['shop'],
+    scenarios: ['plain'],
+    builds: [digest('build')],
+    packageLocks: [digest('lock')],
+    seeds: ['42'],
+    trials: { trial: 1, trialCount: 1, attempt: 1, attemptLimit: 1 },
+  },
+  drills: { required: ['checkout'] },
+  outcome: { status: ['completed'], verdict: ['passed'] },
+  completeness: { vouched: ['attested'], bundles: 1, localReports: { min: 0 }, coverage: 'full' },
+  trials: 'complete',
+  localReports: { allowed: false },
+  findings: { warnings: 'refuse' },
+};
+export const GONE: EvidenceInput = {
+  name: 'gone',
+  failure: { code: 'io.NOT_FOUND', message: 'it is not there' },
+};
+
+/** What a rule finds, without its words. */
+export const said = (rules: Rules, inputs: readonly EvidenceInput[], rule: RuleId) =>
+  violationsOf(decide(rules, inputs), rule).map(({ message, ...rest }) => {
+    if (message === '') throw new TypeError('a violation says what happened');
+    return rest;
+  });
+export const one = (parts: BundleParts) => inExport(bundle(1, parts));
+export const withoutPins = () => {
+  const { reproduction: _pins, ...report } = bundle(1);
+  return report;
+};
+export const withoutOutcome = () => {
+  const { outcome: _outcome, ...report } = bundle(1);
+  return report;
+};
+export const withoutSigners = () => {
+  const { signers: _signers, ...report } = bundle(1);
+  return report;
+};
+export const withoutList = (parts: Parameters<typeof exportOf>[0] = []) => {
+  const { manifestDigest: _digest, ...report } = exportOf(parts);
+  return report;
+};
