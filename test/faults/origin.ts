@@ -33,9 +33,8 @@ export type Origin = {
 
 const SESSION = id('ses', 1);
 
-/** The part and the report at which faults strike, and a part that is never struck. */
+/** The part and the report at which faults strike; another part is never struck. */
 export const STRUCK_PART = 'parts/evidence_000000000001.zip';
-const SOUND_PART = 'parts/evidence_000000000002.zip';
 export const STRUCK_REPORT = 'local-reports/lrep_000000000001.zip';
 
 export async function startOrigin(): Promise<Origin> {

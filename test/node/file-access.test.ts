@@ -108,7 +108,7 @@ describe('a file', () => {
 describe('a folder', () => {
   test('lists every file below it, sorted by bytes, and no folder', async () => {
     const source = directorySource(folder({ 'b/c/d': toUtf8('x'), a: toUtf8(''), 'b.txt': toUtf8('xy') }));
-    const listed = (await source.files()).map(({ identity: _, ...file }) => file);
+    const listed = (await source.files()).map(({ identity: _identity, ...file }) => file);
     expect(listed).toEqual([
       { path: 'a', bytes: 0, regular: true },
       { path: 'b.txt', bytes: 2, regular: true },
