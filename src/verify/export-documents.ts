@@ -99,7 +99,9 @@ export async function checkResource(state: Export, files: Files): Promise<void> 
     const bytes = await readDocument(state, files, EXPORT_RESOURCE, settings.limits.documentBytes);
     if (bytes === undefined) {
       const message = 'the export holds no export.json';
-      ledger.ran('export.resource', [finding('export.RESOURCE_MISSING', EXPORT, { message })]);
+      ledger.ran('export.resource', [
+        finding('export.RESOURCE_MISSING', EXPORT, { path: EXPORT_RESOURCE, message }),
+      ]);
       return;
     }
     state.resource = parseExportResource(bytes, settings.limits);
