@@ -169,17 +169,20 @@ function contentFindings(summary: Summary, asOfMs: number): readonly Finding[] {
   return [
     ...(result === 'PASSED'
       ? []
-      : [note('vsa.NOT_PASSED', 'the verifier says that the evidence did not pass', 'PASSED', result)]),
+      : [
+          note('vsa.NOT_PASSED', 'the verifier says that the evidence did not pass', {
+            expected: 'PASSED',
+            actual: result,
+          }),
+        ]),
     ...levelFindings(summary),
     ...(timeVerifiedMs <= asOfMs
       ? []
       : [
-          note(
-            'vsa.FROM_FUTURE',
-            'it was made after the time of this judgement',
-            `at most ${moment(asOfMs)}`,
-            moment(timeVerifiedMs),
-          ),
+          note('vsa.FROM_FUTURE', 'it was made after the time of this judgement', {
+            expected: `at most ${moment(asOfMs)}`,
+            actual: moment(timeVerifiedMs),
+          }),
         ]),
   ];
 }
@@ -188,12 +191,10 @@ const levelFindings = ({ result, levels }: Summary): readonly Finding[] =>
   result === 'FAILED' || levels.includes(VERIFIED_LEVEL)
     ? []
     : [
-        note(
-          'vsa.LEVEL_MISSING',
-          'it does not say that evidence was verified',
-          VERIFIED_LEVEL,
-          levels.join(', '),
-        ),
+        note('vsa.LEVEL_MISSING', 'it does not say that evidence was verified', {
+          expected: VERIFIED_LEVEL,
+          actual: levels.join(', '),
+        }),
       ];
 
 function expectationFindings(
@@ -215,12 +216,10 @@ function expectationFindings(
     ...(maxAgeMs === undefined || asOfMs - timeVerifiedMs <= maxAgeMs
       ? []
       : [
-          note(
-            'vsa.TOO_OLD',
-            'it is older than allowed',
-            `at or after ${moment(asOfMs - maxAgeMs)}`,
-            moment(timeVerifiedMs),
-          ),
+          note('vsa.TOO_OLD', 'it is older than allowed', {
+            expected: `at or after ${moment(asOfMs - maxAgeMs)}`,
+            actual: moment(timeVerifiedMs),
+          }),
         ]),
   ];
 }
@@ -231,24 +230,24 @@ const differing = (
   expected: string | undefined,
   actual: string,
 ): readonly Finding[] =>
-  expected === undefined || expected === actual ? [] : [note(code, message, expected, actual)];
+  expected === undefined || expected === actual ? [] : [note(code, message, { expected, actual })];
 
 function inputFindings(expected: readonly Digest[], actual: readonly Digest[]): readonly Finding[] {
   const missing = expected.filter((digest) => !actual.includes(digest));
   const extra = actual.filter((digest) => !expected.includes(digest));
   return [
-    ...missing.map((digest) => note('vsa.INPUT_MISSING', 'it is not about this evidence', digest)),
-    ...extra.map((digest) => note('vsa.INPUT_EXTRA', 'it is about this evidence too', undefined, digest)),
+    ...missing.map((digest) =>
+      note('vsa.INPUT_MISSING', 'it is not about this evidence', { expected: digest }),
+    ),
+    ...extra.map((digest) => note('vsa.INPUT_EXTRA', 'it is about this evidence too', { actual: digest })),
   ];
 }
 
-const note = (code: Code, message: string, expected?: string, actual?: string): Finding =>
-  finding(code, SUBJECT, {
-    path: PATH,
-    message,
-    ...(expected !== undefined && { expected }),
-    ...(actual !== undefined && { actual }),
-  });
+const note = (
+  code: Code,
+  message: string,
+  values: Pick<Partial<Finding>, 'expected' | 'actual'> = {},
+): Finding => finding(code, SUBJECT, { path: PATH, message, ...values });
 
 function moment(ms: number): string {
   const date = new Date(ms);

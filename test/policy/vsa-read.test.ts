@@ -50,6 +50,7 @@ describe('reading a summary', () => {
     ['a digest in capitals', ['subject', 0, 'digest', 'sha256'], hexOf('AA')],
     ['a subject that was not judged', ['subject', 1], { name: 'b', ...other }],
     ['an input that is no subject', ['predicate', 'inputAttestations', 1], { uri: 'urn:b', ...other }],
+    ['another input than the subject', ['predicate', 'inputAttestations', 0], { uri: 'urn:b', ...other }],
     ['no inputs', ['predicate', 'inputAttestations'], undefined],
     ['no verifier', ['predicate', 'verifier'], undefined],
     ['a verifier that is no URI', ['predicate', 'verifier', 'id'], 'gate'],
@@ -90,6 +91,31 @@ describe('reading a summary', () => {
   it('counts a subject that stands twice once', () => {
     const payload = changed([['subject', 1], subject]);
     expect(readSummary({ payloadType: IN_TOTO, payload }).inputs).toHaveLength(1);
+  });
+
+  it('names a trust store only where one is named', () => {
+    const payload = changed([['predicate', 'urn:drillproof:vsa:trust-store'], undefined]);
+    expect(readSummary({ payloadType: IN_TOTO, payload: changed() })).toHaveProperty('trustStore');
+    expect(readSummary({ payloadType: IN_TOTO, payload })).not.toHaveProperty('trustStore');
+  });
+
+  it('refuses as many inputs as subjects of which one is another', () => {
+    const inputs = [exportInput(), exportInput({ manifestDigest: MANIFEST_B })];
+    const statement = summaryOf({ inputs });
+    const [first] = statement.predicate.inputAttestations;
+    const payload = (sha256: string) => {
+      const inputAttestations = [first, { uri: 'urn:b', digest: { sha256 } }];
+      return canonicalBytes({ ...statement, predicate: { ...statement.predicate, inputAttestations } });
+    };
+    expect(codeOf(payload(hexOf('bb')))).toBeUndefined();
+    expect(codeOf(payload(hexOf('cc')))).toBe('vsa.INVALID');
+  });
+
+  const many = (length: number) => changed([['subject'], Array.from({ length }, () => subject)]);
+
+  it('takes 10,000 subjects, and not one more', () => {
+    expect(codeOf(many(10_000))).toBeUndefined();
+    expect(codeOf(many(10_001))).toBe('vsa.INVALID');
   });
 
   it('takes no other payload for one', () => {

@@ -79,8 +79,11 @@ describe('the summary of a decision', () => {
   );
 
   it('takes no time that RFC 3339 cannot write', () => {
-    for (const asOfMs of [Date.UTC(10_000, 0), 8.64e15 + 1])
+    const [first, last] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+    for (const asOfMs of [first - 1, last + 1, 8.64e15 + 1])
       expect(() => summaryOf({ asOfMs })).toThrow(TypeError);
+    for (const asOfMs of [first, last])
+      expect(summaryOf({ asOfMs }).predicate.timeVerified).toBe(new Date(asOfMs).toISOString());
   });
 
   it('is read back from its envelope as what was said', async () => {
