@@ -4,7 +4,7 @@ import { codeEntry } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
 import { evaluate, type Answer, type Policy } from '../policy/index.ts';
-import type { Cli } from './cli.ts';
+import { say, type Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfCode } from './exit-codes.ts';
 import { inputsOf } from './gate-inputs.ts';
@@ -47,6 +47,11 @@ async function gateWith(
   const { format: _format, ...verifying } = options;
   const policy = await configured(() => openPolicy(cli, options.policy));
   const how = await configured(() => verifyOptions(cli, { ...verifying, depth: 'full' }));
+  if (how.trust === undefined)
+    await say(
+      cli,
+      'no trust store was given, so nothing can be verified: --trust FILE, or --key FILE,issuer=NAME',
+    );
   // Until something is judged the answer is that nobody could tell.
   cli.exitCode = EXIT.unchecked;
   const nothing = named.length === 0 && options.list === undefined;

@@ -1,5 +1,6 @@
 import type { Decision } from '../policy/decision.ts';
-import { factsOf, headlineOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
+import { headlineOf } from './decision-headline.ts';
+import { factsOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
 import { fileOf, pathOf } from './decision-location.ts';
 import { printable } from './printable.ts';
 

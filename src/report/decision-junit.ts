@@ -1,14 +1,7 @@
 import type { Decision, RuleResult } from '../policy/decision.ts';
 import { RULES } from '../policy/rules.ts';
-import {
-  basisOf,
-  DECISION_RULE,
-  factsOf,
-  headlineOf,
-  placeOf,
-  reasonsOf,
-  type Reason,
-} from './decision-reasons.ts';
+import { headlineOf } from './decision-headline.ts';
+import { basisOf, DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
 
 /** How a test case ended; a waiver is shown as skipped, so that it is seen and does not fail. */
 type Case = {

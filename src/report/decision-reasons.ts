@@ -1,8 +1,9 @@
 import { digestOf } from '../bytes/hash.ts';
 import { canonicalBytes } from '../bytes/json-canonical.ts';
-import { codeEntry, type Code } from '../codes/index.ts';
+import type { Code } from '../codes/index.ts';
 import type { Decision, Violation } from '../policy/decision.ts';
 import { RULES, type RuleId } from '../policy/rules.ts';
+import { actionOf } from './decision-action.ts';
 import { counted, isoTime } from './figures.ts';
 import { printable } from './printable.ts';
 
@@ -69,7 +70,7 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
     ...(waiver !== undefined && {
       waiver: `waived until ${isoTime(waiver.expiresAtMs)} by ${printable(waiver.owner)}: ${printable(waiver.reason)}`,
     }),
-    action: codeEntry(code).action,
+    action: actionOf(violation),
     fingerprint: fingerprintOf([rule, name ?? '', subject, path ?? '', code], seen),
   };
 }
@@ -117,25 +118,6 @@ export function factsOf(reason: Reason): readonly (readonly [name: string, value
     ['to do', state === 'waived' ? undefined : action],
   ];
   return known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-}
-
-export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
-
-/** One line: the answer, what was judged, and how much stands against it. */
-export function headlineOf({ answer, inputs, rules }: Decision): string {
-  const all = rules.flatMap(({ violations }) => violations);
-  const counts = [
-    ['failed', 'failed'],
-    ['not_checked', 'could not be told'],
-    ['waived', 'waived'],
-  ].flatMap(([state, words]) => {
-    const found = all.filter((violation) => violation.state === state).length;
-    return found === 0 ? [] : [`${found} ${words}`];
-  });
-  const held = rules.filter(({ state }) => state === 'passed').length;
-  const asked = rules.filter(({ state }) => state !== 'not_applicable').length;
-  const judged = `${held} of ${counted(asked, 'rule')} passed on ${counted(inputs.length, 'input')}`;
-  return `${ANSWER_WORDS[answer]}: ${[judged, ...counts].join(', ')}`;
 }
 
 /** The policy, trust and time that a decision rests on, as people read them. */

@@ -1,7 +1,8 @@
 import { codeEntry, type Code } from '../codes/index.ts';
 import type { Decision } from '../policy/decision.ts';
 import { RULES, type RuleId } from '../policy/rules.ts';
-import { DECISION_RULE, factsOf, headlineOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
+import { headlineOf } from './decision-headline.ts';
+import { DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
 import { fileOf, uriOf } from './decision-location.ts';
 import { isoTime } from './figures.ts';
 import { stableJson } from './json.ts';

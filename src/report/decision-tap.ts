@@ -1,6 +1,7 @@
 import { RULES } from '../policy/rules.ts';
 import type { Decision, RuleResult } from '../policy/decision.ts';
-import { DECISION_RULE, basisOf, headlineOf, reasonsOf, type Reason } from './decision-reasons.ts';
+import { headlineOf } from './decision-headline.ts';
+import { DECISION_RULE, basisOf, reasonsOf, type Reason } from './decision-reasons.ts';
 
 /**
  * A decision as TAP 14: one test point for the answer and one for each rule, reasons as YAML below it. A waived rule

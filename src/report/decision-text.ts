@@ -1,16 +1,12 @@
-import { codeEntry } from '../codes/index.ts';
-import type { Answer, Decision, JudgedInput, RuleResult, Violation } from '../policy/decision.ts';
+import type { Decision, JudgedInput, RuleResult, Violation } from '../policy/decision.ts';
 import { RULES } from '../policy/rules.ts';
+import { actionOf } from './decision-action.ts';
+import { ANSWER_WORDS, headlineOf } from './decision-headline.ts';
 import { asOfFact, fact, trustFacts } from './facts.ts';
 import { count, counted, isoTime } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from './printable.ts';
 
-const WORDS: Readonly<Record<Answer, string>> = {
-  yes: 'YES',
-  no: 'NO',
-  could_not_tell: 'COULD NOT TELL',
-};
 const ANSWER_PAINT = { yes: 'good', no: 'bad', could_not_tell: 'caution' } as const;
 const STATE_PAINT = {
   passed: 'good',
@@ -28,9 +24,9 @@ const MAX_INPUTS = 50;
 
 /** A decision as text: the answer first, then every rule with what stands against it, the failures last. */
 export function decisionText(page: Page, decision: Decision): string[] {
-  const { answer, rules, inputs } = decision;
+  const { rules, inputs } = decision;
   return [
-    `${page.paint[ANSWER_PAINT[answer]](WORDS[answer])} ${headline(decision)}`,
+    ...headLines(page, decision),
     ...sections(page, [
       { title: 'Policy', lines: policyLines(page, decision) },
       { title: `Evidence: ${counted(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
@@ -47,17 +43,10 @@ export function decisionText(page: Page, decision: Decision): string[] {
   ];
 }
 
-function headline({ answer, rules, inputs }: Decision): string {
-  const of = (state: RuleResult['state']): number => rules.filter((rule) => rule.state === state).length;
-  const nothing = inputs.every(({ kind, bundles }) => kind !== 'summary' && bundles === 0);
-  if (answer === 'could_not_tell' && nothing) return 'there is no bundle that could be judged';
-  const said = [
-    [of('failed'), 'failed'],
-    [of('not_checked'), 'could not be told'],
-    [of('waived'), 'waived'],
-  ] as const;
-  const words = said.flatMap(([n, word]) => (n === 0 ? [] : [`${count(n)} ${word}`]));
-  return `${counted(rules.length, 'rule')}${words.length === 0 ? ', all of which hold' : `: ${words.join(', ')}`}`;
+function headLines(page: Page, decision: Decision): string[] {
+  const word = ANSWER_WORDS[decision.answer];
+  const [first = '', ...rest] = labelled(page, '', headlineOf(decision));
+  return [`${page.paint[ANSWER_PAINT[decision.answer]](word)}${first.slice(word.length)}`, ...rest];
 }
 
 function policyLines(page: Page, { policy, asOfMs, trust }: Decision): string[] {
@@ -96,14 +85,28 @@ function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult):
   return labelled(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }
 
+/** What stands against one rule, together where the same is to be done about it. */
 function violationsOf(page: Page, { rule, violations }: RuleResult, state: Violation['state']): string[] {
   const found = violations.filter((one) => one.state === state);
+  const kinds = new Set(found.map(kindOf));
+  return [...kinds].flatMap((kind) =>
+    casesOf(
+      page,
+      rule,
+      found.filter((one) => kindOf(one) === kind),
+    ),
+  );
+}
+
+const kindOf = (one: Violation): string => `${one.code} ${actionOf(one)}`;
+
+function casesOf(page: Page, rule: RuleResult['rule'], found: readonly Violation[]): string[] {
   const [first] = found;
   if (first === undefined) return [];
   const left = found.length - MAX_CASES;
   return [
     `  ${page.paint.bold(rule)} ${first.code}`,
-    ...labelled(page, '    to do: ', codeEntry(first.code).action),
+    ...(first.state === 'waived' ? [] : labelled(page, '    to do: ', actionOf(first))),
     ...found.slice(0, MAX_CASES).flatMap((one) => caseLines(page, one)),
     ...(left > 0 ? [`    and ${count(left)} more; --format json lists them all`] : []),
   ];

@@ -173,8 +173,11 @@ describe('nothing to check is never success', () => {
   });
 
   it('without a trust store nothing is verified', async () => {
-    const { code, stdout } = await call(['gate', 'good', '--json', '--jobs', '1']);
-    expect([code, decisionIn({ code, stdout, stderr: '' }).answer]).toEqual([1, 'no']);
+    const ended = await call(['gate', 'good', '--json', '--jobs', '1']);
+    expect([ended.code, decisionIn(ended).answer]).toEqual([1, 'no']);
+    expect(ended.stderr).toContain('--trust FILE');
+    const { stdout } = await call(['gate', 'good', '--jobs', '1']);
+    expect(stdout).toContain('to do: Give one with --trust FILE');
   });
 
   it('a fault of this program is told, and ends with 3', async () => {
@@ -305,7 +308,7 @@ describe('what a gate writes', () => {
     await rm('decision.json', { force: true });
     const { stdout, code } = await gate('good', '--format', 'json=decision.json');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^YES 8 rules, all of which hold\n/);
+    expect(stdout).toMatch(/^YES: 7 of 7 rules hold for 1 input; 1 more had nothing to judge\n/);
     expect(JSON.parse(await readFile('decision.json', 'utf8'))).toMatchObject({
       kind: 'decision',
       answer: 'yes',
@@ -314,7 +317,7 @@ describe('what a gate writes', () => {
 
   it('begins with the answer and ends with the failures', async () => {
     const { stdout } = await gate('export');
-    expect(stdout).toMatch(/^NO 8 rules: 1 failed\n/);
+    expect(stdout).toMatch(/^NO: 6 of 7 rules hold for 1 input, 1 failed; 1 more had nothing to judge\n/);
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('  outcome.verdict evidence_000000000002');
     expect(stdout).toContain('expected passed');
     expect(stdout).toContain('actual   failed');
@@ -336,7 +339,7 @@ describe('what a gate writes', () => {
       cwd: dir.root,
     });
     expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toMatch(/^NO /);
+    expect(stdout).toMatch(/^NO: /);
   });
 
   it('leaves nothing half-written', async () => {
