@@ -41,7 +41,7 @@ export const faultsOf = (findings: readonly Finding[], path = EXPORT_MANIFEST): 
     .filter((one) => one.severity === 'error' || one.class === 'extra')
     .map((one) => ({
       path: one.path?.split('#')[0] ?? path,
-      found: FOUND[one.class] ?? 'damaged',
+      found: one.code === 'io.NOT_FOUND' ? 'missing' : (FOUND[one.class] ?? 'damaged'),
       code: one.code,
       message: one.message,
     }));

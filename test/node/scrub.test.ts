@@ -132,6 +132,19 @@ describe('what rots', () => {
 });
 
 describe('what is not there, not readable, or not listed', () => {
+  test.each(['export.json', 'export-attestation.json'])(
+    'is missing, and nothing else, as %s',
+    async (path) => {
+      const { root } = await makeArchive({ mirrors: 1 });
+      await rm(join(root, exportId(1), path));
+      const [result] = await scrubbed(root);
+      expect(result!.outcome).toBe('damaged');
+      expect(new Set(result!.faults.map((fault) => `${fault.found} ${fault.path}`))).toEqual(
+        new Set([`missing ${path}`]),
+      );
+    },
+  );
+
   test('is missing', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     expect(told(await scrubbed(root))).toEqual([]);
