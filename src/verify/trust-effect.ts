@@ -34,14 +34,14 @@ export function trustEffects(
 function effectOf(before: SignatureStanding, after: SignatureStanding): TrustEffect {
   const outcome = outcomeOf(before, after);
   const signer = before.signer ?? after.signer;
-  const known = new Set(outcome === 'unread' || outcome === 'refused' ? [] : before.codes);
+  const open = outcome === 'unread' || outcome === 'refused';
   return {
     kind: before.kind,
     id: before.id,
     ...(before.path !== undefined && { path: before.path }),
     outcome,
-    ...(signer !== undefined && outcome !== 'refused' && outcome !== 'unread' && { signer }),
-    codes: after.codes.filter((code) => !known.has(code)),
+    ...(signer !== undefined && !open && { signer }),
+    codes: open ? after.codes : after.codes.filter((code) => !before.codes.includes(code)),
   };
 }
 

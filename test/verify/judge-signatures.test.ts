@@ -161,5 +161,6 @@ describe('what a change of the trust store does', () => {
 
   it('compares judgements of the same evidence only', () => {
     expect(() => trustEffects(one('stands'), [])).toThrow(TypeError);
+    expect(() => trustEffects([], one('stands'))).toThrow(TypeError);
   });
 });

@@ -29,10 +29,14 @@ describe('steps that become one check', () => {
   it('fail when one failed, even where another is open', () => {
     expect(
       folded((steps) => {
-        steps.ran('attestation.format', of('attestation.ISSUED_IN_FUTURE'));
+        steps.ran('attestation.format', of('attestation.TIME_CLAIMED', 'attestation.ISSUED_IN_FUTURE'));
         steps.skipped('attestation.key', 'not_checked', 'so');
       }),
-    ).toEqual({ passed: false, checks: [{ id, state: 'failed' }], codes: ['attestation.ISSUED_IN_FUTURE'] });
+    ).toEqual({
+      passed: false,
+      checks: [{ id, state: 'failed' }],
+      codes: ['attestation.TIME_CLAIMED', 'attestation.ISSUED_IN_FUTURE'],
+    });
   });
 
   it('are open when one is open, with its reason and what was found', () => {
@@ -78,11 +82,12 @@ describe('the ledger', () => {
     const ledger = createLedger();
     ledger.ran('part.bytes', []);
     ledger.amend('part.bytes', of('io.CHANGED'));
+    ledger.amend('part.bytes', of('zip.ORDER_UNUSUAL'));
     expect(ledger.checks).toEqual([{ id: 'part.bytes', state: 'not_checked', reason: 'so it is' }]);
     ledger.amend('part.bytes', of('part.DIGEST_MISMATCH'));
     ledger.amend('part.bytes', of('io.CHANGED'));
     expect(ledger.checks).toEqual([{ id: 'part.bytes', state: 'failed' }]);
-    expect(ledger.findings).toHaveLength(3);
+    expect(ledger.findings).toHaveLength(4);
   });
 
   it('makes no check of an amendment to one that never ran, and amends no other', () => {

@@ -76,6 +76,9 @@ function ledgerOf(states: Partial<Record<CheckId, CheckState | 'absent'>>) {
   return ledger;
 }
 
+const withGiven = (state: CheckState, own: Partial<Record<CheckId, CheckState>>) =>
+  bundleVerdict(ledgerOf({ ...own, 'dsse.attestation': state }), sound);
+
 describe('the verdict on a bundle', () => {
   test('is verified when every check passed', () => {
     expect(bundleVerdict(ledgerOf({}), sound)).toBe('verified');
@@ -114,6 +117,19 @@ describe('the verdict on a bundle', () => {
     expect(bundleVerdict(ledgerOf({}), { ...sound, trusted: false })).toBe('intact');
     expect(bundleVerdict(ledgerOf({}), { ...sound, depth: 'digest' })).toBe('intact');
     expect(bundleVerdict(ledgerOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
+  });
+
+  test('takes an envelope that was given only where it passed, and the attestation passed or is not there', () => {
+    const none = { 'attestation.format': 'not_applicable', 'attestation.key': 'not_applicable' } as const;
+    const rest = {
+      'attestation.signature': 'not_applicable',
+      'attestation.binding': 'not_applicable',
+    } as const;
+    expect(withGiven('passed', {})).toBe('verified');
+    expect(withGiven('passed', { ...none, ...rest })).toBe('verified');
+    expect(withGiven('passed', none)).toBe('incomplete');
+    expect(withGiven('not_checked', {})).toBe('incomplete');
+    expect(withGiven('not_checked', { ...none, ...rest })).toBe('incomplete');
   });
 
   test('is never better for an error more, whatever else there is', () => {
