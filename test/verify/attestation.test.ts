@@ -5,6 +5,7 @@ import type { Signer } from '../../src/trust/index.ts';
 import {
   verifyAttestation,
   type AttestationReport,
+  type SecondOpinion,
   type VerifyAttestationOptions,
 } from '../../src/verify/index.ts';
 import {
@@ -138,5 +139,91 @@ describe('an attestation alone', () => {
   test('may be judged twice', () => {
     const report = verify({ secondOpinion: { p256: portable.p256, readZip } });
     expect([report.result, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
+  });
+});
+
+const p256 = portable.p256;
+const opinionOf = (answer: boolean): SecondOpinion => ({
+  p256: { ...p256, verifier: () => ({ verify: () => answer }) },
+  readZip,
+});
+
+/** What it finds, without its words and without what the catalogue says of a code. */
+const found = (...how: Parameters<typeof verify>) =>
+  verify(...how).findings.map(({ message, class: _class, severity: _severity, ...rest }) => {
+    expect(message).not.toBe('');
+    return rest;
+  });
+const unsound = () => ({ ...attestation, signature: 'AAAA' });
+const forged = () => ({ ...attestation, statement: { ...attestation.statement, issuer: 'eve' } });
+const opinion = (...how: Parameters<typeof verify>) => stateOf(verify(...how), 'second.crypto');
+
+describe('the report on an attestation alone', () => {
+  const at = { subject: 'attestation', path: '' };
+
+  test('names what was expected and what is there', () => {
+    const { predicateType, issuedAtMs, subject } = attestation.statement;
+    expect(found({ predicateTypes: { evidence: ['x', 'y'], export: [] } })).toStrictEqual([
+      { ...at, code: 'attestation.PREDICATE_UNSUPPORTED', expected: 'x or y', actual: predicateType },
+    ]);
+    const asOfMs = issuedAtMs - 1;
+    expect(found({ asOfMs })).toStrictEqual([
+      { ...at, code: 'attestation.ISSUED_IN_FUTURE', expected: `at most ${asOfMs}`, actual: `${issuedAtMs}` },
+    ]);
+    expect(found({ manifestDigest: 'sha256:x' })).toStrictEqual([
+      {
+        subject: 'attestation',
+        path: '/statement/subject/manifestDigest',
+        code: 'attestation.SUBJECT_MISMATCH',
+        expected: 'sha256:x',
+        actual: subject.manifestDigest,
+      },
+    ]);
+    expect(found({ trust: makeTrust(makeSigner()) })).toMatchObject([{ ...at, code: 'trust.KEY_UNKNOWN' }]);
+    expect(found({}, unsound())).toStrictEqual([
+      { ...at, path: '#/signature', code: 'attestation.SIGNATURE_ENCODING' },
+    ]);
+    expect(found({ trust: makeTrust(signer, { issuer: 'eve' }) }, forged())).toStrictEqual([
+      { ...at, code: 'attestation.SIGNATURE_INVALID' },
+    ]);
+    expect(found({ trust: makeTrust(signer, { notAfterMs: NOW - 1 }) })).toStrictEqual([
+      { ...at, code: 'attestation.TIME_CLAIMED' },
+    ]);
+  });
+
+  test('names no signer, and no key, where none vouches for it', () => {
+    expect(verify()).toHaveProperty('signer');
+    expect(verify({}, unsound())).not.toHaveProperty('signer');
+    expect(verify({ trust: makeTrust(makeSigner()) })).not.toHaveProperty('signer');
+  });
+
+  test('leaves a step open for what the step before it lacks', () => {
+    expect(stateOf(verify({}, unsound()), 'attestation.signature')).toBe('not_checked');
+    expect(stateOf(verify({}, unsound()), 'attestation.key')).toBe('passed');
+    expect(stateOf(verify({ trust: makeTrust(makeSigner()) }), 'attestation.signature')).toBe('not_checked');
+  });
+
+  test('has a second opinion exactly when one is asked for', () => {
+    const secondOpinion = { p256, readZip };
+    expect(opinion()).toBeUndefined();
+    expect(opinion({ secondOpinion })).toBe('passed');
+    expect(opinion({ secondOpinion }, unsound())).toBe('not_checked');
+    expect(opinion({ secondOpinion, trust: makeTrust(makeSigner()) })).toBe('not_checked');
+    expect(opinion({ secondOpinion, trust: makeTrust(signer, { issuer: 'eve' }) }, forged())).toBe('passed');
+    const without = verifyAttestation(attestation, { asOfMs: NOW, secondOpinion });
+    expect(stateOf(without, 'second.crypto')).toBe('not_checked');
+    expect(stateOf(verifyAttestation(attestation, { asOfMs: NOW }), 'second.crypto')).toBeUndefined();
+  });
+
+  test('names both opinions where they differ', () => {
+    const code = 'attestation.SECOND_OPINION';
+    expect(found({ secondOpinion: opinionOf(false) })).toStrictEqual([
+      { ...at, code, expected: 'valid', actual: 'invalid' },
+    ]);
+    const trust = makeTrust(signer, { issuer: 'eve' });
+    expect(found({ secondOpinion: opinionOf(true), trust }, forged())).toStrictEqual([
+      { ...at, code: 'attestation.SIGNATURE_INVALID' },
+      { ...at, code, expected: 'invalid', actual: 'valid' },
+    ]);
   });
 });
