@@ -1,5 +1,6 @@
 import { FORMAT_SCHEMAS } from './format-schemas.ts';
 import { OUTPUT_SCHEMAS } from './output-schemas.ts';
+import { POLICY_SCHEMAS } from './policy-schemas.ts';
 import { schemaPath, type SchemaRow } from './schema.ts';
 
 const HEAD = `# JSON Schemas
@@ -31,7 +32,7 @@ export const schemasPage = (): string =>
   [
     HEAD,
     `## Documents\n\n${list(FORMAT_SCHEMAS)}`,
-    `## Outputs of the command\n\n${list(OUTPUT_SCHEMAS)}`,
+    `## Outputs of the command\n\n${list([...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS])}`,
     TAIL,
   ].join('\n');
 

@@ -140,7 +140,8 @@ export const trustCodes = {
     class: 'untrusted',
     severity: 'info',
     meaning: 'No trust store was given, so no signature was judged.',
-    action: 'Give one with --trust FILE or --key FILE,issuer=NAME to learn who signed.',
+    action:
+      'Give a trust store with --trust FILE, or a key with --key FILE,issuer=NAME, to learn who signed.',
     clause: 'formats §4',
   },
   'trust.CHAIN_NOT_CHECKED': {

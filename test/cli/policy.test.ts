@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { damaged, faultsOf, schemaOf } from '../docs/schema-of.ts';
 import { call, NOW_MS, scratch, writeEvidence } from './make.ts';
+
+// Read now: the tests go into a folder of their own.
+const SCHEMAS = {
+  check: schemaOf('policy-check'),
+  explain: schemaOf('policy-words'),
+  test: schemaOf('policy-test'),
+};
 
 let dir: Awaited<ReturnType<typeof scratch>>;
 const home = process.cwd();
@@ -188,4 +196,21 @@ describe('policy test', () => {
     await cases(text);
     expect((await tried()).code).toBe(2);
   });
+});
+
+describe('what the commands say with --json', () => {
+  it.each(Object.entries(SCHEMAS))(
+    '%s: follows its schema, and nothing damaged does',
+    async (name, schema) => {
+      const waiver = 'code: policy.TOO_OLD, subject: x, reason: because, owner: me, expires: 2023-01-01';
+      await writeFile('rules.yaml', `${HEAD}age: {max: 1d}\nwaivers: [{${waiver}}]\n`);
+      await cases('  - {name: nothing, answer: could_not_tell}\n  - {name: other, answer: yes}\n');
+      const more = name === 'test' ? ['cases.yaml'] : [];
+      const { stdout } = await policy(name, 'rules.yaml', ...more, '--json');
+      const said: unknown = JSON.parse(stdout);
+      expect(faultsOf(schema, said)).toEqual([]);
+      const followed = [...damaged(said)].filter(([, copy]) => schema(copy)).map(([what]) => what);
+      expect(followed).toEqual([]);
+    },
+  );
 });
