@@ -82,6 +82,7 @@ const withGiven = (state: CheckState, own: Partial<Record<CheckId, CheckState>>)
 describe('the verdict on a bundle', () => {
   test('is verified when every check passed', () => {
     expect(bundleVerdict(ledgerOf({}), sound)).toBe('verified');
+    expect(bundleVerdict(ledgerOf({}), { ...sound, listed: false })).toBe('verified');
   });
 
   test.each(
