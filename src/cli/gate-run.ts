@@ -56,6 +56,7 @@ async function gateWith(
   cli.exitCode = EXIT.unchecked;
   const nothing = named.length === 0 && options.list === undefined;
   const names = nothing ? [] : await pathsOf(cli, named, options);
+  if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');

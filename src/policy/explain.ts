@@ -11,10 +11,15 @@ const oneOf = (conditions: readonly Condition[] = []): string => conditions.map(
 const only = (what: string, conditions: readonly Condition[] | undefined): string =>
   `Every bundle must be of ${what} ${oneOf(conditions)}, as its signed statement says.`;
 
+const VERDICT_WORDS = {
+  verified: 'verified: whole, and signed by a key that is trusted',
+  intact: 'intact at least: whole, whether anybody signed it or not',
+} as const;
+
 const WORDS: Readonly<Record<RuleId, (policy: PolicyDocument) => string>> = {
-  'verdict.export': ({ verdict }) => `Every export must be ${verdict?.export ?? 'verified'}.`,
+  'verdict.export': ({ verdict }) => `Every export must be ${VERDICT_WORDS[verdict?.export ?? 'verified']}.`,
   'verdict.bundles': ({ verdict }) =>
-    `Every bundle must be ${verdict?.bundles ?? 'verified'}, and every input must be readable.`,
+    `Every bundle must be ${VERDICT_WORDS[verdict?.bundles ?? 'verified']}; every input must be readable.`,
   'signers.issuers': ({ signers }) => `Every bundle must be signed by the issuer ${oneOf(signers?.issuers)}.`,
   'signers.keys': ({ signers }) => `Every bundle must be signed by the key ${oneOf(signers?.keys)}.`,
   'signers.distinct': ({ signers }) =>

@@ -26,7 +26,7 @@ const MAX_INPUTS = 50;
 export function decisionText(page: Page, decision: Decision): string[] {
   const { rules, inputs } = decision;
   return [
-    ...headLines(page, decision),
+    headLine(page, decision),
     ...sections(page, [
       { title: 'Policy', lines: policyLines(page, decision) },
       { title: `Evidence: ${counted(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
@@ -43,10 +43,10 @@ export function decisionText(page: Page, decision: Decision): string[] {
   ];
 }
 
-function headLines(page: Page, decision: Decision): string[] {
+/** One line, however narrow the page: programs that cut a log look for it. */
+function headLine(page: Page, decision: Decision): string {
   const word = ANSWER_WORDS[decision.answer];
-  const [first = '', ...rest] = labelled(page, '', headlineOf(decision));
-  return [`${page.paint[ANSWER_PAINT[decision.answer]](word)}${first.slice(word.length)}`, ...rest];
+  return page.paint[ANSWER_PAINT[decision.answer]](word) + headlineOf(decision).slice(word.length);
 }
 
 function policyLines(page: Page, { policy, asOfMs, trust }: Decision): string[] {
@@ -150,4 +150,4 @@ function failureLines(page: Page, rules: readonly RuleResult[]): string[] {
 }
 
 const place = ({ subject, path }: Violation): string =>
-  printable(path === undefined ? subject : `${subject} ${path}`);
+  printable(path === undefined || path === subject ? subject : `${subject} ${path}`);

@@ -172,6 +172,11 @@ describe('nothing to check is never success', () => {
     expect((await judged(...args)).slice(0, 2)).toEqual([3, 'could_not_tell']);
   });
 
+  it('says that nothing was named, and names once what is not there', async () => {
+    expect((await gate()).stderr).toContain('no evidence was named');
+    expect((await gate('absent')).stdout).toMatch(/^ {4}- absent: cannot read absent/m);
+  });
+
   it('without a trust store nothing is verified', async () => {
     const ended = await call(['gate', 'good', '--json', '--jobs', '1']);
     expect([ended.code, decisionIn(ended).answer]).toEqual([1, 'no']);
