@@ -15,7 +15,9 @@ export type Finding = {
   readonly actual?: string;
 };
 
-export type FindingDetail = Pick<Finding, 'message'> & Partial<Pick<Finding, 'path' | 'expected' | 'actual'>>;
+export type FindingDetail = Pick<Finding, 'message'> & {
+  readonly [K in 'path' | 'expected' | 'actual']?: string | undefined;
+};
 
 /** A finding with what the catalogue says of its code. */
 export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
@@ -42,9 +44,9 @@ export function findingsOf(error: unknown, subject: string, path?: string): Find
   if (!(error instanceof DrillproofError) || error.code === 'internal.BUG') throw error;
   const issues = issuesOf(error);
   if (issues.length === 0)
-    return [finding(error.code, subject, { message: error.message, ...at(path, error.path) })];
+    return [finding(error.code, subject, { message: error.message, path: at(path, error.path) })];
   return issues.map((issue) =>
-    finding(error.code, subject, { message: issue.message, ...at(path, issue.path) }),
+    finding(error.code, subject, { message: issue.message, path: at(path, issue.path) }),
   );
 }
 
@@ -56,7 +58,7 @@ function issuesOf(error: DrillproofError): readonly Issue[] {
   return Array.isArray(issues) ? (issues as Issue[]) : [];
 }
 
-function at(outer: string | undefined, inner: string | undefined): { path?: string } {
-  if (outer === undefined || outer === inner) return inner === undefined ? {} : { path: inner };
-  return { path: inner === undefined || inner === '' ? outer : `${outer}#${inner}` };
+function at(outer: string | undefined, inner: string | undefined): string | undefined {
+  if (outer === undefined || outer === inner) return inner;
+  return inner === undefined || inner === '' ? outer : `${outer}#${inner}`;
 }
