@@ -35,11 +35,21 @@ node "$drillproof" gate --force --quiet --format text \
   "${arguments[@]}" || status=$?
 echo "::$stop::"
 
-if [[ -f $work/decision.json ]]; then
+# A decision that was written before something else failed is not what the gate ended with.
+answer=
+[[ ! -f $work/decision.json ]] ||
+  answer=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).answer' "$work/decision.json")
+case $status/$answer in
+  0/yes | 1/no | 3/could_not_tell) ended=true ;;
+  0/*) ended=false status=3 ;;
+  *) ended=false ;;
+esac
+
+if [[ $ended == true ]]; then
   cat "$work/annotations"
   [[ ${GATE_SUMMARY:-true} == false ]] || cat "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
   {
-    echo "answer=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).answer' "$work/decision.json")"
+    echo "answer=$answer"
     echo "decision=$work/decision.json"
   } >>"$GITHUB_OUTPUT"
 else

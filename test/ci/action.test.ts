@@ -65,6 +65,15 @@ describe('the GitHub Action of a release', () => {
     expect(log).toMatch(/^::error /m);
   });
 
+  it('gives no answer where the decision was yes and something failed behind it', async () => {
+    const { succeeded, log, outputs, summary } = await gate({ formats: 'junit=absent/junit.xml' });
+    expect(succeeded).toBe(false);
+    expect(outputs).toMatchObject({ answer: '', decision: '' });
+    expect(['2', '3']).toContain(outputs['exit-code']);
+    expect(log).toMatch(/^::error /m);
+    expect(log + summary).not.toMatch(/^(?:::notice|#).*YES/m);
+  });
+
   it('writes more formats, hands arguments on and leaves the summary out', async () => {
     const { succeeded, outputs, summary } = await gate({
       formats: 'junit=junit.xml\nsarif=drillproof.sarif',
