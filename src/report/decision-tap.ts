@@ -4,14 +4,14 @@ import { headlineOf } from './decision-headline.ts';
 import { DECISION_RULE, basisOf, reasonsOf, type Reason } from './decision-reasons.ts';
 
 /**
- * A decision as TAP 14: one test point for the answer and one for each rule, reasons as YAML below it. A waived rule
+ * A decision as TAP 13, which readers of 14 take too: one test point for the answer and one for each rule, reasons as YAML below it. A waived rule
  * is `# TODO`, which is seen and does not fail; what could not be told is `not ok`.
  */
 export function renderDecisionTap(decision: Decision): string {
   const reasons = reasonsOf(decision);
   const points = decision.rules.map((rule, at) => rulePoint(rule, at + 2, reasons));
   return [
-    'TAP version 14',
+    'TAP version 13',
     `1..${points.length + 1}`,
     ...answerPoint(decision, reasons),
     ...points.flat(),
@@ -82,5 +82,5 @@ function members(reason: Reason): string[] {
 /** A string of JSON is a double-quoted scalar of YAML 1.2. */
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** A description ends where a directive begins, unless its # is escaped (TAP 14, Escaping). */
+/** A description ends where a directive begins, unless its # is escaped (TAP 14, Escaping, which readers of 13 share). */
 const escaped = (text: string): string => text.replace(/[\\#]/g, String.raw`\$&`);
