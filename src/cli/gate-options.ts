@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Digest } from '../bytes/hash.ts';
 import { decisionRenderers, type DecisionFormat } from '../report/decision-renderers.ts';
-import { digest, many, time, wholeNumber } from './options.ts';
+import { digest, many, text, time, wholeNumber } from './options.ts';
 import { summaryOptions, type SummaryOptions } from './gate-summary.ts';
 import { duration } from './quantities.ts';
 import { trustOptions, type TrustOptions } from './trust-options.ts';
@@ -30,7 +30,7 @@ export type GateOptions = TrustOptions &
     readonly depth?: string;
     readonly jobs: number;
     readonly secondOpinion?: boolean;
-    readonly dsse?: string;
+    readonly dsse?: readonly string[];
     readonly receipts?: string;
     readonly format?: readonly DecisionTarget[];
     readonly json?: boolean;
@@ -80,7 +80,11 @@ export function gateOptions(command: Command): Command {
         .default(availableParallelism(), 'processors'),
     )
     .option('--second-opinion', 'read and check everything by a second implementation too')
-    .option('--dsse <file>', 'envelope that vouches for a part, or for the list of an export')
+    .option(
+      '--dsse <file>',
+      'envelope that vouches for a part, or for an export or a bundle in it (may be given again)',
+      many(text),
+    )
     .option(
       '--receipts <path>',
       'a mirror, a folder of them, or a receipt: signed receipts say when the export was there',

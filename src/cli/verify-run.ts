@@ -13,10 +13,10 @@ import {
   type VerifyProgress,
 } from '../verify/index.ts';
 import { say, type Cli } from './cli.ts';
+import { readEnvelopes } from './envelopes.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfVerdict, worstExit } from './exit-codes.ts';
 import { failureOf, type Failure } from './failure.ts';
-import { readInput } from './input.ts';
 import { createProgress } from './progress.ts';
 import { givenReceipts } from './receipt-trees.ts';
 import type { TrustOptions } from './trust-options.ts';
@@ -38,7 +38,7 @@ export type VerifyCommandOptions = TrustOptions &
     readonly depth: Depth;
     readonly jobs: number;
     readonly secondOpinion?: boolean;
-    readonly dsse?: string;
+    readonly dsse?: readonly string[];
     readonly receipts?: string;
     readonly requireCoverage?: boolean;
     readonly format?: readonly Target[];
@@ -47,10 +47,11 @@ export type VerifyCommandOptions = TrustOptions &
     readonly shard?: Shard;
   };
 
-/** How every path is judged; an envelope is about one of them alone. */
-type How = VerifyOptions & { readonly dsse?: Uint8Array; readonly receipts?: readonly EvidenceSource[] };
-
-const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
+/** How every path is judged; envelopes are about one of them alone. */
+type How = VerifyOptions & {
+  readonly dsse?: readonly Uint8Array[];
+  readonly receipts?: readonly EvidenceSource[];
+};
 
 /** Judges every path, writes each report as it is made, and sets the exit code to the worst of them. */
 export async function verify(
@@ -137,7 +138,7 @@ export async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Pr
     expect: expectations(options),
     signal: cli.signal,
     ...(trust !== undefined && { trust }),
-    ...(options.dsse !== undefined && { dsse: await readInput(options.dsse, MAX_ENVELOPE_BYTES, cli) }),
+    ...(options.dsse !== undefined && { dsse: await readEnvelopes(cli, options.dsse) }),
     ...(options.secondOpinion === true && (await import('../node/second-opinion.ts'))),
   };
 }

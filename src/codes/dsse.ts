@@ -37,6 +37,13 @@ export const dsseCodes = {
     action: 'Treat the envelope as forged or made by a broken signer: it says two things.',
     clause: 'formats §2, DSSE',
   },
+  'dsse.SUBJECT_UNKNOWN': {
+    class: 'mismatch',
+    severity: 'error',
+    meaning: 'An envelope that was given beside an export is about a bundle that the export does not list.',
+    action: 'Give only envelopes about this export; one that should count belongs to other evidence.',
+    clause: 'formats §2, DSSE',
+  },
   'dsse.KEYID_MISMATCH': {
     class: 'mismatch',
     severity: 'error',

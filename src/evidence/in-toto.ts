@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Digest } from '../bytes/hash.ts';
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import { parseJson } from '../bytes/json-parse.ts';
 import type { Code } from '../codes/index.ts';
@@ -80,6 +81,19 @@ export const readExportDsseStatement = (envelope: Content, accepted: readonly st
 export const readReceiptDsseStatement = (envelope: Content, accepted: readonly string[]): ReceiptStatement =>
   read(envelope, receiptInTotoSchema, accepted, ({ subject }) => subject.receiptDigest);
 
+/**
+ * What the in-toto statement in an envelope says to be about; neither the signature nor the predicate is judged.
+ * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `dsse.STATEMENT_INVALID`, and what `parseJson` throws
+ */
+export function readDsseSubject(envelope: Content): {
+  readonly digest: Digest;
+  readonly predicateType: string;
+} {
+  const { open } = openStatement(envelope);
+  const [{ digest }] = open.subject;
+  return { digest: `sha256:${digest.sha256}`, predicateType: open.predicateType };
+}
+
 type Content = Pick<DsseEnvelope, 'payloadType' | 'payload'>;
 type Ours = { readonly predicateType: string };
 type OfManifest = Ours & { readonly subject: { readonly manifestDigest: string } };
@@ -87,25 +101,29 @@ type OfManifest = Ours & { readonly subject: { readonly manifestDigest: string }
 const manifestOf = ({ subject }: OfManifest): string => subject.manifestDigest;
 
 function read<P extends Ours>(
-  { payloadType, payload }: Content,
+  envelope: Content,
   schema: z.ZodType<InTotoStatement<P>>,
   accepted: readonly string[],
   digestIn: (predicate: P) => string,
 ): P {
-  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
-    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
-    throw broken('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
-  }
-  const code = 'dsse.STATEMENT_INVALID';
-  const value = parseJson(payload);
-  const open = typeDocument(value, { schema: openSchema, code });
+  const { value, open } = openStatement(envelope);
   if (!accepted.includes(open.predicateType)) {
     const message = `the predicate is of type ${JSON.stringify(open.predicateType)}, not ${accepted.join(' or ')}`;
     throw broken('attestation.PREDICATE_UNSUPPORTED', '/predicateType', message);
   }
-  const statement = typeDocument(value, { schema, code });
+  const statement = typeDocument(value, { schema, code: 'dsse.STATEMENT_INVALID' });
   refuseContradiction(statement, digestIn(statement.predicate));
   return statement.predicate;
+}
+
+/** The payload as JSON, and as an in-toto statement about whatever it may be. */
+function openStatement({ payloadType, payload }: Content) {
+  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
+    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
+    throw broken('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
+  }
+  const value = parseJson(payload);
+  return { value, open: typeDocument(value, { schema: openSchema, code: 'dsse.STATEMENT_INVALID' }) };
 }
 
 /** What stands twice, inside and outside the predicate, must be one thing. */

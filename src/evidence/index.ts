@@ -47,6 +47,7 @@ export {
   IN_TOTO_PAYLOAD_TYPE,
   inTotoStatement,
   readDsseStatement,
+  readDsseSubject,
   readExportDsseStatement,
   readReceiptDsseStatement,
   type InTotoStatement,

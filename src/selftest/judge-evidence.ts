@@ -41,6 +41,7 @@ const exportShape = z.object({
   irregular: z.array(z.string()).optional(),
   zip: z.string().optional(),
   depth: z.enum(['full', 'digest']).optional(),
+  envelopes: z.array(z.string()).optional(),
   limits: z.object({ parts: z.int().exactOptional(), files: z.int().exactOptional() }).optional(),
 });
 type Part = z.infer<typeof partShape>;
@@ -92,10 +93,11 @@ async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): 
 }
 
 async function judgeExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
-  const { depth = 'full', limits } = input;
+  const { depth = 'full', limits, envelopes = [] } = input;
   const report = await verifyExport(await sourceOf(input, open), {
     ...optionsOf(input),
     depth,
+    dsse: envelopes.map((text) => toUtf8(text)),
     limits: { ...DEFAULT_LIMITS, ...limits },
     ...more,
   });

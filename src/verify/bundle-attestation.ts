@@ -27,7 +27,7 @@ export async function checkAttestation(
   archive: ZipArchive,
 ): Promise<void> {
   await checkOwnAttestation(bundle, manifest, archive);
-  checkGivenEnvelope(bundle, manifest);
+  checkGivenEnvelopes(bundle, manifest);
 }
 
 async function checkOwnAttestation(
@@ -61,19 +61,22 @@ async function checkOwnAttestation(
 }
 
 /** What the caller gave beside the part, which stands for an attestation in it where there is none (formats §2, DSSE). */
-function checkGivenEnvelope(bundle: Bundle, manifest: BundleManifest): void {
-  const { ledger, settings, subject, dsse, manifestDigest, runResult } = bundle;
-  if (dsse === undefined) return;
+function checkGivenEnvelopes(bundle: Bundle, manifest: BundleManifest): void {
+  const { ledger, settings, subject, envelopes, manifestDigest, runResult } = bundle;
+  if (envelopes.length === 0) return;
   if (manifestDigest === undefined || runResult === undefined) {
     const reason = 'there is no manifest and run result that could be read';
     return ledger.skipped('dsse.attestation', 'not_checked', reason);
   }
   const about = dsseOnBundle(subject, { manifest, manifestDigest, runResult });
-  const judged = judgeGivenDsse(ledger, subject, dsse, about, settings);
-  bundle.signer ??= judged.signer;
-  if (judged.statement === undefined) return;
-  bundle.signers = [...bundle.signers, ...signingKeys('dsse', judged.statement, judged.keys)];
-  bundle.reproduction ??= judged.statement.subject.reproduction;
+  const signers = [...bundle.signers];
+  for (const { signer, statement, keys } of judgeGivenDsse(ledger, subject, envelopes, about, settings)) {
+    bundle.signer ??= signer;
+    if (statement === undefined) continue;
+    signers.push(...signingKeys('dsse', statement, keys));
+    bundle.reproduction ??= statement.subject.reproduction;
+  }
+  bundle.signers = signers;
 }
 
 /** The keys that vouch for a statement: each signature under its own name, at the time that the statement states. */
@@ -90,8 +93,9 @@ const signingKeys = (
     in: place,
   }));
 
-function unsigned({ ledger, subject, dsse, settings }: Bundle): void {
-  const message = dsse === undefined ? 'nobody signed this bundle' : 'the bundle carries no attestation';
+function unsigned({ ledger, subject, envelopes, settings }: Bundle): void {
+  const alone = envelopes.length === 0;
+  const message = alone ? 'nobody signed this bundle' : 'the bundle carries no attestation';
   for (const id of [
     'attestation.format',
     'attestation.key',
@@ -101,7 +105,7 @@ function unsigned({ ledger, subject, dsse, settings }: Bundle): void {
     ledger.skipped(id, 'not_applicable', message);
   }
   if (settings.secondOpinion !== undefined) ledger.skipped('second.crypto', 'not_applicable', message);
-  if (dsse === undefined) ledger.note([finding('bundle.UNSIGNED', subject, { message })]);
+  if (alone) ledger.note([finding('bundle.UNSIGNED', subject, { message })]);
 }
 
 function checkBinding(bundle: Bundle, manifest: BundleManifest, { statement }: Attestation): void {

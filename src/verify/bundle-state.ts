@@ -3,6 +3,7 @@ import type { Attestation, Reproduction, RunResult } from '../contract/index.ts'
 import type { BundleManifest, PartRow } from '../evidence/index.ts';
 import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { settingsOf, type Settings, type VerifyOptions } from './options.ts';
+import { givenEnvelopes, type Envelopes, type GivenEnvelope } from './given-envelopes.ts';
 import type { SignedBy, SigningKey } from './report.ts';
 
 /** What the export manifest says of a part; without it a part is judged by itself. */
@@ -11,12 +12,17 @@ export type Listing = {
   readonly organizationId: string;
   readonly fromAtMs: number;
   readonly throughAtMs: number;
+  /** Envelopes about this bundle that the caller gave beside the export; whoever judges the part judges these. */
+  readonly envelopes?: readonly GivenEnvelope[];
 };
 
 export type VerifyPartOptions = VerifyOptions & {
   readonly listed?: Listing;
-  /** A DSSE envelope about this bundle. Where the part carries no attestation it stands for one (formats §2, DSSE). */
-  readonly dsse?: Uint8Array;
+  /**
+   * DSSE envelopes about this bundle, at most 10,000, each of which has to hold. Where the part carries no attestation
+   * they stand for one (formats §2, DSSE).
+   */
+  readonly dsse?: Envelopes;
 };
 
 /** Sizes and digests of the entries of an archive, by name, as they were read. */
@@ -27,7 +33,8 @@ export type Bundle = {
   readonly ledger: Ledger;
   readonly settings: Settings;
   readonly listed?: Listing;
-  readonly dsse?: Uint8Array;
+  /** What the caller gave beside it. */
+  readonly envelopes: readonly GivenEnvelope[];
   /** What findings are about: the id in the row, until the manifest is read. */
   subject: string;
   archive?: { readonly digest: Digest; readonly bytes: number };
@@ -51,7 +58,7 @@ export function newBundle(options: VerifyPartOptions): Bundle {
     ledger: createLedger(),
     settings: settingsOf(options),
     ...(listed === undefined ? {} : { listed }),
-    ...(dsse === undefined ? {} : { dsse }),
+    envelopes: [...givenEnvelopes(dsse), ...(listed?.envelopes ?? [])],
     subject: listed?.row.evidenceBundleId ?? 'bundle',
     signed: listed?.row.signed,
     read: new Map(),
@@ -79,7 +86,7 @@ const SECOND: Readonly<Partial<Record<CheckId, readonly CheckId[]>>> = {
 };
 
 /** Records every check from `first` on that has no state yet as not checked. */
-export function skipFrom({ ledger, dsse, settings }: Bundle, first: CheckId, reason: string): void {
+export function skipFrom({ ledger, envelopes, settings }: Bundle, first: CheckId, reason: string): void {
   const done = new Set(ledger.checks.map((check) => check.id));
   for (const id of CONTENT_CHECKS.slice(CONTENT_CHECKS.indexOf(first))) {
     if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
@@ -88,6 +95,6 @@ export function skipFrom({ ledger, dsse, settings }: Bundle, first: CheckId, rea
   const asked: readonly CheckId[] =
     settings.secondOpinion === undefined ? [] : (SECOND[first] ?? SECOND_CHECKS);
   for (const id of asked) if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
-  if (dsse !== undefined && !done.has('dsse.attestation'))
+  if (envelopes.length > 0 && !done.has('dsse.attestation'))
     ledger.skipped('dsse.attestation', 'not_checked', reason);
 }

@@ -115,8 +115,8 @@ export const CHECK_CODES: Readonly<Record<CheckId, Row>> = {
   },
   'dsse.threshold': { own: ['dsse.THRESHOLD_MISSED'], shared: ['dsse.SIGNATURE_UNCOUNTED', ...KEY] },
   'dsse.attestation': {
-    own: ['dsse.SUBJECT_MISMATCH'],
-    shared: namespace('dsse').filter((code) => code !== 'dsse.SUBJECT_MISMATCH'),
+    own: ['dsse.SUBJECT_MISMATCH', 'dsse.SUBJECT_UNKNOWN'],
+    shared: namespace('dsse').filter((code) => !code.startsWith('dsse.SUBJECT_')),
   },
   'second.reader': { own: ['zip.SECOND_OPINION'], shared: [...ARCHIVE, ...READ] },
   'second.crypto': { own: ['attestation.SECOND_OPINION'], shared: [] },

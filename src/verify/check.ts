@@ -30,7 +30,7 @@ export const CHECKS = {
   'attestation.signature': 'the signature verifies over the statement with that key',
   'attestation.binding': 'everything that the statement names is bound to the bytes that are here',
   'dsse.threshold': 'as many different trusted keys signed the envelope as were asked for',
-  'dsse.attestation': 'the envelope that the caller gave vouches for what is here',
+  'dsse.attestation': 'the envelopes that the caller gave vouch for what is here',
   'second.reader': 'a second ZIP reader sees the same entries and bytes',
   'second.crypto': 'a second implementation judges the signature the same',
   'local-report.bytes': 'the archive has the listed size and SHA-256',
@@ -82,11 +82,15 @@ export function createLedger(): Ledger {
     checks.push(check);
     checks.sort((a, b) => ORDER.get(a.id)! - ORDER.get(b.id)!);
   };
+  // One at a time: there may be more of them than a call takes arguments.
+  const addAll = (found: readonly Finding[]): void => {
+    for (const one of found) findings.push(one);
+  };
   return {
     findings,
     checks,
     ran(id, found) {
-      findings.push(...found);
+      addAll(found);
       const check = checkOf(id, found);
       add(check);
       return check.state === 'passed';
@@ -98,13 +102,13 @@ export function createLedger(): Ledger {
       add({ id, state: 'failed', reason });
     },
     amend(id, found) {
-      findings.push(...found);
+      addAll(found);
       const at = checks.findIndex((check) => check.id === id);
       const check = checkOf(id, found);
       if (at >= 0 && check.state !== 'passed' && checks[at]!.state !== 'failed') checks[at] = check;
     },
     note(found) {
-      findings.push(...found);
+      addAll(found);
     },
   };
 }

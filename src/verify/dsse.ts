@@ -22,6 +22,7 @@ import { createLedger, type CheckId, type Ledger } from './check.ts';
 import { exportSubjectFindings } from './export-subject.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { foldInto } from './fold.ts';
+import type { GivenEnvelope } from './given-envelopes.ts';
 import { acceptedTypes, type Settings } from './options.ts';
 
 /** What an envelope has to be about: what kind of statement, where it belongs, and what it must be bound to. */
@@ -31,7 +32,7 @@ export type DsseAbout<S extends AnyStatement = AnyStatement> = Pick<
 > & {
   readonly read: (envelope: DsseEnvelope, accepted: readonly string[]) => S;
   /** What the statement names and is otherwise; absent where there are no bytes to compare it with. */
-  readonly bind?: (statement: S) => readonly Finding[];
+  readonly bind?: (statement: S, path: string) => readonly Finding[];
 };
 
 const PREDICATE = '/payload#/predicate';
@@ -42,7 +43,8 @@ export const dsseOnBundle = (subject: string, facts: BundleFacts): DsseAbout<Sta
   projectId: facts.manifest.projectId,
   organizationId: facts.manifest.organizationId,
   read: readDsseStatement,
-  bind: (statement) => bindingFindings(subject, `dsse#${PREDICATE}/subject/manifestDigest`, statement, facts),
+  bind: (statement, path) =>
+    bindingFindings(subject, `${path}#${PREDICATE}/subject/manifestDigest`, statement, facts),
 });
 
 /** An envelope about the list of an export. */
@@ -55,8 +57,8 @@ export const dsseOnExport = (
   organizationId,
   ...(scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true }),
   read: readExportDsseStatement,
-  bind: (statement) =>
-    exportSubjectFindings(subject, `dsse#${PREDICATE}/subject`, statement.subject, {
+  bind: (statement, path) =>
+    exportSubjectFindings(subject, `${path}#${PREDICATE}/subject`, statement.subject, {
       evidenceExportId,
       organizationId,
       manifestDigest,
@@ -73,13 +75,13 @@ export const dsseOnReceipt = (
   projectId,
   organizationId,
   read: readReceiptDsseStatement,
-  bind: ({ subject: stated }) => {
+  bind: ({ subject: stated }, envelope) => {
     const known = { receiptDigest, manifestDigest, evidenceExportId };
     const differing = RECEIPT_SUBJECT.filter((name) => stated[name] !== known[name]);
     return differing.map((name) => {
       const message = `the statement has another ${name} than the receipt beside it`;
       const values = { expected: known[name], actual: stated[name] };
-      const path = `dsse#${PREDICATE}/subject/${name}`;
+      const path = `${envelope}#${PREDICATE}/subject/${name}`;
       return finding('receipt.SUBJECT_MISMATCH', subject, { path, message, ...values });
     });
   },
@@ -87,24 +89,31 @@ export const dsseOnReceipt = (
 
 const RECEIPT_SUBJECT = ['receiptDigest', 'manifestDigest', 'evidenceExportId'] as const;
 
-/** `dsse.attestation`: an envelope that the caller gave beside evidence, judged as one check of it. */
+/**
+ * `dsse.attestation`: the envelopes that the caller gave beside evidence, judged as one check of it. All of them have to
+ * hold: of others none counts.
+ * @param amiss what is wrong with further envelopes, which are not judged
+ */
 export function judgeGivenDsse<S extends AnyStatement>(
   ledger: Ledger,
   subject: string,
-  bytes: Uint8Array,
+  envelopes: readonly GivenEnvelope[],
   about: DsseAbout<S>,
   settings: Settings,
-): EnvelopeJudgement<S> {
-  const steps = createLedger();
-  const judged = judgeEnvelope(steps, subject, bytes, about, 1, settings);
-  return foldInto(ledger, 'dsse.attestation', steps) ? judged : { trusted: false };
+  amiss: readonly Finding[] = [],
+): readonly EnvelopeJudgement<S>[] {
+  const others = createLedger();
+  others.note(amiss);
+  const judged = envelopes.map((envelope) => {
+    const steps = createLedger();
+    return { steps, judgement: judgeEnvelope(steps, subject, envelope, about, 1, settings) };
+  });
+  const held = foldInto(ledger, 'dsse.attestation', ...judged.map(({ steps }) => steps), others);
+  return held ? judged.map(({ judgement }) => judgement) : [];
 }
 
 /** What the judgement of an envelope found out; the statement where it counts. */
 export type EnvelopeJudgement<S> = SignatureJudgement & { readonly statement?: S };
-
-/** The path of findings about an envelope: the caller gave it, so that it has no name of its own. */
-const PATH = 'dsse';
 
 const STEPS: readonly CheckId[] = [
   'attestation.format',
@@ -121,12 +130,12 @@ const STEPS: readonly CheckId[] = [
 export function judgeEnvelope<S extends AnyStatement>(
   ledger: Ledger,
   subject: string,
-  bytes: Uint8Array,
+  given: GivenEnvelope,
   about: DsseAbout<S>,
   threshold: number,
   settings: Settings,
 ): EnvelopeJudgement<S> {
-  const opened = openEnvelope(ledger, subject, bytes, about, settings);
+  const opened = openEnvelope(ledger, subject, given, about, settings);
   if (opened === undefined) {
     for (const id of STEPS) ledger.skipped(id, 'not_checked', 'the envelope holds no statement to judge');
     return { trusted: false };
@@ -136,24 +145,24 @@ export function judgeEnvelope<S extends AnyStatement>(
   const judged = judgeSignature(
     ledger,
     subject,
-    PATH,
+    given.path,
     { ...known, ...signedBy(envelope, statement) },
     settings,
   );
   const { enough, keys } = checkThreshold(ledger, subject, opened, about, threshold, settings);
   if (bind === undefined)
     ledger.skipped('attestation.binding', 'not_checked', 'an envelope alone is bound to no bytes');
-  const bound = bind === undefined || ledger.ran('attestation.binding', bind(statement));
+  const bound = bind === undefined || ledger.ran('attestation.binding', bind(statement, given.path));
   if (!enough || !bound) return { trusted: false };
   return judged.trusted ? { ...judged, keys, statement } : judged;
 }
 
-type Opened<S> = { readonly envelope: DsseEnvelope; readonly statement: S };
+type Opened<S> = { readonly path: string; readonly envelope: DsseEnvelope; readonly statement: S };
 
 function openEnvelope<S extends AnyStatement>(
   ledger: Ledger,
   subject: string,
-  bytes: Uint8Array,
+  { path, bytes }: GivenEnvelope,
   { read, purpose }: DsseAbout<S>,
   settings: Settings,
 ): Opened<S> | undefined {
@@ -162,9 +171,9 @@ function openEnvelope<S extends AnyStatement>(
     const statement = read(envelope, acceptedTypes(settings, purpose));
     refuseForeignKeyIds(envelope, statement.keyId);
     ledger.ran('dsse.envelope', []);
-    return { envelope, statement };
+    return { path, envelope, statement };
   } catch (error) {
-    ledger.ran('dsse.envelope', findingsOf(error, subject, PATH));
+    ledger.ran('dsse.envelope', findingsOf(error, subject, path));
     return undefined;
   }
 }
@@ -194,7 +203,7 @@ function signedBy(envelope: DsseEnvelope, statement: AnyStatement) {
 function checkThreshold(
   ledger: Ledger,
   subject: string,
-  { envelope, statement }: Opened<AnyStatement>,
+  { path, envelope, statement }: Opened<AnyStatement>,
   { purpose, projectId, organizationId }: Omit<DsseAbout, 'bind' | 'read'>,
   threshold: number,
   settings: Settings,
@@ -217,7 +226,7 @@ function checkThreshold(
       ? []
       : [
           finding('dsse.SIGNATURE_UNCOUNTED', subject, {
-            path: `${PATH}#/signatures/${at}`,
+            path: `${path}#/signatures/${at}`,
             message: `the signature of ${JSON.stringify(keyId)} counts for nothing: ${problem.message}`,
           }),
         ],
@@ -226,7 +235,7 @@ function checkThreshold(
     const message = 'fewer different trusted keys signed the envelope than were asked for';
     const counts = { expected: `at least ${threshold}`, actual: String(distinct) };
     found.push(
-      finding('dsse.THRESHOLD_MISSED', subject, { path: `${PATH}#/signatures`, message, ...counts }),
+      finding('dsse.THRESHOLD_MISSED', subject, { path: `${path}#/signatures`, message, ...counts }),
     );
   }
   return { enough: ledger.ran('dsse.threshold', found), keys };

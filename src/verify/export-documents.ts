@@ -20,6 +20,7 @@ import { exportSubjectFindings } from './export-subject.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import type { Files } from './export-files.ts';
 import { foldInto } from './fold.ts';
+import { sortEnvelopes, type SortedEnvelopes } from './given-envelopes.ts';
 import { irregular } from './listed-part.ts';
 
 /** The bytes of a document of the export, or `undefined` when it is not there. */
@@ -155,7 +156,7 @@ export async function checkExportAttestation(state: Export, files: Files): Promi
   } catch (error) {
     ledger.ran('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
   }
-  checkGivenEnvelope(state);
+  checkGivenEnvelopes(state);
   if (state.completeness !== 'claimed') return;
   const message = 'nobody vouches that the list of bundles is complete';
   ledger.note([finding('export.COMPLETENESS_CLAIMED', EXPORT, { message })]);
@@ -179,15 +180,27 @@ function judgeExportAttestation(state: Export, bytes: Uint8Array): void {
   if (foldInto(ledger, 'export.attestation', steps)) vouchedFor(state, judged);
 }
 
-/** `dsse.attestation`: what the caller gave beside the export vouches for the list as well. */
-function checkGivenEnvelope(state: Export): void {
-  const { ledger, settings, manifest, manifestDigest, dsse } = state;
-  if (dsse === undefined) return;
+/** `dsse.attestation`: what the caller gave beside the export vouches for the list as well, or for one of its bundles. */
+function checkGivenEnvelopes(state: Export): void {
+  const { ledger, settings, manifest, manifestDigest, envelopes } = state;
+  if (envelopes.length === 0) return;
   if (manifest === undefined || manifestDigest === undefined)
     return ledger.skipped('dsse.attestation', 'not_checked', 'there is no manifest that could be read');
   const about = dsseOnExport(EXPORT, manifest, manifestDigest);
-  vouchedFor(state, judgeGivenDsse(ledger, EXPORT, dsse, about, settings));
+  const sorted = sortEnvelopes(envelopes, manifest, manifestDigest, settings);
+  state.sorted = sorted;
+  const { list, stray } = sorted;
+  if (list.length === 0 && stray.length === 0) return;
+  const judged = judgeGivenDsse(ledger, EXPORT, list, about, settings, stray.map(aboutNothing));
+  for (const one of judged) vouchedFor(state, one);
 }
+
+const aboutNothing = ({ path, digest }: SortedEnvelopes['stray'][number]): Finding =>
+  finding('dsse.SUBJECT_UNKNOWN', EXPORT, {
+    path: `${path}#/payload#/subject/0/digest/sha256`,
+    message: 'the envelope is about a bundle that the export does not list',
+    actual: digest,
+  });
 
 function vouchedFor(state: Export, { signer }: SignatureJudgement): void {
   if (signer === undefined) return;

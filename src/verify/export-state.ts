@@ -2,6 +2,7 @@ import type { Digest } from '../bytes/hash.ts';
 import type { EvidenceExport } from '../contract/index.ts';
 import type { EvidenceSource, ExportManifest } from '../evidence/index.ts';
 import type { Ledger } from './check.ts';
+import type { GivenEnvelope, SortedEnvelopes } from './given-envelopes.ts';
 import type { Settings } from './options.ts';
 import type { Completeness, SignedBy } from './report.ts';
 
@@ -11,7 +12,9 @@ export type Export = {
   readonly settings: Settings;
   readonly ledger: Ledger;
   /** What the caller gave beside the export. */
-  readonly dsse?: Uint8Array;
+  readonly envelopes: readonly GivenEnvelope[];
+  /** The same by what they are about, once there is a manifest. */
+  sorted?: SortedEnvelopes;
   manifest?: ExportManifest;
   manifestDigest?: Digest;
   manifestBytes?: number;

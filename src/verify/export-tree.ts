@@ -42,6 +42,7 @@ export async function verifyExportTree(
     source,
     settings: settingsOf(options),
     ledger: createLedger(),
+    envelopes: [],
     completeness: 'claimed',
   };
   const files = await listFiles(state);

@@ -17,6 +17,7 @@ import { checkFiles, listFiles, NO_FILES, type Files } from './export-files.ts';
 import { EXPORT, type Export } from './export-state.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import { boundTimes } from './first-seen.ts';
+import { givenEnvelopes, type Envelopes } from './given-envelopes.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
 import { settingsOf, trustOf, type VerifyOptions } from './options.ts';
@@ -41,8 +42,11 @@ export type VerifyExportOptions = VerifyOptions & {
   /** Parts judged at once; default 1. */
   readonly concurrency?: number;
   readonly onProgress?: (event: VerifyProgress) => void;
-  /** A DSSE envelope about the list of bundles, which vouches for it as an export attestation does (formats §2, DSSE). */
-  readonly dsse?: Uint8Array;
+  /**
+   * DSSE envelopes, at most 10,000, each about the list of bundles or about one bundle of the export: they vouch for it
+   * as an attestation in the export does. One that is about nothing here fails the export (formats §2, DSSE).
+   */
+  readonly dsse?: Envelopes;
   /**
    * Where signed receipts of mirrors of this export lie under `receipts/`, beside those in the export itself: they bound
    * when it was there (formats §3).
@@ -60,9 +64,9 @@ export async function verifyExport(
   { dsse, receipts = [], ...options }: VerifyExportOptions,
 ): Promise<ExportReport> {
   const state: Export = {
-    ...(dsse === undefined ? {} : { dsse }),
     source,
     settings: settingsOf(options),
+    envelopes: givenEnvelopes(dsse),
     ledger: createLedger(),
     completeness: 'claimed',
   };
@@ -96,7 +100,7 @@ const TREE_CHECKS = [
 function unlisted(state: Export): ExportReport {
   for (const id of TREE_CHECKS)
     state.ledger.skipped(id, 'not_checked', 'the files of the export could not be listed');
-  if (state.dsse !== undefined)
+  if (state.envelopes.length > 0)
     state.ledger.skipped('dsse.attestation', 'not_checked', 'the files of the export could not be listed');
   return reportOf(state, NO_FILES, [], []);
 }
@@ -135,7 +139,8 @@ async function verifyParts(
   return mapConcurrently(manifest.parts, concurrency, async (row) => {
     if (done % PARTS_PER_TURN === 0) await turn();
     state.settings.signal?.throwIfAborted();
-    const listed = { row, organizationId, fromAtMs, throughAtMs };
+    const envelopes = state.sorted?.parts.get(row.manifestDigest) ?? [];
+    const listed = { row, organizationId, fromAtMs, throughAtMs, ...(envelopes.length > 0 && { envelopes }) };
     const report = await verifyListedPart(state.source, files.byPath.get(row.path), listed, options);
     done++;
     const { verdict } = report;

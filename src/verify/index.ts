@@ -4,6 +4,7 @@ export { verifyExportTree, type ExportTreeReport } from './export-tree.ts';
 export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export.ts';
 export type { Finding } from './finding.ts';
 export { judgePartSignature, judgeSignatures, type JudgeSignaturesOptions } from './judge-signatures.ts';
+export { MAX_ENVELOPES, type Envelopes } from './given-envelopes.ts';
 export type { JudgePart } from './listed-part.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
 export { verifyPart, type Listing, type VerifyPartOptions } from './part.ts';

@@ -38,6 +38,7 @@ export async function judgeSignatures(
   const state: Export = {
     source,
     settings: settingsOf(rest),
+    envelopes: [],
     ledger: createLedger(),
     completeness: 'claimed',
   };

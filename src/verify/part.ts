@@ -67,7 +67,7 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
   const { signers, reproduction } = bundle;
   const verdict = bundleVerdict(ledger, {
     depth: settings.depth,
-    signed: signed === true || bundle.dsse !== undefined,
+    signed: signed === true || bundle.envelopes.length > 0,
     trusted: signer !== undefined,
     listed: listed !== undefined,
   });

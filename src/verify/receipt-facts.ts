@@ -10,6 +10,7 @@ import { readFile, type EvidenceSource } from '../evidence/source.ts';
 import { createLedger } from './check.ts';
 import { dsseOnReceipt, judgeEnvelope } from './dsse.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
+import { onlyEnvelope } from './given-envelopes.ts';
 import type { Settings } from './options.ts';
 import type { SignedBy } from './report.ts';
 
@@ -136,7 +137,7 @@ export function judgeReceiptEnvelope(
 ): Judged {
   const steps = createLedger();
   const about = dsseOnReceipt(RECEIPTS, receipt, digest);
-  const { signer, trusted } = judgeEnvelope(steps, RECEIPTS, envelope, about, 1, settings);
+  const { signer, trusted } = judgeEnvelope(steps, RECEIPTS, onlyEnvelope(envelope), about, 1, settings);
   const findings = steps.findings
     .filter(({ code }) => code !== 'trust.STORE_ABSENT') // the report says once that there is no trust store
     .map((one) => ({ ...one, path: (one.path ?? '').replace(/^(?:dsse)?/, path) }));

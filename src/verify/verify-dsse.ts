@@ -12,6 +12,7 @@ import { reportAlone } from './attestation.ts';
 import { createLedger, type Ledger } from './check.ts';
 import { dsseOnBundle, dsseOnExport, judgeEnvelope, type DsseAbout } from './dsse.ts';
 import { findingsOf } from './finding.ts';
+import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, type VerifyOptions } from './options.ts';
 import type { AttestationReport } from './report.ts';
 
@@ -45,7 +46,7 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
       ? judgeEnvelope(
           ledger,
           SUBJECT,
-          envelope,
+          onlyEnvelope(envelope),
           onBundle(ledger, manifest, settings.limits),
           threshold,
           settings,
@@ -53,7 +54,7 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
       : judgeEnvelope(
           ledger,
           SUBJECT,
-          envelope,
+          onlyEnvelope(envelope),
           onExport(ledger, manifest, settings.limits),
           threshold,
           settings,

@@ -149,6 +149,18 @@ describe('drillproof dsse', () => {
       () => ['dsse', 'create', at('part-1.zip'), '--signer', 'a | b', '--issuer', 'i', '--out', at('x.json')],
     ],
     [
+      'two paths for several envelopes',
+      () => [
+        'verify',
+        at('part-1.zip'),
+        at('part-2.zip'),
+        '--dsse',
+        at('part.json'),
+        '--dsse',
+        at('export.json'),
+      ],
+    ],
+    [
       'two paths for one envelope',
       () => ['verify', at('part-1.zip'), at('part-2.zip'), '--dsse', at('part.json'), ...trust()],
     ],
@@ -182,6 +194,33 @@ describe('drillproof verify --dsse', () => {
       expect(JSON.parse(said)).toMatchObject({ verdict: 'verified', completeness: 'attested' });
     }
     expect((await ended(['verify', at('claimed'), ...trust(), '--dsse', at('export.json')]))[0]).toBe(1);
+  });
+
+  it('takes several, each by what it is about, and fails by one that is about nothing there', async () => {
+    await make(['export', at('unsigned.zip'), '--out', at('bare')]);
+    await make(['dsse', 'create', at('bare'), ...signer(), '--out', at('bare.json')]);
+    const given = (...names: readonly string[]) =>
+      ended(['verify', at('bare'), ...trust(), ...names.flatMap((name) => ['--dsse', at(name)])]);
+    const [code, said] = await given('part.json', 'bare.json');
+    expect([code, JSON.parse(said)]).toMatchObject([0, { verdict: 'verified', completeness: 'attested' }]);
+    expect((await given('bare.json'))[0]).toBe(1);
+    await make(['dsse', 'create', at('part-2.zip'), ...signer(), '--out', at('part-2.json')]);
+    const [bad, why] = await given('part.json', 'bare.json', 'part-2.json');
+    expect([bad, why]).toEqual([1, expect.stringContaining('dsse.SUBJECT_UNKNOWN')]);
+    expect((await given('part.json', 'absent.json'))[0]).toBe(2);
+  });
+
+  it('reads standard input once', async () => {
+    const args = ['verify', at('unsigned.zip'), ...trust(), '--dsse', '-'];
+    const input = await readFile(at('part.json'), 'utf8');
+    expect((await drillproof(args, { input })).code).toBe(0);
+    expect((await drillproof([...args, '--dsse', '-'], { input })).code).toBe(2);
+  });
+
+  it('is a wrong call with more than 10,000', async () => {
+    const envelopes = (n: number) => Array.from({ length: n }, () => ['--dsse', at('absent.json')]).flat();
+    const [code, said] = await ended(['verify', at('unsigned.zip'), ...trust(), ...envelopes(10_001)]);
+    expect([code, said]).toEqual([2, expect.stringContaining('10001')]);
   });
 });
 

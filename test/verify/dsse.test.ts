@@ -290,8 +290,9 @@ describe('an envelope beside an export', () => {
     );
   });
 
-  it('fails the export when it is about another, or about a bundle', async () => {
-    for (const wrong of [a.dsse, toUtf8('{}')]) {
+  it('fails the export when it is about another, or about a bundle of another', async () => {
+    const stranger = (await side(9)).dsse;
+    for (const wrong of [stranger, toUtf8('{}')]) {
       const report = await verify({ dsse: wrong });
       expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
     }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, examples, many, standardOptions, time, wholeNumber } from '../options.ts';
+import { digest, examples, many, standardOptions, text, time, wholeNumber } from '../options.ts';
 import { shard } from '../shard-option.ts';
 import { trustOptions } from '../trust-options.ts';
 import { target } from '../verify-output.ts';
@@ -52,7 +52,8 @@ export function define(command: Command, cli: Cli): void {
     )
     .option(
       '--dsse <file>',
-      'envelope that vouches for a part, or for the list of an export, beside or in place of its attestation',
+      'envelope that vouches for a part, or for an export or a bundle in it, beside or in place of its attestation (may be given again)',
+      many(text),
     )
     .option(
       '--receipts <path>',
@@ -91,6 +92,10 @@ export function define(command: Command, cli: Cli): void {
     [
       'a part by an envelope that came with it',
       'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
+    ],
+    [
+      'bundles of an export by envelopes about each of them',
+      'drillproof verify ./mirror --dsse 1.dsse.json --dsse 2.dsse.json --trust trust.json',
     ],
     ['only whether the bytes match, without a key', 'drillproof verify ./mirror --accept intact'],
   ]).addHelpText('after', MORE);

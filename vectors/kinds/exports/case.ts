@@ -31,6 +31,10 @@ export const inputSchema = z.strictObject({
       bundles: z.int().optional(),
     })
     .optional(),
+  envelopes: z
+    .array(z.string())
+    .optional()
+    .describe('DSSE envelopes that the caller gives beside it, as text; their bytes are the UTF-8 of it'),
   limits: z.strictObject({ parts: z.int().optional(), files: z.int().optional() }).optional(),
 });
 

@@ -2,6 +2,7 @@ import type { Kind } from '../../kind.ts';
 import { bags } from './bags.ts';
 import { type Expected, type Input, expectedSchema, inputSchema } from './case.ts';
 import { documents } from './documents.ts';
+import { envelopes } from './envelopes.ts';
 import { expectations, limits } from './expectations.ts';
 import { lists } from './lists.ts';
 import { oneFile } from './one-file.ts';
@@ -29,5 +30,6 @@ export const exports: Kind<Input, Expected> = {
     ...oneFile(),
     ...bags(),
     ...seenByReceipts(),
+    ...envelopes(),
   ],
 };

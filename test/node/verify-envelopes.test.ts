@@ -1,0 +1,77 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { attestDsse, parseAttestation, zipSource } from '../../src/evidence/index.ts';
+import { verifyDirectory } from '../../src/node/verify-directory.ts';
+import { renderJson } from '../../src/report/index.ts';
+import { dsseBytes, trustStore, type Signer } from '../../src/trust/index.ts';
+import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
+import { openZip } from '../../src/zip/index.ts';
+import {
+  makeBundleInput,
+  makeExport,
+  makeObject,
+  makePart,
+  makeSigner,
+  makeTrust,
+  NOW,
+  pack,
+  unpack,
+} from '../support/evidence.ts';
+
+/** Parts that are so large together that threads are started for them. */
+const LARGE = 6 * 2 ** 20;
+const objects = [
+  ...makeBundleInput(1).objects,
+  makeObject('files/large.bin', '', {
+    open: async function* () {
+      yield new Uint8Array(LARGE).map((_, at) => (at * 2_654_435_761) >>> (at % 13));
+    },
+  }),
+];
+
+const [first, second] = [makeSigner(), makeSigner()];
+const trust = trustStore([...makeTrust(first).keys, ...makeTrust(second).keys]);
+let root: string;
+let zip: Uint8Array;
+const envelopes: Uint8Array[] = [];
+
+async function about(n: number, signer: Signer): Promise<Uint8Array> {
+  const entries = await unpack((await makePart(n, signer, { objects })).bytes);
+  const { statement } = parseAttestation(entries.get('attestation.json')!);
+  return dsseBytes(await attestDsse(statement, [signer]));
+}
+
+beforeAll(async () => {
+  const { files } = await makeExport({ signer: first, parts: 3, bundle: { objects } });
+  root = await mkdtemp(join(tmpdir(), 'drillproof-envelopes-'));
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), bytes);
+  }
+  zip = await pack(Object.entries(files));
+  for (const n of [3, 1, 9]) envelopes.push(await about(n, second));
+}, 60_000);
+afterAll(() => rm(root, { recursive: true }));
+
+const inFolder = (dsse: readonly Uint8Array[], jobs: number): Promise<ExportReport> =>
+  verifyDirectory(root, { asOfMs: NOW, trust, dsse, jobs });
+const inZip = async (dsse: readonly Uint8Array[]): Promise<ExportReport> =>
+  verifyExport(zipSource(await openZip(memoryAccess(zip))), { asOfMs: NOW, trust, dsse });
+const signersOf = ({ parts }: ExportReport) => parts.map(({ signers }) => signers?.length);
+
+describe('envelopes about bundles of an export in a folder', () => {
+  it.each([
+    ['that hold', () => envelopes.slice(0, 2), 'verified'],
+    ['of which one is about no bundle of it', () => envelopes, 'failed'],
+  ])('reach the threads: %s', async (_, dsse, verdict) => {
+    const one = await inFolder(dsse(), 1);
+    expect([one.verdict, signersOf(one)]).toEqual([verdict, [2, 1, 2]]);
+    for (const jobs of [2, 4]) expect(renderJson(await inFolder(dsse(), jobs))).toBe(renderJson(one));
+    const packed = await inZip(dsse());
+    const checks = packed.checks.filter(({ id }) => id !== 'export.container');
+    expect(renderJson({ ...packed, checks })).toBe(renderJson(one));
+  });
+});
