@@ -69,7 +69,7 @@ async function readParent(
   const file = await reading.open(parent.path, from);
   const digest = digestOf(file.bytes);
   if (digest !== parent.digest || file.bytes.length > MAX_POLICY_BYTES) {
-    const message = `${from}: ${parent.path} is not the file that was named`;
+    const message = `${from}: ${parent.path} is not the file that was named: its SHA-256 is ${digest}`;
     const details = { expected: parent.digest, actual: digest };
     throw new DrillproofError('policy.EXTENDS_MISMATCH', message, { path: `${pointer}/digest`, details });
   }
