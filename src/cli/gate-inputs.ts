@@ -57,7 +57,9 @@ async function inputOf(cli: Cli, name: string, options: GateOptions, how: How): 
     const { code, message, path } = failureOf(error, cli.signal.aborted);
     if (cli.signal.aborted || /^(?:usage|internal|client)\./.test(code)) throw error;
     if (codeEntry(code).class === 'internal') throw error;
-    return { name, failure: { code, message, ...(path !== undefined && { path }) } };
+    const missing = code === 'io.NOT_FOUND' && options.url === undefined && isExportId(name);
+    const words = missing ? `${message}; an export at a control plane needs --url and --project` : message;
+    return { name, failure: { code, message: words, ...(path !== undefined && { path }) } };
   }
 }
 

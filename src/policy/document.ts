@@ -131,8 +131,8 @@ const summarySchema = closed({
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
 export const policySchema = closed({
   $schema: z.string().exactOptional(),
-  schemaVersion: z.literal(1),
-  kind: z.literal('policy'),
+  schemaVersion: z.literal(1, 'must be 1'),
+  kind: z.literal('policy', 'must be "policy"'),
   name: text(1, 128).exactOptional(),
   description: text(1, 4096).exactOptional(),
   extends: z

@@ -175,6 +175,7 @@ describe('nothing to check is never success', () => {
   it('says that nothing was named, and names once what is not there', async () => {
     expect((await gate()).stderr).toContain('no evidence was named');
     expect((await gate('absent')).stdout).toMatch(/^ {4}- absent: cannot read absent/m);
+    expect((await gate('evexp_999999999999', '--json')).stdout).toContain('needs --url and --project');
   });
 
   it('without a trust store nothing is verified', async () => {
