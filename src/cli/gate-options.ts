@@ -1,19 +1,15 @@
-import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Digest } from '../bytes/hash.ts';
 import { decisionRenderers, type DecisionFormat } from '../report/decision-renderers.ts';
-import { digest, many, text, time, wholeNumber } from './options.ts';
+import { many } from './options.ts';
+import { judgingOptions, type JudgingOptions } from './judging-options.ts';
 import { summaryOptions, type SummaryOptions } from './gate-summary.ts';
 import { duration } from './quantities.ts';
-import { trustOptions, type TrustOptions } from './trust-options.ts';
-import type { PathList } from './verify-list.ts';
 
 /** Where a rendering of the decision goes: to a file, or to standard output. */
 export type DecisionTarget = { readonly format: DecisionFormat; readonly file?: string };
 
 /** What the command line says, parsed. */
-export type GateOptions = TrustOptions &
-  PathList &
+export type GateOptions = JudgingOptions &
   SummaryOptions & {
     readonly policy?: string;
     readonly url?: string;
@@ -21,17 +17,7 @@ export type GateOptions = TrustOptions &
     readonly tokenFile?: string;
     readonly caFile?: string;
     readonly wait?: number;
-    readonly expectManifest?: Digest;
-    readonly expectExport?: string;
-    readonly expectOrganization?: string;
-    readonly expectProject?: string;
-    readonly expectBundles?: number;
-    readonly asOf?: number;
     readonly depth?: string;
-    readonly jobs: number;
-    readonly secondOpinion?: boolean;
-    readonly dsse?: readonly string[];
-    readonly receipts?: string;
     readonly format?: readonly DecisionTarget[];
     readonly json?: boolean;
     readonly force?: boolean;
@@ -49,11 +35,9 @@ function target(value: string): DecisionTarget {
 }
 
 export function gateOptions(command: Command): Command {
-  const judging = trustOptions(
+  const judging = judgingOptions(
     command.option('--policy <file>', 'policy in JSON or YAML; without it the default one'),
   )
-    .option('--list <file>', 'judge what a file names too, one on each line; - for standard input')
-    .option('-0, --null', 'the names of the list end with NUL, as "find -print0" writes them')
     .option('--url <url>', 'control plane at which exports that are named by their id are read')
     .option('--project <id>', 'with --url: project through which to read')
     .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
@@ -63,32 +47,7 @@ export function gateOptions(command: Command): Command {
         .argParser(duration)
         .preset('1h'),
     )
-    .option(
-      '--expect-manifest <digest>',
-      'SHA-256 that manifest.json must have: pins the list of bundles',
-      digest,
-    )
-    .option('--expect-export <id>', 'id that the export must have')
-    .option('--expect-organization <id>', 'organization that the evidence must belong to')
-    .option('--expect-project <id>', 'project that every bundle must belong to')
-    .option('--expect-bundles <n>', 'number of bundles that there must be', wholeNumber(0, 10_000))
-    .option('--as-of <time>', 'judge as of this time instead of now', time)
     .addOption(new Option('--depth <depth>').hideHelp())
-    .addOption(
-      new Option('--jobs <n>', 'parts judged at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'processors'),
-    )
-    .option('--second-opinion', 'read and check everything by a second implementation too')
-    .option(
-      '--dsse <file>',
-      'envelope that vouches for a part, or for an export or a bundle in it (may be given again)',
-      many(text),
-    )
-    .option(
-      '--receipts <path>',
-      'a mirror, a folder of them, or a receipt: signed receipts say when the export was there',
-    )
     .option(
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,

@@ -1,4 +1,3 @@
-import type { Digest } from '../bytes/hash.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
 import { openEvidence, type OpenEvidence } from '../node/open-evidence.ts';
 import { verifyDirectory } from '../node/verify-directory.ts';
@@ -17,35 +16,24 @@ import { readEnvelopes } from './envelopes.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfVerdict, worstExit } from './exit-codes.ts';
 import { failureOf, type Failure } from './failure.ts';
+import type { JudgingOptions } from './judging-options.ts';
 import { createProgress } from './progress.ts';
 import { givenReceipts } from './receipt-trees.ts';
-import type { TrustOptions } from './trust-options.ts';
 import { readTrust } from './trusting.ts';
 import { usageError } from './usage.ts';
-import { pathsOf, type PathList } from './verify-list.ts';
+import { pathsOf } from './verify-list.ts';
 import { targetsOf, writeResults, type ResultWriter, type Target } from './verify-output.ts';
 
 /** What the command line says, parsed. */
-export type VerifyCommandOptions = TrustOptions &
-  PathList & {
-    readonly expectManifest?: Digest;
-    readonly expectExport?: string;
-    readonly expectOrganization?: string;
-    readonly expectProject?: string;
-    readonly expectBundles?: number;
-    readonly accept?: 'intact';
-    readonly asOf?: number;
-    readonly depth: Depth;
-    readonly jobs: number;
-    readonly secondOpinion?: boolean;
-    readonly dsse?: readonly string[];
-    readonly receipts?: string;
-    readonly requireCoverage?: boolean;
-    readonly format?: readonly Target[];
-    readonly json?: boolean;
-    readonly force?: boolean;
-    readonly shard?: Shard;
-  };
+export type VerifyCommandOptions = JudgingOptions & {
+  readonly accept?: 'intact';
+  readonly depth: Depth;
+  readonly requireCoverage?: boolean;
+  readonly format?: readonly Target[];
+  readonly json?: boolean;
+  readonly force?: boolean;
+  readonly shard?: Shard;
+};
 
 /** How every path is judged; envelopes are about one of them alone. */
 type How = VerifyOptions & {

@@ -1,9 +1,8 @@
-import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { digest, examples, many, standardOptions, text, time, wholeNumber } from '../options.ts';
+import { judgingOptions } from '../judging-options.ts';
+import { examples, many, standardOptions } from '../options.ts';
 import { shard } from '../shard-option.ts';
-import { trustOptions } from '../trust-options.ts';
 import { target } from '../verify-output.ts';
 import type { VerifyCommandOptions } from '../verify-run.ts';
 
@@ -17,47 +16,17 @@ or only intact, 2 wrong call or configuration, 3 could not be checked or there
 was nothing to check, 130 interrupted.`;
 
 export function define(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command, { formats: false }))
+  judgingOptions(standardOptions(command, { formats: false }))
     .description(
       'Judge exports (a folder or one ZIP) and single parts, offline: are the bytes what was signed, by whom, and is it complete?',
     )
     .argument('[path...]', 'folder or s3://bucket/prefix of an export, a ZIP of it, or a part archive')
-    .option('--list <file>', 'judge the paths in a file too, one on each line; - for standard input')
-    .option('-0, --null', 'the paths of the list end with NUL, as "find -print0" writes them')
     .option('--shard <i/n>', 'judge only this share of the paths, such as 0/8: i counts from 0 to n-1', shard)
-    .option(
-      '--expect-manifest <digest>',
-      'SHA-256 that manifest.json must have: pins the list of bundles',
-      digest,
-    )
-    .option('--expect-export <id>', 'id that the export must have')
-    .option('--expect-organization <id>', 'organization that the evidence must belong to')
-    .option('--expect-project <id>', 'project that every bundle must belong to')
-    .option('--expect-bundles <n>', 'number of bundles that there must be', wholeNumber(0, 10_000))
     .addOption(new Option('--accept <verdict>', 'pass with this verdict too').choices(['intact']))
-    .option('--as-of <time>', 'judge as of this time instead of now', time)
     .addOption(
       new Option('--depth <depth>', 'full reads every object; digest compares archives only')
         .choices(['full', 'digest'])
         .default('full'),
-    )
-    .addOption(
-      new Option('--jobs <n>', 'parts judged at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'processors'),
-    )
-    .option(
-      '--second-opinion',
-      'read and check everything by a second implementation too; any difference is a finding',
-    )
-    .option(
-      '--dsse <file>',
-      'envelope that vouches for a part, or for an export or a bundle in it, beside or in place of its attestation (may be given again)',
-      many(text),
-    )
-    .option(
-      '--receipts <path>',
-      'mirror, folder of mirrors or signed receipt that says when the export was there, beside those in it',
     )
     .option('--require-coverage', 'fail when there is a file or byte that nothing covers')
     .option(
