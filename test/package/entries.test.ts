@@ -67,7 +67,9 @@ describe('the built package', () => {
         .slice(0, one.startsWith('@') ? 2 : 1)
         .join('/'),
     );
-    expect(names.filter((one) => !['@noble/curves', '@noble/hashes', 'yaml', 'zod'].includes(one))).toEqual([]);
+    expect(names.filter((one) => !['@noble/curves', '@noble/hashes', 'yaml', 'zod'].includes(one))).toEqual(
+      [],
+    );
   });
 
   test('says so when something of Node does come in, so that the test above can fail', () => {
