@@ -9,8 +9,9 @@ import { makeWorkspace } from './evidence.ts';
 const root = resolve(import.meta.dirname, '../..');
 let action = '';
 let workspace = '';
+let temps = '';
 
-/** What an action is: what a release carries, or with `from` what lies in a checkout. */
+/** A folder that holds these files of the repository. */
 async function copy(paths: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-action-'));
   for (const path of paths) await cp(join(root, path), join(folder, path), { recursive: true });
@@ -22,13 +23,14 @@ beforeAll(async () => {
   const build = ['--silent', '--config', 'tsup.single.config.ts', '--out-dir', join(action, 'single')];
   execFileSync(join(root, 'node_modules/.bin/tsup'), build, { cwd: root });
   workspace = await makeWorkspace();
+  temps = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
 });
 afterAll(async () => {
-  for (const folder of [action, workspace]) await rm(folder, { recursive: true, force: true });
+  for (const folder of [action, workspace, temps]) await rm(folder, { recursive: true, force: true });
 });
 
 const gate = (given: Readonly<Record<string, string>>) =>
-  runAction(action, workspace, { trust: 'trust.json', evidence: 'mirror', ...given });
+  runAction(action, workspace, { trust: 'trust.json', evidence: 'mirror', ...given }, temps);
 
 const answerIn = async (file: string): Promise<unknown> =>
   (JSON.parse(await readFile(file, 'utf8')) as { answer: unknown }).answer;
@@ -108,10 +110,10 @@ describe('the GitHub Action of a checkout', () => {
     const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
     try {
       const given = { trust: 'trust.json', evidence: 'mirror' };
-      const first = await runAction(checkout, workspace, given);
+      const first = await runAction(checkout, workspace, given, temps);
       expect(first).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
       await rm(join(checkout, 'node_modules'), { recursive: true });
-      const second = await runAction(checkout, workspace, given);
+      const second = await runAction(checkout, workspace, given, temps);
       expect(second).toMatchObject({ succeeded: true, outputs: { answer: 'yes' } });
     } finally {
       await rm(checkout, { recursive: true, force: true });

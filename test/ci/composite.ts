@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
@@ -30,11 +29,13 @@ export type Ran = {
 /**
  * Runs the composite action in a folder as GitHub's runner does: expressions in `env` are replaced, each step runs in
  * `bash -eo pipefail` in the workspace, outputs come from the file of `GITHUB_OUTPUT`, and a step that fails ends it.
+ * What a run leaves lies in a folder of its own below `temps`.
  */
 export async function runAction(
   action: string,
   workspace: string,
   given: Readonly<Record<string, string>>,
+  temps: string,
 ): Promise<Ran> {
   const { inputs, outputs, runs } = parse(await readFile(join(action, 'action.yml'), 'utf8')) as Action;
   if (runs.using !== 'composite') throw new Error(`an action of the kind ${runs.using}`);
@@ -43,7 +44,7 @@ export async function runAction(
   const values = new Map<string, string>();
   for (const [name, input] of Object.entries(inputs))
     values.set(`inputs.${name}`, given[name] ?? input.default ?? '');
-  const temp = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
+  const temp = await mkdtemp(join(temps, 'run-'));
   const summary = join(temp, 'summary');
   await writeFile(summary, '');
   let log = '';
