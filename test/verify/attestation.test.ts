@@ -2,12 +2,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { platform as portable } from '../../src/bytes/platform-portable.ts';
 import type { Attestation } from '../../src/contract/index.ts';
 import type { Signer } from '../../src/trust/index.ts';
+import { judgeSignature, signedOf } from '../../src/verify/attestation.ts';
+import { createLedger } from '../../src/verify/check.ts';
 import {
   verifyAttestation,
   type AttestationReport,
   type SecondOpinion,
   type VerifyAttestationOptions,
 } from '../../src/verify/index.ts';
+import { settingsOf } from '../../src/verify/options.ts';
 import {
   codesOf,
   errorsOf,
@@ -38,6 +41,10 @@ const verify = (
   options: Partial<VerifyAttestationOptions> = {},
   value: unknown = attestation,
 ): AttestationReport => verifyAttestation(value, { asOfMs: NOW, trust: makeTrust(signer), ...options });
+
+const broken = (): never => {
+  throw new RangeError('bug');
+};
 
 const readZip = (): never => {
   throw new Error('there is no archive');
@@ -134,6 +141,16 @@ describe('an attestation alone', () => {
   test('is invalid when it is one of an export', async () => {
     const { packed } = await makeExport({ signer });
     expect(errorsOf(verify({}, packed.attestation))).toEqual(['attestation.INVALID']);
+  });
+
+  test('is not taken for unsound by a fault of the program, which is thrown on', () => {
+    const signed = {
+      ...signedOf(attestation),
+      purpose: 'evidence' as const,
+      signatures: [{ path: '/signature', decode: broken }],
+    };
+    const settings = settingsOf({ asOfMs: NOW, trust: makeTrust(signer) });
+    expect(() => judgeSignature(createLedger(), 'attestation', '', signed, settings)).toThrow(RangeError);
   });
 
   test('may be judged twice', () => {

@@ -119,6 +119,24 @@ describe('an envelope beside a part', () => {
     },
   );
 
+  it('counts by the sound one of several signatures that are said to be by its key', async () => {
+    const { signatures, ...rest } = parseDsse(a.dsse);
+    const [sound] = signatures;
+    const broken = { ...sound, signature: Uint8Array.of(0) };
+    for (const pair of [
+      [broken, sound],
+      [sound, broken],
+    ] as const) {
+      const report = await part(a.unsigned, dsseBytes({ ...rest, signatures: pair }));
+      expect([report.verdict, errorsOf(report)]).toEqual(['verified', []]);
+    }
+    const neither = await part(a.unsigned, dsseBytes({ ...rest, signatures: [broken, broken] }));
+    expect([neither.verdict, new Set(errorsOf(neither))]).toEqual([
+      'failed',
+      new Set(['attestation.SIGNATURE_ENCODING']),
+    ]);
+  });
+
   it('counts only for what its key is trusted for', async () => {
     const trust = makeTrust(a.signer, { purposes: ['export'] });
     expect(errorsOf(await part(a.unsigned, a.dsse, { trust }))).toEqual(['trust.PURPOSE_MISMATCH']);

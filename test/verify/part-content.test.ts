@@ -126,6 +126,13 @@ describe('the entries of a part', () => {
     expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL', 'zip.ORDER_UNUSUAL']);
     expect(report.findings.every((one) => one.severity === 'warning')).toBe(true);
   });
+
+  test('in another order are told where nobody signed them, too', async () => {
+    const files = [...(await unpack((await makePart(1)).bytes))];
+    const report = await verify(await pack(files.toReversed()));
+    expect([report.verdict, codesOf(report)]).toEqual(['intact', ['bundle.UNSIGNED', 'zip.ORDER_UNUSUAL']]);
+    expect(codesOf(await verify(await pack(files)))).toEqual(['bundle.UNSIGNED']);
+  });
 });
 
 describe('the manifest of a part', () => {

@@ -111,6 +111,20 @@ describe('a part of which something could not be read', () => {
     expect(errorsOf(await verify(other))).toContain('attestation.SUBJECT_MISMATCH');
   });
 
+  it('says no more of a hash that the statement has otherwise than that it is left open', async () => {
+    const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
+    const other = await repacked(bytes, async (entries) => {
+      const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
+        subject.stateHash = `sha256:${'0'.repeat(64)}`;
+      });
+      entries.set('attestation.json', forged);
+    });
+    const report = await verify(other);
+    expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+    expect(errorsOf(report)).toEqual(errorsOf(await verify(bytes)));
+    expect(report.verdict).toBe('failed');
+  });
+
   it('says of each check what was asked for, and of nothing else', async () => {
     const broken = new Uint8Array(10);
     expect(ids(await verify(broken))).not.toContain('second.reader');
