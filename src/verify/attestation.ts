@@ -170,7 +170,7 @@ function checkKey(
   { statement, purpose, projectId, organizationId, wholeOrganization = false }: SignedStatement,
   trust: TrustStore,
   asOfMs: number,
-): { readonly found?: TrustedKey; readonly speaks: boolean } {
+): { readonly found: TrustedKey | undefined; readonly speaks: boolean } {
   const { issuer, keyId, issuedAtMs } = statement;
   const judged = judgeKey(trust, {
     issuer,
@@ -196,10 +196,9 @@ function checkKey(
       'not_checked',
       `the key is limited by ${scope}, and nothing here says which it is`,
     );
-    return judged.key === undefined ? { speaks: false } : { found: judged.key, speaks: false };
+    return { found: judged.key, speaks: false };
   }
-  const speaks = ledger.ran(STEPS.key, [...problems, ...notes]);
-  return judged.key === undefined ? { speaks } : { found: judged.key, speaks };
+  return { found: judged.key, speaks: ledger.ran(STEPS.key, [...problems, ...notes]) };
 }
 
 function checkSignature(

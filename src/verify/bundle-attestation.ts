@@ -54,7 +54,7 @@ async function checkOwnAttestation(
     organizationId,
   };
   const judged = judgeSignature(ledger, subject, ATTESTATION, signed, settings);
-  if (judged.signer !== undefined) bundle.signer = judged.signer;
+  bundle.signer = judged.signer;
   bundle.signers = signingKeys('attestation', bundle.attestation.statement, judged.keys);
   bundle.reproduction = bundle.attestation.statement.subject.reproduction;
   checkBinding(bundle, manifest, bundle.attestation);
