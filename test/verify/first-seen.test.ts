@@ -1,9 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
-import { memorySource } from '../../src/evidence/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import {
+  attestExportDsse,
+  memorySource,
+  parseExportAttestation,
+  type EvidenceSource,
+} from '../../src/evidence/index.ts';
 import { renderText } from '../../src/report/index.ts';
 import type { ReceiptFacts } from '../../src/mirror/index.ts';
-import { trustStore, type TrustedKey } from '../../src/trust/index.ts';
+import { dsseBytes, trustStore, type TrustedKey } from '../../src/trust/index.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import {
   EXPORT_ID,
@@ -12,6 +18,7 @@ import {
   makeExport,
   makeSigner,
   NOW,
+  repacked,
   type MadeExport,
 } from '../support/evidence.ts';
 import {
@@ -220,6 +227,113 @@ describe('a receipt bounds no time', () => {
     });
     expect(claims(report)).toEqual(ALL);
   });
+});
+
+const by = (signer: typeof archive, finishedAtMs: number): Wanted => ({
+  signing: { signer, issuer: ARCHIVE },
+  finishedAtMs,
+});
+const moments = (report: ExportReport) =>
+  [report, ...report.parts].map(({ firstSeen }) => [firstSeen?.atMs, firstSeen?.keyId]);
+
+describe('several receipts', () => {
+  const other = makeSigner();
+  const judged = async (wanted: readonly Wanted[], evidence: Partial<TrustedKey> = {}) => {
+    const files: Files = { ...made.files };
+    await appendReceipts(
+      files,
+      wanted.map((one) => ({ facts: facts(), signing, ...one })),
+    );
+    const trust = trustStore([
+      evidenceKey({ notAfterMs: RETIRED, ...evidence }),
+      receiptKey(archive),
+      receiptKey(other),
+      receiptKey(made.signer),
+    ]);
+    return verifyExport(memorySource(files), { asOfMs: NOW, trust });
+  };
+  it('bound by the earliest, of one key and of several', async () => {
+    for (const wanted of [
+      [by(archive, RETIRED), by(archive, RETIRED + 1)],
+      [by(archive, RETIRED), by(other, RETIRED + 1)],
+    ]) {
+      const report = await judged(wanted);
+      expect(claims(report)).toEqual(NONE);
+      expect(moments(report)).toEqual(Array.from({ length: 3 }, () => [RETIRED, archive.keyId]));
+    }
+  });
+
+  it('bound when one of them is of another key, though an earlier one is by the key itself', async () => {
+    const report = await judged([by(made.signer, RETIRED - 1), by(archive, RETIRED)]);
+    expect(claims(report)).toEqual(NONE);
+    expect(moments(report)[0]).toEqual([RETIRED - 1, made.signer.keyId]);
+  });
+});
+
+const retiredTrust = () => trustStore([evidenceKey({ notAfterMs: RETIRED }), receiptKey(archive)]);
+const written = async (files: Files): Promise<Files> => {
+  await appendReceipts(files, [{ facts: facts(), finishedAtMs: RETIRED, signing }]);
+  return files;
+};
+
+describe('a receipt that counts', () => {
+  it('leaves every other finding on the list and on a part', async () => {
+    const files = await written({ ...made.files });
+    const report = await verifyExport(memorySource(files), {
+      asOfMs: NOW,
+      trust: retiredTrust(),
+      expect: { evidenceExportId: 'evexp_000000000009', projectId: 'prj_000000000009' },
+    });
+    expect(report.firstSeen?.atMs).toBe(RETIRED);
+    expect(codes(report)).toContain('expect.EXPORT_MISMATCH');
+    for (const { findings, firstSeen } of report.parts)
+      expect([firstSeen?.atMs, findings.map(({ code }) => code)]).toEqual([
+        RETIRED,
+        ['expect.PROJECT_MISMATCH'],
+      ]);
+  });
+
+  it('does not speak of a part that was packed anew, though all in it is sound', async () => {
+    const files = await written({ ...made.files });
+    const path = 'parts/evidence_000000000001.zip';
+    const again = await repacked(files[path]!, () => undefined);
+    const report = await verifyExport(memorySource({ ...files, [path]: again }), {
+      asOfMs: NOW,
+      trust: retiredTrust(),
+    });
+    expect(report.parts[0]).not.toHaveProperty('firstSeen');
+    expect(claims(report)).toEqual([false, true, false]);
+  });
+
+  it('does not speak of an envelope beside the list, whose bytes it does not name', async () => {
+    const { statement } = parseExportAttestation(made.files['export-attestation.json']!);
+    const dsse = dsseBytes(await attestExportDsse(statement, [made.signer]));
+    const files = await written({ ...made.files });
+    const report = await verifyExport(memorySource(files), { asOfMs: NOW, trust: retiredTrust(), dsse });
+    const claimed = report.findings.filter(({ code }) => code === 'attestation.TIME_CLAIMED');
+    expect(claimed.map(({ path }) => path?.startsWith('dsse'))).toEqual([true]);
+  });
+
+  it('has seen the attestation under its own name', async () => {
+    const digest = digestOf(made.files['export-attestation.json']!);
+    const file = { path: 'parts/other.zip', bytes: '1', state: 'fetched', digest } as const;
+    expect(claims(await judge({ receipt: { facts: facts({ files: [file] }) } }))).toEqual(ALL);
+  });
+});
+
+it('a receipt that cannot be read is not counted, and that is said', async () => {
+  const files = await written({});
+  const elsewhere: EvidenceSource = {
+    ...memorySource(files),
+    open: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')),
+  };
+  const report = await verifyExport(memorySource(made.files), {
+    asOfMs: NOW,
+    trust: retiredTrust(),
+    receipts: [elsewhere],
+  });
+  expect(claims(report)).toEqual(ALL);
+  expect(codes(report)).toContain('receipt.UNCOUNTED');
 });
 
 describe('receipts from elsewhere', () => {

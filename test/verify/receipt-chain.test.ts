@@ -17,8 +17,16 @@ const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
     signed: false,
     findings: [],
     receipt: {
-      ...{ evidenceExportId, organizationId, manifestDigest, tool, source },
-      ...{ startedAtMs: 0, finishedAtMs: NOW, outcome: 'complete', files: 0, failures: 0 },
+      evidenceExportId,
+      organizationId,
+      manifestDigest,
+      tool,
+      source,
+      startedAtMs: 0,
+      finishedAtMs: NOW,
+      outcome: 'complete',
+      files: 0,
+      failures: 0,
       linked: true,
       ...choices,
     },
@@ -116,8 +124,10 @@ describe('the report on receipts', () => {
   });
 
   it('is of none, and says that nothing was read, where the mirror cannot be listed', async () => {
-    const files = () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no'));
-    const report = await verifyReceipts({ ...memorySource({}), files }, { asOfMs: NOW });
+    const report = await verifyReceipts(
+      { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
+      { asOfMs: NOW },
+    );
     expect(report).toMatchObject({ result: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
   });
 });
