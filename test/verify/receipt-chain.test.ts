@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { toUtf8 } from '../../src/bytes/utf8.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { memorySource } from '../../src/evidence/index.ts';
 import { judgeChain } from '../../src/verify/receipt-chain.ts';
 import type { ReceiptFacts, ReceiptSummary } from '../../src/verify/receipt-facts.ts';
 import { verifyReceipts } from '../../src/verify/index.ts';
-import { hashOf, NOW } from '../support/evidence.ts';
+import { NOW } from '../support/evidence.ts';
 import { makeChain, receiptFacts } from '../support/receipts.ts';
+
+const digestAt = (path: string) => digestOf(toUtf8(path));
 
 type Choices = Partial<Pick<ReceiptSummary, 'finishedAtMs' | 'linked' | 'previous'>>;
 
@@ -13,7 +17,7 @@ const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
   const { evidenceExportId, organizationId, manifestDigest, tool, source } = receiptFacts;
   return {
     path,
-    digest: hashOf(path),
+    digest: digestAt(path),
     signed: false,
     findings: [],
     receipt: {
@@ -33,7 +37,7 @@ const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
   };
 };
 const after = (path: string, before: string, choices: Choices = {}): ReceiptFacts =>
-  receiptAt(path, { previous: { path: before, digest: hashOf(before) }, ...choices });
+  receiptAt(path, { previous: { path: before, digest: digestAt(before) }, ...choices });
 const judge = (...facts: readonly ReceiptFacts[]) => judgeChain(facts, undefined, undefined);
 const pathsOf = (...facts: readonly ReceiptFacts[]): readonly string[] =>
   judge(...facts).order.map(({ path }) => path);
@@ -51,7 +55,7 @@ describe('the order of receipts', () => {
 
   it('has those at its end that could not be read', () => {
     const unread: ReceiptFacts = { path: '0', signed: false, findings: [] };
-    const damaged: ReceiptFacts = { ...unread, path: '1', digest: hashOf('1') };
+    const damaged: ReceiptFacts = { ...unread, path: '1', digest: digestAt('1') };
     expect(pathsOf(unread, damaged, receiptAt('2'))).toEqual(['2', '0', '1']);
     const { order, head, subject } = judge(unread);
     expect([order, head, subject]).toEqual([[unread], undefined, undefined]);
@@ -63,7 +67,7 @@ describe('the head of a chain', () => {
     const first = receiptAt('a', { finishedAtMs: 9 });
     expect(judge(first, after('b', 'a', { finishedAtMs: 1 })).head).toEqual({
       path: 'b',
-      digest: hashOf('b'),
+      digest: digestAt('b'),
       finishedAtMs: 1,
     });
   });
