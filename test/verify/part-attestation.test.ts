@@ -110,6 +110,13 @@ describe('what a signed bundle binds', () => {
       await withStatement((s) => void (s.subject.manifestDigest = hashOf('other'))),
     );
     expect(errorsOf(report)).toEqual(['attestation.SUBJECT_MISMATCH']);
+    expect(report.findings).toMatchObject([
+      {
+        path: 'attestation.json#/statement/subject/manifestDigest',
+        expected: report.manifestDigest,
+        actual: hashOf('other'),
+      },
+    ]);
     expect(report.verdict).toBe('failed');
   });
 
@@ -151,7 +158,9 @@ describe('what a signed bundle binds', () => {
         }),
       );
       expect(report.verdict).toBe('failed');
-      expect(errorsOf(report)).toContain('bundle.MANIFEST_INVALID');
+      expect(report.findings).toContainEqual(
+        expect.objectContaining({ code: 'bundle.MANIFEST_INVALID', path: 'manifest.json#/objects' }),
+      );
     },
   );
 

@@ -131,6 +131,9 @@ describe('the entries of a part', () => {
     const files = [...(await unpack((await makePart(1)).bytes))];
     const report = await verify(await pack(files.toReversed()));
     expect([report.verdict, codesOf(report)]).toEqual(['intact', ['bundle.UNSIGNED', 'zip.ORDER_UNUSUAL']]);
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ code: 'zip.ORDER_UNUSUAL', path: files.at(-1)![0] }),
+    );
     expect(codesOf(await verify(await pack(files)))).toEqual(['bundle.UNSIGNED']);
   });
 });
