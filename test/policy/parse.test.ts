@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_JSON_DEPTH } from '../../src/bytes/json-parse.ts';
 import { toUtf8 } from '../../src/bytes/utf8.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { parsePolicy, syntaxOf } from '../../src/policy/parse.ts';
+import { parseYaml } from '../../src/policy/yaml.ts';
 import { jsonTemplate, yamlTemplate } from '../../src/policy/template.ts';
 import { DEFAULT_DOCUMENT, policyDigest } from '../../src/policy/policy.ts';
 import { anyRules } from './arbitrary.ts';
@@ -63,6 +65,9 @@ describe('a policy', () => {
     expect(syntaxOf('a.yaml', brace)).toBe('yaml');
     expect(syntaxOf('a.YML', brace)).toBe('yaml');
     expect(syntaxOf('a.json', toUtf8('kind: x'))).toBe('json');
+    expect(syntaxOf('a.json.yaml', brace)).toBe('yaml');
+    expect(syntaxOf('a.yaml.txt', brace)).toBe('json');
+    expect(syntaxOf('a.json.txt', toUtf8('kind: x'))).toBe('yaml');
     expect(syntaxOf('-', brace)).toBe('json');
     expect(syntaxOf('-', toUtf8('kind: x'))).toBe('yaml');
   });
@@ -133,10 +138,62 @@ describe('a fault', () => {
 
   it('names a file that is too large', () => {
     expect(faultsOf(`${HEAD}${'#'.repeat(1024 * 1024)}\n`)[0]?.[1]).toContain('bytes');
+    expect(faultsOf(HEAD + '#'.repeat(1024 * 1024 - HEAD.length))).toEqual([]);
   });
 
   it('takes no for text, as YAML 1.2 does', () => {
     const { outcome } = parsePolicy(toUtf8(`${HEAD}outcome: {verdict: [no, off, y, ~x]}\n`), 'p.yaml');
     expect(outcome?.verdict).toEqual(['no', 'off', 'y', '~x']);
+  });
+});
+
+it('JSON is held to JSON, though it is YAML as well', () => {
+  const text = '{"schemaVersion":1,"kind":"policy",}';
+  expect(faultsOf(text, 'p.yaml')).toEqual([]);
+  expect(faultsOf(text, 'p.json')).toHaveLength(1);
+});
+
+const read = (text: string) => parseYaml(text).value;
+const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+
+describe('YAML', () => {
+  it('says what JSON could say', () => {
+    expect(read('[a, "b", 1, -1.5, true, false, null, ~, {c: [], d: {}}]')).toEqual([
+      'a',
+      'b',
+      1,
+      -1.5,
+      true,
+      false,
+      null,
+      null,
+      { c: [], d: {} },
+    ]);
+    expect(read('a:\n? b\n')).toEqual({ a: null, b: null });
+    expect(read('~')).toBeNull();
+    expect(read('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each([
+    ['an infinite number', '[.inf]'],
+    ['what is no number', '[.nan]'],
+    ['a number beyond doubles', '[1e999]'],
+    ['a lone surrogate', '["\\ud800"]'],
+    ['a merge key', '{<<: {a: 1}}'],
+    ['a name that is no text', '? [a]\n: b\n'],
+    ['an anchor that nothing uses', '[&a b]'],
+    ['an anchor on a name', '{&a b: c}'],
+    ['a tag on a list', '!!seq [a]'],
+    ['two equal names', '{a: 1, a: 2}'],
+    ['nothing', ''],
+    ['lists in each other', `${'['.repeat(200)}${']'.repeat(200)}`],
+    ['members in each other', `${'{a: '.repeat(200)}1${'}'.repeat(200)}`],
+  ])('does not say %s', (_, text) => {
+    expect(() => read(text)).toThrow(DrillproofError);
+  });
+
+  it('is as deep as JSON may be', () => {
+    expect(() => read(nested(MAX_JSON_DEPTH))).not.toThrow();
+    expect(() => read(nested(MAX_JSON_DEPTH + 2))).toThrow(DrillproofError);
   });
 });

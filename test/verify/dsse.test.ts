@@ -5,6 +5,7 @@ import { toUtf8 } from '../../src/bytes/utf8.ts';
 import {
   attestDsse,
   attestExportDsse,
+  DEFAULT_LIMITS,
   exportStatement,
   memorySource,
   parseAttestation,
@@ -249,6 +250,8 @@ describe('envelopes put together from two valid ones', () => {
   });
 });
 
+const limitOf = (documentBytes: number) => ({ limits: { ...DEFAULT_LIMITS, documentBytes } });
+
 describe('an envelope by itself', () => {
   it('is valid for the manifest that it is about, and for no other', () => {
     expect(alone(a.dsse)).toMatchObject({ result: 'valid', findings: [] });
@@ -277,9 +280,54 @@ describe('an envelope by itself', () => {
     expect(codesOf(report)).toEqual(['dsse.SIGNATURE_UNCOUNTED']);
   });
 
+  it.each([
+    ['another project', { projects: ['prj_000000000009'] }],
+    ['another organization', { organizations: ['org_000000000009'] }],
+    ['exports alone', { purposes: ['export'] }],
+  ] as const)('does not count a further key for %s', async (_, rest) => {
+    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
+    const trust = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer, rest).keys]);
+    expect(errorsOf(alone(dsse, { threshold: 2, trust }))).toEqual(['dsse.THRESHOLD_MISSED']);
+  });
+
+  it('is not by the key that it names when the sound signature is said to be by another', () => {
+    const { signatures, ...rest } = parseDsse(a.dsse);
+    const [{ signature }] = signatures;
+    const broken = { keyId: a.signer.keyId, signature: parseDsse(b.dsse).signatures[0].signature };
+    const report = alone(dsseBytes({ ...rest, signatures: [broken, { keyId: b.signer.keyId, signature }] }));
+    expect([report.result, stateOf(report, 'attestation.signature')]).toEqual(['invalid', 'failed']);
+  });
+
+  it('is not read beyond the limit of documents', () => {
+    expect(alone(a.dsse, limitOf(a.dsse.length)).result).toBe('valid');
+    const report = alone(a.dsse, limitOf(a.dsse.length - 1));
+    expect([report.result, stateOf(report, 'dsse.envelope')]).toEqual(['invalid', 'failed']);
+  });
+
   it.each([0, -1, 1.5, NaN])('is not judged with a threshold of %d', (threshold) => {
     expect(() => alone(a.dsse, { threshold })).toThrow(TypeError);
   });
+});
+
+it.each([
+  ['a whole organization', { kind: 'organization' }, 'failed'],
+  ['its project', { kind: 'project', projectId: PROJECT }, 'verified'],
+] as const)('a key for one project speaks of the list of %s: %s', async (_, scope, wanted) => {
+  const made = await makeExport({ signer: a.signer, signedList: false, input: { scope } });
+  const { manifest, manifestDigest } = made.packed;
+  const statement = exportStatement(manifest, manifestDigest, makeSigning(a.signer));
+  const dsse = dsseBytes(await attestExportDsse(statement, [a.signer]));
+  const trust = makeTrust(a.signer, { projects: [PROJECT] });
+  const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust, dsse });
+  expect(report.verdict).toBe(wanted);
+  const elsewhere = makeTrust(a.signer, { projects: ['prj_000000000009'] });
+  const { findings } = verifyDsse(dsse, {
+    asOfMs: NOW,
+    trust: elsewhere,
+    purpose: 'export',
+    manifest: made.files['manifest.json']!,
+  });
+  expect(findings.map(({ code }) => code)).toContain('trust.PROJECT_MISMATCH');
 });
 
 describe('an envelope beside an export', () => {

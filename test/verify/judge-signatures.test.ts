@@ -19,6 +19,7 @@ import {
   makeSigner,
   makeTrust,
   NOW,
+  repacked,
   type MadeExport,
 } from '../support/evidence.ts';
 
@@ -83,6 +84,38 @@ describe('the signatures of an export', () => {
       files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no right to read')),
     };
     expect(standings(await judgeSignatures(source, { asOfMs: NOW, trust }))).toEqual(['unread']);
+  });
+
+  it('name why a part was not read', async () => {
+    const whole = memorySource(made.files);
+    const irregular: EvidenceSource = {
+      ...whole,
+      files: async () =>
+        (await whole.files()).map((file) => (file.path === FIRST ? { ...file, regular: false } : file)),
+    };
+    const unreadable: EvidenceSource = {
+      ...whole,
+      open: (path) =>
+        path === FIRST ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(path),
+    };
+    for (const [source, code] of [
+      [memorySource(without(FIRST)), 'part.MISSING'],
+      [irregular, 'export.FILE_IRREGULAR'],
+      [unreadable, 'io.UNREADABLE'],
+    ] as const) {
+      const [, part] = await judgeSignatures(source, { asOfMs: NOW, trust });
+      expect(part).toMatchObject({ path: FIRST, standing: 'unread', codes: [code] });
+    }
+  });
+
+  it('are not judged in a part whose manifest does not hold', async () => {
+    const broken = await repacked(made.files[FIRST]!, (entries) => {
+      entries.set('manifest.json', new Uint8Array(3));
+    });
+    const [, part] = await judge({ ...made.files, [FIRST]: broken });
+    expect(part).toMatchObject({ path: FIRST, id: 'evidence_000000000001' });
+    expect(part?.standing).not.toBe('stands');
+    expect(part?.codes).not.toContain('internal.UNEXPECTED');
   });
 
   it('are judged without a look at the objects, which says nothing of the bytes', async () => {

@@ -311,7 +311,10 @@ describe('the signature of a receipt', () => {
     const { files, written } = await makeChain(2, signing);
     const [first, second] = written.map(({ path }) => path);
     const moved = { ...files, [receiptEnvelopePath(second!)]: files[receiptEnvelopePath(first!)]! };
+    const report = await judge(moved, { trust: receiptTrust(signer) });
     expect(await errorsOf(moved, { trust: receiptTrust(signer) })).toEqual(['receipt.SUBJECT_MISMATCH']);
+    expect(report.receipts.map((one) => one.signer?.keyId)).toEqual([signer.keyId, undefined]);
+    expect(report.receipts[1]).not.toHaveProperty('signer');
     expect(await errorsOf(without(files, second!))).toEqual(['receipt.MISSING']);
   });
 
@@ -338,7 +341,32 @@ describe('the signature of a receipt', () => {
   });
 });
 
+it('only receipts of the export that is here, under its manifest, say from when it was there', async () => {
+  const made = await makeExport();
+  const { manifestDigest } = made.packed;
+  for (const other of [
+    { manifestDigest: hashOf('another') },
+    { manifestDigest, evidenceExportId: 'evexp_000000000009' },
+  ]) {
+    const files: Files = { 'manifest.json': made.files['manifest.json']! };
+    const [, own] = await appendReceipts(files, [
+      { facts: other, signing },
+      { facts: { manifestDigest }, signing },
+    ]);
+    const report = await judge(files, { trust: receiptTrust(signer) });
+    expect(report.firstSeen?.receipt).toBe(own!.digest);
+  }
+});
+
 describe('one receipt by itself', () => {
+  it('is broken by what is wrong with it, and is of no manifest that is here', async () => {
+    const files: Files = {};
+    const [sent] = await appendReceipts(files, [{ facts: { startedAtMs: NOW + 1 }, finishedAtMs: NOW }]);
+    const report = await verifyReceipt(memorySource(files), sent!.path, { asOfMs: NOW });
+    expect(report).toMatchObject({ result: 'broken', manifestHere: false, unlinked: 0 });
+    expect(report.findings.map(({ code }) => code)).toContain('receipt.TIME_REVERSED');
+  });
+
   it('is judged whatever its name, and says that its place was not', async () => {
     const { files, written } = await makeChain(2, signing);
     const { path } = written[1]!;
