@@ -25,6 +25,11 @@ function relisted(edit: (lines: string) => string): Files {
   return bagOf(made.files, { 'manifest-sha256.txt': manifest, 'tagmanifest-sha256.txt': undefined });
 }
 
+/** Lines of a manifest of another algorithm. */
+const sha512Rows = (paths: readonly string[]): Uint8Array =>
+  toUtf8(paths.map((path) => `${'ab'.repeat(64)}  ${path}\n`).join(''));
+
+const REPORT = 'local-reports/lrep_000000000001.zip';
 const part = (): string => Object.keys(made.files).find((path) => path.startsWith('parts/'))!;
 
 describe('an export in a BagIt bag', () => {
@@ -64,11 +69,7 @@ describe('an export in a BagIt bag', () => {
       () =>
         bagOf(made.files, {
           'manifest-sha256.txt': undefined,
-          'manifest-sha512.txt': toUtf8(
-            Object.keys(payloadOf(made.files))
-              .map((path) => `${'ab'.repeat(64)}  ${path}\n`)
-              .join(''),
-          ),
+          'manifest-sha512.txt': sha512Rows(Object.keys(payloadOf(made.files))),
         }),
     ],
     'a listed file that is absent': [
@@ -133,6 +134,17 @@ describe('an export in a BagIt bag', () => {
       () =>
         bagOf(made.files, { 'tagmanifest-sha256.txt': toUtf8(`${'0'.repeat(64)}  data/manifest.json\n`) }),
     ],
+    'a tag manifest that lists a tag manifest': [
+      'bag.INVALID',
+      () =>
+        bagOf(made.files, {
+          'tagmanifest-sha256.txt': toUtf8(`${'0'.repeat(64)}  tagmanifest-sha512.txt\n`),
+        }),
+    ],
+    'a tag manifest that is none': [
+      'bag.INVALID',
+      () => bagOf(made.files, { 'tagmanifest-sha256.txt': toUtf8('hello\n') }),
+    ],
     'a tag file that is not UTF-8': [
       'bag.INVALID',
       () =>
@@ -144,6 +156,52 @@ describe('an export in a BagIt bag', () => {
     expect(codesOf(report)).toContain(code);
     expect(report.verdict).toBe('failed');
     expect(stateOf(report)).toBe('failed');
+  });
+
+  it('may be without bag-info.txt and without a tag manifest', async () => {
+    const bare = { 'bag-info.txt': undefined, 'tagmanifest-sha256.txt': undefined };
+    const report = await verify(bagOf(made.files, bare));
+    expect([report.verdict, stateOf(report), report.findings]).toEqual(['verified', 'passed', []]);
+  });
+
+  it('may have manifests of other algorithms, whose digests are not compared', async () => {
+    const report = await verify(
+      bagOf(made.files, {
+        'manifest-sha512.txt': sha512Rows(Object.keys(payloadOf(made.files))),
+        'tagmanifest-sha512.txt': sha512Rows(['bagit.txt', 'manifest-sha512.txt']),
+      }),
+    );
+    expect([report.verdict, stateOf(report), codesOf(report)]).toEqual(['verified', 'passed', []]);
+  });
+
+  it('names a changed local report, though its row has the digest that the bag states', async () => {
+    const report = await verify(bagOf(made.files, { [`data/${REPORT}`]: flipped(made.files[REPORT]!, 3) }));
+    expect([stateOf(report), codesOf(report)]).toEqual(['failed', ['bag.PAYLOAD_MISMATCH']]);
+  });
+
+  it('reads parts and reports once, and leaves no file open', async () => {
+    const bag = memorySource(bagOf(made.files));
+    const opened: string[] = [];
+    let closed = 0;
+    const open: EvidenceSource['open'] = async (path) => {
+      const file = await bag.open(path);
+      opened.push(path);
+      return { ...file, close: () => (closed++, file.close()) };
+    };
+    expect((await judge(bagSource({ ...bag, open }))).verdict).toBe('verified');
+    for (const path of [part(), REPORT])
+      expect(opened.filter((one) => one === `data/${path}`)).toHaveLength(1);
+    expect(closed).toBe(opened.length);
+  });
+
+  it('stays open when a payload file that only the bag lists cannot be read', async () => {
+    const bag = memorySource(bagOf({ ...made.files, 'notes.txt': toUtf8('hi') }));
+    const unreadable = (path: string) =>
+      path === 'data/notes.txt'
+        ? Promise.reject(new DrillproofError('io.UNREADABLE', 'the disk fails', { path }))
+        : bag.open(path);
+    const report = await judge(bagSource({ ...bag, open: unreadable }));
+    expect([report.verdict, stateOf(report)]).toEqual(['incomplete', 'not_checked']);
   });
 
   it('warns of a file beside data/ that no tag manifest lists, and of none when there is no tag manifest', async () => {

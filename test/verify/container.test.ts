@@ -1,11 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { zipSource } from '../../src/evidence/index.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { memorySource, zipSource, type EvidenceSource } from '../../src/evidence/index.ts';
 import { secondOpinion } from '../../src/node/second-opinion.ts';
 import { verifyExport, type ExportReport, type SecondOpinion } from '../../src/verify/index.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { openZip, writeZip } from '../../src/zip/index.ts';
 import {
   codesOf,
+  collect,
+  errorsOf,
   hashOf,
   makeExport,
   makeTrust,
@@ -67,6 +70,80 @@ describe('the second reader of a one-file export', () => {
       },
     };
     expect((await judged(more)).verdict).toBe('failed');
+  });
+
+  it('has nothing to read again in a folder', async () => {
+    const options = { asOfMs: NOW, trust: makeTrust(made.signer), secondOpinion };
+    const report = await verifyExport(memorySource(made.files), options);
+    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['verified', undefined]);
+  });
+
+  it('is not in disagreement over a compressed entry, which is refused as that', async () => {
+    const entries = Object.entries(made.files).map(([name, bytes]) => ({
+      name,
+      open: async function* () {
+        yield bytes;
+      },
+    }));
+    const access = memoryAccess(await collect(writeZip(entries)));
+    const source = zipSource(await openZip(access), access);
+    const report = await verifyExport(source, { asOfMs: NOW, secondOpinion });
+    expect([stateOf(report, 'second.reader'), codesOf(report)]).toEqual([
+      'passed',
+      expect.not.arrayContaining(['zip.SECOND_OPINION']),
+    ]);
+    expect(errorsOf(report)).toEqual(['zip.METHOD_UNSUPPORTED']);
+  });
+
+  it.each([
+    ['zip.CRC_MISMATCH', 'failed', 'failed'],
+    ['io.UNREADABLE', 'not_checked', 'incomplete'],
+  ] as const)('ends with what it cannot read: %s', async (code, state, verdict) => {
+    const stopping: SecondOpinion = {
+      ...secondOpinion,
+      async *readZip(access) {
+        if (access.size === zip.length) throw new DrillproofError(code, 'it stops');
+        yield* secondOpinion.readZip(access);
+      },
+    };
+    const report = await judged(stopping);
+    expect([report.verdict, stateOf(report, 'second.reader'), errorsOf(report)]).toEqual([
+      verdict,
+      state,
+      [code],
+    ]);
+  });
+
+  it('leaves the verdict open where the first reader cannot read a file again, and no file open', async () => {
+    const access = memoryAccess(zip);
+    const source = zipSource(await openZip(access), access);
+    const counts = { opened: 0, closed: 0 };
+    const open: EvidenceSource['open'] = async (path) => {
+      if (path === 'export.json') throw new DrillproofError('io.UNREADABLE', 'the disk says no');
+      const file = await source.open(path);
+      counts.opened++;
+      return { ...file, close: () => (counts.closed++, file.close()) };
+    };
+    const report = await verifyExport({ ...source, open }, { asOfMs: NOW, secondOpinion });
+    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['incomplete', 'not_checked']);
+    expect(errorsOf(report)).toEqual(['io.UNREADABLE']);
+    expect(counts.closed).toBe(counts.opened);
+  });
+
+  it('ends with the reason of an aborted signal', async () => {
+    const stop = new AbortController();
+    const reason = new DrillproofError('transport.ABORTED', 'the caller ended it');
+    const access = memoryAccess(zip);
+    const source = zipSource(await openZip(access), access);
+    const stopping: SecondOpinion = {
+      ...secondOpinion,
+      async *readZip(container) {
+        if (container.size === zip.length) stop.abort(reason);
+        yield* secondOpinion.readZip(container);
+      },
+    };
+    const options = { asOfMs: NOW, secondOpinion: stopping, signal: stop.signal };
+    await expect(verifyExport(source, options)).rejects.toBe(reason);
   });
 
   it('leaves the verdict open where the container cannot be read again', async () => {

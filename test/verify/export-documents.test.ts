@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../src/bytes/utf8.ts';
 import { EVIDENCE_PREDICATE_TYPE } from '../../src/contract/index.ts';
 import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
 import {
   attest,
   memorySource,
+  readPartFacts,
   selectionDigest,
   type ExportManifest,
   type ExportStatement,
@@ -35,6 +37,7 @@ type Files = Record<string, Uint8Array>;
 const MANIFEST = 'manifest.json';
 const RESOURCE = 'export.json';
 const ATTESTATION = 'export-attestation.json';
+const SECOND = 'parts/evidence_000000000002.zip';
 const SIGNED_AT = NOW - 30_000;
 let made: MadeExport;
 let unsigned: MadeExport;
@@ -91,6 +94,8 @@ describe('the manifest of an export', () => {
       ),
     ).toEqual(['not_checked', 'not_checked', 'not_checked']);
     expect(report.parts).toEqual([]);
+    // A digest that nobody pinned is not that of a manifest that is not there; nor were envelopes given.
+    expect([report.completeness, stateOf(report, 'dsse.attestation')]).toEqual(['claimed', undefined]);
   });
 
   test('fails with any byte flipped, never verified', async () => {
@@ -109,7 +114,7 @@ describe('the manifest of an export', () => {
 
   test('of which a bundle was left out is not what was attested', async () => {
     const files = withManifest((m) => void m.parts.pop());
-    const report = await verify(without('parts/evidence_000000000002.zip', files));
+    const report = await verify(without(SECOND, files));
     expect(report.verdict).toBe('failed');
     expect(errorsOf(report)).toEqual(['export.ATTESTATION_SUBJECT_MISMATCH', 'export.RESOURCE_MISMATCH']);
   });
@@ -172,6 +177,20 @@ describe('the manifest of an export', () => {
     const report = await verify(files);
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.SELECTION_MISMATCH']]);
     expect(stateOf(report, 'export.selection')).toBe('failed');
+  });
+
+  test('orders parts by creation, though their ids stand in order', async () => {
+    const later = await makePart(1, undefined, { createdAtMs: NOW - 50_000 });
+    const earlier = await makePart(2, undefined, { createdAtMs: NOW - 100_000 });
+    const facts = await Promise.all([earlier, later].map(({ bytes }) => readPartFacts(memoryAccess(bytes))));
+    const sorted = await makeExport({ parts: 0, signedList: false, input: { parts: facts } });
+    const parts = { 'parts/evidence_000000000001.zip': later.bytes, [SECOND]: earlier.bytes };
+    expect(errorsOf(await verify({ ...sorted.files, ...parts }))).toEqual([]);
+    const files = withManifest((m) => {
+      m.parts.reverse();
+      m.parts.forEach((row, i) => void (row.ordinal = i));
+    }, sorted.files);
+    expect(errorsOf(await verify({ ...files, ...parts }))).toEqual(['export.SELECTION_MISMATCH']);
   });
 
   test('orders parts of the same millisecond by id', async () => {
@@ -313,6 +332,11 @@ describe('completeness', () => {
     expect(report.coverage.attestedBytes).toBeLessThan(report.coverage.coveredBytes);
   });
 
+  test('of a project is attested by a key for this project alone', async () => {
+    const report = await verify(made.files, withKey({ projects: [PROJECT] }));
+    expect([report.verdict, report.completeness]).toEqual(['verified', 'attested']);
+  });
+
   test('of a whole organization is not attested by a key for one project', async () => {
     const input = { scope: { kind: 'organization' as const } };
     const { files, signer } = await makeExport({ input });
@@ -408,6 +432,9 @@ describe('an older version of an export', () => {
   });
 });
 
+const expectedOf = async (projectId: string, files: Files): Promise<string | undefined> =>
+  stateOf(await verify(files, { expect: { projectId } }), 'export.expected');
+
 describe('what the caller expects of an export', () => {
   test('is met by itself', async () => {
     const { manifestDigest } = made.packed;
@@ -448,6 +475,31 @@ describe('what the caller expects of an export', () => {
       expect: { bundles: 2, manifestDigest: made.packed.manifestDigest },
     });
     expect(errorsOf(pinned)).toEqual(['expect.MANIFEST_MISMATCH', 'export.MANIFEST_INVALID']);
+  });
+
+  test('is said where it is nothing', async () => {
+    expect(stateOf(await verify(made.files), 'export.expected')).toBe('not_applicable');
+  });
+
+  test('is open where a part of it could not be read, though the rest is met', async () => {
+    const damaged = toUtf8('{}');
+    const report = await verify(
+      { ...made.files, [MANIFEST]: damaged },
+      { expect: { manifestDigest: digestOf(damaged), bundles: 2 } },
+    );
+    expect([stateOf(report, 'export.expected'), errorsOf(report)]).toEqual([
+      'not_checked',
+      ['export.MANIFEST_INVALID'],
+    ]);
+  });
+
+  test('of a project is not met by an export of an organization, unless all of it is of the project', async () => {
+    const input = { scope: { kind: 'organization' as const } };
+    const { files } = await makeExport({ signer: made.signer, signedList: false, input });
+    expect(await expectedOf(PROJECT, files)).toBe('passed');
+    expect(await expectedOf(idOf('prj', 9), files)).toBe('failed');
+    const mixed = withManifest((m) => void (m.localReports[0]!.projectId = idOf('prj', 9)), files);
+    expect(await expectedOf(PROJECT, mixed)).toBe('failed');
   });
 
   test('of a project is not met by an export of another project, however empty', async () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, memorySource, type EvidenceSource } from '../../src/evidence/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { toUtf8 } from '../../src/bytes/utf8.ts';
+import type { Code } from '../../src/codes/index.ts';
 import {
   verifyExport,
   verifyPart,
@@ -22,6 +23,7 @@ import {
   stateOf,
   type MadeExport,
 } from '../support/evidence.ts';
+import { appendReceipts, ARCHIVE } from '../support/receipts.ts';
 
 type Files = Record<string, Uint8Array>;
 const PART = 'parts/evidence_000000000001.zip';
@@ -51,6 +53,7 @@ describe('a whole export', () => {
     expect(report.verdict).toBe('verified');
     expect(report.completeness).toBe('attested');
     expect(report.signer).toMatchObject({ keyId: made.signer.keyId });
+    expect(report.manifestDigest).toBe(made.packed.manifestDigest);
     expect(report.parts.map(({ verdict }) => verdict)).toEqual(['verified', 'verified']);
     expect(report.localReports.map(({ verdict }) => verdict)).toEqual(['intact']);
   });
@@ -66,7 +69,40 @@ describe('a whole export', () => {
       uncovered: [],
       mirrorFiles: [],
     });
-    expect(parts.map((part) => part.coverage.totalBytes)).toEqual([size(PART), size(SECOND)]);
+    expect(parts.map((part) => part.coverage)).toEqual(
+      [size(PART), size(SECOND)].map((bytes) => ({
+        totalBytes: bytes,
+        coveredBytes: bytes,
+        attestedBytes: bytes,
+        uncovered: [],
+        mirrorFiles: [],
+      })),
+    );
+  });
+
+  test('adds up: nothing attests a list that nobody signed, and a damaged report is not covered', async () => {
+    const { files, signer } = await makeExport({ signedList: false });
+    const size = (path: string): number => files[path]!.length;
+    const damaged = changed({ [REPORT]: flipped(files[REPORT]!, 3) }, files);
+    const { coverage } = await verify(damaged, { trust: makeTrust(signer) });
+    expect(coverage.attestedBytes).toBe(size(PART) + size(SECOND));
+    expect(coverage.totalBytes - coverage.coveredBytes).toBe(size(REPORT));
+  });
+
+  test('leaves no file open, whatever it finds', async () => {
+    const counts = { opened: 0, closed: 0 };
+    const counted = (source: EvidenceSource): EvidenceSource => ({
+      ...source,
+      async open(path) {
+        const file = await source.open(path);
+        counts.opened++;
+        return { ...file, close: () => (counts.closed++, file.close()) };
+      },
+    });
+    for (const source of [memorySource(made.files), unreadable(PART, 'read'), unreadable(REPORT, 'read')])
+      await verifyExport(counted(source), { asOfMs: NOW, trust: makeTrust(made.signer) });
+    expect(counts.opened).toBeGreaterThan(9);
+    expect(counts.closed).toBe(counts.opened);
   });
 });
 
@@ -159,6 +195,12 @@ const unreadable = (path: string, at: 'open' | 'read', files: Files = made.files
   };
 };
 
+/** The export whose files cannot be listed. */
+const unlisted = (code: Code): EvidenceSource => ({
+  ...memorySource(made.files),
+  files: () => Promise.reject(new DrillproofError(code, 'no')),
+});
+
 describe('a file that cannot be read', () => {
   test.each([PART, REPORT, 'manifest.json', 'export.json', 'export-attestation.json'])(
     'leaves the verdict open: %s',
@@ -179,9 +221,7 @@ describe('a file that cannot be read', () => {
   test.each(['io.UNREADABLE', 'io.NOT_FOUND', 'io.KIND'] as const)(
     'is never called missing when the folder cannot be listed: %s',
     async (code) => {
-      const files = (): Promise<never> => Promise.reject(new DrillproofError(code, 'no'));
-      const source = { ...memorySource(made.files), files };
-      const report = await verifyExport(source, {
+      const report = await verifyExport(unlisted(code), {
         asOfMs: NOW,
         trust: makeTrust(made.signer),
         expect: { bundles: 2 },
@@ -189,8 +229,22 @@ describe('a file that cannot be read', () => {
       expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.UNREADABLE']]);
       expect(new Set(report.checks.map(({ state }) => state))).toEqual(new Set(['not_checked']));
       expect(report.coverage.coveredBytes).toBe(0);
+      expect([report.parts, report.localReports]).toEqual([[], []]);
     },
   );
+
+  test('keeps the name of what happened when the folder changed while it was listed', async () => {
+    const report = await verifyExport(unlisted('io.CHANGED'), { asOfMs: NOW });
+    expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
+  });
+
+  test('leaves envelopes that were given unjudged when the folder cannot be listed, and says so', async () => {
+    const source = unlisted('io.UNREADABLE');
+    const state = async (options: Partial<VerifyExportOptions>) =>
+      stateOf(await verifyExport(source, { asOfMs: NOW, ...options }), 'dsse.attestation');
+    expect(await state({ dsse: toUtf8('{}') })).toBe('not_checked');
+    expect(await state({})).toBeUndefined();
+  });
 
   test('does not hide one that is missing', async () => {
     const source = unreadable(PART, 'open', changed({ [SECOND]: undefined }));
@@ -301,6 +355,17 @@ describe('what else lies in an export', () => {
     expect(report.coverage).toEqual({ ...whole.coverage, mirrorFiles: ['SHA256SUMS'] });
   });
 
+  test('is read by its own format: checksums, receipts and the envelopes that sign them', async () => {
+    const files = changed({ SHA256SUMS: sums });
+    await appendReceipts(files, [{ signing: { signer: makeSigner(), issuer: ARCHIVE } }]);
+    const report = await verify(files);
+    expect(report.coverage.mirrorFiles).toHaveLength(3);
+    expect(report.findings).toEqual([]);
+    const [envelope] = report.coverage.mirrorFiles.filter((path) => path.endsWith('.dsse'));
+    const broken = await verify({ ...files, [envelope!]: toUtf8('{}') });
+    expect([broken.verdict, codesOf(broken)]).toEqual(['verified', ['receipt.INVALID']]);
+  });
+
   test.each([
     ['SHA256SUMS', 'no sums'],
     ['SHA256SUMS', '\u{fffe}'],
@@ -359,7 +424,10 @@ describe('the work of a verification', () => {
   });
 
   test.each([0, -1, Number.NaN])('refuses a concurrency of %d', async (concurrency) => {
-    await expect(verify(made.files, { concurrency })).rejects.toThrow(TypeError);
+    const events: unknown[] = [];
+    const options = { concurrency, onProgress: (event: unknown) => events.push(event) };
+    await expect(verify(made.files, options)).rejects.toThrow(TypeError);
+    expect(events).toEqual([]);
   });
 
   test('gives the same report whatever ends first', async () => {
@@ -383,6 +451,11 @@ describe('the work of a verification', () => {
     });
     expect(JSON.stringify(shuffled)).toBe(JSON.stringify(report));
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+  });
+
+  test('is not begun at a time that is none, nor at a depth that there is not', async () => {
+    await expect(verify(made.files, { asOfMs: Number.NaN })).rejects.toThrow(TypeError);
+    await expect(verify(made.files, { depth: JSON.parse('"deep"') as 'full' })).rejects.toThrow(TypeError);
   });
 
   test('goes on when the judge of a part could not read it', async () => {

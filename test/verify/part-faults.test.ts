@@ -4,7 +4,13 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { readZipWithYauzl } from '../../src/node/yauzl-reader.ts';
 import type { TrustStore } from '../../src/trust/index.ts';
-import { verifyPart, type Listing, type VerifyPartOptions } from '../../src/verify/index.ts';
+import {
+  verifyPart,
+  type BundleReport,
+  type Listing,
+  type SecondOpinion,
+  type VerifyPartOptions,
+} from '../../src/verify/index.ts';
 import {
   errorsOf,
   faultyAccess,
@@ -84,6 +90,62 @@ describe('bytes that cannot be read', () => {
     };
     const report = await verifyPart(swapped, { asOfMs: NOW, trust, listed });
     expect(report.verdict).toBe('failed');
+  });
+});
+
+const changing = (bytes: Uint8Array) => ({
+  ...memoryAccess(bytes),
+  assertUnchanged() {
+    throw new DrillproofError('io.CHANGED', 'it is another file now');
+  },
+});
+
+describe('an archive that changed after it was digested', () => {
+  test('leaves the verdict open, and no digest of it is told', async () => {
+    for (const depth of ['full', 'digest'] as const) {
+      const report = await verifyPart(changing(part), { asOfMs: NOW, trust, listed, depth });
+      expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['incomplete', 'not_checked']);
+      expect([errorsOf(report), report.archive]).toEqual([['io.CHANGED'], undefined]);
+    }
+  });
+
+  test('does not hide what does not match', async () => {
+    const report = await verifyPart(changing(flipped(part, 100)), { asOfMs: NOW, trust, listed });
+    expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['failed', 'failed']);
+  });
+});
+
+/** The second reader, as it reads the part while it is whole. */
+const second = (other: string | undefined): SecondOpinion => ({
+  p256: portable.p256,
+  async *readZip() {
+    for await (const entry of readZipWithYauzl(memoryAccess(part)))
+      yield entry.name === other ? { ...entry, bytes: entry.bytes + 1 } : entry;
+  },
+});
+
+/** A report of the part in which the large object, and nothing else, could not be read. */
+async function judged(other?: string): Promise<BundleReport> {
+  const reads = faultyAccess(part, -1);
+  await verifyPart(reads, { asOfMs: NOW, trust });
+  for (let n = 0; n < reads.reads; n++) {
+    const options = { asOfMs: NOW, trust, secondOpinion: second(other) };
+    const report = await verifyPart(faultyAccess(part, n), options);
+    if (report.findings.some(({ path }) => path?.endsWith('large.bin'))) return report;
+  }
+  throw new TypeError('no read of the large object failed');
+}
+
+describe('a second reader beside an entry that could not be read', () => {
+  test('is open, and does not disagree', async () => {
+    const report = await judged();
+    expect([stateOf(report, 'second.reader'), errorsOf(report)]).toEqual(['not_checked', ['io.UNREADABLE']]);
+  });
+
+  test('disagrees over another entry', async () => {
+    const report = await judged('manifest.json');
+    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['failed', 'failed']);
+    expect(errorsOf(report)).toEqual(['io.UNREADABLE', 'zip.SECOND_OPINION']);
   });
 });
 
