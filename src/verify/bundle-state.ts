@@ -95,6 +95,7 @@ export function skipFrom({ ledger, envelopes, settings }: Bundle, first: CheckId
   const asked: readonly CheckId[] =
     settings.secondOpinion === undefined ? [] : (SECOND[first] ?? SECOND_CHECKS);
   for (const id of asked) if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
-  if (envelopes.length > 0 && !done.has('dsse.attestation'))
+  // So do the envelopes, which are judged whatever the attestation is.
+  if (envelopes.length > 0 && first !== 'attestation.key')
     ledger.skipped('dsse.attestation', 'not_checked', reason);
 }

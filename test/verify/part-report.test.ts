@@ -136,6 +136,16 @@ describe('a part of which something could not be read', () => {
   });
 });
 
+describe('a part whose attestation could not be read', () => {
+  it('fails, and has one answer on the envelopes that were given', async () => {
+    const broken = await repacked(signed, (entries) => void entries.set('attestation.json', toUtf8('{}')));
+    const report = await verify(broken, { dsse });
+    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
+    expect(stateOf(report, 'dsse.attestation')).toBe('passed');
+    expect(new Set(ids(report)).size).toBe(ids(report).length);
+  });
+});
+
 describe('a second opinion of the signature', () => {
   it('does not apply to a part that carries none, and is named only where it is asked for', async () => {
     expect(stateOf(await verify(unsigned, { secondOpinion }), 'second.crypto')).toBe('not_applicable');
