@@ -35,6 +35,7 @@ import {
   makeSigning,
   makeTrust,
   NOW,
+  ORGANIZATION,
   PROJECT,
   stateOf,
   unpack,
@@ -288,6 +289,13 @@ describe('an envelope by itself', () => {
     const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
     const trust = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer, rest).keys]);
     expect(errorsOf(alone(dsse, { threshold: 2, trust }))).toEqual(['dsse.THRESHOLD_MISSED']);
+  });
+
+  it('counts a further key for its project and organization', async () => {
+    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
+    const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
+    const trust = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer, limits).keys]);
+    expect(alone(dsse, { threshold: 2, trust })).toMatchObject({ result: 'valid', findings: [] });
   });
 
   it('is not by the key that it names when the sound signature is said to be by another', () => {

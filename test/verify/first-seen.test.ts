@@ -337,6 +337,22 @@ it('a receipt that cannot be read is not counted, and that is said', async () =>
 });
 
 describe('receipts from elsewhere', () => {
+  it('count as the earliest that they are, by the key of those in the export and by another', async () => {
+    const other = makeSigner();
+    for (const witness of [archive, other]) {
+      const [files, elsewhere]: Files[] = [{ ...made.files }, {}];
+      await appendReceipts(files!, [{ facts: facts(), ...by(archive, RETIRED + 1) }]);
+      await appendReceipts(elsewhere!, [{ facts: facts(), ...by(witness, RETIRED) }]);
+      const report = await verifyExport(memorySource(files!), {
+        asOfMs: NOW,
+        trust: trustStore([evidenceKey({ notAfterMs: RETIRED }), receiptKey(archive), receiptKey(other)]),
+        receipts: [memorySource(elsewhere!)],
+      });
+      expect(claims(report)).toEqual(NONE);
+      expect(moments(report)).toEqual(Array.from({ length: 3 }, () => [RETIRED, witness.keyId]));
+    }
+  });
+
   it('count as those in the export do', async () => {
     const elsewhere: Files = {};
     await appendReceipts(elsewhere, [{ facts: facts(), finishedAtMs: RETIRED, signing }]);

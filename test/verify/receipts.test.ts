@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/bytes/utf8.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { memorySource } from '../../src/evidence/index.ts';
-import { trustStore } from '../../src/trust/index.ts';
+import type { ReceiptStatement } from '../../src/contract/index.ts';
+import { attestReceiptDsse, memorySource } from '../../src/evidence/index.ts';
+import { dsseBytes, parseDsse, trustStore } from '../../src/trust/index.ts';
 import { receiptsReportSchema } from '../../src/verify/report-schema.ts';
 import { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from '../../src/verify/index.ts';
 import { hashOf, makeExport, makeSigner, NOW } from '../support/evidence.ts';
@@ -325,6 +326,32 @@ describe('the signature of a receipt', () => {
     });
     expect(report.firstSeen).toBeUndefined();
     expect(report.findings.map(({ code }) => code)).toEqual(['receipt.UNSIGNED']);
+  });
+
+  it('from before its run ended, which is yet to come, bounds no time', async () => {
+    const files: Files = {};
+    const [future] = await appendReceipts(files, [{ finishedAtMs: NOW + 1, signing }]);
+    const path = receiptEnvelopePath(future!.path);
+    const { payload } = parseDsse(files[path]!);
+    const { predicate } = JSON.parse(new TextDecoder().decode(payload)) as { predicate: ReceiptStatement };
+    const earlier = { ...predicate, issuedAtMs: NOW };
+    files[path] = dsseBytes(await attestReceiptDsse(earlier, future!.path, [signer]));
+    const trust = receiptTrust(signer);
+    const report = await judge(files, { trust });
+    expect(report.receipts).toMatchObject([{ signer: { issuedAtMs: NOW } }]);
+    expect(report.firstSeen).toBeUndefined();
+    expect((await judge(files, { trust, asOfMs: NOW + 1 })).firstSeen?.atMs).toBe(NOW + 1);
+  });
+
+  it('counts though a stranger signed beside it, who counts for nothing', async () => {
+    const { files, written } = await makeChain(1, signing);
+    const path = receiptEnvelopePath(written[0]!.path);
+    const { signatures, ...rest } = parseDsse(files[path]!);
+    const stranger = { keyId: makeSigner().keyId, signature: signatures[0].signature };
+    const beside = { ...files, [path]: dsseBytes({ ...rest, signatures: [...signatures, stranger] }) };
+    const report = await judge(beside, { trust: receiptTrust(signer) });
+    expect(report.findings.map(({ code }) => code)).toEqual(['dsse.SIGNATURE_UNCOUNTED']);
+    expect(report).toMatchObject({ result: 'sound', firstSeen: { receipt: written[0]!.digest } });
   });
 
   it('takes the earliest of those that count', async () => {
