@@ -321,6 +321,18 @@ describe('a receipt that counts', () => {
   });
 });
 
+it('an attestation that is gone by the time its digest is asked stays of a claimed time', async () => {
+  const whole = memorySource(await written({ ...made.files }));
+  let opened = 0;
+  const open = (path: string) =>
+    path === 'export-attestation.json' && ++opened > 1
+      ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no'))
+      : whole.open(path);
+  const report = await verifyExport({ ...whole, open }, { asOfMs: NOW, trust: retiredTrust() });
+  expect(opened).toBe(2);
+  expect(claims(report)).toEqual([true, false, false]);
+});
+
 it('a receipt that cannot be read is not counted, and that is said', async () => {
   const files = await written({});
   const elsewhere: EvidenceSource = {

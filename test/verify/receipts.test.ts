@@ -328,6 +328,17 @@ describe('the signature of a receipt', () => {
     expect(report.findings.map(({ code }) => code)).toEqual(['receipt.UNSIGNED']);
   });
 
+  it('that cannot be read is not called broken, and bounds no time', async () => {
+    const { files, written } = await makeChain(1, signing);
+    const path = receiptEnvelopePath(written[0]!.path);
+    const whole = memorySource(files);
+    const open = (name: string) =>
+      name === path ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(name);
+    const report = await verifyReceipts({ ...whole, open }, { asOfMs: NOW, trust: receiptTrust(signer) });
+    expect(report).toMatchObject({ result: 'unread', findings: [{ code: 'io.UNREADABLE' }] });
+    expect(report.firstSeen).toBeUndefined();
+  });
+
   it('from before its run ended, which is yet to come, bounds no time', async () => {
     const files: Files = {};
     const [future] = await appendReceipts(files, [{ finishedAtMs: NOW + 1, signing }]);
