@@ -364,6 +364,11 @@ describe('what else lies in an export', () => {
     const [envelope] = report.coverage.mirrorFiles.filter((path) => path.endsWith('.dsse'));
     const broken = await verify({ ...files, [envelope!]: toUtf8('{}') });
     expect([broken.verdict, codesOf(broken)]).toEqual(['verified', ['receipt.INVALID']]);
+    const documentBytes = 20_000;
+    const padded = toUtf8(new TextDecoder().decode(files[envelope!]) + ' '.repeat(documentBytes));
+    const limits = { ...DEFAULT_LIMITS, documentBytes };
+    expect(codesOf(await verify({ ...files, [envelope!]: padded }))).toEqual([]);
+    expect(codesOf(await verify({ ...files, [envelope!]: padded }, { limits }))).toEqual(['receipt.INVALID']);
   });
 
   test.each([
@@ -455,7 +460,8 @@ describe('the work of a verification', () => {
 
   test('is not begun at a time that is none, nor at a depth that there is not', async () => {
     await expect(verify(made.files, { asOfMs: Number.NaN })).rejects.toThrow(TypeError);
-    await expect(verify(made.files, { depth: JSON.parse('"deep"') as 'full' })).rejects.toThrow(TypeError);
+    const { files } = await makeExport({ parts: 0 });
+    await expect(verify(files, { depth: JSON.parse('"deep"') as 'full' })).rejects.toThrow(TypeError);
   });
 
   test('goes on when the judge of a part could not read it', async () => {
