@@ -354,6 +354,18 @@ describe('the signature of a receipt', () => {
     expect((await judge(files, { trust, asOfMs: NOW + 1 })).firstSeen?.atMs).toBe(NOW + 1);
   });
 
+  it('counts from when it was signed, where that was after its run had ended', async () => {
+    const { files, written } = await makeChain(2, signing);
+    const path = receiptEnvelopePath(written[0]!.path);
+    const { payload } = parseDsse(files[path]!);
+    const { predicate } = JSON.parse(new TextDecoder().decode(payload)) as { predicate: ReceiptStatement };
+    const later = { ...predicate, issuedAtMs: NOW };
+    files[path] = dsseBytes(await attestReceiptDsse(later, written[0]!.path, [signer]));
+    const { firstSeen } = await judge(files, { trust: receiptTrust(signer) });
+    const { digest, receipt } = written[1]!;
+    expect(firstSeen).toMatchObject({ receipt: digest, atMs: receipt.finishedAtMs });
+  });
+
   it('counts though a stranger signed beside it, who counts for nothing', async () => {
     const { files, written } = await makeChain(1, signing);
     const path = receiptEnvelopePath(written[0]!.path);
