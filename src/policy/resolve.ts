@@ -11,6 +11,7 @@ export type PolicyFile = { readonly path: string; readonly bytes: Uint8Array };
 export type OpenPolicy = (path: string, from: string) => Promise<PolicyFile>;
 
 const MAX_DEPTH = 8;
+/** Of all files, the first among them. */
 const MAX_FILES = 64;
 
 type Reading = {
@@ -42,7 +43,7 @@ async function readLayer(
   above: readonly string[],
 ): Promise<PolicyDocument> {
   const digest = digestOf(bytes);
-  if (above.length >= MAX_DEPTH || reading.sources.length >= MAX_FILES) {
+  if (above.length >= MAX_DEPTH || reading.sources.length + above.length >= MAX_FILES) {
     const message = `${path}: policies extend each other more than ${MAX_DEPTH} deep, or are more than ${MAX_FILES}`;
     throw new DrillproofError('policy.EXTENDS_EXCEEDED', message, { path });
   }
