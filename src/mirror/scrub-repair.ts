@@ -39,7 +39,11 @@ export async function repairMirror(
   const failed = await bringAgain(place, from, options, paths);
   options.signal?.throwIfAborted();
   const left = await relook(place, options, paths);
-  const faults = result.faults.map((fault) => (broken.includes(fault) ? judged(fault, left, failed) : fault));
+  const known = new Set(result.faults.map(({ path }) => path));
+  const faults = [
+    ...result.faults.map((fault) => (broken.includes(fault) ? judged(fault, left, failed) : fault)),
+    ...left.filter(({ path }) => !known.has(path)), // what broke meanwhile
+  ];
   return { ...result, faults, outcome: outcomeOf(faults, result.left) };
 }
 

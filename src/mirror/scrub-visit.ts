@@ -59,7 +59,7 @@ export class Visit {
     const units = tree.manifest === undefined ? [] : unitsOf(tree.manifest, this.scrub, undefined);
     await this.others(view, new Set(units.map(({ path }) => path)), tree);
     for (const unit of units) if (paths.has(unit.path)) await this.look(view, unit);
-    return this.faults;
+    return tree.manifest === undefined ? [...this.faults, ...unjudged(paths)] : this.faults;
   }
 
   private async documents(): Promise<Documents> {
@@ -154,6 +154,14 @@ export class Visit {
       faults: once(faults),
     };
   }
+}
+
+/** Without its manifest nothing tells what a part has to be, so none is taken for right. */
+function unjudged(paths: ReadonlySet<string>): ScrubFault[] {
+  const message = 'without a manifest it cannot be looked at again';
+  return [...paths]
+    .filter(isEvidence)
+    .map((path) => ({ path, found: 'unreadable', code: 'scrub.REPAIR_INCOMPLETE', message }));
 }
 
 /** A file that the set of files misses is told once. Files read at the same time are told in one order. */

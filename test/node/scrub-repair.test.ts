@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { DrillproofError } from '../../src/errors.ts';
 import { parseReceipt } from '../../src/evidence/receipt.ts';
 import { directorySource } from '../../src/node/directory-source.ts';
 import { openScrubArchive } from '../../src/node/scrub-archive.ts';
@@ -293,4 +294,20 @@ test('what is wrong in every copy stays wrong, and says so', async () => {
   const result = await repaired(join(root, ONE), join(second, ONE), { depth: 'full', trust });
   expect(result.outcome).toBe('damaged');
   expect(repairsOf(result)).toContain(`${PART} scrub.REPAIR_INCOMPLETE`);
+});
+
+test('a manifest that breaks during a repair makes no part good that nobody could look at again', async () => {
+  const { first, second } = await twoMirrors();
+  await rot(partOf(first, 0));
+  const source = replicaClient(directorySource(second), `file://${second}`);
+  const failing = async (): Promise<never> => {
+    await writeFile(join(first, 'manifest.json'), '{}');
+    throw new DrillproofError('part.MISSING', 'it is not there either', { path: PART });
+  };
+  const { exports } = source.evidence;
+  const client = { ...source, evidence: { exports: { ...exports, parts: { download: failing } } } };
+  const result = await repaired(first, client);
+  expect(result.outcome).toBe('damaged');
+  expect(repairsOf(result)).toContain(`${PART} part.MISSING`);
+  expect(told([result])).toContainEqual(expect.stringContaining('manifest.json'));
 });
