@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
+import { isoTime } from '../bytes/iso-time.ts';
 import { permissions, type Permission } from '../contract/index.ts';
-import { isoTime } from '../report/figures.ts';
 import type { IssuedToken } from '../server/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from './administration.ts';
 import { say, type Cli } from './cli.ts';

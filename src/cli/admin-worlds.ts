@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
+import { isoTime } from '../bytes/iso-time.ts';
 import { hostedRunStates, MAX_SESSION_TTL_MS, sessionStates, type WorldSession } from '../contract/index.ts';
-import { isoTime } from '../report/figures.ts';
 import { dataOptions, withAdmin, type DataOptions } from './administration.ts';
 import type { Cli } from './cli.ts';
 import { digest, examples, wholeNumber } from './options.ts';

@@ -80,15 +80,10 @@ async function readSummaryFacts(cli: Cli, name: string, { dsse, receipts }: Gate
 
 /** Brings an export into a folder of its own, judges it there, and removes the folder whatever happens. */
 async function fromControlPlane(cli: Cli, evidenceExportId: string, options: GateOptions, how: How) {
-  const { url, project, tokenFile, caFile, wait } = options;
+  const { url, project, wait } = options;
   if (url === undefined || project === undefined)
     throw usageError('--url needs a project', 'Name it with --project ID.');
-  const client = await openRemote(cli, {
-    url,
-    project,
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(caFile !== undefined && { caFile }),
-  });
+  const client = await openRemote(cli, { ...options, url, project });
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-gate-'));
   try {
     const to = join(folder, evidenceExportId);

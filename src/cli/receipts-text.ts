@@ -1,4 +1,5 @@
-import { count, counted, isoTime, shortId } from '../report/figures.ts';
+import { isoTime } from '../bytes/iso-time.ts';
+import { count, counted, shortId } from '../report/figures.ts';
 import type { ReceiptLine, ReceiptsReport } from '../verify/index.ts';
 import type { MirrorReceipts } from './receipts-run.ts';
 import { facts, table } from './table.ts';

@@ -31,12 +31,7 @@ export async function openRepairs(cli: Cli, options: RepairCommandOptions): Prom
   if (repairFrom === 'source') {
     if (url === undefined || project === undefined)
       throw usageError('--repair-from source needs --url and --project');
-    const client = await openRemote(cli, {
-      url,
-      project,
-      ...(tokenFile !== undefined && { tokenFile }),
-      ...(caFile !== undefined && { caFile }),
-    });
+    const client = await openRemote(cli, { ...options, url, project });
     return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
   }
   if (url !== undefined || tokenFile !== undefined || caFile !== undefined)

@@ -3,7 +3,6 @@ import { DrillproofError } from '../errors.ts';
 import {
   repairMirror,
   scrubMany,
-  type MirrorClient,
   type MirrorScrub,
   type ScrubEvent,
   type ScrubOptions,
@@ -12,6 +11,7 @@ import { openScrubArchive, type ScrubArchive } from '../node/scrub-archive.ts';
 import type { Depth } from '../verify/index.ts';
 import { inShard, shardName, type Shard } from '../report/shard.ts';
 import type { Cli } from './cli.ts';
+import { toolName } from './mirror-setting.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { assertQueue, type QueueOptions } from './queue-options.ts';
 import { openRepairs, type RepairCommandOptions, type Repairs } from './scrub-repairs.ts';
@@ -21,7 +21,6 @@ import { writeScrub, type ScrubProduct } from './scrub-text.ts';
 import type { TrustOptions } from './trust-options.ts';
 import { readTrust } from './trusting.ts';
 import { usageError } from './usage.ts';
-import { ownVersion } from './version.ts';
 
 /** What the command line says, parsed. */
 export type ScrubCommandOptions = TrustOptions & {
@@ -122,8 +121,8 @@ function scrubber(
   return (mirrors: readonly string[], add: (result: MirrorScrub) => void): Promise<void> =>
     scrubMany({ mirrors, open: part.open }, { ...how, onProgress }, async (result, at) => {
       noteFaults(progress, result);
-      const from = (): Promise<MirrorClient> => repairs!.clientFor(result.name);
-      add(repairs === undefined ? result : await repairMirror(at, result, from, repair));
+      const mend = (by: Repairs) => repairMirror(at, result, () => by.clientFor(result.name), repair);
+      add(repairs === undefined ? result : await mend(repairs));
       done++;
     });
 }
@@ -163,7 +162,7 @@ async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<Scr
   const { olderThan, depth, jobs, expectManifest } = options;
   const trust = await readTrust(cli, options);
   return {
-    tool: `drillproof/${await ownVersion()}`,
+    tool: await toolName(),
     depth,
     jobs,
     signal: cli.signal,

@@ -1,3 +1,4 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import type { Digest } from '../bytes/hash.ts';
 import { compareUtf8 } from '../bytes/utf8.ts';
 import type { Code } from '../codes/index.ts';
@@ -180,8 +181,8 @@ function contentFindings(summary: Summary, asOfMs: number): readonly Finding[] {
       ? []
       : [
           note('vsa.FROM_FUTURE', 'it was made after the time of this judgement', {
-            expected: `at most ${moment(asOfMs)}`,
-            actual: moment(timeVerifiedMs),
+            expected: `at most ${isoTime(asOfMs)}`,
+            actual: isoTime(timeVerifiedMs),
           }),
         ]),
   ];
@@ -217,8 +218,8 @@ function expectationFindings(
       ? []
       : [
           note('vsa.TOO_OLD', 'it is older than allowed', {
-            expected: `at or after ${moment(asOfMs - maxAgeMs)}`,
-            actual: moment(timeVerifiedMs),
+            expected: `at or after ${isoTime(asOfMs - maxAgeMs)}`,
+            actual: isoTime(timeVerifiedMs),
           }),
         ]),
   ];
@@ -248,8 +249,3 @@ const note = (
   message: string,
   values: Pick<Partial<Finding>, 'expected' | 'actual'> = {},
 ): Finding => finding(code, SUBJECT, { path: PATH, message, ...values });
-
-function moment(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
-}

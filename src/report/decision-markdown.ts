@@ -1,9 +1,10 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import { toUtf8 } from '../bytes/utf8.ts';
 import type { Decision, RuleResult } from '../policy/decision.ts';
 import { RULES } from '../policy/rules.ts';
 import { headlineOf } from './decision-headline.ts';
 import { basisOf, factsOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
-import { count, isoTime } from './figures.ts';
+import { count } from './figures.ts';
 import { printable } from './printable.ts';
 
 export type MarkdownOptions = {

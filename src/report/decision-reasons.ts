@@ -1,10 +1,11 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import { digestOf } from '../bytes/hash.ts';
 import { canonicalBytes } from '../bytes/json-canonical.ts';
 import type { Code } from '../codes/index.ts';
 import type { Decision, Violation } from '../policy/decision.ts';
 import { RULES, type RuleId } from '../policy/rules.ts';
 import { actionOf } from './decision-action.ts';
-import { counted, isoTime } from './figures.ts';
+import { counted } from './figures.ts';
 import { printable } from './printable.ts';
 
 /** The rule under which a format tells what no rule of the policy says. */

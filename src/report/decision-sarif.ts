@@ -1,10 +1,10 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import { codeEntry, type Code } from '../codes/index.ts';
 import type { Decision } from '../policy/decision.ts';
 import { RULES, type RuleId } from '../policy/rules.ts';
 import { headlineOf } from './decision-headline.ts';
 import { DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './decision-reasons.ts';
 import { fileOf, uriOf } from './decision-location.ts';
-import { isoTime } from './figures.ts';
 import { stableJson } from './json.ts';
 import { printable } from './printable.ts';
 

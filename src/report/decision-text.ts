@@ -1,9 +1,10 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import type { Decision, JudgedInput, RuleResult, Violation } from '../policy/decision.ts';
 import { RULES } from '../policy/rules.ts';
 import { actionOf } from './decision-action.ts';
 import { ANSWER_WORDS, headlineOf } from './decision-headline.ts';
 import { asOfFact, fact, trustFacts } from './facts.ts';
-import { count, counted, isoTime } from './figures.ts';
+import { count, counted } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from './printable.ts';
 

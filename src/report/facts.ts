@@ -1,3 +1,4 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import type { Finding } from '../verify/finding.ts';
 import type {
   AttestationReport,
@@ -8,7 +9,7 @@ import type {
   TrustUsed,
   Verdict,
 } from '../verify/report.ts';
-import { count, counted, isoTime, percent, shortId, size } from './figures.ts';
+import { count, counted, percent, shortId, size } from './figures.ts';
 import { indented, labelled, type Page } from './page.ts';
 import { printable } from './printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';

@@ -27,13 +27,6 @@ export function percent(part: number, whole: number): string {
   return part === whole ? '100 %' : `${(Math.floor((part / whole) * 1000) / 10).toFixed(1)} %`;
 }
 
-const MAX_DATE_MS = 8.64e15;
-
-/** A time as ISO 8601 in UTC, whatever the time zone of the machine; times beyond what a date can hold in ms. */
-export function isoTime(atMs: number): string {
-  return Math.abs(atMs) <= MAX_DATE_MS ? new Date(atMs).toISOString() : `${atMs} ms`;
-}
-
 /** A key id or digest short enough for a line: `sha256:0123456789ab…`. The JSON report has it in full. */
 export function shortId(id: string): string {
   const body = /^(sha256:)([0-9a-f]{64})$/.exec(id);

@@ -1,5 +1,6 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import type { Change, ReportDiff } from './diff.ts';
-import { count, counted, isoTime } from './figures.ts';
+import { count, counted } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from './printable.ts';
 import { pageOf, type TextOptions } from './text.ts';

@@ -1,7 +1,8 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import type { SummaryReport } from '../policy/vsa-judge.ts';
 import { asOfFact, fact, headline, trustFacts } from './facts.ts';
 import { failuresSection, findingsSection } from './findings.ts';
-import { counted, isoTime } from './figures.ts';
+import { counted } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from './printable.ts';
 import { pageOf, type TextOptions } from './text.ts';

@@ -1,3 +1,4 @@
+import { isoTime } from '../bytes/iso-time.ts';
 import type { Code } from '../codes/index.ts';
 import type { TrustStore } from './store.ts';
 import type { Purpose, TrustedKey } from './trusted-key.ts';
@@ -92,8 +93,8 @@ const RULES: readonly Rule[] = [
       : {
           code: 'trust.KEY_NOT_YET_VALID',
           message: 'the statement was issued before the key begins to speak',
-          expected: `at or after ${moment(notBeforeMs)}`,
-          actual: moment(issuedAtMs),
+          expected: `at or after ${isoTime(notBeforeMs)}`,
+          actual: isoTime(issuedAtMs),
         },
   ({ notAfterMs }, { issuedAtMs }) =>
     notAfterMs === undefined || issuedAtMs <= notAfterMs
@@ -101,8 +102,8 @@ const RULES: readonly Rule[] = [
       : {
           code: 'trust.KEY_EXPIRED',
           message: 'the statement was issued after the key ceased to speak',
-          expected: `at or before ${moment(notAfterMs)}`,
-          actual: moment(issuedAtMs),
+          expected: `at or before ${isoTime(notAfterMs)}`,
+          actual: isoTime(issuedAtMs),
         },
   revoked,
 ];
@@ -113,15 +114,15 @@ function revoked(
 ): KeyProblem | undefined {
   if (revokedAtMs === undefined) return undefined;
   if (compromised) {
-    const message = `the key is revoked since ${moment(revokedAtMs)} as compromised, so no statement of it stands`;
+    const message = `the key is revoked since ${isoTime(revokedAtMs)} as compromised, so no statement of it stands`;
     return { code: 'trust.KEY_REVOKED', message };
   }
   if (issuedAtMs < revokedAtMs) return undefined;
   return {
     code: 'trust.KEY_REVOKED',
     message: 'the statement was not issued before the key was revoked',
-    expected: `before ${moment(revokedAtMs)}`,
-    actual: moment(issuedAtMs),
+    expected: `before ${isoTime(revokedAtMs)}`,
+    actual: isoTime(issuedAtMs),
   };
 }
 
@@ -148,7 +149,7 @@ function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, stand
   const retired = key.notAfterMs !== undefined && key.notAfterMs < (asOfMs ?? Infinity);
   if (stands && (retired || key.revokedAtMs !== undefined)) {
     const why = key.revokedAtMs === undefined ? 'is retired' : 'was revoked later';
-    const message = `the key ${why}, and only the signer says that the statement is from ${moment(issuedAtMs)}`;
+    const message = `the key ${why}, and only the signer says that the statement is from ${isoTime(issuedAtMs)}`;
     notes.push({ code: 'attestation.TIME_CLAIMED', message });
   }
   if (key.fromCertificate === true) {
@@ -158,10 +159,4 @@ function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, stand
     });
   }
   return notes;
-}
-
-/** A time as people read it, where a Date can hold it. */
-function moment(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { isoTime } from '../../bytes/iso-time.ts';
 import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import { openEvidence } from '../../node/open-evidence.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
-import { count, isoTime, shortId, size } from '../../report/figures.ts';
+import { count, shortId, size } from '../../report/figures.ts';
 import { say, type Cli } from '../cli.ts';
 import {
   readExportDocuments,

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { isoTime } from '../../bytes/iso-time.ts';
 import type { LocalReportItem } from '../../client/index.ts';
 import type { LocalReportRow } from '../../evidence/index.ts';
-import { isoTime, shortId } from '../../report/figures.ts';
+import { shortId } from '../../report/figures.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../options.ts';
 import { writeProduct } from '../product.ts';

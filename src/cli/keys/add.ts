@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { isoTime } from '../../bytes/iso-time.ts';
 import { readVerifyingKeys, type ReadNamedKey } from '../../node/key-set.ts';
-import { counted, isoTime } from '../../report/figures.ts';
+import { counted } from '../../report/figures.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { MAX_KEY_SET_BYTES } from '../../trust/key-file.ts';
 import { say, type Cli } from '../cli.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { isoTime, shortId } from '../../report/figures.ts';
+import { isoTime } from '../../bytes/iso-time.ts';
+import { shortId } from '../../report/figures.ts';
 import { trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../options.ts';

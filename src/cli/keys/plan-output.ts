@@ -1,4 +1,5 @@
-import { count, counted, isoTime, shortId } from '../../report/figures.ts';
+import { isoTime } from '../../bytes/iso-time.ts';
+import { count, counted, shortId } from '../../report/figures.ts';
 import { printable } from '../../report/index.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { isoTime } from '../../report/figures.ts';
+import { isoTime } from '../../bytes/iso-time.ts';
 import { retireKey, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { examples, standardOptions, time } from '../options.ts';

@@ -1,3 +1,4 @@
+import { isoTime } from '../../bytes/iso-time.ts';
 import { durationMs } from '../duration.ts';
 import { failure, unattested, type Found, type Judge } from '../judge.ts';
 import type { Facts, Place } from '../facts.ts';
@@ -30,11 +31,6 @@ function tooOld(
   const oldest = Math.min(...statements.map(({ issuedAtMs }) => issuedAtMs));
   if (asOfMs - oldest <= maxMs) return [];
   const message = 'the statement is older than allowed';
-  const values = { expected: `at most ${max}`, actual: `issued at ${moment(oldest)}` };
+  const values = { expected: `at most ${max}`, actual: `issued at ${isoTime(oldest)}` };
   return [failure({ input, subject }, message, values)];
-}
-
-function moment(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
 }

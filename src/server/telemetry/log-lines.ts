@@ -1,5 +1,5 @@
+import { isoTime } from '../../bytes/iso-time.ts';
 import { DrillproofError } from '../../errors.ts';
-import { isoTime } from '../../report/figures.ts';
 import { printable } from '../../report/printable.ts';
 import { logLevels, type Log, type LogEntry, type LogLevel } from '../log.ts';
 
