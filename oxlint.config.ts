@@ -13,6 +13,7 @@ const order = [
   ['report'],
   ['client'],
   ['mirror'],
+  ['scrub'],
   ['node'],
   ['selftest'],
   ['server'],
@@ -65,7 +66,7 @@ export default defineConfig({
       files: ['src/index.ts'],
       rules: restrict([
         noNode,
-        { regex: '^\\./(client|mirror|node|server|cli)/', message: 'the portable entry' },
+        { regex: '^\\./(client|mirror|scrub|node|server|cli)/', message: 'the portable entry' },
       ]),
     },
     {

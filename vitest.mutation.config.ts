@@ -4,8 +4,8 @@ import base from './vitest.config.ts';
 // Those that flip every byte take minutes for each mutant, and find what the others find.
 const SLOW = [
   'test/verify/flips-*.test.ts',
-  'test/verify/archive-flips.test.ts',
-  'test/verify/mix-portable.test.ts',
+  'test/verify/flips/archive-flips.test.ts',
+  'test/verify/mix/mix-portable.test.ts',
 ];
 
 /** The tests that ask what the mutated rooms decide. */

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once } from '../src/bytes/once.ts';
 import { packBundle, packExport, partPath, readPartFacts, type PartFacts } from '../src/evidence/index.ts';
-import { formatChecksums } from '../src/evidence/checksums.ts';
-import { openFile } from '../src/node/file-access.ts';
-import { generateSigningKey } from '../src/node/keys.ts';
+import { formatChecksums } from '../src/evidence/export/checksums.ts';
+import { openFile } from '../src/node/evidence/file-access.ts';
+import { generateSigningKey } from '../src/node/keys/keys.ts';
 import { trustStore, trustStoreJwks } from '../src/trust/index.ts';
 import {
   makeBundleInput,

@@ -1,5 +1,5 @@
 import { catalogue, codeEntry, type Code } from '../../src/codes/index.ts';
-import { exitOfCode } from '../../src/cli/exit-codes.ts';
+import { exitOfCode } from '../../src/cli/shared/output/exit-codes.ts';
 import { CHECKS, type CheckId } from '../../src/verify/check.ts';
 import { CHECK_CODES, checksOf } from '../../src/verify/check-codes.ts';
 

@@ -8,12 +8,12 @@ import {
   toolSourceSchema,
 } from '../../src/contract/index.ts';
 import { buildLockSchema } from '../../src/evidence/build-lock.ts';
-import { bundleManifestSchema } from '../../src/evidence/bundle-manifest.ts';
-import { exportManifestSchema } from '../../src/evidence/export-manifest.ts';
-import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/receipt.ts';
-import { runFileResultSchema, runFileSchema } from '../../src/cli/run-file.ts';
-import { casesSchema } from '../../src/policy/cases.ts';
-import { policySchema } from '../../src/policy/document.ts';
+import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
+import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
+import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
+import { runFileResultSchema, runFileSchema } from '../../src/cli/pack/run-file.ts';
+import { casesSchema } from '../../src/policy/document/cases.ts';
+import { policySchema } from '../../src/policy/document/document.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 import type { SchemaRow } from './schema.ts';
 

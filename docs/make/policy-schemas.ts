@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { policySchema } from '../../src/policy/document.ts';
+import { policySchema } from '../../src/policy/document/document.ts';
 import { decisionSchema } from '../../src/policy/decision-schema.ts';
 import type { SchemaRow } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { platform } from '#platform';
-import { toHex } from './hex.ts';
+import { toHex } from './text/hex.ts';
 import { turn } from './turn.ts';
 import type { Bytes } from './platform.ts';
 import { streamAccess, type RandomAccess } from './random-access.ts';

@@ -1,4 +1,4 @@
-import { toUtf8 } from './utf8.ts';
+import { toUtf8 } from './text/utf8.ts';
 
 const MAX_PATH_BYTES = 1024;
 // With any extension, and with spaces before it, Windows still opens the device.

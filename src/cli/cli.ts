@@ -1,4 +1,4 @@
-import type { ExitCode } from './exit.ts';
+import type { ExitCode } from './shared/output/exit.ts';
 
 type OutputFormat = 'text' | 'json';
 

@@ -5,6 +5,8 @@ import { run } from './run.ts';
 const cli = processCli(interruptSignal());
 // An error outside every promise that is awaited: told like any other, without a stack.
 process.on('uncaughtException', (error) => {
-  void import('./failed.ts').then(async ({ failed }) => process.exit(await failed(error, [], cli)));
+  void import('./shared/output/failed.ts').then(async ({ failed }) =>
+    process.exit(await failed(error, [], cli)),
+  );
 });
 process.exitCode = await run(process.argv.slice(2), cli);

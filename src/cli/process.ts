@@ -1,5 +1,5 @@
 import type { Cli, Output } from './cli.ts';
-import { EXIT } from './exit.ts';
+import { EXIT } from './shared/output/exit.ts';
 
 // A pipe or file has neither, whatever the types of Node promise.
 type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
 import { COMMANDS } from './commands.ts';
-import { ownVersion } from './version.ts';
+import { ownVersion } from './shared/output/version.ts';
 
 const MAX_HELP_WIDTH = 100;
 

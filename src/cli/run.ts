@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import type { Cli } from './cli.ts';
-import { EXIT, type ExitCode } from './exit.ts';
+import { EXIT, type ExitCode } from './shared/output/exit.ts';
 import { createProgram } from './program.ts';
 
 // What commander throws after it has shown what was asked for.
@@ -20,7 +20,7 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
       return error.exitCode === 0 ? EXIT.pass : EXIT.usage;
     }
-    const { failed } = await import('./failed.ts');
+    const { failed } = await import('./shared/output/failed.ts');
     return failed(error, argv, cli);
   }
 }

@@ -5,8 +5,8 @@ import {
   type CallableName,
   type JsonOperationName,
   type Result,
-} from '../contract/operations.ts';
-import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from './call.ts';
+} from '../contract/operations/operations.ts';
+import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
 import { readOptions, type ClientOptions } from './options.ts';

@@ -1,9 +1,9 @@
 import type { Digest } from '../bytes/hash.ts';
 import type { Bytes } from '../bytes/platform.ts';
-import { bodyChunks, contentLength } from './body.ts';
-import type { CallOptions } from './call.ts';
-import type { Scope } from './deadline.ts';
-import { discard } from './exchange.ts';
+import { bodyChunks, contentLength } from './http/body.ts';
+import type { CallOptions } from './http/call.ts';
+import type { Scope } from './http/deadline.ts';
+import { discard } from './http/exchange.ts';
 import type { Settings } from './options.ts';
 import {
   assertRange,
@@ -12,7 +12,7 @@ import {
   strongEtag,
   type ByteRange,
   type ContentRange,
-} from './ranges.ts';
+} from './http/ranges.ts';
 
 export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
   /** Ask for these bytes only. The server may send all the same: look at `status`. */

@@ -7,8 +7,8 @@ import type {
   operations,
   Params,
   Result,
-} from '../contract/operations.ts';
-import type { CallOptions } from './call.ts';
+} from '../contract/operations/operations.ts';
+import type { CallOptions } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
 
 type Rows = typeof operations;

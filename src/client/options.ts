@@ -1,6 +1,6 @@
 import { DrillproofError } from '../errors.ts';
-import { parseBaseUrl } from './base-url.ts';
-import { pause, type Sleep } from './deadline.ts';
+import { parseBaseUrl } from './http/base-url.ts';
+import { pause, type Sleep } from './http/deadline.ts';
 import { newIdempotencyKey } from './idempotency.ts';
 
 /** How failures are retried; see `retryDelayMs`. */

@@ -1,6 +1,6 @@
-import type { Result } from '../contract/operations.ts';
+import type { Result } from '../contract/operations/operations.ts';
 import { LimitError } from '../errors.ts';
-import type { CallOptions } from './call.ts';
+import type { CallOptions } from './http/call.ts';
 import type { Input } from './methods.ts';
 import type { Settings } from './options.ts';
 

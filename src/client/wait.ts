@@ -1,7 +1,7 @@
-import type { Result } from '../contract/operations.ts';
+import type { Result } from '../contract/operations/operations.ts';
 import { DrillproofError } from '../errors.ts';
-import { openScope, type Sleep } from './deadline.ts';
-import { ControlError } from './http-errors.ts';
+import { openScope, type Sleep } from './http/deadline.ts';
+import { ControlError } from './http/errors.ts';
 import type { Input } from './methods.ts';
 
 type Operation = Result<'operations.read'>;

@@ -2,29 +2,29 @@
  * The wire of the control API: identifiers, resources, the error envelope, and the operations as one table, from which
  * the OpenAPI document is made. Schemas are zod schemas; types are inferred from them.
  */
-export * from './attestation.ts';
-export * from './authoring.ts';
-export * from './build.ts';
-export * from './errors.ts';
-export * from './evidence-bundle.ts';
-export * from './evidence-export.ts';
-export * from './hosted-run.ts';
+export * from './resources/attestation.ts';
+export * from './resources/authoring.ts';
+export * from './resources/build.ts';
+export * from './operations/errors.ts';
+export * from './resources/evidence-bundle.ts';
+export * from './resources/evidence-export.ts';
+export * from './resources/hosted-run.ts';
 export * from './identifiers.ts';
-export * from './local-report.ts';
-export * from './open-endpoints.ts';
-export * from './openapi.ts';
-export * from './operation-error.ts';
-export * from './operation-errors.ts';
-export * from './operation-resource.ts';
-export * from './operation-result.ts';
-export * from './operations.ts';
-export * from './paging.ts';
-export * from './paths.ts';
-export * from './responses.ts';
-export * from './run-assertion.ts';
-export * from './run-capture.ts';
-export * from './run-result.ts';
-export * from './run-setup.ts';
+export * from './resources/local-report.ts';
+export * from './operations/open-endpoints.ts';
+export * from './openapi/openapi.ts';
+export * from './operations/error.ts';
+export * from './operations/error-sets.ts';
+export * from './operations/resource.ts';
+export * from './operations/result.ts';
+export * from './operations/operations.ts';
+export * from './operations/paging.ts';
+export * from './operations/paths.ts';
+export * from './operations/responses.ts';
+export * from './resources/run-assertion.ts';
+export * from './resources/run-capture.ts';
+export * from './resources/run-result.ts';
+export * from './resources/run-setup.ts';
 export {
   countSchema,
   decimalBytesSchema,
@@ -35,5 +35,5 @@ export {
   schemaVersionSchema,
   usSchema,
 } from './scalars.ts';
-export * from './session.ts';
-export * from './tool-source.ts';
+export * from './resources/session.ts';
+export * from './resources/tool-source.ts';

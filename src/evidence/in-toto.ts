@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Digest } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json-canonical.ts';
-import { parseJson } from '../bytes/json-parse.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { parseJson } from '../bytes/json/parse.ts';
 import type { Code } from '../codes/index.ts';
 import {
   attestationSchema,
@@ -11,10 +11,10 @@ import {
 } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { signDsse, type DsseEnvelope, type Signer } from '../trust/index.ts';
-import { BUNDLE_MANIFEST } from './archive.ts';
-import { typeStatement, type ExportStatement, type Statement } from './attestation.ts';
+import { BUNDLE_MANIFEST } from './bundle/archive.ts';
+import { typeStatement, type ExportStatement, type Statement } from './bundle/attestation.ts';
 import { typeDocument } from './document.ts';
-import { RECEIPT_PATH } from './receipt.ts';
+import { RECEIPT_PATH } from './export/receipt.ts';
 
 /** The payload type of an in-toto statement in DSSE. */
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';

@@ -7,11 +7,11 @@ export {
   typeAttestation,
   type ExportStatement,
   type Statement,
-} from './attestation.ts';
-export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts';
-export { bagSource, isBag } from './bag-source.ts';
-export { BAG_DECLARATION, BAG_PAYLOAD } from './bag-tags.ts';
-export { brokenBindings, reproductionOf, type BrokenBinding } from './bindings.ts';
+} from './bundle/attestation.ts';
+export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './bundle/archive.ts';
+export { bagSource, isBag } from './export/bag-source.ts';
+export { BAG_DECLARATION, BAG_PAYLOAD } from './export/bag-tags.ts';
+export { brokenBindings, reproductionOf, type BrokenBinding } from './bundle/bindings.ts';
 export { parseBuildLock, type BuildLock, type LockedPackage } from './build-lock.ts';
 export {
   artifactBytes,
@@ -25,8 +25,8 @@ export {
   type BundleObject,
   type ObjectRole,
   type SignedRole,
-} from './bundle-manifest.ts';
-export { bundleStatement, type BundleSigning } from './bundle-statement.ts';
+} from './bundle/manifest.ts';
+export { bundleStatement, type BundleSigning } from './bundle/statement.ts';
 export { brokenDocument, jsonPointer, typeDocument, type DocumentIssue } from './document.ts';
 export {
   exportManifestBytes,
@@ -38,8 +38,8 @@ export {
   type ExportManifest,
   type LocalReportRow,
   type PartRow,
-} from './export-manifest.ts';
-export { parseExportResource, resourceDifferences } from './export-resource.ts';
+} from './export/manifest.ts';
+export { parseExportResource, resourceDifferences } from './export/resource.ts';
 export {
   attestDsse,
   attestExportDsse,
@@ -53,7 +53,7 @@ export {
   type InTotoStatement,
 } from './in-toto.ts';
 export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
-export { packBundle, type BundleInput, type ObjectInput, type PackedBundle } from './pack-bundle.ts';
+export { packBundle, type BundleInput, type ObjectInput, type PackedBundle } from './bundle/pack-bundle.ts';
 export {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
@@ -64,9 +64,9 @@ export {
   type ExportSigning,
   type LocalReportFacts,
   type PackedExport,
-} from './pack-export.ts';
-export { readPartFacts, type PartFacts } from './part-facts.ts';
-export { parseRunResult } from './run-result.ts';
+} from './export/pack-export.ts';
+export { readPartFacts, type PartFacts } from './bundle/part-facts.ts';
+export { parseRunResult } from './bundle/run-result.ts';
 export {
   memorySource,
   readFile,

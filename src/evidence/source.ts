@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../bytes/utf8.ts';
+import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { memoryAccess, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive } from '../zip/index.ts';

@@ -8,9 +8,9 @@ import {
   bagDeclarationBytes,
   bagInfoBytes,
   bagManifestBytes,
-} from '../evidence/bag-tags.ts';
+} from '../evidence/export/bag-tags.ts';
 import { DrillproofError } from '../errors.ts';
-import { CHECKSUMS } from '../evidence/checksums.ts';
+import { CHECKSUMS } from '../evidence/export/checksums.ts';
 import { holdsFiles, readIfThere } from './claim.ts';
 import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
 

@@ -1,10 +1,10 @@
 import { digestOf } from '../bytes/hash.ts';
 import type { ExportRef } from '../client/index.ts';
-import { CHECKSUMS, formatChecksums } from '../evidence/checksums.ts';
+import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { assertOurs } from './claim.ts';
-import { pin, type Pinned } from './documents.ts';
+import { pin, type Pinned } from './fetch/documents.ts';
 import type { FoundState } from './events.ts';
 import { agreeingResource, findAttestation } from './finish.ts';
 import { lookAt, wantedFiles } from './plan.ts';

@@ -1,11 +1,11 @@
 import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json-canonical.ts';
-import { parseJson } from '../bytes/json-parse.ts';
-import { collect } from '../client/body.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { parseJson } from '../bytes/json/parse.ts';
+import { collect } from '../client/http/body.ts';
 import * as z from 'zod';
 import { digestSchema, evidenceExportIdSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { BAG_PAYLOAD } from '../evidence/bag-tags.ts';
+import { BAG_PAYLOAD } from '../evidence/export/bag-tags.ts';
 import {
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
@@ -13,7 +13,7 @@ import {
   parseExportManifest,
   parseExportResource,
 } from '../evidence/index.ts';
-import type { Pinned } from './documents.ts';
+import type { Pinned } from './fetch/documents.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
 const claimSchema = z.strictObject({

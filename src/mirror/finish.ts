@@ -1,7 +1,7 @@
 import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { DrillproofError } from '../errors.ts';
-import { CHECKSUMS, formatChecksums, type Checksum } from '../evidence/checksums.ts';
+import { CHECKSUMS, formatChecksums, type Checksum } from '../evidence/export/checksums.ts';
 import {
   DEFAULT_LIMITS,
   EXPORT_ATTESTATION,
@@ -11,10 +11,10 @@ import {
   resourceDifferences,
 } from '../evidence/index.ts';
 import { readIfThere } from './claim.ts';
-import { assertSubject, fetchAttestation, type Pinned } from './documents.ts';
+import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import type { FileState } from './events.ts';
-import { failureOf, type Failure } from './fetch-all.ts';
-import { hasRotted } from './kept-document.ts';
+import { failureOf, type Failure } from './fetch/all.ts';
+import { hasRotted } from './fetch/kept-document.ts';
 import type { Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 

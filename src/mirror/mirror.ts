@@ -1,10 +1,10 @@
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../evidence/index.ts';
-import type { LinkedReceipt } from '../evidence/receipt.ts';
+import type { LinkedReceipt } from '../evidence/export/receipt.ts';
 import { claimTarget, isFinished } from './claim.ts';
-import { pin, type Pinned } from './documents.ts';
-import { fetchAll, type Failure } from './fetch-all.ts';
+import { pin, type Pinned } from './fetch/documents.ts';
+import { fetchAll, type Failure } from './fetch/all.ts';
 import {
   findAttestation,
   writeAttestation,

@@ -10,7 +10,7 @@ import {
   timeInPath,
   type LinkedReceipt,
   type ReceiptLink,
-} from '../evidence/receipt.ts';
+} from '../evidence/export/receipt.ts';
 import { dsseBytes, type Signer } from '../trust/index.ts';
 import type { MirrorTarget } from './sink.ts';
 

@@ -1,7 +1,7 @@
-import { pause, type Sleep } from '../client/deadline.ts';
+import { pause, type Sleep } from '../client/http/deadline.ts';
 import type { CallOptions, ExportRef } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
-import { createPacer, type Pacer } from './pace.ts';
+import { createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { ReceiptSigning } from './receipts.ts';
 import type { MirrorSink } from './sink.ts';

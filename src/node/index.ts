@@ -1,8 +1,8 @@
 /** `drillproof/node`: evidence in folders and files, verified on all cores, key files, and mirrors into folders. */
-export { commandSigner, type CommandSignerOptions } from './command-signer.ts';
-export { commandWords } from './command-words.ts';
-export { directorySource } from './directory-source.ts';
-export { openFile } from './file-access.ts';
+export { commandSigner, type CommandSignerOptions } from './keys/command-signer.ts';
+export { commandWords } from './keys/command-words.ts';
+export { directorySource } from './evidence/directory-source.ts';
+export { openFile } from './evidence/file-access.ts';
 export {
   generateSigningKey,
   readSigningKey,
@@ -10,20 +10,25 @@ export {
   writeSigningKeyPem,
   type ReadVerifyingKey,
   type SigningKey,
-} from './keys.ts';
-export { readVerifyingKeys, type ReadNamedKey } from './key-set.ts';
-export type { LinkMode } from './link-file.ts';
-export { mirrorDirectory, type MirrorDirectoryOptions } from './mirror-directory.ts';
-export type { LockWait } from './mirror-lock.ts';
-export { openPartStore, type PartStore, type PartStoreOptions, type StoreDraft } from './part-store.ts';
-export { mirrorS3, type MirrorS3Options } from './s3/mirror-s3.ts';
+} from './keys/keys.ts';
+export { readVerifyingKeys, type ReadNamedKey } from './keys/key-set.ts';
+export type { LinkMode } from './mirror/link-file.ts';
+export { mirrorDirectory, type MirrorDirectoryOptions } from './mirror/directory.ts';
+export type { LockWait } from './mirror/lock.ts';
+export {
+  openPartStore,
+  type PartStore,
+  type PartStoreOptions,
+  type StoreDraft,
+} from './mirror/part-store.ts';
+export { mirrorS3, type MirrorS3Options } from './s3/mirror/s3.ts';
 export { parseS3Location, type S3Location } from './s3/location.ts';
-export type { Retention } from './s3/retention.ts';
-export { openEvidence, type OpenEvidence } from './open-evidence.ts';
-export { openScrubArchive, type ScrubArchive, type ScrubArchiveOptions } from './scrub-archive.ts';
-export { secondOpinion } from './second-opinion.ts';
+export type { Retention } from './s3/mirror/retention.ts';
+export { openEvidence, type OpenEvidence } from './evidence/open-evidence.ts';
+export { openScrubArchive, type ScrubArchive, type ScrubArchiveOptions } from './scrub/archive.ts';
+export { secondOpinion } from './evidence/second-opinion.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
-export { zipExport, type ExportFile } from './yazl-export.ts';
+export { zipExport, type ExportFile } from './evidence/yazl-export.ts';
 export {
   appendReceipt,
   checkMirror,
@@ -31,10 +36,7 @@ export {
   discoverExports,
   mirrorExport,
   mirrorMany,
-  repairMirror,
   replicaClient,
-  scrubMany,
-  scrubMirror,
   type ArchiveOutcome,
   type Discovered,
   type Expected,
@@ -48,7 +50,6 @@ export {
   type MirrorOptions,
   type LinkedReceipt,
   type MirrorReceipt,
-  type MirrorScrub,
   type MirrorSink,
   type MirrorTarget,
   type MirrorView,
@@ -61,12 +62,18 @@ export {
   type ReceiptSigning,
   type WrittenReceipt,
   type Place,
+  type Wish,
+} from '../mirror/index.ts';
+export {
+  repairMirror,
   type RepairOptions,
+  scrubMany,
+  scrubMirror,
+  type MirrorScrub,
   type ScrubEvent,
   type ScrubFault,
   type ScrubJournal,
   type ScrubOptions,
   type ScrubPlace,
   type ScrubView,
-  type Wish,
-} from '../mirror/index.ts';
+} from '../scrub/index.ts';

@@ -1,7 +1,7 @@
 import { createECDH, createHash, createPrivateKey, createPublicKey, ECDH, sign, verify } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { P256, Platform } from '../bytes/platform.ts';
-import { toBase64url } from '../bytes/base64url.ts';
+import { toBase64url } from '../bytes/text/base64url.ts';
 import { DrillproofError } from '../errors.ts';
 import { deflateRaw, inflateRaw } from './raw-deflate.ts';
 

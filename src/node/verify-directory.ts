@@ -7,7 +7,7 @@ import {
   type VerifyExportOptions,
   type VerifyProgress,
 } from '../verify/index.ts';
-import { exportTree } from './export-tree.ts';
+import { exportTree } from './mirror/export-tree.ts';
 import type { PoolSettings } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
 

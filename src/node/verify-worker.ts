@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/index.ts';
 import { verifyPart, type VerifyOptions } from '../verify/index.ts';
-import { directorySource } from './directory-source.ts';
-import { secondOpinion } from './second-opinion.ts';
+import { directorySource } from './evidence/directory-source.ts';
+import { secondOpinion } from './evidence/second-opinion.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
 
 if (parentPort === null)

@@ -1,7 +1,7 @@
 import { conditionWords, type Condition } from './condition.ts';
-import type { PolicyDocument } from './document.ts';
+import type { PolicyDocument } from './document/document.ts';
 import { JUDGES } from './judges/index.ts';
-import { rangeWords, type Range } from './range.ts';
+import { rangeWords, type Range } from './document/range.ts';
 import { RULES, type RuleId } from './rules.ts';
 
 /** What one policy asks for by one rule, in words. */

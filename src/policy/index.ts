@@ -11,10 +11,10 @@ export {
 } from './decision.ts';
 export { evaluate, type EvaluateContext } from './evaluate.ts';
 export type { EvidenceInput, SummaryFacts } from './inputs.ts';
-export { MAX_POLICY_BYTES, parsePolicy } from './parse.ts';
-export { readPolicy, type OpenPolicy, type PolicyFile } from './resolve.ts';
+export { MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
+export { readPolicy, type OpenPolicy, type PolicyFile } from './document/resolve.ts';
 export { DEFAULT_POLICY, policyOf, type Policy } from './policy.ts';
-export type { PolicyDocument, Waiver } from './document.ts';
+export type { PolicyDocument, Waiver } from './document/document.ts';
 export { RULES, type Rule, type RuleId } from './rules.ts';
 export {
   summaryFacts,
@@ -22,8 +22,8 @@ export {
   type SummaryExpectations,
   type SummaryReport,
   type VerifySummaryOptions,
-} from './vsa-judge.ts';
-export { readSummary, type Summary } from './vsa-read.ts';
+} from './vsa/judge.ts';
+export { readSummary, type Summary } from './vsa/read.ts';
 export {
   signSummary,
   summarize,
@@ -31,4 +31,4 @@ export {
   VSA_PREDICATE_TYPE,
   type SummarizeOptions,
   type SummaryStatement,
-} from './vsa.ts';
+} from './vsa/vsa.ts';

@@ -1,8 +1,8 @@
 import type { Digest } from '../bytes/hash.ts';
 import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json-canonical.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { PolicyUsed } from './decision.ts';
-import type { PolicyDocument } from './document.ts';
+import type { PolicyDocument } from './document/document.ts';
 
 /** A policy with everything that it extends: every layer has to hold, each by itself. */
 export type Policy = PolicyUsed & {

@@ -1,7 +1,7 @@
 import type { Code } from '../codes/index.ts';
 import type { Decision, Violation, WaiverUsed } from './decision.ts';
-import type { PolicyDocument, Waiver } from './document.ts';
-import { momentMs } from './duration.ts';
+import type { PolicyDocument, Waiver } from './document/document.ts';
+import { momentMs } from './document/duration.ts';
 import type { Cause, Found } from './judge.ts';
 
 type Standing = Waiver & { readonly expiresAtMs: number };

@@ -1,7 +1,7 @@
-import { parseJson, type JsonValue } from '../bytes/json-parse.ts';
+import { parseJson, type JsonValue } from '../bytes/json/parse.ts';
 import { DrillproofError } from '../errors.ts';
 import { typeDocument } from '../evidence/document.ts';
-import { REPORT_FILES } from './reports-schema.ts';
+import { REPORT_FILES } from './merge/reports-schema.ts';
 
 /** Bytes of a report: some 10,000 parts take 40 MB. */
 export const MAX_REPORT_BYTES = 256 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { Report } from '../verify/report.ts';
 import { renderJson } from './json.ts';
-import { renderText, type TextOptions } from './text.ts';
+import { renderText, type TextOptions } from './text/text.ts';
 
 export type Renderer = (report: Report, options?: TextOptions) => string;
 

@@ -1,7 +1,7 @@
 export { readCaseFolder } from './case-folder.ts';
 export { plain } from './compare.ts';
 export { execCase, type ExecOptions } from './exec.ts';
-export { JUDGES } from './judges.ts';
+export { JUDGES } from './kinds/judges.ts';
 export { ANSWERS } from './protocol.ts';
 export {
   joined,

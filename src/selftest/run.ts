@@ -1,5 +1,5 @@
 import { differences, plain } from './compare.ts';
-import type { Judge } from './judge.ts';
+import type { Judge } from './kinds/judge.ts';
 import type { Outcome } from './outcome.ts';
 import type { CaseResult } from './result.ts';
 import type { SelftestCase } from './vector-file.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Hono, type Context as HonoContext } from 'hono';
-import type { JsonValue } from '../bytes/json-parse.ts';
+import type { JsonValue } from '../bytes/json/parse.ts';
 import {
   allowedMethods,
   operationNames,

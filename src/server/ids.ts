@@ -1,5 +1,5 @@
 import { digestOf } from '../bytes/hash.ts';
-import { toUtf8 } from '../bytes/utf8.ts';
+import { toUtf8 } from '../bytes/text/utf8.ts';
 
 export { newId } from '../node/new-id.ts';
 

@@ -10,10 +10,10 @@ export { listen, type Listening, type ListenOptions } from './listen.ts';
 export { logLevels, type Log, type LogEntry, type LogLevel } from './log.ts';
 export { createServer, type ControlServer, type ServerOptions } from './server.ts';
 export { openEmbedded, openStores, placesOf, type Places, type Stores } from './open-stores.ts';
-export type { PostgresOptions } from './store/postgres-options.ts';
-export { openPostgresStore } from './store/postgres.ts';
-export { backupSqlite } from './store/sqlite-backup.ts';
-export { openSqliteStore } from './store/sqlite.ts';
+export type { PostgresOptions } from './store/postgres/options.ts';
+export { openPostgresStore } from './store/postgres/postgres.ts';
+export { backupSqlite } from './store/sqlite/backup.ts';
+export { openSqliteStore } from './store/sqlite/sqlite.ts';
 export type { Reads, Store, Writes } from './store/store.ts';
 export {
   createAdmin,
@@ -35,7 +35,7 @@ export {
   type WorkedOff,
 } from './admin/index.ts';
 export type { JobContext, JobEnd, JobHandler, Sweep } from './jobs/handler.ts';
-export { checkRunner, loadRunner } from './jobs/load-runner.ts';
+export { checkRunner, loadRunner } from './jobs/run/load-runner.ts';
 export type {
   RerunJob,
   RerunOutcome,
@@ -47,7 +47,7 @@ export type {
   RunnerProgress,
   TurnJob,
   TurnOutcome,
-} from './jobs/runner.ts';
+} from './jobs/run/runner.ts';
 export { standardWork } from './jobs/standard.ts';
 export { createLog, type LogFormat } from './telemetry/log-lines.ts';
 export { createWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -5,8 +5,8 @@ import type { Blobs } from './blobs/blobs.ts';
 import { openDiskBlobs } from './blobs/disk.ts';
 import { openS3Blobs } from './blobs/open-s3.ts';
 import { claimFolder } from './data-version.ts';
-import { openPostgresStore } from './store/postgres.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { openPostgresStore } from './store/postgres/postgres.ts';
+import { openSqliteStore } from './store/sqlite/sqlite.ts';
 import type { Store } from './store/store.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -3,7 +3,7 @@ import type { P256 } from '../bytes/platform.ts';
 import { DrillproofError } from '../errors.ts';
 import { preAuthEncoding, type DsseEnvelope, type DsseSignature } from './dsse.ts';
 import { judgeKey, type KeyProblem, type SignedStatement } from './judge.ts';
-import { verifySignature } from './signature.ts';
+import { verifySignature } from './key/signature.ts';
 import { distinctPoints, type TrustStore } from './store.ts';
 import type { TrustedKey } from './trusted-key.ts';
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { fromBase64, toBase64 } from '../bytes/base64.ts';
-import { canonicalBytes } from '../bytes/json-canonical.ts';
-import { parseJson } from '../bytes/json-parse.ts';
-import { toUtf8 } from '../bytes/utf8.ts';
+import { fromBase64, toBase64 } from '../bytes/text/base64.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { parseJson } from '../bytes/json/parse.ts';
+import { toUtf8 } from '../bytes/text/utf8.ts';
 import { text } from '../contract/scalars.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { pointer } from './faults.ts';
-import { signChecked, type Signer } from './signer.ts';
+import { signChecked, type Signer } from './key/signer.ts';
 
 /** One signature of an envelope: over `preAuthEncoding` of its payload type and payload. */
 export type DsseSignature = {

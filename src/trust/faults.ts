@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../bytes/json-parse.ts';
+import type { JsonObject, JsonValue } from '../bytes/json/parse.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 

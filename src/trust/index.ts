@@ -21,7 +21,7 @@ export {
   type DsseSignatureJudgement,
   type DsseStatement,
 } from './dsse-judge.ts';
-export { importPublicKeys, type NamedKey } from './key-set.ts';
+export { importPublicKeys, type NamedKey } from './key/key-set.ts';
 export {
   importPublicKey,
   keyIdOf,
@@ -29,9 +29,9 @@ export {
   publicKeyPem,
   type PublicJwk,
   type VerifyingKey,
-} from './key.ts';
+} from './key/key.ts';
 export { RETIREMENTS, retireKey, type Retirement } from './retire.ts';
-export { verifySignature, type SignatureCheck } from './signature.ts';
-export { createSigner, signChecked, type Signer } from './signer.ts';
+export { verifySignature, type SignatureCheck } from './key/signature.ts';
+export { createSigner, signChecked, type Signer } from './key/signer.ts';
 export { distinctPoints, parseTrustStore, trustStore, trustStoreJwks, type TrustStore } from './store.ts';
 export { PURPOSES, type Purpose, type TrustedKey } from './trusted-key.ts';

@@ -1,8 +1,8 @@
 import { digestOf, type Digest } from '../bytes/hash.ts';
-import { toHex } from '../bytes/hex.ts';
-import { canonicalBytes } from '../bytes/json-canonical.ts';
-import { parseJson, type JsonObject, type JsonValue } from '../bytes/json-parse.ts';
-import { compareUtf8 } from '../bytes/utf8.ts';
+import { toHex } from '../bytes/text/hex.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { parseJson, type JsonObject, type JsonValue } from '../bytes/json/parse.ts';
+import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
 import { readTrustedKey, trustedKeyJwk, type TrustedKey } from './trusted-key.ts';

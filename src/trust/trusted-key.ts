@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { JsonObject, JsonValue } from '../bytes/json-parse.ts';
-import { compareUtf8 } from '../bytes/utf8.ts';
+import type { JsonObject, JsonValue } from '../bytes/json/parse.ts';
+import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { msSchema, text } from '../contract/scalars.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
-import { ecJwk, readEcJwk } from './jwk.ts';
+import { ecJwk, readEcJwk } from './key/jwk.ts';
 
 /** What a key may speak for: bundles, lists of bundles, verification summaries, receipts (formats §3). */
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;

@@ -1,13 +1,17 @@
-export { verifyAttestation, type VerifyAttestationOptions } from './attestation.ts';
+export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
 export { CHECKS, type Check, type CheckId, type CheckState } from './check.ts';
-export { verifyExportTree, type ExportTreeReport } from './export-tree.ts';
-export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export.ts';
+export { verifyExportTree, type ExportTreeReport } from './export/tree.ts';
+export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export/export.ts';
 export type { Finding } from './finding.ts';
-export { judgePartSignature, judgeSignatures, type JudgeSignaturesOptions } from './judge-signatures.ts';
-export { MAX_ENVELOPES, type Envelopes } from './given-envelopes.ts';
-export type { JudgePart } from './listed-part.ts';
+export {
+  judgePartSignature,
+  judgeSignatures,
+  type JudgeSignaturesOptions,
+} from './signature/judge-signatures.ts';
+export { MAX_ENVELOPES, type Envelopes } from './signature/given-envelopes.ts';
+export type { JudgePart } from './part/listed-part.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
-export { verifyPart, type Listing, type VerifyPartOptions } from './part.ts';
+export { verifyPart, type Listing, type VerifyPartOptions } from './part/part.ts';
 export {
   verifyReceipt,
   verifyReceipts,
@@ -15,7 +19,7 @@ export {
   type ReceiptLine,
   type ReceiptsReport,
   type VerifyReceiptsOptions,
-} from './receipts.ts';
+} from './receipts/receipts.ts';
 export {
   VERDICTS,
   type AttestationReport,
@@ -35,7 +39,7 @@ export {
   type TrustUsed,
   type Verdict,
 } from './report.ts';
-export { bundleStanding, listStanding, type SignatureStanding, type Standing } from './standing.ts';
+export { bundleStanding, listStanding, type SignatureStanding, type Standing } from './signature/standing.ts';
 export { TRUST_OUTCOMES, trustEffects, type TrustEffect, type TrustOutcome } from './trust-effect.ts';
-export { verifyDsse, type VerifyDsseOptions } from './verify-dsse.ts';
+export { verifyDsse, type VerifyDsseOptions } from './signature/verify-dsse.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';

@@ -3,7 +3,7 @@ import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/index.ts';
 import { digestSchema, reproductionSchema } from '../contract/index.ts';
 import { isCheckId } from './check-codes.ts';
-import { CHAIN_RESULTS } from './receipts.ts';
+import { CHAIN_RESULTS } from './receipts/receipts.ts';
 import { DEPTHS, VERDICTS } from './report.ts';
 
 // The types stand in report.ts; a test holds these schemas to them in both directions. Codes and checks are patterns

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { digestOf } from '../bytes/hash.ts';
-import { canonicalJson } from '../bytes/json-canonical.ts';
-import { toUtf8 } from '../bytes/utf8.ts';
+import { canonicalJson } from '../bytes/json/canonical.ts';
+import { toUtf8 } from '../bytes/text/utf8.ts';
 import { MAX_TOOL_SOURCE_BYTES, toolSourceSchema, type ToolSource } from '../contract/index.ts';
 import { parseBuildLock, typeDocument, type LockedPackage } from '../evidence/index.ts';
 import { createLedger, type Ledger } from './check.ts';

@@ -1,6 +1,6 @@
 import type { Code } from '../codes/index.ts';
 import type { SignedBy } from './report.ts';
-import type { SignatureStanding } from './standing.ts';
+import type { SignatureStanding } from './signature/standing.ts';
 
 /** What becomes of evidence when the trust store changes. */
 export const TRUST_OUTCOMES = ['stops', 'unread', 'starts', 'refused', 'stands', 'unsigned'] as const;

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
-import { parseCanonicalJson } from '../../src/bytes/json-document.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { parseCanonicalJson } from '../../src/bytes/json/document.ts';
 import { jsonValues } from './documents.ts';
 
 const LINE_FEED = 10;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { commandOf } from '../../src/cli/usage-failure.ts';
+import { commandOf } from '../../src/cli/shared/options/usage-failure.ts';
 import { call, world } from './make.ts';
 
 /** Every command that can be called with --help: those of the table and all below them. */

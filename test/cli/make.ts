@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
-import { EXIT } from '../../src/cli/exit.ts';
+import { EXIT } from '../../src/cli/shared/output/exit.ts';
 
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 export type How = {

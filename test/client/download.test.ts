@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { collect } from '../../src/client/body.ts';
-import { parseContentRange, parseReprDigest, rangeHeader, strongEtag } from '../../src/client/ranges.ts';
+import { collect } from '../../src/client/http/body.ts';
+import { parseContentRange, parseReprDigest, rangeHeader, strongEtag } from '../../src/client/http/ranges.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
 import { failureOf, partRef, testClient } from './make.ts';

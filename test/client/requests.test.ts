@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { callableNames, operationRow } from '../../src/contract/operations.ts';
+import { callableNames, operationRow } from '../../src/contract/operations/operations.ts';
 import { envelope, faultServer, json, type FaultServer } from '../faults/server.ts';
 import {
   BUNDLE,

@@ -1,8 +1,8 @@
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { callJson } from '../../src/client/call.ts';
+import { callJson } from '../../src/client/http/call.ts';
 import { readOptions } from '../../src/client/options.ts';
-import { operationRow } from '../../src/contract/operations.ts';
+import { operationRow } from '../../src/contract/operations/operations.ts';
 import { faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
 import {
   exportRef,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { controlErrors, type ControlCode } from '../../src/contract/errors.ts';
+import { controlErrors, type ControlCode } from '../../src/contract/operations/errors.ts';
 import type { ClientOptions } from '../../src/client/index.ts';
 import { operation as sample, operationError } from '../contract/samples.ts';
 import { failureOf, PROJECT, testClient } from './make.ts';

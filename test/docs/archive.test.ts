@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, drillproof } from '../cli/make.ts';
-import { servedExports } from '../cli/served-exports.ts';
+import { servedExports } from '../cli/mirror/served-exports.ts';
 import { objectsOf, podOf, read, settingsOf, variablesOf } from './deployment.ts';
 
 const UNITS = readdirSync('docs/archive').filter((name) => /\.(?:service|timer)$/.test(name));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decisionRenderers } from '../../src/report/decision-renderers.ts';
-import { NO } from '../report/decision-makers.ts';
+import { decisionRenderers } from '../../src/report/decision/renderers.ts';
+import { NO } from '../report/decision/makers.ts';
 
 const page = readFileSync('docs/gate-formats.md', 'utf8');
 const samples = Array.from(

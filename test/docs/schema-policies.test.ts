@@ -3,10 +3,10 @@ import * as z from 'zod';
 import type { Decision } from '../../src/policy/index.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { decisionSchema } from '../../src/policy/decision-schema.ts';
-import { evidenceInputSchema } from '../../src/policy/input-schema.ts';
-import { parsePolicy } from '../../src/policy/parse.ts';
+import { evidenceInputSchema } from '../../src/policy/document/input-schema.ts';
+import { parsePolicy } from '../../src/policy/document/parse.ts';
 import { policyOf } from '../../src/policy/policy.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 import { readVectors } from '../vectors/read.ts';
 import { damaged, faultsOf, schemaOf } from './schema-of.ts';
 

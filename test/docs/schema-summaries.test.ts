@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type * as z from 'zod';
-import { verifySummary, type SummaryReport } from '../../src/policy/vsa-judge.ts';
-import type { summaryReportSchema } from '../../src/policy/vsa-schema.ts';
+import { verifySummary, type SummaryReport } from '../../src/policy/vsa/judge.ts';
+import type { summaryReportSchema } from '../../src/policy/vsa/schema.ts';
 import { stableJson } from '../../src/report/index.ts';
 import { makeSigner } from '../support/evidence.ts';
 import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import type { EvidenceExport } from '../../src/contract/index.ts';
 import {
   exportManifestBytes,

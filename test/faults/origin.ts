@@ -1,5 +1,5 @@
 import type { EvidenceExport, WorldSession } from '../../src/contract/index.ts';
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { listen } from '../../src/server/index.ts';
 import { trustStore, type TrustStore } from '../../src/trust/index.ts';
 import {

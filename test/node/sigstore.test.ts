@@ -7,7 +7,7 @@ import { bundleFromJSON } from '@sigstore/bundle';
 import { dsse as sigstoreDsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import {
   attestDsse,
   IN_TOTO_PAYLOAD_TYPE,

@@ -7,10 +7,10 @@ import { bundleFromJSON } from '@sigstore/bundle';
 import { dsse as sigstoreDsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandSigner } from '../../src/node/command-signer.ts';
+import { commandSigner } from '../../src/node/keys/command-signer.ts';
 import { readSigningKey } from '../../src/node/index.ts';
-import { signSummary } from '../../src/policy/vsa.ts';
-import { verifySummary } from '../../src/policy/vsa-judge.ts';
+import { signSummary } from '../../src/policy/vsa/vsa.ts';
+import { verifySummary } from '../../src/policy/vsa/judge.ts';
 import { dsseBytes, preAuthEncoding, publicKeyPem, type Signer } from '../../src/trust/index.ts';
 import { AS_OF_MS, IN_TOTO, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';
 

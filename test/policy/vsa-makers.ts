@@ -1,7 +1,7 @@
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import type { Digest } from '../../src/bytes/hash.ts';
 import type { Decision, JudgedInput } from '../../src/policy/decision.ts';
-import { summarize, type SummaryStatement } from '../../src/policy/vsa.ts';
+import { summarize, type SummaryStatement } from '../../src/policy/vsa/vsa.ts';
 import {
   dsseBytes,
   signDsse,

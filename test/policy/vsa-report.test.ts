@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { summaryFacts, verifySummary, type SummaryExpectations } from '../../src/policy/vsa-judge.ts';
-import { VERIFIED_LEVEL } from '../../src/policy/vsa.ts';
+import { summaryFacts, verifySummary, type SummaryExpectations } from '../../src/policy/vsa/judge.ts';
+import { VERIFIED_LEVEL } from '../../src/policy/vsa/vsa.ts';
 import { keyIdOf } from '../../src/trust/index.ts';
 import { makeSigner } from '../support/evidence.ts';
 import {

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fulfils, fulfilsAny } from '../../src/policy/condition.ts';
-import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/duration.ts';
+import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/document/duration.ts';
 import { explainRules, rulesUnasked } from '../../src/policy/explain.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
-import { rangeWords, within } from '../../src/policy/range.ts';
+import { rangeWords, within } from '../../src/policy/document/range.ts';
 import { RULES } from '../../src/policy/rules.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';

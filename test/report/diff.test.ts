@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../src/bytes/json-parse.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
+import type { JsonValue } from '../../src/bytes/json/parse.ts';
+import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 import { diffReports, type Change } from '../../src/report/diff.ts';
 import { renderJson, stableJson } from '../../src/report/index.ts';
 import { readReport } from '../../src/report/read-report.ts';
-import { createSummary } from '../../src/report/summary.ts';
-import { renderDiff } from '../../src/report/text-diff.ts';
+import { createSummary } from '../../src/report/merge/summary.ts';
+import { renderDiff } from '../../src/report/text/diff.ts';
 import { exportReport, failedPart, localReport, part } from './makers.ts';
 
 const json = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;

@@ -1,14 +1,14 @@
 /** Small makers of receipts for tests: written as a mirror writes them, into files in memory. */
 import { digestOf } from '../../src/bytes/hash.ts';
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
-import { compareUtf8 } from '../../src/bytes/utf8.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { compareUtf8 } from '../../src/bytes/text/utf8.ts';
 import {
   parseReceipt,
   receiptEnvelopePath,
   receiptPath,
   type LinkedReceipt,
   type MirrorReceipt,
-} from '../../src/evidence/receipt.ts';
+} from '../../src/evidence/export/receipt.ts';
 import {
   appendReceipt,
   type MirrorTarget,

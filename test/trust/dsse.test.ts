@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64, toBase64 } from '../../src/bytes/base64.ts';
-import { fromUtf8, toUtf8 } from '../../src/bytes/utf8.ts';
+import { fromBase64, toBase64 } from '../../src/bytes/text/base64.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/text/utf8.ts';
 import {
   createSigner,
   dsseBytes,

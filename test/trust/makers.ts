@@ -1,13 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readDer, readDerItems } from '../../src/bytes/der.ts';
-import { toHex } from '../../src/bytes/hex.ts';
+import { toHex } from '../../src/bytes/text/hex.ts';
 import { platform as everywhere } from '../../src/bytes/platform-portable.ts';
 import type { P256 } from '../../src/bytes/platform.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { platform as onNode } from '../../src/node/platform-node.ts';
-import { keyIdOf, publicJwk } from '../../src/trust/key.ts';
+import { keyIdOf, publicJwk } from '../../src/trust/key/key.ts';
 import type { TrustedKey } from '../../src/trust/trusted-key.ts';
 
 /** Both implementations, by name, for `it.each`. */

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/bytes/json-parse.ts';
+import { parseJson } from '../../src/bytes/json/parse.ts';
 import { isCode } from '../../src/codes/index.ts';
 import { vectorFiles } from '../../vectors/files.ts';
 import { FLAGS } from '../../vectors/flags.ts';

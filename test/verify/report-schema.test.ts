@@ -16,7 +16,7 @@ import type {
   ExportReport,
   ToolSourceReport,
 } from '../../src/verify/report.ts';
-import type { ReceiptsReport } from '../../src/verify/receipts.ts';
+import type { ReceiptsReport } from '../../src/verify/receipts/receipts.ts';
 
 // Judged by the compiler: a member that one side lacks, or that may be absent on one side only, does not compile.
 type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? SameKeys<A, B> : false) : false;

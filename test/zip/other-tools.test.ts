@@ -18,10 +18,10 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { openFile } from '../../src/node/file-access.ts';
-import { zipExport, type ExportFile } from '../../src/node/yazl-export.ts';
+import { openFile } from '../../src/node/evidence/file-access.ts';
+import { zipExport, type ExportFile } from '../../src/node/evidence/yazl-export.ts';
 import { openZip, writeZip } from '../../src/zip/index.ts';
-import { centralHeader, endRecords, localHeader } from '../../src/zip/write-records.ts';
+import { centralHeader, endRecords, localHeader } from '../../src/zip/write/records.ts';
 import { ourSight, pythonSights, sevenZipSights } from './outside-readers.ts';
 import { collected, contentOf, errorOf, input, zipOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 // Reads an archive to its end by the strict reader; prints what ended it and the most memory that it took.
 import { existsSync, readFileSync } from 'node:fs';
-import { openFile } from '../../src/node/file-access.ts';
+import { openFile } from '../../src/node/evidence/file-access.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { openZip } from '../../src/zip/index.ts';
 

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { RandomAccess } from '../../src/bytes/random-access.ts';
 import { openZip, storedZipBytes, writeZip } from '../../src/zip/index.ts';
-import { centralHeader, endRecords, localHeader } from '../../src/zip/write-records.ts';
+import { centralHeader, endRecords, localHeader } from '../../src/zip/write/records.ts';
 import {
   bytesOf,
   end64,

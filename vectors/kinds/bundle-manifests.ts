@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../src/bytes/json-canonical.ts';
+import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { Flag } from '../flags.ts';
 import { accepts, digestTextSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';

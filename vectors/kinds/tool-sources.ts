@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../src/bytes/json-canonical.ts';
-import type { JsonObject } from '../../src/bytes/json-parse.ts';
+import { canonicalJson } from '../../src/bytes/json/canonical.ts';
+import type { JsonObject } from '../../src/bytes/json/parse.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { Flag } from '../flags.ts';
 import { judged, judgementSchema, type Kind, type VectorCase } from '../kind.ts';

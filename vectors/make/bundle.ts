@@ -1,6 +1,6 @@
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
-import { toBase64url } from '../../src/bytes/base64url.ts';
-import type { JsonObject } from '../../src/bytes/json-parse.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { toBase64url } from '../../src/bytes/text/base64url.ts';
+import type { JsonObject } from '../../src/bytes/json/parse.ts';
 import { rawZip, type RawEntry } from '../../test/zip/raw-zip.ts';
 import { sha256Of, utf8 } from './bytes.ts';
 import { signDer } from './keys.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { toHex } from '../../src/bytes/hex.ts';
-import { toUtf8 } from '../../src/bytes/utf8.ts';
+import { toHex } from '../../src/bytes/text/hex.ts';
+import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 
 export const utf8 = (text: string): Uint8Array => toUtf8(text);
 export const hexOf = (bytes: Uint8Array | string): string =>

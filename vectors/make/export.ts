@@ -1,5 +1,5 @@
-import { canonicalBytes } from '../../src/bytes/json-canonical.ts';
-import type { JsonObject, JsonValue } from '../../src/bytes/json-parse.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
 import { bundle, idOf, ORGANIZATION, PROJECT, signed, T, type Bundle } from './bundle.ts';
 import { sha256Of, utf8 } from './bytes.ts';
 import { ISSUER, keyId } from './keys.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../src/bytes/json-parse.ts';
+import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
 
 /** Changes of a document by JSON pointer; `undefined` takes a member away. */
 export type Patch = Readonly<Record<string, JsonValue | undefined>>;

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../src/bytes/json-canonical.ts';
-import type { JsonObject, JsonValue } from '../../src/bytes/json-parse.ts';
+import { canonicalJson } from '../../src/bytes/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
 import { ORGANIZATION, PROJECT, T } from './bundle.ts';
 import { base64Of, sha256Of, utf8 } from './bytes.ts';
 import { EXPORT_ID } from './export.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../src/bytes/json-parse.ts';
+import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
 import { sha256Of } from './bytes.ts';
 import { ISSUER, keyId } from './keys.ts';
 

@@ -2,7 +2,7 @@ import { once } from '../../bytes/once.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json-canonical.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import type { BuildLock } from '../../evidence/index.ts';
 import { writeZip } from '../../zip/index.ts';
 

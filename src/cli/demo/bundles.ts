@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { packBundle, partPath, readPartFacts, type PartFacts } from '../../evidence/index.ts';
-import { openFile } from '../../node/file-access.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
 import type { Signer } from '../../trust/index.ts';
 import { newId } from '../../node/new-id.ts';
-import { writeSynced } from '../output-file.ts';
+import { writeSynced } from '../shared/output/output-file.ts';
 import { DRILL_ID, runDrill, type DrillRun } from './drill.ts';
 import type { PackageLock } from './packages.ts';
 

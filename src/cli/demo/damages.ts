@@ -18,7 +18,7 @@ import {
 } from '../../evidence/index.ts';
 import { trustStore, type TrustStore } from '../../trust/index.ts';
 import { openZip, writeZip, type ZipInput } from '../../zip/index.ts';
-import { filesBelow } from '../walk.ts';
+import { filesBelow } from '../pack/walk.ts';
 
 /** A way to damage a mirror, or the trust in it, and the finding that must give it away. */
 export type Damage = {

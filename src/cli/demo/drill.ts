@@ -2,14 +2,14 @@ import { once } from '../../bytes/once.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { canonicalBytes, canonicalJson } from '../../bytes/json-canonical.ts';
+import { canonicalBytes, canonicalJson } from '../../bytes/json/canonical.ts';
 import { pathTwin, portablePathProblem } from '../../bytes/portable-path.ts';
-import { toUtf8 } from '../../bytes/utf8.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
 import type { AssertionResult } from '../../contract/index.ts';
 import type { BundleInput, ObjectInput } from '../../evidence/index.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
-import { mediaTypeOf } from '../media-types.ts';
-import { fileBytes } from '../walk.ts';
+import { mediaTypeOf } from '../pack/media-types.ts';
+import { fileBytes } from '../pack/walk.ts';
 import { packageFiles, type LockedPackage } from './packages.ts';
 
 /** The drill of the demonstration: is an installed package the one that package-lock.json locks? */

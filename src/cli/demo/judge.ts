@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { verifyDirectory } from '../../node/verify-directory.ts';
-import { count } from '../../report/figures.ts';
+import { count } from '../../report/text/figures.ts';
 import type { TrustStore } from '../../trust/index.ts';
 import type { ExportReport } from '../../verify/index.ts';
 import { copyMirror, DAMAGES, type Damage } from './damages.ts';

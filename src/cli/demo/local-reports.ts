@@ -1,14 +1,14 @@
 import { once } from '../../bytes/once.ts';
 import { join } from 'node:path';
 import { digestOf, digestStream } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json-canonical.ts';
-import { toUtf8 } from '../../bytes/utf8.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
 import { localReportPath, type LocalReportFacts } from '../../evidence/index.ts';
 import type { LocalReportMetadata } from '../../server/index.ts';
 import { writeZip } from '../../zip/index.ts';
 import { newId } from '../../node/new-id.ts';
-import { writeSynced } from '../output-file.ts';
-import { fileBytes } from '../walk.ts';
+import { writeSynced } from '../shared/output/output-file.ts';
+import { fileBytes } from '../pack/walk.ts';
 import type { BundleSetting, MadeBundle } from './bundles.ts';
 import { DRILL_ID } from './drill.ts';
 

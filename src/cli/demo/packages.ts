@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { parseJson } from '../../bytes/json-parse.ts';
-import { compareUtf8 } from '../../bytes/utf8.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { createClient, type Client } from '../../client/index.ts';
 import { mirrorExport } from '../../mirror/index.ts';
-import { directorySource } from '../../node/directory-source.ts';
-import { openFile } from '../../node/file-access.ts';
-import { mirrorDirectory } from '../../node/mirror-directory.ts';
-import { count, size } from '../../report/figures.ts';
+import { directorySource } from '../../node/evidence/directory-source.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
+import { mirrorDirectory } from '../../node/mirror/directory.ts';
+import { count, size } from '../../report/text/figures.ts';
 import { createAdmin, createServer, listen, openEmbedded, type Admin } from '../../server/index.ts';
 import { verifyToolSource } from '../../verify/index.ts';
-import { writeSynced } from '../output-file.ts';
-import { createProgress } from '../progress.ts';
+import { writeSynced } from '../shared/output/output-file.ts';
+import { createProgress } from '../shared/output/progress.ts';
 import type { Evidence } from './make-evidence.ts';
 import { expect, type Demo } from './stage.ts';
 

@@ -1,5 +1,5 @@
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
-import { usageError } from '../usage.ts';
+import { usageError } from '../shared/options/usage.ts';
 
 /** Characters of a key id from which on its beginning names it; `keys list` shows more. */
 const LEAST = 12;

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { generateSigningKey, writeSigningKeyPem } from '../../node/keys.ts';
+import { generateSigningKey, writeSigningKeyPem } from '../../node/keys/keys.ts';
 import { publicKeyPem } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions } from '../options.ts';
-import { refuseExisting, writeOutputFile } from '../output-file.ts';
-import { writeProduct } from '../product.ts';
-import { facts } from '../table.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { facts } from '../shared/output/table.ts';
 
 type GenerateOptions = { readonly out: string; readonly public?: string; readonly force?: boolean };
 

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { PURPOSES, type Purpose } from '../../trust/index.ts';
-import { many, text, time } from '../options.ts';
-import { usageError } from '../usage.ts';
+import { many, text, time } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/usage.ts';
 
 /** A moment, or `none` to take a limit away. */
 export type Moment = number | 'none';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { isoTime } from '../../bytes/iso-time.ts';
-import { shortId } from '../../report/figures.ts';
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import { shortId } from '../../report/text/figures.ts';
 import { trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions } from '../options.ts';
-import { writeProduct } from '../product.ts';
-import { table } from '../table.ts';
-import { readTrustFile } from '../trusting.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { table } from '../shared/output/table.ts';
+import { readTrustFile } from '../shared/options/trusting.ts';
 
 export function defineList(command: Command, cli: Cli): void {
   standardOptions(command)

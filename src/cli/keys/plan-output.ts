@@ -1,11 +1,11 @@
-import { isoTime } from '../../bytes/iso-time.ts';
-import { count, counted, shortId } from '../../report/figures.ts';
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import { count, counted, shortId } from '../../report/text/figures.ts';
 import { printable } from '../../report/index.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
-import { failureJsonObject } from '../failure.ts';
-import { facts, table } from '../table.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { failureJsonObject } from '../shared/output/failure.ts';
+import { facts, table } from '../shared/output/table.ts';
 import type { Plan, PlanResult } from './plan-run.ts';
 
 const MAX_ROWS = 20;

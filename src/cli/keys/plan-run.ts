@@ -1,8 +1,8 @@
-import { openEvidence, type OpenEvidence } from '../../node/open-evidence.ts';
-import { readVerifyingKeys } from '../../node/key-set.ts';
+import { openEvidence, type OpenEvidence } from '../../node/evidence/open-evidence.ts';
+import { readVerifyingKeys } from '../../node/keys/key-set.ts';
 import { verifyDirectory } from '../../node/verify-directory.ts';
 import { retireKey, trustStore, type TrustedKey, type TrustStore } from '../../trust/index.ts';
-import { MAX_KEY_SET_BYTES } from '../../trust/key-file.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
 import {
   bundleStanding,
   judgePartSignature,
@@ -16,12 +16,12 @@ import {
   type TrustEffect,
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { failureOf, type Failure } from '../failure.ts';
-import { readInput } from '../input.ts';
-import { writeProduct } from '../product.ts';
-import { createProgress } from '../progress.ts';
-import { naming, readTrust } from '../trusting.ts';
-import { usageError } from '../usage.ts';
+import { failureOf, type Failure } from '../shared/output/failure.ts';
+import { readInput } from '../shared/input/input.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { createProgress } from '../shared/output/progress.ts';
+import { naming, readTrust } from '../shared/options/trusting.ts';
+import { usageError } from '../shared/options/usage.ts';
 import { aliasesOf, findKey, isTrusted } from './find-key.ts';
 import { exitOf, planJson, planText } from './plan-output.ts';
 import type { PlanOptions } from './plan.ts';

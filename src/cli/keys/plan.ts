@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { RETIREMENTS, type Retirement } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions, text, time, wholeNumber } from '../options.ts';
-import { trustOptions, type TrustOptions } from '../trust-options.ts';
+import { examples, standardOptions, text, time, wholeNumber } from '../shared/options/options.ts';
+import { trustOptions, type TrustOptions } from '../shared/options/trust.ts';
 
 /** How much of the evidence a rehearsal reads. */
 const PLAN_DEPTHS = ['attestations', 'full'] as const;

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
-import { isoTime } from '../../bytes/iso-time.ts';
+import { isoTime } from '../../bytes/text/iso-time.ts';
 import { retireKey, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import { say, type Cli } from '../cli.ts';
-import { examples, standardOptions, time } from '../options.ts';
-import { writeProduct } from '../product.ts';
-import { facts } from '../table.ts';
-import { usageError } from '../usage.ts';
+import { examples, standardOptions, time } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { facts } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
 import { aliasesOf, findKey } from './find-key.ts';
 import { keyOptions, momentOrNone, type KeyOptions, type Moment } from './key-options.ts';
 import { openTrustFile, rewriteTrustFile, storeOf, type TrustFile } from './trust-file.ts';

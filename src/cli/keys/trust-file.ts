@@ -3,10 +3,10 @@ import { DrillproofError, LimitError } from '../../errors.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import { trustStore, trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../input.ts';
-import { writeOutputFile } from '../output-file.ts';
-import { MAX_STORE_BYTES, parseTrustFile } from '../trusting.ts';
-import { usageError } from '../usage.ts';
+import { readInput } from '../shared/input/input.ts';
+import { writeOutputFile } from '../shared/output/output-file.ts';
+import { MAX_STORE_BYTES, parseTrustFile } from '../shared/options/trusting.ts';
+import { usageError } from '../shared/options/usage.ts';
 
 /** A trust store that is to be changed: what it was when it was read. */
 export type TrustFile = {

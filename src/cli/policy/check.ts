@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Policy } from '../../policy/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions } from '../options.ts';
-import { openPolicy } from '../policy-file.ts';
-import { writeProduct } from '../product.ts';
-import { facts } from '../table.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { openPolicy } from './file.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { facts } from '../shared/output/table.ts';
 
 const MORE = `
 Exit codes: 0 it can be applied, 2 it cannot, with every fault named, 130

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import type { Policy, PolicyDocument, Waiver } from '../../policy/index.ts';
 import { explainRules, rulesUnasked } from '../../policy/explain.ts';
-import { momentMs } from '../../policy/duration.ts';
+import { momentMs } from '../../policy/document/duration.ts';
 import { RULES } from '../../policy/rules.ts';
-import { pageOf } from '../../report/text.ts';
-import { labelled, sections, type Page } from '../../report/page.ts';
+import { pageOf } from '../../report/text/text.ts';
+import { labelled, sections, type Page } from '../../report/text/page.ts';
 import { printable } from '../../report/index.ts';
 import { wantsColour, type Cli } from '../cli.ts';
-import { examples, standardOptions } from '../options.ts';
-import { openPolicy } from '../policy-file.ts';
-import { writeProduct } from '../product.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { openPolicy } from './file.ts';
+import { writeProduct } from '../shared/output/product.ts';
 
 export function defineExplain(command: Command, cli: Cli): void {
   standardOptions(command)

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { syntaxOf } from '../../policy/parse.ts';
-import { jsonTemplate, yamlTemplate } from '../../policy/template.ts';
+import { syntaxOf } from '../../policy/document/parse.ts';
+import { jsonTemplate, yamlTemplate } from '../../policy/document/template.ts';
 import { say, type Cli } from '../cli.ts';
-import { examples, standardOptions } from '../options.ts';
-import { writeBytes } from '../product.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { writeBytes } from '../shared/output/product.ts';
 
 const NOTHING = new Uint8Array();
 

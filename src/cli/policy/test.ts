@@ -2,21 +2,21 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { parseJson } from '../../bytes/json-parse.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
-import { differences, parseCases, type PolicyCase } from '../../policy/cases.ts';
-import { momentMs } from '../../policy/duration.ts';
+import { differences, parseCases, type PolicyCase } from '../../policy/document/cases.ts';
+import { momentMs } from '../../policy/document/duration.ts';
 import { evaluate, MAX_POLICY_BYTES, type EvidenceInput, type Policy } from '../../policy/index.ts';
 import { printable } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT } from '../exit.ts';
-import { readInput } from '../input.ts';
-import { examples, standardOptions } from '../options.ts';
-import { openPolicy } from '../policy-file.ts';
-import { writeProduct } from '../product.ts';
-import { trustOptions, type TrustOptions } from '../trust-options.ts';
-import { judgePath, verifyOptions } from '../verify-run.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { readInput } from '../shared/input/input.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { openPolicy } from './file.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { trustOptions, type TrustOptions } from '../shared/options/trust.ts';
+import { judgePath, verifyOptions } from '../verify/run.ts';
 
 const MORE = `
 CASES is JSON or YAML: for each case a name, evidence (paths beside CASES:

@@ -10,7 +10,7 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
 import { s3Error, statusOf } from './errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
-import { lockParameters, type Retention } from './retention.ts';
+import { lockParameters, type Retention } from './mirror/retention.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
 
 /** Bytes from `start` up to, not including, `end`. */

@@ -1,10 +1,10 @@
-import { compareUtf8 } from '../../bytes/utf8.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
 import { blockAccess } from './block-access.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 import { readRange, type ObjectRef } from './object-stream.ts';
-import { listTree } from './tree.ts';
+import { listTree } from './mirror/tree.ts';
 
 /** What one open object may hold in memory: these blocks. */
 const BLOCKS = { blockBytes: 4 * 1024 * 1024, blocks: 4, ahead: true } as const;

@@ -1,5 +1,5 @@
-import { isoTime } from '../../bytes/iso-time.ts';
-import { durationMs } from '../duration.ts';
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import { durationMs } from '../document/duration.ts';
 import { failure, unattested, type Found, type Judge } from '../judge.ts';
 import type { Facts, Place } from '../facts.ts';
 

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../verify/report.ts';
 import { nothingGiven, onlySummaries, unreadLists, type Facts } from '../facts.ts';
 import { failure, NOTHING, unknown, type Found, type Judge } from '../judge.ts';
-import { boundsOf, rangeWords, type Range } from '../range.ts';
+import { boundsOf, rangeWords, type Range } from '../document/range.ts';
 
 type Vouched = 'pinned' | 'attested';
 

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '../document.ts';
+import type { PolicyDocument } from '../document/document.ts';
 import { fulfils } from '../condition.ts';
 import { nothingGiven, onlySummaries, unreadLists, type BundleFact, type Facts } from '../facts.ts';
 import { NOTHING, type Found, type Judge } from '../judge.ts';

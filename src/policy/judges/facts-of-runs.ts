@@ -2,7 +2,7 @@ import type { Reproduction } from '../../contract/index.ts';
 import type { BundleReport } from '../../verify/report.ts';
 import { conditionWords, fulfilsAny, type Condition } from '../condition.ts';
 import { eachAttested, failure, unknown, type Judge } from '../judge.ts';
-import { rangeWords, within, type Range } from '../range.ts';
+import { rangeWords, within, type Range } from '../document/range.ts';
 
 /** One attested fact of every bundle, against the conditions of which it has to fulfil one. */
 export const attestedFact = (

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '../document.ts';
+import type { PolicyDocument } from '../document/document.ts';
 import type { Judge } from '../judge.ts';
 import type { RuleId } from '../rules.ts';
 import { maxAge } from './age.ts';

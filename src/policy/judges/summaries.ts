@@ -1,5 +1,5 @@
-import { durationMs } from '../duration.ts';
-import type { PolicyDocument } from '../document.ts';
+import { durationMs } from '../document/duration.ts';
+import type { PolicyDocument } from '../document/document.ts';
 import type { Facts, SummaryFact } from '../facts.ts';
 import { failure, NOTHING, type Judge } from '../judge.ts';
 

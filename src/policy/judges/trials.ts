@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../bytes/utf8.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import type { Reproduction } from '../../contract/index.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import { failure, unattested, type Found, type Judge, type Judgement } from '../judge.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../bytes/json-canonical.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
 import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';

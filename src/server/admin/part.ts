@@ -12,7 +12,7 @@ import {
   parseBundleManifest,
   readEntry,
 } from '../../evidence/index.ts';
-import { verifyPart, type Listing } from '../../verify/part.ts';
+import { verifyPart, type Listing } from '../../verify/part/part.ts';
 import type { BundleReport } from '../../verify/report.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import type { BundleRow, ProjectRow, Reads, Writes } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import { builtInJobs } from '../jobs/built-in.ts';
-import type { ExportJobOptions } from '../jobs/export.ts';
-import { deleteDue, removeReleased } from '../jobs/retention.ts';
+import type { ExportJobOptions } from '../jobs/export/export.ts';
+import { deleteDue, removeReleased } from '../jobs/delete/retention.ts';
 import type { Log } from '../log.ts';
 import { createWorker } from '../worker.ts';
 import type { AdminContext } from './context.ts';

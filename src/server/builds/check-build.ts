@@ -1,6 +1,6 @@
 import { digestOf, digestStream, type Digest } from '../../bytes/hash.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
-import { fromUtf8 } from '../../bytes/utf8.ts';
+import { fromUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import { DEFAULT_LIMITS, parseBuildLock, type BuildLock, type LockedPackage } from '../../evidence/index.ts';
 import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';

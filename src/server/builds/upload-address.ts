@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { fromBase64url, toBase64url } from '../../bytes/base64url.ts';
-import { canonicalBytes } from '../../bytes/json-canonical.ts';
+import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { fillPath, operationRow, type UploadAddressQuery } from '../../contract/index.ts';
 
 /** What an upload address stands for: these bytes, of this attempt, until then. */

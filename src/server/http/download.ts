@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { fromHex } from '../../bytes/hex.ts';
+import { fromHex } from '../../bytes/text/hex.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import type { Bytes } from '../../bytes/platform.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';

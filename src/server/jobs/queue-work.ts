@@ -1,6 +1,6 @@
 import { digestOf } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json-canonical.ts';
-import type { JsonValue } from '../../bytes/json-parse.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import type { JsonValue } from '../../bytes/json/parse.ts';
 import type { OperationResource } from '../../contract/index.ts';
 import { newOperationId } from '../services/operations.ts';
 import type { Tx } from './handler.ts';

@@ -1,7 +1,7 @@
 import type { ExportSigning } from '../../evidence/index.ts';
 import { builtInJobs } from './built-in.ts';
 import type { JobHandler, Sweep } from './handler.ts';
-import { retentionSweeps } from './retention.ts';
+import { retentionSweeps } from './delete/retention.ts';
 import { housekeeping, type SweepContext } from './sweeps.ts';
 
 /** Signs the export attestations of the exports that are generated; without it they are unsigned. */

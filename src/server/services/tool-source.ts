@@ -1,5 +1,5 @@
 import { digestOf } from '../../bytes/hash.ts';
-import { fromUtf8 } from '../../bytes/utf8.ts';
+import { fromUtf8 } from '../../bytes/text/utf8.ts';
 import type { ToolSource } from '../../contract/index.ts';
 import { parseBuildLock, type BuildLock, type LockedPackage } from '../../evidence/build-lock.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';

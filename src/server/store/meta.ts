@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fromHex, toHex } from '../../bytes/hex.ts';
+import { fromHex, toHex } from '../../bytes/text/hex.ts';
 import { DrillproofError } from '../../errors.ts';
 import { text } from './columns.ts';
 import type { Sql } from './sql.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../../bytes/iso-time.ts';
+import { isoTime } from '../../bytes/text/iso-time.ts';
 import { DrillproofError } from '../../errors.ts';
 import { printable } from '../../report/printable.ts';
 import { logLevels, type Log, type LogEntry, type LogLevel } from '../log.ts';

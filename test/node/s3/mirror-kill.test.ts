@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { ended, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
-import type { ChildOptions } from '../mirror-child.ts';
+import type { ChildOptions } from '../mirror/mirror-child.ts';
 import { needS3, objectsIn, sha256, uploadsIn } from './make.ts';
 
 const s3 = await needS3();

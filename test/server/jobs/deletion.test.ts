@@ -3,14 +3,14 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { once } from '../../../src/bytes/once.ts';
-import { toUtf8 } from '../../../src/bytes/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import type { Digest } from '../../../src/bytes/hash.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contract/index.ts';
 import { checkStores, createAdmin } from '../../../src/server/index.ts';
 import { holdBlobs } from '../../../src/server/blobs/hold.ts';
 import { blobPath } from '../../../src/server/blobs/disk-put.ts';
-import { retentionSweeps } from '../../../src/server/jobs/retention.ts';
+import { retentionSweeps } from '../../../src/server/jobs/delete/retention.ts';
 import { testPostgres } from '../../support/postgres.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openPostgresStore } from '../../../src/server/store/postgres.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/postgres.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { testPostgres } from '../../support/postgres.ts';
 import { id } from '../make.ts';
@@ -68,7 +68,7 @@ describe.skipIf(postgres === undefined)('what the PostgreSQL store answered', ()
 
   it('is there after its own process was killed in the middle of transactions', async () => {
     const url = await postgres!.database();
-    const source = new URL('../../../src/server/store/postgres.ts', import.meta.url).href;
+    const source = new URL('../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
     const script = `
       import { openPostgresStore } from ${JSON.stringify(source)};
       const store = await openPostgresStore(process.env.URL);

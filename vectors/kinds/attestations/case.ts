@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { toBase64url } from '../../../src/bytes/base64url.ts';
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
-import type { JsonObject } from '../../../src/bytes/json-parse.ts';
+import { toBase64url } from '../../../src/bytes/text/base64url.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import type { JsonObject } from '../../../src/bytes/json/parse.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { type VectorCase, judged, judgementSchema } from '../../kind.ts';

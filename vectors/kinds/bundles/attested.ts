@@ -1,4 +1,4 @@
-import { canonicalBytes } from '../../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { T, bundle, idOf } from '../../make/bundle.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { keyId } from '../../make/keys.ts';

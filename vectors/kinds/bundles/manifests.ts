@@ -1,4 +1,4 @@
-import { canonicalBytes } from '../../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { type BundleChoices, T, bundle } from '../../make/bundle.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { type Case, MANIFEST, changing, failed, judge, without } from './case.ts';

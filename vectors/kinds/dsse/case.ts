@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
-import type { JsonObject, JsonValue } from '../../../src/bytes/json-parse.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../../src/bytes/json/parse.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { base64Schema, judged, judgementSchema, type VectorCase } from '../../kind.ts';

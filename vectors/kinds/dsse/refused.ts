@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
-import type { JsonValue } from '../../../src/bytes/json-parse.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import type { JsonValue } from '../../../src/bytes/json/parse.ts';
 import { bundle } from '../../make/bundle.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { keyId, signDer, storeText } from '../../make/keys.ts';

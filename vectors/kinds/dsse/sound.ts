@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { bundle, PROJECT } from '../../make/bundle.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { ecdsa } from '../../make/der.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { T, bundle } from '../../make/bundle.ts';
 import { partPath, reportPath } from '../../make/export.ts';
 import { type Case, bad, raw, sound } from './case.ts';

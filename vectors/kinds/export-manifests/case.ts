@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { VALID, type VectorCase, accepts, digestTextSchema, refused } from '../../kind.ts';

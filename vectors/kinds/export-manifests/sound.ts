@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../src/bytes/json-canonical.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { T } from '../../make/bundle.ts';
 import { sha256Of } from '../../make/bytes.ts';
 import { exportManifest } from '../../make/export.ts';

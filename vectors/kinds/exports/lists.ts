@@ -1,4 +1,4 @@
-import { canonicalBytes } from '../../../src/bytes/json-canonical.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { EVIDENCE_TYPE, T, bundle, idOf } from '../../make/bundle.ts';
 import { sha256Of } from '../../make/bytes.ts';
 import { makeExport } from '../../make/export.ts';

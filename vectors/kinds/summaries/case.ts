@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject } from '../../../src/bytes/json-parse.ts';
+import type { JsonObject } from '../../../src/bytes/json/parse.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import { digestTextSchema, judged, judgementSchema, type VectorCase } from '../../kind.ts';

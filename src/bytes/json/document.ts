@@ -1,0 +1,33 @@
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { canonicalJson } from './canonical.ts';
+import { parseJsonText, type JsonLimits, type JsonValue } from './parse.ts';
+import { fromUtf8 } from '../text/utf8.ts';
+
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Parses a document that must equal its own RFC 8785 bytes (formats §1, *Canonical or parsed*).
+ *
+ * Equality with the canonical form already rules out everything that strict parsing refuses (a second member of one
+ * name, a number that its double changes and a lone surrogate are all lost or refused on the way there and back), so
+ * the native parser serves here; the strict one names the fault when there is one.
+ * @throws DrillproofError `json.NOT_CANONICAL`, and all that `parseJson` throws
+ */
+export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
+  const maxBytes = limits.maxBytes ?? DEFAULT_MAX_BYTES;
+  if (bytes.length > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`);
+  const text = fromUtf8(bytes);
+  const value = equalsCanonical(text);
+  if (value !== undefined) return value.value;
+  parseJsonText(text);
+  throw new DrillproofError('json.NOT_CANONICAL', 'the document differs from its own RFC 8785 form');
+}
+
+function equalsCanonical(text: string): { value: JsonValue } | undefined {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return canonicalJson(value) === text ? { value } : undefined;
+  } catch {
+    return undefined; // the strict parser says why
+  }
+}

@@ -1,0 +1,190 @@
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { sameDecimal } from '../text/decimal.ts';
+import { fromUtf8 } from '../text/utf8.ts';
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [name: string]: JsonValue };
+export type JsonObject = { [name: string]: JsonValue };
+
+/** Objects and arrays nested deeper than this are refused everywhere (formats §1). */
+export const MAX_JSON_DEPTH = 64;
+
+export type JsonLimits = {
+  /** Bytes of the whole text; default 64 MiB. */
+  readonly maxBytes?: number;
+};
+
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Parses JSON so that two readers cannot see two contents (formats §1): UTF-8 without a byte order mark, no two
+ * members of one name, no lone surrogate, at most 64 levels, and no number whose decimal value its double changes.
+ * A member named `__proto__` is an ordinary own member of the result.
+ * @throws DrillproofError `encoding.UTF8_INVALID`, `json.BOM`, `json.INVALID`, `json.MEMBER_DUPLICATE`,
+ *   `json.SURROGATE_LONE`, `json.NUMBER_INEXACT`
+ * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`
+ */
+export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
+  const maxBytes = limits.maxBytes ?? DEFAULT_MAX_BYTES;
+  if (bytes.length > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`);
+  return parseJsonText(fromUtf8(bytes));
+}
+
+/** `parseJson` for text that is already decoded. */
+export function parseJsonText(text: string): JsonValue {
+  if (text.startsWith('\uFEFF'))
+    throw new DrillproofError('json.BOM', 'the text begins with a byte order mark');
+  const parser = new Parser(text);
+  return parser.document();
+}
+
+const WHITE_SPACE = /[ \t\n\r]*/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const LITERALS = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const;
+
+class Parser {
+  private at = 0;
+  private readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  document(): JsonValue {
+    const value = this.value(0);
+    this.skip();
+    if (this.at < this.text.length) throw this.invalid('text after the end of the document');
+    return value;
+  }
+
+  private value(depth: number): JsonValue {
+    this.skip();
+    switch (this.text[this.at]) {
+      case '{':
+        return this.object(this.deeper(depth));
+      case '[':
+        return this.array(this.deeper(depth));
+      case '"':
+        return this.string();
+      default:
+        return this.scalar();
+    }
+  }
+
+  private object(depth: number): JsonObject {
+    const names = new Set<string>();
+    const members: [string, JsonValue][] = [];
+    this.at++;
+    this.skip();
+    if (this.take('}')) return {};
+    do {
+      this.skip();
+      if (this.text[this.at] !== '"') throw this.invalid('a member name was expected');
+      const name = this.string();
+      if (names.has(name)) {
+        throw new DrillproofError('json.MEMBER_DUPLICATE', `the member ${JSON.stringify(name)} stands twice`);
+      }
+      names.add(name);
+      this.skip();
+      if (!this.take(':')) throw this.invalid('":" was expected');
+      members.push([name, this.value(depth)]);
+      this.skip();
+    } while (this.take(','));
+    if (!this.take('}')) throw this.invalid('"," or "}" was expected');
+    return Object.fromEntries(members); // defines own members, so `__proto__` changes no prototype
+  }
+
+  private array(depth: number): JsonValue[] {
+    const items: JsonValue[] = [];
+    this.at++;
+    this.skip();
+    if (this.take(']')) return items;
+    do {
+      items.push(this.value(depth));
+      this.skip();
+    } while (this.take(','));
+    if (!this.take(']')) throw this.invalid('"," or "]" was expected');
+    return items;
+  }
+
+  private string(): string {
+    const token = this.text.slice(this.at, this.endOfString());
+    this.at += token.length;
+    const text = this.unescaped(token);
+    if (!text.isWellFormed()) {
+      throw new DrillproofError(
+        'json.SURROGATE_LONE',
+        `a lone surrogate in the string before offset ${this.at}`,
+      );
+    }
+    return text;
+  }
+
+  private endOfString(): number {
+    for (let i = this.at + 1; i < this.text.length; i++) {
+      const character = this.text[i];
+      if (character === '"') return i + 1;
+      if (character === '\\') i++;
+    }
+    throw this.invalid('a string without its end');
+  }
+
+  private unescaped(token: string): string {
+    try {
+      return JSON.parse(token) as string; // refuses control characters and unknown escapes (RFC 8259 §7)
+    } catch {
+      throw this.invalid('the string before it has a forbidden character or escape');
+    }
+  }
+
+  private scalar(): JsonValue {
+    for (const [word, value] of LITERALS) {
+      if (this.text.startsWith(word, this.at)) {
+        this.at += word.length;
+        return value;
+      }
+    }
+    const token = this.match(NUMBER);
+    if (token === undefined) throw this.invalid('a value was expected');
+    const number = Number(token);
+    if (!sameDecimal(token, number)) {
+      throw new DrillproofError(
+        'json.NUMBER_INEXACT',
+        `the number ${token.slice(0, 40)} changes its value in a double`,
+      );
+    }
+    return number;
+  }
+
+  private deeper(depth: number): number {
+    if (depth >= MAX_JSON_DEPTH) {
+      throw new LimitError('json.DEPTH_EXCEEDED', `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    }
+    return depth + 1;
+  }
+
+  private match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.at;
+    const token = pattern.exec(this.text)?.[0];
+    if (token !== undefined) this.at += token.length;
+    return token;
+  }
+
+  private skip(): void {
+    this.match(WHITE_SPACE);
+  }
+
+  private take(character: string): boolean {
+    if (this.text[this.at] !== character) return false;
+    this.at++;
+    return true;
+  }
+
+  private invalid(why: string): DrillproofError {
+    const where = this.at >= this.text.length ? 'at the end' : `at offset ${this.at}`;
+    return new DrillproofError('json.INVALID', `not JSON ${where}: ${why}`);
+  }
+}

@@ -1,0 +1,150 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { codeEntry } from '../../codes/index.ts';
+import { count, size } from '../../report/text/figures.ts';
+import { backupSqlite, checkStores, placesOf, type CheckReport, type Places } from '../../server/index.ts';
+import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
+import { say, type Cli } from '../cli.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
+import { examples } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { createProgress } from '../shared/output/progress.ts';
+import { facts, table } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+/** `admin migrate` */
+export function defineMigrate(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description(
+      'Bring the schema of the store up to date, as every start does; of several at once one does it and the others wait.',
+    )
+    .action(async (options: DataOptions) => {
+      const { schema, names } = await withAdmin(cli, options, async ({ store, places }) => ({
+        schema: await store.schema(),
+        names: places.names,
+      }));
+      const lines = facts([
+        ['store', names.store],
+        ['schema', `${schema.version} of ${schema.known}`],
+      ]);
+      await writeProduct(cli, { kind: 'migrated', store: names.store, schema }, lines);
+    });
+  examples(command, [['before new servers start', 'drillproof admin migrate']]);
+}
+
+type BackupOptions = DataOptions & { readonly out: string };
+
+/** How to copy the blobs, which never change once they are there. */
+function blobAdvice({ blobs, names }: Places): string {
+  if (blobs.kind === 'disk') return `rsync -a ${names.blobs}/ TARGET/blobs/`;
+  const { endpoint } = blobs.location;
+  return `aws s3 sync ${names.blobs} TARGET${endpoint === undefined ? '' : ` --endpoint-url ${endpoint}`}`;
+}
+
+/** `--out` may be a folder that is there; the file is then named as the store is. */
+async function outFile(out: string): Promise<string> {
+  const isFolder = await stat(out).then(
+    (stats) => stats.isDirectory(),
+    () => false, // what else is wrong with it is told by writing
+  );
+  return isFolder ? join(out, 'store.sqlite') : out;
+}
+
+const BACKUP_HELP = `
+The blobs are not copied: they never change under their names, so any tool that
+copies files will do. Copy them after the store, and no row of the copy names a
+blob that was not there yet. To restore, put the file back as store.sqlite and
+the blobs into blobs/, and run "drillproof admin check".
+
+The rows of PostgreSQL are copied with its own tool:
+
+  pg_dump --format=custom --file=store.dump "$DATABASE_URL"`;
+
+/** `admin backup` */
+export function defineBackup(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description(
+      'Copy the embedded store into one file while the server runs, and say how to copy the blobs.',
+    )
+    .requiredOption('--out <path>', 'file to write, or a folder to write store.sqlite into')
+    .action((options: BackupOptions) => backup(cli, options));
+  examples(command, [['tonight', 'drillproof admin backup --out backup-2026-11-21.sqlite']]).addHelpText(
+    'after',
+    BACKUP_HELP,
+  );
+}
+
+async function backup(cli: Cli, { data, out }: BackupOptions): Promise<void> {
+  const places = placesOf(cli.env, data);
+  const blobs = blobAdvice(places);
+  if (places.store.kind === 'postgres') {
+    throw usageError(
+      'the rows are in PostgreSQL, which is backed up with its own tool',
+      `Run: pg_dump --format=custom --file=store.dump "$DATABASE_URL" — and then, for the blobs: ${blobs}`,
+    );
+  }
+  const path = await outFile(out);
+  const copy = await backupSqlite(places.store.path, path);
+  const lines = facts([
+    ['store', path],
+    ['size', size(copy.bytes)],
+    ['SHA-256', copy.digest],
+  ]);
+  await writeProduct(cli, { kind: 'backup', store: path, ...copy, blobs: { command: blobs } }, lines);
+  await say(cli, `now copy the blobs, for example: ${blobs}`);
+}
+
+const CHECK_HELP = `
+It exits with 1 when a blob is missing or damaged, and with 3 when one could not
+be read.`;
+
+/** `admin check` */
+export function defineCheck(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description(
+      'Hash every stored blob that a row names, and list blobs that no row names. It changes nothing and may run beside a server.',
+    )
+    .action(async (options: DataOptions) => {
+      const report = await check(cli, options);
+      await writeProduct(cli, { kind: 'check', ...report }, checkText(report));
+      cli.exitCode = checkExit(report);
+    });
+  examples(command, [
+    ['after a restore, or every week', 'drillproof admin check'],
+    ['for a program', 'drillproof admin check --json'],
+  ]).addHelpText('after', CHECK_HELP);
+}
+
+async function check(cli: Cli, options: DataOptions): Promise<CheckReport> {
+  const progress = createProgress(cli, 'checked', 'blobs');
+  try {
+    return await withAdmin(cli, options, (stores) =>
+      checkStores(stores, { signal: cli.signal, onProgress: progress.update }),
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+/** What is there and named by nobody is told, and fails nothing. */
+function checkExit({ findings }: CheckReport): ExitCode {
+  const exits = findings
+    .filter(({ code }) => codeEntry(code).severity === 'error')
+    .map(({ code }) => exitOfCode(code));
+  return exits.length === 0 ? EXIT.pass : worstExit(exits);
+}
+
+function checkText({ blobs, bytes, intact, awaitingRemoval, findings }: CheckReport): string {
+  const wrong = findings.filter(({ code }) => code !== 'server.BLOB_ORPHAN').length;
+  const lines = facts([
+    ['blobs', `${count(blobs)}, ${size(bytes)}`],
+    ['intact', count(intact)],
+    ['wrong', count(wrong)],
+    ['orphans', count(findings.length - wrong)],
+    ['awaiting removal', count(awaitingRemoval)],
+  ]);
+  const rows = findings.map((one) => [one.code, one.digest, size(one.bytes)]);
+  return rows.length === 0 ? lines : `${lines}\n${table(['CODE', 'BLOB', 'SIZE'], rows)}`;
+}

@@ -1,0 +1,169 @@
+import type { Command } from 'commander';
+import { openFile } from '../../node/evidence/file-access.ts';
+import { openEvidence } from '../../node/evidence/open-evidence.ts';
+import type { OpenFile } from '../../evidence/index.ts';
+import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
+import type { Cli } from '../cli.ts';
+import { examples, many, text, time } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { readReportMetadata } from '../report/input.ts';
+import { facts } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+type InProject = DataOptions & { readonly project: string };
+
+const projectOption = (command: Command): Command =>
+  dataOptions(command).requiredOption('--project <id>', 'project that it belongs to');
+
+async function withFile<T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> {
+  const file = await openFile(path);
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+const news = (created: boolean): string => (created ? 'taken in' : 'was there already');
+
+/** `admin ingest bundle` */
+export function defineBundle(command: Command, cli: Cli): void {
+  projectOption(command)
+    .description(
+      'Take in the part archive of a bundle. It must be intact; whom to trust is for those who verify.',
+    )
+    .argument('<part>', 'part archive')
+    .option('--delete-at <time>', 'when its bytes are to be deleted (default: never)', time)
+    .action(async (path: string, options: InProject & { readonly deleteAt?: number }) => {
+      const { deleteAt, project } = options;
+      const { bundle, created } = await withFile(path, (file) =>
+        withAdmin(cli, options, ({ admin }) =>
+          admin.ingestBundle(project, file, { ...(deleteAt !== undefined && { deleteAtMs: deleteAt }) }),
+        ),
+      );
+      const lines = facts([
+        ['bundle', bundle.evidenceBundleId],
+        ['project', bundle.projectId],
+        ['signed', bundle.signed ? 'yes (not judged here)' : 'no'],
+        ['result', news(created)],
+      ]);
+      await writeProduct(cli, { kind: 'ingested-bundle', created, bundle }, lines);
+    });
+  examples(command, [['a part', 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab']]);
+}
+
+const EXPORT_HELP = `
+Each local report must be known: take it in first with "drillproof admin ingest
+local-report", or give what its uploader claims with --report-metadata.`;
+
+/** `admin ingest export` */
+export function defineExport(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('Take in an export with all its parts and local reports, to be served and mirrored.')
+    .argument('<export>', 'folder of the export, or a ZIP of it')
+    .option(
+      '--report-metadata <file>',
+      'what the uploader of a local report claims, with its localReportId (may be given again)',
+      many(text),
+    )
+    .action(async (path: string, options: DataOptions & { readonly reportMetadata?: readonly string[] }) => {
+      const localReports = await Promise.all(
+        (options.reportMetadata ?? []).map((file) => readReportMetadata(cli, file)),
+      );
+      const evidence = await openEvidence(path, cli.env);
+      try {
+        if (evidence.kind === 'part')
+          throw usageError(
+            `${path} is a single part, not an export`,
+            'Take a part in with "drillproof admin ingest bundle".',
+          );
+        const { source } = evidence;
+        const result = await withAdmin(cli, options, ({ admin }) =>
+          admin.ingestExport(source, { localReports }),
+        );
+        const { evidenceExportId, bundleCount, manifestDigest } = result.resource;
+        const lines = facts([
+          ['export', evidenceExportId],
+          ['bundles', String(bundleCount)],
+          ['manifest', manifestDigest],
+          ['result', news(result.created)],
+        ]);
+        await writeProduct(cli, { kind: 'ingested-export', ...result }, lines);
+      } finally {
+        await evidence.close();
+      }
+    });
+  examples(command, [
+    ['an export', 'drillproof admin ingest export ./export'],
+    [
+      'with a local report that was not taken in before',
+      'drillproof admin ingest export ./export --report-metadata meta.json',
+    ],
+  ]).addHelpText('after', EXPORT_HELP);
+}
+
+/** `admin ingest build` */
+export function defineBuild(command: Command, cli: Cli): void {
+  projectOption(command)
+    .description('Take in a build archive, so that the source of its tools can be read.')
+    .argument('<archive>', 'ZIP with build.json and the files that it names')
+    .action(async (path: string, options: InProject) => {
+      const result = await withFile(path, (file) =>
+        withAdmin(cli, options, ({ admin }) => admin.ingestBuild(options.project, file)),
+      );
+      const lines = facts([
+        ['build', result.buildHash],
+        ['attempt', result.buildAttemptId],
+        ['result', news(result.created)],
+      ]);
+      await writeProduct(cli, { kind: 'ingested-build', ...result }, lines);
+    });
+  examples(command, [['a build', 'drillproof admin ingest build build.zip --project prj_0123456789ab']]);
+}
+
+const METADATA_HELP = `
+META.json is what the uploader claims; nobody checks it:
+
+  {
+    "manifestDigest": "sha256:…",
+    "uploadedBy": "jane@example.com",
+    "createdAtMs": 1795262400000,
+    "summary": {
+      "runId": "run_local-1",
+      "drillId": "check-package",
+      "targetId": "web",
+      "reportedBuildHash": "sha256:…",
+      "reportedPackageLockHash": "sha256:…",
+      "seed": "1",
+      "reportedStatus": "completed",
+      "reportedVerdict": "passed",
+      "artifactCount": 3,
+      "expandedBytes": 1024,
+      "redacted": false
+    }
+  }`;
+
+/** `admin ingest local-report` */
+export function defineLocalReport(command: Command, cli: Cli): void {
+  projectOption(command)
+    .description('Take in the archive of a local report with what its uploader says of it.')
+    .argument('<archive>', 'archive of the report; it is opaque')
+    .requiredOption('--metadata <file>', 'what its uploader claims, see below; - for standard input')
+    .action(async (path: string, options: InProject & { readonly metadata: string }) => {
+      const metadata = await readReportMetadata(cli, options.metadata);
+      const result = await withFile(path, (file) =>
+        withAdmin(cli, options, ({ admin }) => admin.ingestLocalReport(options.project, file, metadata)),
+      );
+      const lines = facts([
+        ['local report', result.localReportId],
+        ['result', news(result.created)],
+      ]);
+      await writeProduct(cli, { kind: 'ingested-local-report', ...result }, lines);
+    });
+  examples(command, [
+    [
+      'a local report',
+      'drillproof admin ingest local-report report.zip --project prj_0123456789ab --metadata meta.json',
+    ],
+  ]).addHelpText('after', METADATA_HELP);
+}

@@ -1,0 +1,181 @@
+import { Option, type Command } from 'commander';
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import { permissions, type Permission } from '../../contract/index.ts';
+import type { IssuedToken } from '../../server/index.ts';
+import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
+import { say, type Cli } from '../cli.ts';
+import { examples, many, text, time } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { facts, table } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+type OrgOptions = DataOptions & { readonly name: string; readonly id?: string };
+type ProjectOptions = OrgOptions & { readonly organization: string };
+type TokenOptions = DataOptions & {
+  readonly organization: string;
+  readonly project?: readonly string[];
+  readonly allProjects?: boolean;
+  readonly permission: readonly Permission[];
+  readonly expiresAt?: number;
+};
+
+const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
+
+/** `admin org create` */
+export function defineOrganization(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('Create an organization; the folder of the control plane is made when it is absent.')
+    .requiredOption('--name <name>', 'name for people')
+    .option('--id <id>', 'id, org_ and 12 to 32 characters of 0-9 a-z (default: a new one)')
+    .action(async (options: OrgOptions) => {
+      const { name, id } = options;
+      const input = { name, ...(id !== undefined && { organizationId: id }) };
+      const row = await withAdmin(cli, options, ({ admin }) => admin.createOrganization(input), {
+        create: true,
+      });
+      await writeProduct(
+        cli,
+        { kind: 'organization', ...row },
+        facts([
+          ['organization', row.organizationId],
+          ['name', row.name],
+        ]),
+      );
+    });
+  examples(command, [['the first thing to do', 'drillproof admin org create --name Acme']]);
+}
+
+/** `admin project create` */
+export function defineProject(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('Create a project of an organization.')
+    .requiredOption('--organization <id>', 'organization that it belongs to')
+    .requiredOption('--name <name>', 'name for people')
+    .option('--id <id>', 'id, prj_ and 12 to 32 characters of 0-9 a-z (default: a new one)')
+    .action(async (options: ProjectOptions) => {
+      const { name, id, organization } = options;
+      const input = { organizationId: organization, name, ...(id !== undefined && { projectId: id }) };
+      const row = await withAdmin(cli, options, ({ admin }) => admin.createProject(input));
+      const lines = facts([
+        ['project', row.projectId],
+        ['organization', row.organizationId],
+        ['name', row.name],
+      ]);
+      await writeProduct(cli, { kind: 'project', ...row }, lines);
+    });
+  examples(command, [
+    ['a project', 'drillproof admin project create --organization org_0123456789ab --name web'],
+  ]);
+}
+
+/** `admin token create` */
+export function defineTokenCreate(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('Create a token. It is shown once, here; the control plane keeps only its hash.')
+    .requiredOption('--organization <id>', 'organization that it belongs to')
+    .option('--project <id>', 'project that it may see (may be given again)', many(text))
+    .option('--all-projects', 'it may see every project of the organization')
+    .addOption(
+      new Option('--permission <name>', 'what it may do (may be given again)')
+        .argParser(permission)
+        .default(DEFAULT_PERMISSIONS, DEFAULT_PERMISSIONS.join(' and ')),
+    )
+    .option('--expires-at <time>', 'last moment of its life (default: none)', time)
+    .addHelpText(
+      'after',
+      `\nPermissions: ${permissions.slice(0, 3).join(', ')},\n${permissions.slice(3).join(', ')}.`,
+    )
+    .action((options: TokenOptions) => createToken(cli, options));
+  examples(command, [
+    [
+      'to mirror and review',
+      'drillproof admin token create --organization org_0123456789ab --all-projects --expires-at 2027-01-01',
+    ],
+    [
+      'into a file, for --token-file',
+      'drillproof admin token create --organization org_0123456789ab --project prj_0123456789ab --quiet > token',
+    ],
+  ]);
+}
+
+function permission(value: string, before: readonly Permission[]): readonly Permission[] {
+  const known = permissions.find((one) => one === value);
+  if (known === undefined)
+    throw usageError(`there is no permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
+  return before === DEFAULT_PERMISSIONS ? [known] : [...before, known];
+}
+
+async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
+  const { organization, project = [], allProjects = false, permission: may, expiresAt } = options;
+  if (allProjects === project.length > 0) {
+    throw usageError(
+      'nothing says clearly which projects the token may see',
+      'Give --project ID, or --all-projects, and not both.',
+    );
+  }
+  const input = {
+    organizationId: organization,
+    projects: allProjects ? ('all' as const) : project,
+    permissions: may,
+    ...(expiresAt !== undefined && { expiresAtMs: expiresAt }),
+  };
+  const issued = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
+  // The token alone on standard output, so that it can go straight into a file.
+  await writeProduct(cli, { kind: 'token', ...issued }, `${issued.token}\n`);
+  if (cli.format === 'text') await say(cli, tokenFacts(issued).trimEnd());
+}
+
+const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
+  facts([
+    ['token id', row.tokenId],
+    ['organization', row.organizationId],
+    ['projects', row.projects === 'all' ? 'all' : row.projects.join(', ')],
+    ['permissions', row.permissions.join(', ')],
+    ['expires', row.expiresAtMs === undefined ? 'never' : isoTime(row.expiresAtMs)],
+    ['note', 'the token is shown only now'],
+  ]);
+
+/** `admin token list` */
+export function defineTokenList(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('List the tokens of an organization: what each may do, never the token itself.')
+    .requiredOption('--organization <id>', 'organization whose tokens to list')
+    .action(async (options: DataOptions & { readonly organization: string }) => {
+      const rows = await withAdmin(cli, options, ({ store }) => store.tokens(options.organization));
+      const tokens = rows.map(({ tokenHash: _tokenHash, ...row }) => row);
+      const cells = tokens.map((row) => [
+        row.tokenId,
+        stateOf(row, cli.now()),
+        row.projects === 'all' ? 'all' : row.projects.join(','),
+        row.permissions.join(','),
+      ]);
+      const lines = table(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
+      await writeProduct(
+        cli,
+        { kind: 'tokens', tokens },
+        lines === '' ? 'The organization has no tokens.\n' : lines,
+      );
+    });
+  examples(command, [['who can read', 'drillproof admin token list --organization org_0123456789ab']]);
+}
+
+function stateOf(
+  row: { readonly expiresAtMs?: number; readonly revokedAtMs?: number },
+  nowMs: number,
+): string {
+  if (row.revokedAtMs !== undefined) return `revoked ${isoTime(row.revokedAtMs)}`;
+  if (row.expiresAtMs === undefined) return 'live';
+  return `${row.expiresAtMs <= nowMs ? 'expired' : 'live until'} ${isoTime(row.expiresAtMs)}`;
+}
+
+/** `admin token revoke` */
+export function defineTokenRevoke(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('Revoke a token; its next request is refused.')
+    .argument('<token-id>', 'id of the token, as "admin token list" shows it')
+    .action(async (tokenId: string, options: DataOptions) => {
+      await withAdmin(cli, options, ({ admin }) => admin.revokeToken(tokenId));
+      await writeProduct(cli, { kind: 'token-revoked', tokenId }, `revoked ${tokenId}\n`);
+    });
+  examples(command, [['at once', 'drillproof admin token revoke tok_0123456789abcdefghijklmn']]);
+}

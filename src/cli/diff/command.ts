@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { DrillproofError } from '../../errors.ts';
+import { diffReports } from '../../report/diff.ts';
+import { stableJson } from '../../report/index.ts';
+import { MAX_REPORT_BYTES, readReport } from '../../report/read-report.ts';
+import { renderDiff } from '../../report/text/diff.ts';
+import { wantsColour, type Cli } from '../cli.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { readInput } from '../shared/input/input.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+const MORE = `
+Parts are compared by bundle, checks by id, findings by code, subject and path;
+their order does not count. Times and wordings are shown and change nothing.
+
+Exit codes: 0 both judge alike, 1 they differ in judgement, 2 wrong call, 3 one
+of them could not be read.`;
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description(
+      'Say what changed between two JSON reports of verify: verdicts, findings, checks, parts, keys.',
+    )
+    .argument('<before>', 'report in JSON; - for standard input')
+    .argument('<after>', 'report in JSON; - for standard input')
+    .action((before: string, after: string) => diff(cli, before, after));
+  examples(command, [
+    ['what is new since yesterday', 'drillproof diff yesterday.json today.json'],
+    [
+      'against the evidence as it is now',
+      'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
+    ],
+  ]).addHelpText('after', MORE);
+}
+
+async function diff(cli: Cli, before: string, after: string): Promise<void> {
+  if (before === '-' && after === '-')
+    throw usageError('both reports are to come from standard input', 'Name a file for one of them.');
+  const found = diffReports(await read(cli, before), await read(cli, after));
+  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
+  await cli.stdout.write(cli.format === 'json' ? stableJson(found) : renderDiff(found, look));
+  cli.exitCode = found.equal ? EXIT.pass : EXIT.bad;
+}
+
+async function read(cli: Cli, file: string) {
+  const bytes = await readInput(file, MAX_REPORT_BYTES, cli).catch((cause: unknown) => {
+    if (!(cause instanceof DrillproofError) || cause.code !== 'json.TOO_LARGE') throw cause;
+    throw new DrillproofError('report.UNREADABLE', cause.message, { cause });
+  });
+  try {
+    return readReport(bytes);
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const { code, message, path, details } = cause;
+    throw new DrillproofError(code, `${file === '-' ? 'standard input' : file}: ${message}`, {
+      cause,
+      ...(path !== undefined && { path }),
+      ...(details !== undefined && { details }),
+    });
+  }
+}

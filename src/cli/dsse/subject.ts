@@ -1,0 +1,143 @@
+import { open } from 'node:fs/promises';
+import { parseJson } from '../../bytes/json/parse.ts';
+import type { RunResult } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  attestDsse,
+  attestExportDsse,
+  BUNDLE_MANIFEST,
+  bundleStatement,
+  DEFAULT_LIMITS,
+  EXPORT_MANIFEST,
+  exportStatement,
+  findEntry,
+  objectOfRole,
+  parseRunResult,
+  readEntry,
+  readFile,
+  type BundleSigning,
+} from '../../evidence/index.ts';
+import { openEvidence, type OpenEvidence } from '../../node/evidence/open-evidence.ts';
+import type { DsseEnvelope } from '../../trust/index.ts';
+import { verifyExport, verifyPart, type BundleReport, type ExportReport } from '../../verify/index.ts';
+import { openZip } from '../../zip/index.ts';
+import type { Cli } from '../cli.ts';
+import { readExportDocuments, readPartDocuments, type PartDocuments } from '../inspect/documents.ts';
+import { readInput } from '../shared/input/input.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+/** What an envelope has to be about: a bundle or the list of an export, by the bytes of its manifest. */
+type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
+
+/** The manifest of a part or an export, or one that lies by itself; read, and judged by nobody. */
+export async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
+  if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
+  return withEvidence(path, async (evidence) => {
+    if (evidence.kind === 'export')
+      return {
+        purpose: 'export',
+        manifest: await readFile(evidence.source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes),
+      };
+    const archive = await openZip(evidence.access);
+    const entry = findEntry(archive, BUNDLE_MANIFEST);
+    if (entry === undefined)
+      throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive holds no manifest.json');
+    return { purpose: 'evidence', manifest: await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes) };
+  });
+}
+
+/** Whether a path is a regular file that begins as a JSON object does; no evidence does. */
+export async function looksLikeJson(path: string): Promise<boolean> {
+  const file = await open(path).catch(() => undefined); // opening it as evidence says what is wrong with it
+  if (file === undefined) return false;
+  try {
+    if (!(await file.stat()).isFile()) return false;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, 0);
+    return bytesRead === 1 && buffer.toString() === '{';
+  } finally {
+    await file.close();
+  }
+}
+
+async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
+  const manifest = await readInput(path, DEFAULT_LIMITS.manifestBytes, cli);
+  const value = parseJson(manifest);
+  const kind = value !== null && typeof value === 'object' && 'kind' in value ? value['kind'] : undefined;
+  if (kind === 'evidence.bundle') return { purpose: 'evidence', manifest };
+  if (kind === 'evidence.export') return { purpose: 'export', manifest };
+  throw usageError(`${path} is neither a part, an export, nor the manifest of one`);
+}
+
+async function withEvidence<T>(path: string, use: (evidence: OpenEvidence) => Promise<T>): Promise<T> {
+  const evidence = await openEvidence(path);
+  try {
+    return await use(evidence);
+  } finally {
+    await evidence.close();
+  }
+}
+
+/**
+ * Signs a statement about a part, or about the list of an export, in an envelope. Whoever signs vouches for it, so it is
+ * verified first, as far as that is possible without trusting anybody.
+ * @throws DrillproofError the code of the first fault that verifying finds; `pack.INPUT_INVALID`; what signing throws
+ */
+export const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
+  withEvidence(path, async (evidence) => {
+    const how = { asOfMs: signing.issuedAtMs, signal: cli.signal };
+    if (evidence.kind === 'part') {
+      refuseFaulty(path, await verifyPart(evidence.access, how));
+      return signPart(await readPartDocuments(evidence.access), signing);
+    }
+    refuseFaulty(path, await verifyExport(evidence.source, { ...how, depth: 'digest' }));
+    const { manifest, manifestDigest } = await readExportDocuments(evidence.source);
+    return attestExportDsse(exportStatement(manifest, manifestDigest, signing), [signing.signer]);
+  });
+
+function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
+  if (report.verdict === 'verified' || report.verdict === 'intact') return;
+  const all = report.kind === 'bundle' ? report.findings : report.parts.flatMap(({ findings }) => findings);
+  const fault = [...report.findings, ...all].find(({ severity }) => severity === 'error');
+  if (fault !== undefined)
+    throw new DrillproofError(fault.code, `${path} is not signed: ${fault.message}`, {
+      path: fault.path ?? path,
+    });
+  throw new DrillproofError('export.EMPTY', `${path} is not signed: there is nothing in it to vouch for`);
+}
+
+async function signPart(part: PartDocuments, signing: BundleSigning): Promise<DsseEnvelope> {
+  const { manifest, manifestDigest } = part;
+  const statement = bundleStatement(manifest, manifestDigest, await runResultOf(part), {
+    ...signing,
+    ...originalOf(part),
+  });
+  return attestDsse(statement, [signing.signer]);
+}
+
+async function runResultOf({ archive, manifest }: PartDocuments): Promise<RunResult> {
+  const entry = findEntry(archive, objectOfRole(manifest, 'run-result')?.path ?? '');
+  if (entry === undefined)
+    throw new DrillproofError('pack.INPUT_INVALID', 'a signed bundle needs an object of role run-result', {
+      path: '/objects',
+    });
+  return parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
+}
+
+/** The counters of the run that a rerun reproduces stand nowhere in its evidence but in an attestation of it. */
+function originalOf({ manifest, attestation }: PartDocuments): Pick<BundleSigning, 'original'> {
+  if (manifest.rerunOfHostedRunId === undefined) return {};
+  if (attestation === undefined)
+    throw new DrillproofError(
+      'pack.INPUT_INVALID',
+      'the counters of the run that this rerun reproduces are not in the part',
+    );
+  const { originalTrial, originalTrialCount, originalAttempt, originalAttemptLimit } =
+    attestation.statement.subject.reproduction;
+  const original = {
+    trial: originalTrial,
+    trialCount: originalTrialCount,
+    attempt: originalAttempt,
+    attemptLimit: originalAttemptLimit,
+  };
+  return { original };
+}

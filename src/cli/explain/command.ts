@@ -1,0 +1,137 @@
+import type { Command } from 'commander';
+import { catalogue, codeEntry, isCode, type Code } from '../../codes/index.ts';
+import { printable, stableJson } from '../../report/index.ts';
+import { CHECKS, type CheckId } from '../../verify/check.ts';
+import { checksOf, codesOf, isCheckId } from '../../verify/check-codes.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { exitOfCode } from '../shared/output/exit-codes.ts';
+import { didYouMean } from '../../bytes/text/near-miss.ts';
+import { examples, many, standardOptions, text } from '../shared/options/options.ts';
+import { facts } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+const CODES = Object.keys(catalogue) as readonly Code[];
+const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
+const CLASSES = [...new Set(CODES.map((code) => codeEntry(code).class))].toSorted();
+
+type Options = { readonly class?: readonly string[]; readonly checks?: boolean };
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description(
+      'Say what a code or a check means, how severe it is and what to do. Without one, list all codes.',
+    )
+    .argument('[code]', 'a code such as part.DIGEST_MISMATCH, or a check such as part.bytes')
+    .option(
+      '--class <class>',
+      `list the codes of this class (may be given again): ${CLASSES.join(', ')}`,
+      many(text),
+    )
+    .option('--checks', 'list the checks of a verification')
+    .action(async (name: string | undefined, options: Options) => {
+      if (name !== undefined && (options.class !== undefined || options.checks === true))
+        throw usageError(
+          `"${printable(name)}" is given beside a list`,
+          'Name a code or check, or ask for a list.',
+        );
+      await cli.stdout.write(name === undefined ? listing(options, cli) : explanation(name, cli));
+    });
+  examples(command, [
+    ['what a finding means', 'drillproof explain part.DIGEST_MISMATCH'],
+    ['what a check proves', 'drillproof explain part.bytes'],
+    ['every code there is', 'drillproof explain'],
+    ['every check of a verification', 'drillproof explain --checks'],
+    ['what makes evidence untrusted', 'drillproof explain --class untrusted'],
+    ['the catalogue for a program', 'drillproof explain --json'],
+  ]);
+}
+
+function explanation(name: string, cli: Cli): string {
+  const json = cli.format === 'json';
+  if (isCode(name))
+    return json ? stableJson({ schemaVersion: 1, kind: 'code', ...codeMember(name) }) : codeText(name);
+  if (isCheckId(name))
+    return json ? stableJson({ schemaVersion: 1, kind: 'check', ...checkMember(name) }) : checkText(name);
+  const known = [...CODES, ...CHECK_IDS];
+  const hint = didYouMean(name, known) ?? didYouMean(name, known.map(nameOf));
+  throw usageError(
+    `there is no code or check "${printable(name)}"`,
+    hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
+  );
+}
+
+const namespaceOf = (code: Code): string => code.slice(0, code.indexOf('.'));
+const nameOf = (code: string): string => code.slice(code.indexOf('.') + 1);
+
+const codeMember = (code: Code) => ({
+  code,
+  ...codeEntry(code),
+  ...(codeEntry(code).severity === 'error' && { exitCode: exitOfCode(code) }),
+  checks: checksOf(code),
+});
+const checkMember = (check: CheckId) => ({ check, proves: CHECKS[check], codes: codesOf(check) });
+
+function codeText(code: Code): string {
+  const { meaning, action, class: codeClass, severity, clause } = codeEntry(code);
+  const exit = exitOfCode(code);
+  const checks = checksOf(code);
+  const rows = facts([
+    ['  what to do', action],
+    ['  severity', severity],
+    ['  class', codeClass],
+    ['  found by', checks.length === 0 ? undefined : checks.join(', ')],
+    ['  stands for', clause],
+    ['  exit code', severity === 'error' ? `${exit} (${EXIT_WORDS[exit]})` : undefined],
+  ]);
+  return `${code}\n  ${meaning}\n\n${rows}`;
+}
+
+const checkText = (check: CheckId): string =>
+  [
+    check,
+    `  A pass states: ${CHECKS[check]}.`,
+    '',
+    '  It can find',
+    ...codesOf(check).map((code) => `    ${code}\n        ${codeEntry(code).meaning}`),
+    '',
+  ].join('\n');
+
+const EXIT_WORDS = {
+  [EXIT.pass]: 'pass',
+  [EXIT.bad]: 'the evidence is bad',
+  [EXIT.usage]: 'wrong call or configuration',
+  [EXIT.unchecked]: 'could not be checked',
+  [EXIT.unsupported]: 'not known',
+  [EXIT.interrupted]: 'interrupted',
+};
+
+function listing({ class: classes, checks = false }: Options, cli: Cli): string {
+  const codes = classes === undefined ? CODES : ofClasses(classes);
+  if (cli.format === 'json') {
+    const all = { codes: codes.map(codeMember), checks: CHECK_IDS.map(checkMember) };
+    return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
+  }
+  return checks ? CHECK_IDS.map((id) => `${id}\n    ${CHECKS[id]}\n`).join('') : byNamespace(codes);
+}
+
+function ofClasses(classes: readonly string[]): readonly Code[] {
+  for (const name of classes) {
+    const known: readonly string[] = CLASSES;
+    if (!known.includes(name))
+      throw usageError(
+        `there is no class "${printable(name)}"`,
+        didYouMean(name, CLASSES) ?? `There are ${CLASSES.join(', ')}.`,
+      );
+  }
+  const wanted = new Set<string>(classes);
+  return CODES.filter((code) => wanted.has(codeEntry(code).class));
+}
+
+const byNamespace = (codes: readonly Code[]): string =>
+  [...new Set(codes.map(namespaceOf))]
+    .map((space) => {
+      const own = codes.filter((code) => namespaceOf(code) === space);
+      return `${space}\n${own.map((code) => `  ${code}\n      ${codeEntry(code).meaning}\n`).join('')}`;
+    })
+    .join('\n');

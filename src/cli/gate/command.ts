@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { gateOptions, type GateOptions } from './options.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+
+const MORE = `
+The policy and the keys are those that you name; none is looked for, least of
+all in the evidence. Without --policy the default one counts: signed by a
+trusted key, every byte bound, the drill passed, the list pinned or attested.
+
+Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
+nothing to check, 130 interrupted.`;
+
+export function define(command: Command, cli: Cli): void {
+  gateOptions(standardOptions(command, { formats: false }))
+    .description('Answer yes, no or could not tell: does this evidence satisfy the policy, and why not?')
+    .argument(
+      '[evidence...]',
+      'folder, bag or s3://bucket/prefix of an export, a ZIP of it, a part, or with --url the id of an export',
+    )
+    .action(async (names: string[], options: GateOptions) => {
+      // Loaded only now: help needs nothing of what verifies.
+      const { gate } = await import('./run.ts');
+      await gate(cli, names, options);
+    });
+  examples(command, [
+    ['a mirror, under a policy', 'drillproof gate ./mirror --policy policy.yaml --trust trust.json'],
+    ['under the default policy', 'drillproof gate ./mirror --trust trust.json'],
+    [
+      'an export at a control plane, once it is generated',
+      'drillproof gate evexp_0123456789ab --url http://127.0.0.1:8080 --project prj_0123456789ab --wait 30m --policy policy.yaml --trust trust.json',
+    ],
+    [
+      'text in the log, JSON in a file',
+      'drillproof gate ./mirror --policy policy.yaml --trust trust.json --format json=decision.json',
+    ],
+    [
+      'as it would have been answered then',
+      'drillproof gate ./mirror --policy policy.yaml --trust trust.json --as-of 2026-11-01',
+    ],
+  ]).addHelpText('after', MORE);
+}

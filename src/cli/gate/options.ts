@@ -1,0 +1,57 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { decisionRenderers, type DecisionFormat } from '../../report/decision/renderers.ts';
+import { many } from '../shared/options/options.ts';
+import { judgingOptions, type JudgingOptions } from '../shared/options/judging.ts';
+import { summaryOptions, type SummaryOptions } from './summary.ts';
+import { duration } from '../shared/options/quantities.ts';
+
+/** Where a rendering of the decision goes: to a file, or to standard output. */
+export type DecisionTarget = { readonly format: DecisionFormat; readonly file?: string };
+
+/** What the command line says, parsed. */
+export type GateOptions = JudgingOptions &
+  SummaryOptions & {
+    readonly policy?: string;
+    readonly url?: string;
+    readonly project?: string;
+    readonly tokenFile?: string;
+    readonly caFile?: string;
+    readonly wait?: number;
+    readonly depth?: string;
+    readonly format?: readonly DecisionTarget[];
+    readonly json?: boolean;
+    readonly force?: boolean;
+  };
+
+const FORMATS = Object.keys(decisionRenderers) as DecisionFormat[];
+
+/** `KIND` or `KIND=FILE`. */
+function target(value: string): DecisionTarget {
+  const [kind, ...rest] = value.split('=');
+  const format = FORMATS.find((one) => one === kind);
+  if (format === undefined || (rest.length > 0 && rest.join('=') === ''))
+    throw new InvalidArgumentError(`It must be one of ${FORMATS.join(', ')}, or one of them with =FILE.`);
+  return rest.length === 0 ? { format } : { format, file: rest.join('=') };
+}
+
+export function gateOptions(command: Command): Command {
+  const judging = judgingOptions(
+    command.option('--policy <file>', 'policy in JSON or YAML; without it the default one'),
+  )
+    .option('--url <url>', 'control plane at which exports that are named by their id are read')
+    .option('--project <id>', 'with --url: project through which to read')
+    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .addOption(
+      new Option('--wait [duration]', 'with --url: wait for an export that is still being generated')
+        .argParser(duration)
+        .preset('1h'),
+    )
+    .addOption(new Option('--depth <depth>').hideHelp())
+    .option(
+      '--format <kind[=file]>',
+      `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
+      many(target),
+    );
+  return summaryOptions(judging).option('--force', 'replace files that exist');
+}

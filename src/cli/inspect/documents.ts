@@ -1,0 +1,88 @@
+import { openZip, type ZipArchive } from '../../zip/index.ts';
+import {
+  ATTESTATION,
+  BUNDLE_MANIFEST,
+  DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  findEntry,
+  parseAttestation,
+  parseBundleManifest,
+  parseExportAttestation,
+  parseExportManifest,
+  parseExportResource,
+  readEntry,
+  readFile,
+  type BundleManifest,
+  type EvidenceSource,
+  type ExportManifest,
+  type SourceFile,
+} from '../../evidence/index.ts';
+import { digestOf, type Digest, type RandomAccess } from '../../bytes/index.ts';
+import type { Attestation, EvidenceExport, ExportAttestation } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+
+/** The documents of an export, read and typed, judged by nobody. */
+export type ExportDocuments = {
+  readonly manifest: ExportManifest;
+  readonly manifestDigest: Digest;
+  readonly resource?: EvidenceExport;
+  readonly attestation?: ExportAttestation;
+  readonly files: readonly SourceFile[];
+};
+
+/** @throws DrillproofError `export.NOT_AN_EXPORT` without manifest.json, and what reading and parsing throw */
+export async function readExportDocuments(source: EvidenceSource): Promise<ExportDocuments> {
+  const files = await source.files();
+  const has = (path: string): boolean => files.some((file) => file.path === path);
+  if (!has(EXPORT_MANIFEST)) throw new DrillproofError('export.NOT_AN_EXPORT', 'there is no manifest.json');
+  const bytes = await readFile(source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const document = (path: string): Promise<Uint8Array> =>
+    readFile(source, path, DEFAULT_LIMITS.documentBytes);
+  return {
+    manifest: parseExportManifest(bytes),
+    manifestDigest: digestOf(bytes),
+    ...(has(EXPORT_RESOURCE) && { resource: parseExportResource(await document(EXPORT_RESOURCE)) }),
+    ...(has(EXPORT_ATTESTATION) && {
+      attestation: parseExportAttestation(await document(EXPORT_ATTESTATION)),
+    }),
+    files,
+  };
+}
+
+/** The documents of a part, read and typed, judged by nobody. */
+export type PartDocuments = {
+  readonly archive: ZipArchive;
+  readonly manifest: BundleManifest;
+  readonly manifestDigest: Digest;
+  readonly attestation?: Attestation;
+};
+
+/** @throws DrillproofError `bundle.MANIFEST_MISSING`, and what reading and parsing throw */
+export async function readPartDocuments(access: RandomAccess): Promise<PartDocuments> {
+  const archive = await openZip(access);
+  const entry = findEntry(archive, BUNDLE_MANIFEST);
+  if (entry === undefined)
+    throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive holds no manifest.json');
+  const bytes = await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes);
+  const signed = findEntry(archive, ATTESTATION);
+  return {
+    archive,
+    manifest: parseBundleManifest(bytes),
+    manifestDigest: digestOf(bytes),
+    ...(signed && {
+      attestation: parseAttestation(await readEntry(archive, signed, DEFAULT_LIMITS.documentBytes)),
+    }),
+  };
+}
+
+/** `readPartDocuments` of a part of an export. */
+export async function readListedPart(source: EvidenceSource, path: string): Promise<PartDocuments> {
+  const access = await source.open(path);
+  try {
+    return await readPartDocuments(access);
+  } finally {
+    await access.close();
+  }
+}

@@ -1,0 +1,218 @@
+import { Option, type Command } from 'commander';
+import type { ExportRef } from '../../client/index.ts';
+import { checkMirror, mirrorExport, type MirrorCheck, type MirrorOptions } from '../../mirror/index.ts';
+import { say, type Cli } from '../cli.ts';
+import { assertWhole, writeCheck } from './check.ts';
+import { openEvents } from './events.ts';
+import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
+import { assertOneWay, refuseWriting, settingOf, toolName, type MirrorCommandOptions } from './setting.ts';
+import { sinkOptions } from './sink.ts';
+import { queueOptions } from '../shared/options/queue.ts';
+import { openRemote, remoteOptions } from '../shared/input/remote.ts';
+import { followLook, followMirror } from './progress.ts';
+import { MirrorTally } from './tally.ts';
+import { incompleteText, receiptText } from './output.ts';
+import { receiptSigningOptions } from '../shared/options/signing.ts';
+import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { createProgress } from '../shared/output/progress.ts';
+import { duration, rate, timeOrAgo } from '../shared/options/quantities.ts';
+import { shard } from '../shared/options/shard.ts';
+
+const MORE = `
+A file has its final name only when its bytes were proven, and manifest.json is
+written last. Interrupt it anywhere and run the same command again: it goes on.
+A mirror that is whole is checked again and left as it is.`;
+
+export function define(command: Command, cli: Cli): void {
+  queueOptions(receiptSigningOptions(sinkOptions(remoteOptions(standardOptions(command)))))
+    .description(
+      'Bring every part and local report of an export here, exactly, and prove each by its digest.',
+    )
+    .argument('[export]', 'id of the export')
+    .requiredOption(
+      '--to <place>',
+      'folder of the mirror or s3://bucket/prefix; a new one, or that of an earlier run',
+    )
+    .option('--list <file>', 'mirror the exports that a file names, one on each line; - for standard input')
+    .option('--all', 'mirror every export of the project that is available')
+    .option(
+      '--since <time>',
+      'with --all: only those that changed since then, or in a time such as 14d',
+      timeOrAgo(cli.now),
+    )
+    .option(
+      '--shard <i/n>',
+      'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',
+      shard,
+    )
+    .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
+    .option('--limit-rate <rate>', 'bytes per second at most, such as 500k or 10M (k is 1,000)', rate)
+    .option('--store <dir>', 'folder of files shared between mirrors: what it has is not fetched')
+    .addOption(
+      new Option(
+        '--wait [duration]',
+        'wait for an export that is still being generated, such as 30m (1h where none is said)',
+      )
+        .argParser(duration)
+        .preset('1h'),
+    )
+    .addOption(
+      new Option(
+        '--wait-lock [duration]',
+        'wait for another mirror that writes to the place (10m where none is said)',
+      )
+        .argParser(duration)
+        .preset('10m'),
+    )
+    .option('--check', 'write nothing and say what is missing or damaged: exit 1 if anything is')
+    .option('--expect-manifest <digest>', 'SHA-256 that the manifest must have, known from elsewhere', digest)
+    .option(
+      '--manifest <file>',
+      'manifest of the export, where the control plane does not serve it; - for standard input',
+    )
+    .option('--without-local-reports', 'leave local reports out')
+    .option('--events <file>', 'append an event to a file or pipe, as JSON on a line, for whatever happens')
+    .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
+      mirror(cli, evidenceExportId, options),
+    );
+  examples(command, [
+    [
+      'mirror an export',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror',
+    ],
+    [
+      'into a bucket, retained for years',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/evexp_0123456789ab --s3-retain-until 2033-01-01',
+    ],
+    [
+      'as a BagIt bag, for an archive that takes bags',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./bag --bagit',
+    ],
+    [
+      'what is missing or damaged, and nothing written',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --check',
+    ],
+    [
+      'once it is generated, at 1 MB per second, sharing parts with other mirrors',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --wait 2h --limit-rate 1M --store ./store',
+    ],
+    [
+      'every export of a project, each into a folder of its own',
+      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
+    ],
+    [
+      'which exports of a project are not whole in an archive',
+      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',
+    ],
+    [
+      'with a signed receipt, which says later when the evidence was here',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --receipt-key receipts.pem --receipt-issuer acme-archive',
+    ],
+    [
+      'one of eight shares of a list, as a Kubernetes job with indexes does it',
+      'drillproof mirror --list exports.txt --shard 0/8 --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --json',
+    ],
+    [
+      'together with any number of machines that run the same line',
+      'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --queue postgres://drill@db.example/queue',
+    ],
+    [
+      'only if it is the one you were told of',
+      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+    ],
+  ]).addHelpText('after', MORE);
+}
+
+async function mirror(
+  cli: Cli,
+  evidenceExportId: string | undefined,
+  options: MirrorCommandOptions,
+): Promise<void> {
+  assertOneWay(evidenceExportId, options);
+  if (options.check === true) refuseWriting(options);
+  const client = await openRemote(cli, options);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([cli.signal, stop.signal]);
+  const setting = await settingOf({ ...cli, signal }, client, options);
+  const watch: MirrorWatch = { events: await openEvents(cli, options.events), totals: new MirrorTally() };
+  watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
+  await reportEnd(watch, async () => {
+    if (evidenceExportId === undefined) {
+      const one = options.check === true ? checkWhole : mirrorExport;
+      const each: MirrorEach = async (wish, to, onProgress) =>
+        one(wish, {
+          ...(await setting(wish.evidenceExportId, to)),
+          onProgress,
+          ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
+        });
+      return mirrorEach(cli, client, options, { watch, each, stop });
+    }
+    watch.events.tell({ type: 'exports', exports: 1 });
+    const exportRef = { projectId: options.project, evidenceExportId };
+    const how = await setting(evidenceExportId, options.to);
+    return options.check === true
+      ? checkOne(cli, exportRef, options, how, watch)
+      : mirrorOne(cli, exportRef, options, how, watch);
+  });
+}
+
+/** However the work ends, its last event says so; a failure of the work is told before one of the events. */
+async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await events.close(totals, error).catch(() => undefined);
+    throw error;
+  }
+  await events.close(totals);
+}
+
+async function checkOne(
+  cli: Cli,
+  exportRef: ExportRef,
+  { to }: MirrorCommandOptions,
+  how: MirrorOptions,
+  { events }: MirrorWatch,
+): Promise<void> {
+  const progress = createProgress(cli, 'checked', 'files');
+  try {
+    const onProgress = events.follow(exportRef.evidenceExportId, followLook(progress));
+    const check = await checkMirror(exportRef, { ...how, onProgress });
+    progress.end();
+    await writeCheck(cli, check, to);
+  } finally {
+    progress.end();
+  }
+}
+
+async function checkWhole(exportRef: ExportRef, how: MirrorOptions): Promise<MirrorCheck> {
+  const check = await checkMirror(exportRef, how);
+  assertWhole(check);
+  return check;
+}
+
+async function mirrorOne(
+  cli: Cli,
+  exportRef: ExportRef,
+  options: MirrorCommandOptions,
+  how: MirrorOptions,
+  { events, totals }: MirrorWatch,
+): Promise<void> {
+  const { evidenceExportId } = exportRef;
+  const progress = createProgress(cli, 'mirrored', 'files');
+  try {
+    const onProgress = events.follow(evidenceExportId, followMirror(progress, totals, cli.now));
+    const receipt = await mirrorExport(exportRef, { ...how, onProgress });
+    progress.end();
+    events.exportEnded(evidenceExportId, totals);
+    await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options, totals));
+  } catch (error) {
+    progress.end();
+    events.exportEnded(evidenceExportId, totals, error);
+    if (totals.files > 0) await say(cli, incompleteText(totals).trimEnd());
+    throw error;
+  } finally {
+    progress.end();
+  }
+}

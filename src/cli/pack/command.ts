@@ -1,0 +1,189 @@
+import { join, resolve } from 'node:path';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { digester } from '../../bytes/index.ts';
+import {
+  OBJECT_ROLES,
+  packBundle,
+  type ObjectInput,
+  type ObjectRole,
+  type PackedBundle,
+} from '../../evidence/index.ts';
+import { say, type Cli } from '../cli.ts';
+import { mediaTypeOf } from './media-types.ts';
+import { didYouMean } from '../../bytes/text/near-miss.ts';
+import { examples, many, standardOptions } from '../shared/options/options.ts';
+import { writeBytes, writeProduct } from '../shared/output/product.ts';
+import { readRunFile, type RunFile } from './run-file.ts';
+import { readSigning, signingOptions, type SigningOptions } from '../shared/options/signing.ts';
+import { facts } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
+import { fileBytes, filesBelow } from './walk.ts';
+
+type RoleOf = { readonly path: string; readonly role: ObjectRole };
+type Options = SigningOptions & {
+  readonly run: string;
+  readonly out: string;
+  readonly unsigned?: boolean;
+  readonly role?: readonly RoleOf[];
+  readonly compression: 'store' | 'deflate';
+  readonly force?: boolean;
+};
+
+const RUN_HELP = `
+RUN.json describes the bundle. The result of the run stands in it, or in a file
+of its own that it names; DIR holds the objects, which get their digests while
+they are packed. stateHash, evidenceHash and trajectoryHash of the result may be
+left out: they are taken from the objects with those roles.
+
+  {
+    "evidenceBundleId": "evidence_0123456789ab",
+    "organizationId": "org_0123456789ab",
+    "projectId": "prj_0123456789ab",
+    "hostedRunId": "hrun_0123456789ab",
+    "runId": "run_check-1",
+    "createdAtMs": 1795262400000,
+    "runResult": "result.json"
+  }
+
+Every id is its prefix and 12 to 32 characters of 0-9 a-z; runId is run_ and 6
+to 96 characters of A-Z a-z 0-9 _ -. The result has the fields of "result" of a
+hosted run in the control API; what is missing is named. For a rerun add
+"rerunOfHostedRunId", and "original" with "trial", "trialCount", "attempt" and
+"attemptLimit" of the run that it reproduces. RUN.json and the result are no
+objects, even when they lie in DIR: the result becomes objects/run-result.json.
+
+A signed bundle has a result and one object each of the roles evidence, state
+and trajectory. Other roles are log, screenshot, video and file.`;
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Pack the evidence of one run into a part: manifest, attestation and objects in one ZIP.')
+    .argument('<dir>', 'folder with the objects')
+    .requiredOption('--run <file>', 'description of the run, see below; - for standard input')
+    .requiredOption('--out <file>', 'part archive to write; - for standard output');
+  signingOptions(command, 'the bundle')
+    .option('--unsigned', 'pack without a signature: the bundle is at best intact')
+    .option('--role <path=role>', 'what a file of DIR is (may be given again)', many(roleOf))
+    .addOption(
+      new Option('--compression <kind>', 'store gives the same bytes everywhere')
+        .choices(['deflate', 'store'])
+        .default('deflate'),
+    )
+    .option('--force', 'replace the part when it exists')
+    .action((dir: string, options: Options) => pack(cli, dir, options));
+  examples(command, [
+    [
+      'a signed part',
+      'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+    ],
+    [
+      'signed by a key that stays where it is',
+      'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+    ],
+    [
+      'without a signature',
+      'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
+    ],
+  ]).addHelpText('after', RUN_HELP);
+}
+
+function roleOf(value: string): RoleOf {
+  const at = value.lastIndexOf('=');
+  const name = value.slice(at + 1);
+  const role = OBJECT_ROLES.find((one) => one === name);
+  if (at > 0 && role !== undefined) return { path: value.slice(0, at), role };
+  throw new InvalidArgumentError(`It must be PATH=ROLE, ROLE one of ${OBJECT_ROLES.join(', ')}.`);
+}
+
+async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
+  const signing = await readSigning(cli, options);
+  if ((signing === undefined) !== (options.unsigned === true)) {
+    throw usageError(
+      signing === undefined ? 'nothing says who signs' : '--unsigned is given beside --key or --signer',
+      'Give --key or --signer with --issuer, or --unsigned.',
+    );
+  }
+  const run = await readRunFile(cli, options.run);
+  const { facts: described, runResult, original } = run;
+  const packed = await packBundle(
+    {
+      ...described,
+      objects: await objectsOf(dir, options.role ?? [], run, cli.signal),
+      ...(runResult !== undefined && { runResult }),
+    },
+    signing && { ...signing, ...(original !== undefined && { original }) },
+  );
+  await write(cli, packed, options);
+}
+
+async function objectsOf(
+  dir: string,
+  roles: readonly RoleOf[],
+  run: RunFile,
+  signal: AbortSignal,
+): Promise<ObjectInput[]> {
+  const files = (await filesBelow(dir)).filter((path) => !run.ownFiles.has(resolve(dir, path)));
+  const byPath = new Map<string, ObjectRole>();
+  for (const { path, role } of roles) {
+    if (!files.includes(path)) {
+      const hint = didYouMean(path, files) ?? 'Paths of --role are written as they stand below DIR, with /.';
+      throw usageError(`--role names ${path}, which is no object in ${dir}`, hint);
+    }
+    byPath.set(path, role);
+  }
+  return files.map((path) => {
+    const role = byPath.get(path);
+    return {
+      path: `objects/${path}`,
+      mediaType: mediaTypeOf(path),
+      open: () => fileBytes(join(dir, path), signal),
+      ...(role !== undefined && { role }),
+    };
+  });
+}
+
+async function write(
+  cli: Cli,
+  packed: PackedBundle,
+  { out, compression, force = false }: Options,
+): Promise<void> {
+  const sum = digester();
+  await writeBytes(cli, out, counted(packed.archive({ compression }), sum, cli.signal), { force });
+  const { manifest, manifestDigest, attestation } = packed;
+  const product = {
+    kind: 'packed-bundle',
+    evidenceBundleId: manifest.evidenceBundleId,
+    path: out,
+    digest: sum.digest(),
+    bytes: sum.bytes,
+    manifestDigest,
+    objects: manifest.objects.length,
+    signed: attestation !== undefined,
+    ...(attestation && { issuer: attestation.statement.issuer, keyId: attestation.statement.keyId }),
+  };
+  const text = facts([
+    ['bundle', product.evidenceBundleId],
+    ['part', out],
+    ['archive', `${product.digest} (${product.bytes} bytes)`],
+    ['manifest', manifestDigest],
+    ['objects', String(product.objects)],
+    [
+      'signed by',
+      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'nobody',
+    ],
+  ]);
+  if (out === '-') await say(cli, text.trimEnd());
+  else await writeProduct(cli, product, text);
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  sum: { update(chunk: Uint8Array): void },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    sum.update(chunk);
+    yield chunk;
+  }
+}

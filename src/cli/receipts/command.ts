@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import type { ChainResult } from '../../verify/index.ts';
+import type { Cli } from '../cli.ts';
+import { worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { digest, examples, standardOptions, time } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { judgeReceipts, type JudgeOptions } from './run.ts';
+import { listText, receiptsText } from './output.ts';
+import { trustOptions } from '../shared/options/trust.ts';
+
+const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
+
+export function define(command: Command, cli: Cli): void {
+  command.description('List and verify the receipts that mirrors leave: what was fetched, from where, when.');
+  defineList(command.command('list').summary('show the receipts of mirrors, without a verdict'), cli);
+  defineVerify(command.command('verify').summary('verify the chain of receipts of each mirror'), cli);
+  examples(command, [
+    ['every run of a mirror', 'drillproof receipts list ./mirror'],
+    ['whether one is gone or was changed', 'drillproof receipts verify ./archive --trust trust.json'],
+  ]);
+}
+
+function defineList(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Show the receipts of every mirror, oldest first. Nothing is judged.')
+    .argument('<path>', PLACE)
+    .action((path: string) => list(cli, path));
+  examples(command, [['of a mirror', 'drillproof receipts list ./mirror']]);
+}
+
+const MORE = `
+Each receipt names the one before it by its digest, so it shows when one was
+changed, put in, or removed from the middle. That the newest were removed does
+not show: --expect-head takes the digest of one that must still be there.
+
+Exit codes: 0 every chain is sound, 1 one is not, 2 wrong call or configuration,
+3 something could not be read, or a mirror has no receipts.`;
+
+function defineVerify(command: Command, cli: Cli): void {
+  trustOptions(standardOptions(command))
+    .description(
+      'Verify the receipts of every mirror: each by itself, its signature, and their chain, offline.',
+    )
+    .argument('<path>', PLACE)
+    .option('--expect-head <digest>', 'SHA-256 of a receipt that the chain must hold', digest)
+    .option('--as-of <time>', 'judge as of this time instead of now', time)
+    .action((path: string, options: JudgeOptions) => verify(cli, path, options));
+  examples(command, [
+    [
+      'an archive, with the keys you trust for receipts',
+      'drillproof receipts verify ./archive --trust trust.json',
+    ],
+    [
+      'that nothing was removed since you looked',
+      'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+    ],
+    ['a bucket', 'drillproof receipts verify s3://archive/exports/ --trust trust.json --json'],
+    [
+      'one receipt that somebody sent',
+      'drillproof receipts verify receipt.json --key archive.pub.pem,issuer=acme-archive',
+    ],
+  ]).addHelpText('after', MORE);
+}
+
+const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
+  sound: EXIT.pass,
+  broken: EXIT.bad,
+  unread: EXIT.unchecked,
+  none: EXIT.unchecked,
+};
+
+async function verify(cli: Cli, path: string, options: JudgeOptions): Promise<void> {
+  const mirrors = await judgeReceipts(cli, path, options);
+  await writeProduct(cli, { kind: 'receipts.verified', mirrors }, receiptsText(mirrors));
+  cli.exitCode = worstExit(mirrors.map(({ report }) => EXITS[report.result]));
+}
+
+async function list(cli: Cli, path: string): Promise<void> {
+  const mirrors = await judgeReceipts(cli, path, {});
+  const items = mirrors.map(({ path: place, report: { evidenceExportId, head, receipts } }) => ({
+    path: place,
+    ...(evidenceExportId !== undefined && { evidenceExportId }),
+    ...(head !== undefined && { head }),
+    receipts,
+  }));
+  await writeProduct(cli, { kind: 'receipts.listed', mirrors: items }, listText(mirrors));
+  if (mirrors.every(({ report }) => report.receipts.length === 0)) cli.exitCode = EXIT.unchecked;
+}

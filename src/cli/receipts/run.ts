@@ -1,0 +1,86 @@
+import type { Digest } from '../../bytes/hash.ts';
+import { DrillproofError } from '../../errors.ts';
+import { mirrorsIn } from '../../evidence/export/mirrors.ts';
+import { verifyReceipt, verifyReceipts, type ReceiptsReport } from '../../verify/index.ts';
+import type { Cli } from '../cli.ts';
+import { createProgress } from '../shared/output/progress.ts';
+import { openReceiptTree, type ReceiptTree } from './trees.ts';
+import { isS3Url } from '../../node/s3/location.ts';
+import { readTrust } from '../shared/options/trusting.ts';
+import type { TrustOptions } from '../shared/options/trust.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+/** The receipts of one mirror, and where it lies. */
+export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
+
+export type JudgeOptions = TrustOptions & { readonly asOf?: number; readonly expectHead?: Digest };
+
+/** How each chain is judged. */
+type How = Parameters<typeof verifyReceipts>[1];
+
+/**
+ * Judges the receipts of every mirror at a path.
+ * @throws DrillproofError `receipt.NONE` when there is no mirror, `usage.INVALID`, and what opening the path throws
+ */
+export async function judgeReceipts(
+  cli: Cli,
+  path: string,
+  options: JudgeOptions,
+): Promise<readonly MirrorReceipts[]> {
+  const { asOf, expectHead } = options;
+  const trust = await readTrust(cli, options, ['receipt']);
+  const how: How = {
+    asOfMs: asOf ?? cli.now(),
+    signal: cli.signal,
+    ...(trust !== undefined && { trust }),
+    ...(expectHead !== undefined && { expectHead }),
+  };
+  const tree = await openReceiptTree(cli, path);
+  try {
+    const { single } = tree;
+    return single === undefined
+      ? await judgeEach(cli, path, tree, how)
+      : [await judgeOne(path, tree, single, how)];
+  } finally {
+    await tree.close();
+  }
+}
+
+async function judgeEach(cli: Cli, path: string, tree: ReceiptTree, how: How): Promise<MirrorReceipts[]> {
+  const mirrors = await mirrorsIn(tree.source);
+  if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} holds no mirror`, { path });
+  if (how.expectHead !== undefined && mirrors.length > 1)
+    throw usageError(
+      `--expect-head is about one mirror, and ${path} holds ${mirrors.length}`,
+      'Name one of them.',
+    );
+  const progress = createProgress(cli, 'verified', 'mirrors');
+  try {
+    const judged: MirrorReceipts[] = [];
+    for (const { prefix, source } of mirrors) {
+      judged.push({ path: placeOf(path, prefix), report: await verifyReceipts(source, how) });
+      progress.update({ done: judged.length, of: mirrors.length });
+    }
+    return judged;
+  } finally {
+    progress.end();
+  }
+}
+
+async function judgeOne(
+  path: string,
+  { source }: ReceiptTree,
+  single: string,
+  { expectHead, ...how }: How,
+): Promise<MirrorReceipts> {
+  if (expectHead !== undefined)
+    throw usageError(`--expect-head is about a chain, and ${path} is one receipt`, 'Name the mirror.');
+  return { path, report: await verifyReceipt(source, single, how) };
+}
+
+/** The place of a mirror as a person would name it; the parameters of an address stay behind it. */
+function placeOf(path: string, prefix: string): string {
+  if (prefix === '') return path;
+  const [place = '', ...parameters] = isS3Url(path) ? path.split('?') : [path];
+  return [`${place.replace(/\/$/, '')}/${prefix.slice(0, -1)}`, ...parameters].join('?');
+}

@@ -1,0 +1,103 @@
+import { stat } from 'node:fs/promises';
+import { digestAccess, digestOf, parseJson, type RandomAccess } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  BUNDLE_MANIFEST,
+  DEFAULT_LIMITS,
+  findEntry,
+  readEntry,
+  typeDocument,
+  type LocalReportFacts,
+} from '../../evidence/index.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
+import { derivedId } from '../../server/admin/context.ts';
+import { localReportMetadataSchema, type LocalReportMetadata } from '../../server/admin/local-report.ts';
+import { openZip } from '../../zip/index.ts';
+import type { Cli } from '../cli.ts';
+import { readInput } from '../shared/input/input.ts';
+import { fileSpec } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+const MAX_METADATA_BYTES = 1024 * 1024;
+
+/** `FILE[,meta=META.json][,project=ID]`, parsed. */
+export type ReportSpec = { readonly file: string; readonly meta?: string; readonly project?: string };
+
+export const reportSpec = (value: string): ReportSpec =>
+  fileSpec(value, ['meta', 'project'], 'FILE, FILE,meta=META.json or FILE,project=ID');
+
+/** Reads what an uploader says of a local report. @throws DrillproofError `pack.INPUT_INVALID` with the rules broken */
+export async function readReportMetadata(cli: Cli, path: string): Promise<LocalReportMetadata> {
+  const bytes = await readInput(path, MAX_METADATA_BYTES, cli);
+  try {
+    return typeDocument(parseJson(bytes), { schema: localReportMetadataSchema, code: 'pack.INPUT_INVALID' });
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const { details } = cause;
+    throw new DrillproofError('pack.INPUT_INVALID', `${path}: ${cause.message}`, {
+      cause,
+      ...(details && { details }),
+    });
+  }
+}
+
+/**
+ * What an export has to know of a local report. Without metadata its id follows from its digest, its time is that of
+ * the file, and its claims are read from the archive where it is a ZIP with a manifest.json.
+ */
+export async function readReportFacts(
+  cli: Cli,
+  spec: ReportSpec,
+  onlyProject: string | undefined,
+): Promise<LocalReportFacts> {
+  const metadata = spec.meta === undefined ? undefined : await readReportMetadata(cli, spec.meta);
+  const projectId = spec.project ?? onlyProject;
+  if (projectId === undefined) {
+    throw usageError(
+      `nothing says to which project ${spec.file} belongs`,
+      `Write --report ${spec.file},project=ID.`,
+    );
+  }
+  const access = await openFile(spec.file);
+  try {
+    const { digest, bytes } = await digestAccess(access);
+    const claims = metadata
+      ? claimsOf(metadata)
+      : { ...(await ownClaims(access)), createdAtMs: await fileTime(spec.file) };
+    const localReportId = metadata?.localReportId ?? derivedId('lrep', projectId, digest);
+    return { localReportId, projectId, digest, bytes, ...claims };
+  } finally {
+    await access.close();
+  }
+}
+
+type Claims = Pick<LocalReportFacts, 'manifestDigest' | 'expandedBytes'>;
+
+const claimsOf = ({
+  manifestDigest,
+  summary,
+  createdAtMs,
+}: LocalReportMetadata): Claims & { createdAtMs: number } => ({
+  manifestDigest,
+  expandedBytes: String(summary.expandedBytes),
+  createdAtMs,
+});
+
+const fileTime = async (path: string): Promise<number> => Math.floor((await stat(path)).mtimeMs);
+
+async function ownClaims(access: RandomAccess): Promise<Claims> {
+  try {
+    const archive = await openZip(access);
+    const entry = findEntry(archive, BUNDLE_MANIFEST);
+    const expanded = archive.entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (entry !== undefined) {
+      const manifestDigest = digestOf(await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes));
+      return { manifestDigest, expandedBytes: String(expanded) };
+    }
+  } catch (error) {
+    // Opaque is what a local report may be; what cannot be read is an error all the same.
+    if (!(error instanceof DrillproofError) || error.code.startsWith('io.')) throw error;
+  }
+  const { digest } = await digestAccess(access);
+  return { manifestDigest: digest, expandedBytes: String(access.size) };
+}

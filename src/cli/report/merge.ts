@@ -1,0 +1,112 @@
+import { codeEntry } from '../../codes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import type { ArchiveReport } from '../../report/merge/archive-schema.ts';
+import { stableJson } from '../../report/index.ts';
+import { mergeArchives } from '../../report/merge/archives.ts';
+import { mergeResults, type PathResult, type ReportsReport } from '../../report/merge/reports.ts';
+import { mergeScrubs, type MergedScrub } from '../../report/merge/scrubs.ts';
+import { assertWhole, type Named } from '../../report/merge/units.ts';
+import { MAX_REPORT_BYTES } from '../../report/read-report.ts';
+import { readMergeable, type Mergeable } from '../../report/merge/read-mergeable.ts';
+import type { ScrubReport } from '../../report/merge/scrub-schema.ts';
+import { createSummary } from '../../report/merge/summary.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { exitOfVerdict, worstExit } from '../shared/output/exit-codes.ts';
+import type { Failure } from '../shared/output/failure.ts';
+import { readInput } from '../shared/input/input.ts';
+import { writeArchive } from '../mirror/many-text.ts';
+import { createTally } from '../scrub/tally.ts';
+import { writeScrub } from '../scrub/output.ts';
+import { usageError } from '../shared/options/usage.ts';
+import { writeResults, type Result } from '../verify/output.ts';
+
+/**
+ * Puts reports together, tells the whole, and sets the exit code to the worst of it.
+ * @throws DrillproofError `report.UNREADABLE`, `report.MERGE_MIXED`, `report.MERGE_CONFLICT`, `report.SHARD_MISSING`
+ */
+export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<void> {
+  if (files.filter((file) => file === '-').length > 1)
+    throw usageError('two reports are to come from standard input', 'Name a file for one of them.');
+  const reports: Named<Mergeable>[] = [];
+  for (const file of files) {
+    const name = file === '-' ? 'standard input' : file;
+    reports.push({ name, report: readMergeable(await readInput(file, MAX_REPORT_BYTES, cli), name) });
+  }
+  assertOneKind(reports);
+  assertWhole(reports);
+  await writeMerged(cli, distinct(reports));
+}
+
+/** One report that is given twice says nothing more. */
+function distinct(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
+  const byText = new Map(reports.map((one) => [stableJson(one.report), one]));
+  return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
+function assertOneKind(reports: readonly Named<Mergeable>[]): void {
+  const kinds = [...new Set(reports.map(({ report }) => report.kind))].toSorted();
+  if (kinds.length > 1)
+    throw new DrillproofError(
+      'report.MERGE_MIXED',
+      `the reports are of different kinds: ${kinds.join(', ')}`,
+    );
+}
+
+async function writeMerged(cli: Cli, reports: readonly Named<Mergeable>[]): Promise<void> {
+  const archives = reports.filter(isArchive);
+  const scrubs = reports.filter(isScrub);
+  if (archives.length > 0) return writeArchive(cli, mergeArchives(archives));
+  if (scrubs.length > 0) return writeMergedScrub(cli, mergeScrubs(scrubs));
+  return writeVerified(cli, mergeResults(reports.filter(isVerified)));
+}
+
+const isArchive = (one: Named<Mergeable>): one is Named<ArchiveReport> =>
+  one.report.kind === 'mirror.archive';
+const isScrub = (one: Named<Mergeable>): one is Named<ScrubReport> => one.report.kind === 'scrub';
+const isVerified = (one: Named<Mergeable>): one is Named<ReportsReport> => one.report.kind === 'reports';
+
+async function writeMergedScrub(cli: Cli, merged: MergedScrub): Promise<void> {
+  const { place, moreFaults, strays, mirrors } = merged;
+  if (mirrors.length === 0)
+    throw new DrillproofError('scrub.NOTHING_FOUND', 'the reports speak of no mirror');
+  const { totals, add } = createTally({ strays });
+  for (const mirror of mirrors) add(mirror);
+  await writeScrub(cli, { ...totals, moreFaults: totals.moreFaults + moreFaults }, place);
+}
+
+async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<void> {
+  const writer = await writeResults(cli, [cli.format], { many: true, force: false });
+  const summary = createSummary();
+  for (const { path, passed, result } of results) {
+    const one: Result =
+      result.kind === 'error'
+        ? { path, passed, failure: failureIn(result) }
+        : { path, passed, report: result };
+    summary.add(one);
+    await writer.add(one);
+  }
+  await writer.end(summary);
+  const contradicts = summary.summary().copies.some(({ same }) => !same);
+  cli.exitCode = worstExit([...results.map(exitOf), ...(contradicts ? [EXIT.bad] : [])]);
+}
+
+function exitOf({ passed, result }: PathResult): ExitCode {
+  if (passed) return EXIT.pass;
+  if (result.kind === 'error') return result.exitCode;
+  const exit = exitOfVerdict(result.verdict, false);
+  // What is verified and did not pass lacks the coverage that was asked for.
+  return exit === EXIT.pass ? EXIT.bad : exit;
+}
+
+function failureIn(result: Extract<PathResult['result'], { kind: 'error' }>): Failure {
+  const { code, message, path, details, exitCode } = result;
+  return {
+    code,
+    message,
+    action: codeEntry(code).action,
+    ...(path !== undefined && { path }),
+    ...(details !== undefined && { details }),
+    exit: exitCode,
+  };
+}

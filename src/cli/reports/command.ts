@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import type { LocalReportItem } from '../../client/index.ts';
+import type { LocalReportRow } from '../../evidence/index.ts';
+import { shortId } from '../../report/text/figures.ts';
+import type { Cli } from '../cli.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { table } from '../shared/output/table.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+type Options = {
+  readonly url?: string;
+  readonly project?: string;
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+};
+
+const NOTE = '\nLocal reports are made by users and attested by nobody.\n';
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description(
+      'List the local reports of an export: from a control plane, or from a folder or ZIP that is here.',
+    )
+    .argument('<export>', 'id of an export with --url, else the path of one')
+    .option('--url <url>', 'address of the control plane, up to and without /v1')
+    .option('--project <id>', 'project through which to read')
+    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .action((what: string, options: Options) => reports(cli, what, options));
+  examples(command, [
+    [
+      'from a control plane',
+      'drillproof reports evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080',
+    ],
+    ['from a mirror', 'drillproof reports ./mirror'],
+  ]);
+}
+
+async function reports(cli: Cli, what: string, { url, project, tokenFile, caFile }: Options): Promise<void> {
+  if (url === undefined && project === undefined) return localReports(cli, what);
+  if (url === undefined || project === undefined) {
+    throw usageError(
+      '--url and --project go together',
+      'Give both for a control plane, or neither for a path.',
+    );
+  }
+  const { openRemote } = await import('../shared/input/remote.ts');
+  const client = await openRemote(cli, {
+    url,
+    project,
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
+  });
+  const items: LocalReportItem[] = [];
+  const exportRef = { projectId: project, evidenceExportId: what };
+  for await (const item of client.localReports(exportRef, { signal: cli.signal })) items.push(item);
+  await writeProduct(cli, { kind: 'local-reports', items }, remoteText(items));
+}
+
+function remoteText(items: readonly LocalReportItem[]): string {
+  if (items.length === 0) return 'The export has no local reports.\n';
+  const rows = items.map(({ source, archive }) => [
+    String(source.ordinal),
+    source.localReportId,
+    source.summary.drillId,
+    source.summary.reportedVerdict ?? source.summary.reportedStatus,
+    source.provenance.uploadedBy,
+    isoTime(source.createdAtMs),
+    archive.bytes,
+    shortId(archive.digest),
+  ]);
+  return (
+    table(['#', 'LOCAL REPORT', 'DRILL', 'REPORTED', 'UPLOADED BY', 'CREATED', 'BYTES', 'ARCHIVE'], rows) +
+    NOTE
+  );
+}
+
+async function localReports(cli: Cli, path: string): Promise<void> {
+  const { openEvidence } = await import('../../node/evidence/open-evidence.ts');
+  const { readExportDocuments } = await import('../inspect/documents.ts');
+  const evidence = await openEvidence(path, cli.env);
+  try {
+    if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);
+    const { manifest } = await readExportDocuments(evidence.source);
+    await writeProduct(
+      cli,
+      { kind: 'local-reports', items: manifest.localReports },
+      localText(manifest.localReports),
+    );
+  } finally {
+    await evidence.close();
+  }
+}
+
+function localText(rows: readonly LocalReportRow[]): string {
+  if (rows.length === 0) return 'The export has no local reports.\n';
+  const cells = rows.map((row) => [
+    String(row.ordinal),
+    row.localReportId,
+    row.projectId,
+    row.bytes,
+    shortId(row.digest),
+    row.path,
+  ]);
+  return table(['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE', 'PATH'], cells) + NOTE;
+}

@@ -1,0 +1,81 @@
+import { availableParallelism } from 'node:os';
+import { Option, type Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { duration } from '../shared/options/quantities.ts';
+import { queueOptions } from '../shared/options/queue.ts';
+import type { ScrubCommandOptions } from './run.ts';
+import { shard } from '../shared/options/shard.ts';
+import { trustOptions } from '../shared/options/trust.ts';
+
+const MORE = `
+What was read longest ago comes first. A journal beside the mirrors notes when
+each file was read, under which version and policy; it vouches for no byte.
+
+Nothing else is written, unless --repair-from says where the bytes are to come
+from; they are proven and durable before they take the name of a damaged file.
+
+Exit codes: 0 everything that was read is good or repaired, 1 something is
+damaged or missing, 2 wrong call, 3 something could not be read or there is
+nothing to read, 130 interrupted: what was read stands in the journal.`;
+
+export function define(command: Command, cli: Cli): void {
+  queueOptions(trustOptions(standardOptions(command)))
+    .description('Read an archive of mirrors again, in slices, and say what has rotted.')
+    .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
+    .option('--for <duration>', 'begin no further file after this time, such as 10m', duration)
+    .option('--older-than <duration>', 'leave alone what was found good since, such as 30d', duration)
+    .addOption(
+      new Option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
+        .choices(['digest', 'full'])
+        .default('digest'),
+    )
+    .addOption(
+      new Option('--jobs <n>', 'files read at once')
+        .argParser(wholeNumber(1, 256))
+        .default(availableParallelism(), 'processors'),
+    )
+    .option(
+      '--shard <i/n>',
+      'scrub only this share of the mirrors, such as 0/8: i counts from 0 to n-1',
+      shard,
+    )
+    .option('--second-opinion', 'at full depth: judge everything by a second implementation too')
+    .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
+    .option(
+      '--repair-from <place>',
+      'bring what is damaged anew from another archive or mirror, or from the control plane: source',
+    )
+    .option('--expect-manifest <digest>', 'SHA-256 that the manifest of the one mirror must have', digest)
+    .option('--url <url>', 'with --repair-from source: address of the control plane, up to and without /v1')
+    .option('--project <id>', 'with --repair-from source: project through which to read')
+    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .action(async (place: string, options: ScrubCommandOptions) => {
+      const { scrub } = await import('./run.ts');
+      await scrub(cli, place, options);
+    });
+  examples(command, [
+    ['ten minutes of it, every night', 'drillproof scrub ./archive --for 10m --older-than 30d'],
+    [
+      'an archive that is read-only, with the journals elsewhere',
+      'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
+    ],
+    [
+      'repaired from a second archive, every byte of it proven',
+      'drillproof scrub ./archive --repair-from s3://second/archive',
+    ],
+    [
+      'repaired from the control plane',
+      'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
+    ],
+    [
+      'everything that is signed, signatures too',
+      'drillproof scrub ./archive --depth full --trust trust.json',
+    ],
+    [
+      'together with any number of machines that run the same line',
+      'drillproof scrub s3://archive/exports --queue postgres://drill@db.example/queue --queue-name scrub-2026-11-21',
+    ],
+  ]).addHelpText('after', MORE);
+}

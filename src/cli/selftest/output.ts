@@ -1,0 +1,69 @@
+import { count, counted } from '../../report/text/figures.ts';
+import { printable, stableJson } from '../../report/index.ts';
+import type { CaseResult, SelftestReport } from '../../selftest/index.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { table } from '../shared/output/table.ts';
+
+const EXITS: Readonly<Record<SelftestReport['result'], ExitCode>> = {
+  passed: EXIT.pass,
+  failed: EXIT.bad,
+  not_checked: EXIT.unchecked,
+};
+
+const MAX_FAILURES = 50;
+const HEADING = ['kind', 'cases', 'ways', 'passed', 'failed', 'unsupported', 'not run'];
+
+/** Writes the report, and sets the exit code that its result stands for. */
+export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<void> {
+  cli.exitCode = EXITS[report.result];
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : textOf(report));
+}
+
+function textOf({ kinds, failures, total, result }: SelftestReport): string {
+  const rows = kinds.map((one) =>
+    [one.kind, one.cases, one.ways.length, one.passed, one.failed, one.unsupported, one.notRun].map(String),
+  );
+  const left = failures.length - MAX_FAILURES;
+  return [
+    table(HEADING, rows),
+    ...failures.slice(0, MAX_FAILURES).map(failureText),
+    left > 0 ? `\nand ${count(left)} more; --json has all of them\n` : '',
+    `\n${result.replace('_', ' ')}: ${totals(total)}\n`,
+  ].join('');
+}
+
+function totals({
+  cases,
+  passed,
+  failed,
+  unsupported,
+  notRun,
+  verdictOnly,
+}: SelftestReport['total']): string {
+  const words = [
+    `${counted(cases, 'case')} in ${counted(passed + failed, 'run')}`,
+    `${count(passed)} passed${verdictOnly > 0 ? ` (${count(verdictOnly)} of them by the verdict only)` : ''}`,
+    `${count(failed)} failed`,
+    ...(unsupported > 0 ? [`${count(unsupported)} unsupported`] : []),
+    ...(notRun > 0 ? [`${count(notRun)} not run`] : []),
+  ];
+  return words.join(', ');
+}
+
+function failureText({ kind, id, way, state, reason, flags, expected, actual }: CaseResult): string {
+  const lines = [
+    `\n${state.replace('_', ' ')}  ${kind}/${id}, ${way}: ${printable(reason ?? '')}`,
+    ...(flags === undefined || flags.length === 0 ? [] : [`  bug       ${printable(flags.join(', '))}`]),
+    ...(expected === undefined ? [] : [`  expected  ${brief(expected)}`]),
+    ...(actual === undefined ? [] : [`  actual    ${brief(actual)}`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const MAX_LENGTH = 400;
+
+function brief(value: unknown): string {
+  const text = printable(JSON.stringify(value));
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}

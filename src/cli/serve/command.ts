@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InvalidArgumentError, type Command } from 'commander';
+import { createServer, defaultLimits, listen, type Stores } from '../../server/index.ts';
+import { printable } from '../../report/index.ts';
+import { openData } from '../shared/input/administration.ts';
+import type { Cli } from '../cli.ts';
+import { logging, logOptions, type LogOptions } from '../shared/input/logging.ts';
+import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { ownVersion } from '../shared/output/version.ts';
+
+type Options = LogOptions & {
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl?: string;
+  readonly trustProxy?: boolean;
+  readonly drainDelay: number;
+  readonly drain: number;
+};
+
+const MORE = `
+DATABASE_URL=postgres://… keeps the rows in PostgreSQL, and
+BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes elsewhere than
+in the folder; with both, any number of instances may run.
+
+It speaks plain HTTP: put a proxy with TLS before it when others reach it over a
+network, with --trust-proxy and --public-url; docs/server.md has one for nginx.
+
+It runs until SIGINT or SIGTERM. From then on /readyz answers 503; after
+--drain-delay it takes no new connection, lets answers that are under way end
+within --drain, and exits with 0. Make tokens with "drillproof admin token
+create".`;
+
+const DAY_S = 86_400;
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Start the control plane on this machine, with its store and blobs in one folder.')
+    .option('--data <dir>', 'folder of the store and the blobs, made when it is absent', './drillproof-data')
+    .option('--host <address>', 'address to listen on; 0.0.0.0 for every network', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 8080)
+    .option('--public-url <url>', 'where clients reach it: what links in answers begin with', publicUrl)
+    .option('--trust-proxy', 'a proxy before it says in X-Forwarded-For whom it serves, for the log')
+    .option(
+      '--drain-delay <s>',
+      'seconds between not ready and closed, for balancers',
+      wholeNumber(0, DAY_S),
+      0,
+    )
+    .option(
+      '--drain <s>',
+      'seconds that answers under way have to end',
+      wholeNumber(0, DAY_S),
+      defaultLimits.drainMs / 1000,
+    );
+  logOptions(command).action((options: Options) => serve(cli, options));
+  examples(command, [
+    ['on this machine', 'drillproof serve'],
+    ['on a free port, its address for a program', 'drillproof serve --data ./plane --port 0 --json'],
+    ['behind a proxy with TLS', 'drillproof serve --trust-proxy --public-url https://control.example'],
+  ]).addHelpText('after', MORE);
+}
+
+/** An address without a slash at its end, a query or a fragment. */
+function publicUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (url === undefined || !plain || url.username !== '' || url.password !== '')
+    throw new InvalidArgumentError('It must be an address such as https://control.example.');
+  return url.href.replace(/\/+$/, '');
+}
+
+const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
+
+async function serve(cli: Cli, options: Options): Promise<void> {
+  const { data, host, port, trustProxy = false, drain, drainDelay } = options;
+  const { log, announce } = logging(cli, options);
+  const { store, blobs, places } = await openData(cli, data, true);
+  let url = '';
+  // Without a public address links lead to where it listens, unless that is no address, or a proxy's business.
+  const known = !trustProxy && !EVERY_ADDRESS.has(host);
+  const links = options.publicUrl ?? (known ? () => url : '');
+  const version = await ownVersion();
+  const server = createServer({ store, blobs, now: cli.now, log, trustProxy, version, publicUrl: links });
+  try {
+    const listening = await listen(server, { port, hostname: host, log, limits: { drainMs: drain * 1000 } });
+    ({ url } = listening);
+    try {
+      await writeProduct(cli, { kind: 'listening', url, ...places.names }, `${url}\n`);
+      await announce(await welcome({ store, places }, data, host), 'serve.started', { url, version });
+      if (!cli.signal.aborted) await once(cli.signal, 'abort');
+      server.stopping();
+      await announce('stopping: answers that are under way may end', 'serve.stopping');
+      await sleep(drainDelay * 1000);
+    } finally {
+      await listening.close();
+    }
+    await announce('stopped', 'serve.stopped');
+  } finally {
+    await server.close();
+  }
+}
+
+type Opened = Pick<Stores, 'store' | 'places'>;
+
+async function welcome({ store, places }: Opened, data: string, host: string): Promise<string> {
+  const organizations = await store.organizations();
+  const empty = organizations.length === 0;
+  const lines = [
+    `the control plane is up; end it with Ctrl-C`,
+    printable(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
+    ...(empty
+      ? [`it holds no organization yet: drillproof admin org create --name NAME${dataOption(places, data)}`]
+      : []),
+    ...(['127.0.0.1', '::1', 'localhost'].includes(host)
+      ? []
+      : ['it is reachable from other machines over plain HTTP']),
+  ];
+  return lines.join('\n');
+}
+
+// Where nothing lies in the folder, the environment says all.
+const dataOption = ({ folders }: Stores['places'], data: string): string =>
+  folders.includes(data) ? ` --data ${printable(data)}` : '';

@@ -1,0 +1,111 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import * as tls from 'node:tls';
+import { fromUtf8 } from '../../../bytes/text/utf8.ts';
+import { TransportError } from '../../../errors.ts';
+import { ioError } from '../../../node/fs-errors.ts';
+import type { Cli } from '../../cli.ts';
+import { readInput } from './input.ts';
+import { usageError } from '../options/usage.ts';
+
+/** Addresses of the proxies that the environment names, and what goes past them. */
+type Proxies = { readonly http?: string; readonly https?: string; readonly none: string };
+
+const MAX_CA_BYTES = 4 * 1024 * 1024;
+/** Setting up a tunnel and TLS costs three round trips: a connection that rests is kept for a pause between retries. */
+const KEEP_ALIVE_MS = 15_000;
+
+/**
+ * The `fetch` for a control plane behind a proxy, or under a certificate authority of one's own; `undefined` where
+ * that of the platform does. Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes
+ * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
+ * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
+ */
+export async function fetchFor(cli: Cli, caFile: string | undefined): Promise<typeof fetch | undefined> {
+  const proxies = proxiesOf(cli.env);
+  const ca = caFile === undefined ? undefined : await authorities(cli, caFile);
+  if (ca === undefined && proxies.http === undefined && proxies.https === undefined) return undefined;
+  const undici = await import('undici');
+  // The package and the types of Node.js declare the same interfaces apart from each other.
+  const send = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
+  const trust = ca === undefined ? {} : { ca };
+  const dispatcher = new undici.EnvHttpProxyAgent({
+    httpProxy: proxies.http ?? '',
+    httpsProxy: proxies.https ?? '',
+    noProxy: proxies.none,
+    proxyTunnel: false, // of http to http; https is always in a tunnel
+    connect: trust,
+    requestTls: trust,
+    proxyTls: trust,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+  return async (input: unknown, init?: object) => {
+    try {
+      return await send(input, { ...init, dispatcher });
+    } catch (cause) {
+      throw proxyFailure(cause) ?? cause;
+    }
+  };
+}
+
+function proxiesOf(env: Cli['env']): Proxies {
+  const read = (name: string): string | undefined => {
+    const value = env[name.toLowerCase()] ?? env[name];
+    return value === undefined || value === '' ? undefined : proxyAddress(name, value);
+  };
+  const http = read('HTTP_PROXY');
+  const https = read('HTTPS_PROXY') ?? http;
+  return {
+    ...(http !== undefined && { http }),
+    ...(https !== undefined && { https }),
+    none: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
+  };
+}
+
+// The value is never repeated: it may hold a password.
+function proxyAddress(name: string, value: string): string {
+  const address = value.includes('://') ? value : `http://${value}`;
+  if (URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)) return address;
+  throw usageError(`${name} is not the address of an HTTP proxy`, 'Write it as http://host:port.');
+}
+
+/** The certificates of a file, beside those that the platform trusts anyway. */
+async function authorities(cli: Cli, file: string): Promise<string[]> {
+  const text = fromUtf8(await readInput(file, MAX_CA_BYTES, cli));
+  const given = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (given.length === 0 || !given.every(isCertificate))
+    throw usageError(`${file} holds no certificates`, 'Name a PEM file with the certificates to trust.');
+  return [...(await ofPlatform(cli.env)), ...given];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+// A list of one's own takes the place of all others. Node.js before 22.15 does not say which those are.
+async function ofPlatform(env: Cli['env']): Promise<readonly string[]> {
+  const { getCACertificates }: { getCACertificates?: typeof tls.getCACertificates } = tls;
+  if (getCACertificates !== undefined) return getCACertificates('default');
+  const extra = env['NODE_EXTRA_CA_CERTS'];
+  if (extra === undefined || extra === '') return tls.rootCertificates;
+  const text = await readFile(extra, 'utf8').catch((cause: unknown) => {
+    throw ioError(cause, extra, 'read');
+  });
+  return [...tls.rootCertificates, text];
+}
+
+/** A refusal by the proxy itself, which is no answer of the control plane. */
+function proxyFailure(error: unknown): TransportError | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
+    const [, status] = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(at.message) ?? [];
+    if (status === undefined) continue;
+    return new TransportError('transport.UNREACHABLE', `the proxy refuses with status ${status}`, {
+      details: { phase: 'headers', passes: status.startsWith('5'), proxyStatus: Number(status) },
+    });
+  }
+  return undefined;
+}

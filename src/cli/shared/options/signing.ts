@@ -1,0 +1,187 @@
+import type { Command } from 'commander';
+import { commandSigner } from '../../../node/keys/command-signer.ts';
+import { commandWords } from '../../../node/keys/command-words.ts';
+import { readSigningKey, readVerifyingKey } from '../../../node/keys/keys.ts';
+import type { Signer, VerifyingKey } from '../../../trust/index.ts';
+import type { Cli } from '../../cli.ts';
+import { readInput } from '../input/input.ts';
+import { wholeNumber } from './options.ts';
+import { naming } from './trusting.ts';
+import { usageError } from './usage.ts';
+
+const MAX_KEY_BYTES = 256 * 1024;
+
+/** A command that signs in place of a key that is read. */
+export type SignerOptions = {
+  readonly signer?: string;
+  readonly publicKey?: string;
+  readonly signerTimeout?: number;
+};
+export type SigningOptions = SignerOptions & { readonly key?: string; readonly issuer?: string };
+export type ExportSigningOptions = SignerOptions & {
+  readonly signingKey?: string;
+  readonly issuer?: string;
+};
+
+/** What the options of who signs are called. */
+type SigningNames = { readonly key: string; readonly prefix: string };
+const PLAIN: SigningNames = { key: '--key', prefix: '--' };
+const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
+const RECEIPTS: SigningNames = { key: '--receipt-key', prefix: '--receipt-' };
+const SUMMARIES: SigningNames = { key: '--vsa-key', prefix: '--vsa-' };
+
+export type ReceiptSigningOptions = {
+  readonly receiptKey?: string;
+  readonly receiptSigner?: string;
+  readonly receiptPublicKey?: string;
+  readonly receiptSignerTimeout?: number;
+  readonly receiptIssuer?: string;
+};
+
+export type SummarySigningOptions = {
+  readonly vsaKey?: string;
+  readonly vsaSigner?: string;
+  readonly vsaPublicKey?: string;
+  readonly vsaSignerTimeout?: number;
+};
+
+export function signingOptions(command: Command, what: string): Command {
+  command.option('--key <file>', `private key that signs ${what}: P-256 as PEM or JWK, - for standard input`);
+  return signerOptions(command).option('--issuer <name>', 'name under which the key signs');
+}
+
+/** The options of `signingOptions` where keys of another kind are named too; `when` says on what they depend. */
+export function exportSigningOptions(command: Command, when = ''): Command {
+  command.option(
+    '--signing-key <file>',
+    `${when}private key that signs the list of bundles: P-256 as PEM or JWK`,
+  );
+  return signerOptions(command, when).option('--issuer <name>', `${when}name under which the key signs`);
+}
+
+/** The options of who signs the receipts of a mirror. */
+export function receiptSigningOptions(command: Command): Command {
+  command.option('--receipt-key <file>', 'private key that signs the receipt: P-256 as PEM or JWK');
+  return signerOptions(command, '', RECEIPTS.prefix).option(
+    '--receipt-issuer <name>',
+    'name under which the key signs receipts',
+  );
+}
+
+/** The options of who signs the summary of a decision; its issuer is the verifier, which has an option of its own. */
+export function summarySigningOptions(command: Command, when: string): Command {
+  command.option('--vsa-key <file>', `${when}private key that signs it: P-256 as PEM or JWK`);
+  return signerOptions(command, when, SUMMARIES.prefix);
+}
+
+const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Command =>
+  command
+    .option(
+      `${prefix}signer <command>`,
+      `${when}program that signs in place of a key: message on stdin, signature on stdout`,
+    )
+    .option(
+      `${prefix}public-key <file>`,
+      `${when}public key or certificate of ${prefix}signer (default: the program is asked for it)`,
+    )
+    .option(
+      `${prefix}signer-timeout <seconds>`,
+      `${when}how long ${prefix}signer may take for each signature (default: 60)`,
+      wholeNumber(1, 3_600),
+    );
+
+/** `readSigning` for what generates exports later, whose key is named --signing-key beside other keys. */
+export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
+  readSigning(cli, { ...options, ...(signingKey !== undefined && { key: signingKey }) }, EXPORTS);
+
+/** `readSigning` for the receipts of a mirror. */
+export const readReceiptSigning = (
+  cli: Cli,
+  options: ReceiptSigningOptions,
+): Promise<{ signer: Signer; issuer: string } | undefined> => {
+  const { receiptKey, receiptSigner, receiptPublicKey, receiptSignerTimeout, receiptIssuer } = options;
+  const given: SigningOptions = {
+    ...(receiptKey !== undefined && { key: receiptKey }),
+    ...(receiptSigner !== undefined && { signer: receiptSigner }),
+    ...(receiptPublicKey !== undefined && { publicKey: receiptPublicKey }),
+    ...(receiptSignerTimeout !== undefined && { signerTimeout: receiptSignerTimeout }),
+    ...(receiptIssuer !== undefined && { issuer: receiptIssuer }),
+  };
+  return readSigning(cli, given, RECEIPTS);
+};
+
+/** `readSigning` for the summary of a decision, by this issuer. */
+export const readSummarySigning = (
+  cli: Cli,
+  options: SummarySigningOptions,
+  issuer: string,
+): Promise<{ signer: Signer } | undefined> => {
+  const { vsaKey, vsaSigner, vsaPublicKey, vsaSignerTimeout } = options;
+  const given: SigningOptions = {
+    issuer,
+    ...(vsaKey !== undefined && { key: vsaKey }),
+    ...(vsaSigner !== undefined && { signer: vsaSigner }),
+    ...(vsaPublicKey !== undefined && { publicKey: vsaPublicKey }),
+    ...(vsaSignerTimeout !== undefined && { signerTimeout: vsaSignerTimeout }),
+  };
+  return readSigning(cli, given, SUMMARIES);
+};
+
+/** Who signs, or `undefined` when nobody is named. @throws DrillproofError `usage.INVALID`, `trust.…` */
+export async function readSigning(
+  cli: Cli,
+  options: SigningOptions,
+  names = PLAIN,
+): Promise<{ signer: Signer; issuer: string; issuedAtMs: number } | undefined> {
+  const { key, signer, issuer } = options;
+  refuseStray(options, names);
+  if (key === undefined && signer === undefined && issuer === undefined) return undefined;
+  if (key === undefined && signer === undefined)
+    throw usageError(
+      `${names.prefix}issuer is given without ${names.key}`,
+      `Name the key that signs with ${names.key} FILE, or a program with ${names.prefix}signer COMMAND.`,
+    );
+  if (issuer === undefined)
+    throw usageError(
+      `${signer === undefined ? names.key : `${names.prefix}signer`} is given without ${names.prefix}issuer`,
+      `Say in whose name the key signs with ${names.prefix}issuer NAME.`,
+    );
+  const made =
+    signer === undefined
+      ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
+      : await externalSigner(cli, signer, options);
+  return { signer: made, issuer, issuedAtMs: cli.now() };
+}
+
+function refuseStray(
+  { key, signer, publicKey, signerTimeout }: SigningOptions,
+  { key: keyOption, prefix }: SigningNames,
+): void {
+  if (key !== undefined && signer !== undefined)
+    throw usageError(`${keyOption} and ${prefix}signer are both given`, 'Let one of them sign.');
+  const stray = `${prefix}${publicKey === undefined ? 'signer-timeout' : 'public-key'}`;
+  if (signer === undefined && (publicKey ?? signerTimeout) !== undefined)
+    throw usageError(
+      `${stray} is given without ${prefix}signer`,
+      `Name the program with ${prefix}signer COMMAND.`,
+    );
+}
+
+async function externalSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
+  const { publicKey: file, signerTimeout } = options;
+  const command = commandWords(line);
+  return commandSigner({
+    command,
+    env: cli.env,
+    signal: cli.signal,
+    stderr: 'inherit', // a prompt or an error of the program is for who runs it
+    ...(file !== undefined && { publicKey: await readPublicKey(cli, file) }),
+    ...(signerTimeout !== undefined && { timeoutMs: signerTimeout * 1000 }),
+  });
+}
+
+async function readPublicKey(cli: Cli, file: string): Promise<VerifyingKey> {
+  const bytes = await readInput(file, MAX_KEY_BYTES, cli);
+  const { keyId, point } = naming(file, () => readVerifyingKey(bytes));
+  return { keyId, point };
+}

@@ -1,0 +1,64 @@
+import type { Command, CommanderError } from 'commander';
+import type { DrillproofError } from '../../../errors.ts';
+import { didYouMean } from '../../../bytes/text/near-miss.ts';
+import { usageError } from './usage.ts';
+
+const SECRET_OPTIONS = new Set(['--token', '--access-token', '--bearer', '--password', '--secret']);
+const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.';
+
+/** The command that a command line calls, as deep as its words name subcommands. */
+export function commandOf(program: Command, argv: readonly string[]): Command {
+  let command = program;
+  for (const word of argv) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  return command;
+}
+
+/** What commander says of a wrong call, with the near name where there is one. */
+export function usageOf(
+  error: CommanderError,
+  command: Command,
+  argv: readonly string[],
+  names: readonly string[],
+): DrillproofError {
+  const message = error.message.replace(/^error: /, '').split('\n')[0]!;
+  const help = `See "${pathOf(command)} --help".`;
+  const given = /'([^']*)'/.exec(message)?.[1] ?? '';
+  if (error.code === 'commander.unknownOption') return unknownOption(given, command, help);
+  if (error.code === 'commander.unknownCommand') {
+    const known = command.parent === null ? names : command.commands.map((one) => one.name());
+    return usageError(`there is no command "${given}"`, join(didYouMean(given, known), help));
+  }
+  // A misspelt option is often why another one is missing or an argument too many.
+  const unknown = argv.find((word) => word.startsWith('--') && word !== '--' && !isKnown(word, command));
+  return unknown === undefined ? usageError(message, help) : unknownOption(unknown, command, help);
+}
+
+const nameOf = (word: string): string => word.split('=', 1)[0]!;
+const optionNames = (command: Command): readonly string[] => [
+  ...command.options.flatMap(({ long }) => (typeof long === 'string' ? [long] : [])),
+  '--help',
+];
+const isKnown = (word: string, command: Command): boolean => optionNames(command).includes(nameOf(word));
+
+/** The value after `=` is not repeated: it may be a secret. */
+function unknownOption(given: string, command: Command, help: string): DrillproofError {
+  const name = nameOf(given);
+  if (SECRET_OPTIONS.has(name)) {
+    return usageError(
+      'a token is never taken from the command line, where every user of the machine can see it',
+      SECRET_HINT,
+    );
+  }
+  return usageError(`there is no option ${name}`, join(didYouMean(name, optionNames(command)), help));
+}
+
+const join = (first: string | undefined, second: string): string =>
+  first === undefined ? second : `${first} ${second}`;
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

@@ -1,0 +1,44 @@
+import { codeEntry, type Code, type CodeClass } from '../../../codes/index.ts';
+import type { Verdict } from '../../../verify/report.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+
+const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
+  malformed: EXIT.bad,
+  missing: EXIT.bad,
+  mismatch: EXIT.bad,
+  untrusted: EXIT.bad,
+  expired: EXIT.bad,
+  unsupported: EXIT.bad,
+  limit: EXIT.bad,
+  extra: EXIT.bad,
+  claimed: EXIT.bad,
+  usage: EXIT.usage,
+  inaccessible: EXIT.unchecked,
+  refused: EXIT.unchecked,
+  internal: EXIT.unchecked,
+};
+
+// What the network or the control plane answers is no evidence: nothing was checked, whatever the class.
+const REMOTE = ['control.', 'transport.'];
+
+/** The exit code of an error that ended the work. */
+export function exitOfCode(code: Code): ExitCode {
+  const exit = BY_CLASS[codeEntry(code).class];
+  return exit === EXIT.bad && REMOTE.some((namespace) => code.startsWith(namespace)) ? EXIT.unchecked : exit;
+}
+
+/** The exit code of a verdict (formats §4). `intact` passes only when the caller accepts it. */
+export function exitOfVerdict(verdict: Verdict, acceptIntact: boolean): ExitCode {
+  if (verdict === 'verified') return EXIT.pass;
+  if (verdict === 'intact') return acceptIntact ? EXIT.pass : EXIT.bad;
+  return verdict === 'incomplete' ? EXIT.unchecked : EXIT.bad;
+}
+
+// Of several results, the one that says most against the evidence: bad, then a wrong call, then not checked.
+const WORST_FIRST: readonly ExitCode[] = [EXIT.interrupted, EXIT.bad, EXIT.usage, EXIT.unchecked];
+
+/** The exit code of several results together; of none at all, "could not check". */
+export function worstExit(exits: readonly ExitCode[]): ExitCode {
+  if (exits.length === 0) return EXIT.unchecked;
+  return WORST_FIRST.find((exit) => exits.includes(exit)) ?? EXIT.pass;
+}

@@ -1,0 +1,119 @@
+import { codeEntry, isCode, type Code } from '../../../codes/index.ts';
+import { DrillproofError, TransportError } from '../../../errors.ts';
+import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { printable, stableJson } from '../../../report/index.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { exitOfCode } from './exit-codes.ts';
+import { timeSpan } from '../options/quantities.ts';
+
+/** Why the work ended, as it is told to people and programs. */
+export type Failure = {
+  readonly code: Code;
+  readonly message: string;
+  readonly action: string;
+  readonly path?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly exit: ExitCode;
+};
+
+/** Any thrown value as a failure; after an interruption whatever was thrown is the end of it. */
+export function failureOf(error: unknown, interrupted: boolean): Failure {
+  const known = interrupted ? interruption(error) : coded(error);
+  const { code, message, path, details } = known;
+  const { hint, ...rest } = details ?? {};
+  return {
+    code,
+    message,
+    action: typeof hint === 'string' ? hint : codeEntry(code).action,
+    ...(path !== undefined && { path }),
+    ...(Object.keys(rest).length > 0 && { details: rest }),
+    exit: interrupted ? EXIT.interrupted : exitOfCode(code),
+  };
+}
+
+const interruption = (cause: unknown): DrillproofError =>
+  new DrillproofError('transport.ABORTED', 'interrupted', { cause });
+
+function coded(error: unknown): DrillproofError {
+  if (error instanceof TransportError) return withReason(error);
+  if (error instanceof DrillproofError) return error;
+  if (errnoOf(error) !== undefined && isSystemError(error))
+    return ioError(error, error.path ?? 'a file', 'read');
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new DrillproofError('internal.BUG', message, { cause: error });
+}
+
+/** What the system says of the connection, such as ECONNREFUSED, which stands deep in the causes. */
+function withReason(error: TransportError): DrillproofError {
+  const reason = reasonOf(error.cause);
+  if (reason === undefined) return error;
+  return new DrillproofError(error.code, `${error.message} (${reason})`, {
+    ...(error.details && { details: error.details }),
+  });
+}
+
+function reasonOf(cause: unknown, depth = 0): string | undefined {
+  if (!(cause instanceof Error) || depth > 5) return undefined;
+  return errnoOf(cause) ?? reasonOf(cause.cause, depth + 1);
+}
+
+const isSystemError = (error: unknown): error is Error & { path?: string } =>
+  error instanceof Error && 'syscall' in error;
+
+type Case = { readonly path?: string; readonly code?: string; readonly message: string };
+const MAX_CASES = 10;
+
+/** A failure for people: one line, what to do, and the single faults of a document where there are some. */
+export function failureText(failure: Failure): string {
+  const cases = casesOf(failure);
+  const left = cases.length - MAX_CASES;
+  const lines = [
+    `drillproof: ${failure.code}: ${printable(failure.message)}${cases.length > 0 ? '' : where(failure)}${answered(failure)}`,
+    ...cases.slice(0, MAX_CASES).map(caseLine),
+    ...(left > 0 ? [`  - and ${left} more`] : []),
+    ...adviceFor(cases, failure.code).map((line) => `  ${line}`),
+    `  ${printable(failure.action)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** What the server said beside: how long it wants to be left alone, and by what its operator finds what happened. */
+function answered({ details }: Failure): string {
+  const waitMs: unknown = details?.['retryAfterMs'];
+  const id: unknown = details?.['correlationId'];
+  const words = [
+    ...(typeof waitMs === 'number' && waitMs > 0 ? [`it asks to wait ${timeSpan(waitMs)}`] : []),
+    ...(typeof id === 'string' ? [`correlation id ${printable(id)}`] : []),
+  ];
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
+
+function where({ path, message }: Failure): string {
+  return path === undefined || path === '' || message.includes(path) ? '' : ` (${printable(path)})`;
+}
+
+const caseLine = ({ path, code, message }: Case): string =>
+  `  - ${printable([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
+
+/** What to do about each code among single faults, in a line each, but for one that is told anyway. */
+export function adviceFor(cases: readonly { readonly code?: string }[], told?: Code): readonly string[] {
+  const codes = new Set(cases.flatMap(({ code }) => (code !== undefined && isCode(code) ? [code] : [])));
+  return [...codes].filter((code) => code !== told).map((code) => `${code}: ${codeEntry(code).action}`);
+}
+
+/** The single faults behind a failure: broken rules of a document, findings, files that could not be fetched. */
+function casesOf({ details, message }: Failure): readonly Case[] {
+  const lists: readonly unknown[] = ['issues', 'findings', 'failures'].map((name) => details?.[name]);
+  const all = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isCase) : []));
+  return all.length === 1 && message.includes(all[0]!.message) ? [] : all;
+}
+
+const isCase = (value: unknown): value is Case =>
+  typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
+
+/** A failure for programs: one JSON object. */
+export const failureJson = (failure: Failure): string => stableJson(failureJsonObject(failure));
+
+export function failureJsonObject({ exit, ...rest }: Failure): Readonly<Record<string, unknown>> {
+  return { schemaVersion: 1, kind: 'error', class: codeEntry(rest.code).class, ...rest, exitCode: exit };
+}

@@ -1,0 +1,130 @@
+import type { Command } from 'commander';
+import { parseJson, type JsonValue } from '../../bytes/index.ts';
+import { typeDocument } from '../../evidence/index.ts';
+import { toolSourceSchema } from '../../contract/index.ts';
+import { renderers } from '../../report/index.ts';
+import type { ToolSourceReport } from '../../verify/report.ts';
+import { verifyToolSource } from '../../verify/tool-source.ts';
+import { wantsColour, type Cli } from '../cli.ts';
+import { exitOfVerdict } from '../shared/output/exit-codes.ts';
+import { readInput } from '../shared/input/input.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { writeBytes } from '../shared/output/product.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
+const MAX_LOCK_BYTES = 16 * 1024 * 1024;
+
+type Options = {
+  readonly url?: string;
+  readonly project?: string;
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+  readonly file?: string;
+  readonly lock?: string;
+  readonly out?: string;
+  readonly source?: string;
+  readonly force?: boolean;
+};
+
+const MORE = `
+The source is checked against its own size and digest and, with --lock, against
+the build.json of a build archive that you trust. Nothing of it is ever run.
+Nothing is written when a check fails.`;
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description(
+      'Read the source of one locked tool package and check its bytes; or check a resource that was saved.',
+    )
+    .argument('[build-hash]', 'build that locks the package')
+    .argument('[package]', 'id of the package')
+    .option('--url <url>', 'address of the control plane, up to and without /v1')
+    .option('--project <id>', 'project through which to read')
+    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
+    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .option('--file <file>', 'check this saved resource instead of reading one; - for standard input')
+    .option('--lock <file>', 'build.json that you trust, against which every field is checked')
+    .option('--out <file>', 'save the resource')
+    .option('--source <file>', 'save the JavaScript; - for standard output')
+    .option('--force', 'replace files that exist')
+    .action((buildHash: string | undefined, packageId: string | undefined, options: Options) =>
+      run(cli, buildHash, packageId, options),
+    );
+  examples(command, [
+    [
+      'read it for review',
+      'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
+    ],
+    ['check one that was saved', 'drillproof tool-source --file mailer.json --lock build.json'],
+  ]).addHelpText('after', MORE);
+}
+
+async function run(
+  cli: Cli,
+  buildHash: string | undefined,
+  packageId: string | undefined,
+  options: Options,
+): Promise<void> {
+  const bytes = await resourceBytes(cli, buildHash, packageId, options);
+  const lock = options.lock === undefined ? undefined : await readInput(options.lock, MAX_LOCK_BYTES, cli);
+  const resource: JsonValue = parseJson(bytes, { maxBytes: MAX_RESOURCE_BYTES });
+  const report = verifyToolSource(resource, lock === undefined ? {} : { lock });
+  // Without a lock nothing better than intact can be had, and nothing better was asked for.
+  cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
+  if (cli.exitCode === 0) await save(cli, resource, bytes, options);
+  await show(cli, report, options.source === '-' ? cli.stderr : cli.stdout);
+}
+
+async function resourceBytes(
+  cli: Cli,
+  buildHash: string | undefined,
+  packageId: string | undefined,
+  options: Options,
+): Promise<Uint8Array> {
+  const { file, url, project, tokenFile, caFile } = options;
+  if (file !== undefined) {
+    if (buildHash !== undefined)
+      throw usageError('--file is given beside a build', 'Name a build and package, or a saved resource.');
+    return readInput(file, MAX_RESOURCE_BYTES, cli);
+  }
+  if (buildHash === undefined || packageId === undefined || url === undefined || project === undefined) {
+    throw usageError(
+      'a build, a package, --url and --project are needed',
+      'Or name a saved resource with --file FILE.',
+    );
+  }
+  const { openRemote } = await import('../shared/input/remote.ts');
+  const client = await openRemote(cli, {
+    url,
+    project,
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
+  });
+  const resource = await client.call(
+    'builds.tools.source',
+    { projectId: project, buildHash, packageId },
+    { signal: cli.signal },
+  );
+  return Buffer.from(`${JSON.stringify(resource, null, 2)}\n`);
+}
+
+async function save(
+  cli: Cli,
+  resource: JsonValue,
+  bytes: Uint8Array,
+  { out, source, force = false }: Options,
+): Promise<void> {
+  if (out !== undefined) await writeBytes(cli, out, [bytes], { force });
+  if (source === undefined) return;
+  const { implementation } = typeDocument(resource, {
+    schema: toolSourceSchema,
+    code: 'tool-source.INVALID',
+  });
+  await writeBytes(cli, source, [Buffer.from(implementation.source)], { force });
+}
+
+async function show(cli: Cli, report: ToolSourceReport, to: Cli['stdout']): Promise<void> {
+  const width = Math.min(to.columns, 100);
+  await to.write(renderers[cli.format](report, { color: wantsColour(cli, to), width }));
+}

@@ -1,0 +1,153 @@
+import { InvalidArgumentError } from 'commander';
+import { printable, renderers, stableJson, type ReportFormat } from '../../report/index.ts';
+import type { ShardFacts } from '../../report/merge/shard.ts';
+import type { SummaryCollector } from '../../report/merge/summary.ts';
+import { renderLine } from '../../report/text/line.ts';
+import { renderSummary } from '../../report/text/summary.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import { wantsColour, type Cli } from '../cli.ts';
+import { failureJsonObject, failureText, type Failure } from '../shared/output/failure.ts';
+import { openOutputFile } from '../shared/output/output-stream.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+/** One result of a run: a report, or why there is none, and whether it passed. */
+export type Result = { readonly path: string; readonly passed: boolean } & (
+  | { readonly report: ExportReport | BundleReport }
+  | { readonly failure: Failure }
+);
+
+/** Where a rendering goes: to a file, or to standard output. */
+export type Target = { readonly format: ReportFormat; readonly file?: string };
+
+const FORMATS = Object.keys(renderers) as ReportFormat[];
+
+/** `KIND` or `KIND=FILE`. */
+export function target(value: string): Target {
+  const [kind, ...rest] = value.split('=');
+  const format = FORMATS.find((one) => one === kind);
+  if (format === undefined || (rest.length > 0 && rest.join('=') === '')) {
+    throw new InvalidArgumentError(`It must be ${FORMATS.join(' or ')}, or one of them with =FILE.`);
+  }
+  return rest.length === 0 ? { format } : { format, file: rest.join('=') };
+}
+
+/** The targets with what goes to standard output first: text unless another format is asked for there. */
+export function targetsOf(given: readonly Target[], json: boolean): readonly [ReportFormat, ...Target[]] {
+  const files = given.filter(({ file }) => file !== undefined);
+  const plain = given.filter(({ file }) => file === undefined).map(({ format }) => format);
+  if (json && !plain.includes('json')) plain.push('json');
+  if (plain.length > 1) {
+    throw usageError(
+      'two formats are to go to standard output',
+      'Send one of them to a file: --format json=FILE.',
+    );
+  }
+  return [plain[0] ?? 'text', ...files];
+}
+
+type Look = { readonly color: boolean; readonly width: number };
+const PLAIN: Look = { color: false, width: 80 };
+
+/** How results become bytes, one after the other, so that no result has to be kept. */
+type Rendering = {
+  readonly begin: string;
+  result(result: Result, index: number, look: Look): string;
+  end(summary: SummaryCollector, look: Look, shard?: ShardFacts): string;
+};
+
+const textOf = (result: Result, look: Look): string =>
+  'report' in result ? renderers.text(result.report, look) : failureText(result.failure);
+const jsonOf = (result: Result): unknown =>
+  'report' in result ? result.report : failureJsonObject(result.failure);
+
+/** One path: its report as it is. */
+const ONE: Readonly<Record<ReportFormat, Rendering>> = {
+  text: { begin: '', result: (result, _index, look) => textOf(result, look), end: () => '' },
+  json: { begin: '', result: (result) => stableJson(jsonOf(result)), end: () => '' },
+};
+
+/** Many paths: in text what passed takes a line; in JSON everything is there, the summary last. */
+const MANY: Readonly<Record<ReportFormat, Rendering>> = {
+  text: {
+    begin: '',
+    result: (result, _index, look) => {
+      const name = printable(result.path);
+      if (result.passed && 'report' in result) return `${renderLine(result.report, look)} (${name})\n`;
+      return `\n# ${name}\n${textOf(result, look)}\n`;
+    },
+    end: (summary, look, shard) =>
+      `${shard === undefined ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
+  },
+  json: {
+    begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
+    result: (result, index) =>
+      `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, passed: result.passed, result: jsonOf(result) }, 4)}`,
+    end: ({ summary }, _look, shard) => {
+      const facts = summary();
+      const cut = shard === undefined ? '' : `,\n  "shard": ${nested(shard, 2)}`;
+      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)}${cut}\n}\n`;
+    },
+  },
+};
+
+/** Such JSON as a member of a document that is written piece by piece. */
+const nested = (value: unknown, indent: number): string =>
+  stableJson(value)
+    .trimEnd()
+    .replaceAll('\n', `\n${' '.repeat(indent)}`);
+
+/** Takes results as they come. */
+export type ResultWriter = {
+  add(result: Result): Promise<void>;
+  /** Completes every rendering; files appear only now. */
+  end(summary: SummaryCollector): Promise<void>;
+  /** Leaves no file behind. */
+  abort(reason: unknown): Promise<void>;
+};
+
+/**
+ * Writes every rendering while the results come. Files go first, so that a pipe that breaks loses none.
+ * @throws DrillproofError as `openOutputFile`
+ */
+export async function writeResults(
+  cli: Cli,
+  [onStdout, ...targets]: readonly [ReportFormat, ...Target[]],
+  { many, force, shard }: { readonly many: boolean; readonly force: boolean; readonly shard?: ShardFacts },
+): Promise<ResultWriter> {
+  const renderings = many ? MANY : ONE;
+  const files = targets.flatMap(({ format, file }) =>
+    file === undefined ? [] : [{ rendering: renderings[format], ...openOutputFile(file, { force }) }],
+  );
+  const shown = renderings[onStdout];
+  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
+  const abort = async (reason: unknown): Promise<void> => {
+    await Promise.all(files.map((file) => file.abort(reason)));
+  };
+  const all = async (render: (rendering: Rendering, look: Look) => string): Promise<void> => {
+    for (const { rendering, write } of files) await write(render(rendering, PLAIN));
+    const text = render(shown, look);
+    if (text !== '') await cli.stdout.write(text);
+  };
+  let index = 0;
+  for (const { rendering, write } of files) await write(rendering.begin);
+  let begun = false;
+  return {
+    abort,
+    async add(result) {
+      // Standard output begins with the first result: what ends the run before has a document of its own.
+      if (!begun && shown.begin !== '') await cli.stdout.write(shown.begin);
+      begun = true;
+      await all((rendering, how) => rendering.result(result, index, how));
+      index++;
+    },
+    async end(summary) {
+      for (const { rendering, write, close } of files) {
+        await write(rendering.end(summary, PLAIN, shard));
+        await close();
+      }
+      const begin = begun ? '' : shown.begin;
+      const text = begin + shown.end(summary, look, shard);
+      if (text !== '') await cli.stdout.write(text);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { Command } from 'commander';
+import type { Digest } from '../../bytes/hash.ts';
+import { verifySummary } from '../../policy/vsa/judge.ts';
+import { stableJson } from '../../report/index.ts';
+import { renderSummaryReport } from '../../report/text/vsa.ts';
+import { wantsColour, type Cli } from '../cli.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { readInput } from '../shared/input/input.ts';
+import {
+  digest,
+  examples,
+  many,
+  standardOptions,
+  text,
+  time,
+  wholeNumber,
+} from '../shared/options/options.ts';
+import { duration } from '../shared/options/quantities.ts';
+import { readTrust } from '../shared/options/trusting.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+const MAX_ENVELOPE_BYTES = 1024 * 1024;
+
+type VerifyOptions = {
+  readonly trust?: readonly string[];
+  readonly expectVerifier?: string;
+  readonly expectResource?: string;
+  readonly expectPolicy?: Digest;
+  readonly expectInput?: readonly Digest[];
+  readonly maxAge?: number;
+  readonly threshold?: number;
+  readonly asOf?: number;
+};
+
+export function define(command: Command, cli: Cli): void {
+  command.description(
+    'Check verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
+  );
+  defineVerify(command.command('verify').summary('judge a summary: who says so, and of what'), cli);
+  examples(command, [
+    [
+      'make one',
+      'drillproof gate ./mirror --policy policy.yaml --trust trust.json --vsa vsa.json --vsa-key gate.pem --verifier-id https://ci.example/gate',
+    ],
+    [
+      'check it',
+      'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --max-age 7d',
+    ],
+  ]);
+}
+
+const MORE = `
+The signing key has to be in the trust store with purpose "summary", under an
+issuer whose name is the id of the verifier. --expect-input names the digest of
+a manifest; all of them together have to be exactly what the summary is about.
+
+Exit codes: 0 a trusted verifier says that it passed, 1 it does not, 2 wrong
+call or configuration, 3 could not be checked.`;
+
+function defineVerify(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Judge a verification summary against what you expect of it, offline.')
+    .argument('<summary>', 'the envelope; - for standard input')
+    .option('--trust <file>', 'trust store whose keys count (may be given again)', many(text))
+    .option('--expect-verifier <uri>', 'verifier that must have made it')
+    .option('--expect-resource <uri>', 'resource that it must be for')
+    .option('--expect-policy <digest>', 'SHA-256 of the policy that must have been applied', digest)
+    .option(
+      '--expect-input <digest>',
+      'SHA-256 of a manifest that it must be about (give every one of them)',
+      many(digest),
+    )
+    .option('--max-age <duration>', 'how old it may be, such as 12h or 7d', duration)
+    .option(
+      '--threshold <n>',
+      'different trusted keys that must have signed (default: 1)',
+      wholeNumber(1, 64),
+    )
+    .option('--as-of <time>', 'judge as of this time instead of now', time)
+    .action((path: string, options: VerifyOptions) => verify(cli, path, options));
+  examples(command, [
+    [
+      'everything pinned',
+      'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --expect-policy sha256:… --expect-input sha256:… --max-age 7d',
+    ],
+  ]).addHelpText('after', MORE);
+}
+
+const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
+
+async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
+  const trust = await readTrust(cli, options);
+  if (trust === undefined) throw usageError('nobody is trusted', 'Give --trust FILE.');
+  const {
+    expectVerifier,
+    expectResource,
+    expectPolicy,
+    expectInput,
+    maxAge,
+    threshold,
+    asOf = cli.now(),
+  } = options;
+  const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
+  const report = verifySummary(envelope, {
+    asOfMs: asOf,
+    trust,
+    expect: {
+      ...(expectVerifier !== undefined && { verifierId: expectVerifier }),
+      ...(expectResource !== undefined && { resourceUri: expectResource }),
+      ...(expectPolicy !== undefined && { policyDigest: expectPolicy }),
+      ...(expectInput !== undefined && { inputs: expectInput }),
+      ...(maxAge !== undefined && { maxAgeMs: maxAge }),
+    },
+    ...(threshold !== undefined && { threshold }),
+  });
+  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderSummaryReport(report, look));
+  cli.exitCode = EXITS[report.result];
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { createWorker, defaultLimits, loadRunner, standardWork, type Runner } from '../../server/index.ts';
+import { printable } from '../../report/index.ts';
+import { openData } from '../shared/input/administration.ts';
+import type { Cli } from '../cli.ts';
+import { logging, logOptions, type LogOptions } from '../shared/input/logging.ts';
+import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import {
+  exportSigningOptions,
+  readExportSigning,
+  type ExportSigningOptions,
+} from '../shared/options/signing.ts';
+
+type Options = LogOptions &
+  ExportSigningOptions & {
+    readonly data: string;
+    readonly runner?: string;
+    readonly concurrency: number;
+  };
+
+const MORE = `
+The runner is an ECMAScript module that exports "runner", an object with the
+kinds of work that it does and a function that does one piece of it;
+docs/server.md describes it. Without a runner authoring turns and reruns stay
+queued, and only what needs none is done: exports are generated and what is due
+is deleted.
+
+DATABASE_URL and BLOBS_URL say where the data are when they are not in the
+folder, as for "drillproof serve". Any number of workers may run. It runs until
+it is interrupted, lets work that is under way end, and gives back the rest.`;
+
+export function define(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Do the queued work of a control plane: authoring turns and reruns by a runner of yours.')
+    .option('--runner <file>', 'module that does authoring turns and reruns')
+    .option('--data <dir>', 'folder of the control plane', './drillproof-data')
+    .option('--concurrency <n>', 'pieces of work at once', wholeNumber(1, 1_000), 1);
+  exportSigningOptions(command);
+  logOptions(command).action((options: Options) => work(cli, options));
+  examples(command, [
+    ['beside the server on this machine', 'drillproof worker --runner ./my-runner.js'],
+    ['with signed exports', 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme'],
+    ['four at once', 'drillproof worker --runner ./my-runner.js --concurrency 4'],
+  ]).addHelpText('after', MORE);
+}
+
+async function work(cli: Cli, options: Options): Promise<void> {
+  const { data, runner: path, concurrency } = options;
+  const signing = await readExportSigning(cli, options);
+  const runner = path === undefined ? undefined : await loadRunner(path);
+  const { store, blobs, places } = await openData(cli, data, true);
+  const { log, announce } = logging(cli, options);
+  try {
+    const { handlers, sweeps } = standardWork({
+      store,
+      blobs,
+      now: cli.now,
+      limits: defaultLimits,
+      log,
+      signing,
+    });
+    const worker = createWorker({
+      store,
+      handlers,
+      sweeps,
+      concurrency,
+      log,
+      now: cli.now,
+      ...(runner && { runner }),
+    });
+    const kinds = [...handlers.map(({ kind }) => kind), ...(runner?.kinds ?? [])];
+    worker.start();
+    await writeProduct(cli, { kind: 'working', kinds, concurrency, ...places.names }, '');
+    await announce(welcome(kinds, places.names.store, runner), 'worker.started', { kinds: kinds.join(' ') });
+    if (!cli.signal.aborted) await once(cli.signal, 'abort');
+    await announce('stopping: work that is under way may end', 'worker.stopping');
+    await worker.stop();
+    await announce('stopped', 'worker.stopped');
+  } finally {
+    await store.close();
+  }
+}
+
+function welcome(kinds: readonly string[], store: string, runner: Runner | undefined): string {
+  const lines = [
+    'the worker is up; end it with Ctrl-C',
+    printable(`it does ${kinds.join(', ') || 'no queued work'} of ${store}`),
+    ...(runner === undefined ? ['without --runner, authoring turns and reruns stay queued'] : []),
+  ];
+  return lines.join('\n');
+}

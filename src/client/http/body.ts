@@ -1,0 +1,98 @@
+import type { Bytes } from '../../bytes/platform.ts';
+import { LimitError, TransportError } from '../../errors.ts';
+import { within } from './deadline.ts';
+import { networkError } from './network-errors.ts';
+import type { Settings } from '../options.ts';
+
+type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
+
+/**
+ * The body of an answer in chunks as they come. A body that brings too little within the stall timeout ends, one
+ * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
+ * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`, `transport.ABORTED`
+ */
+export async function* bodyChunks(
+  response: Response,
+  rules: BodyRules,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = (response.body ?? new Blob().stream()).getReader();
+  const patience = stallWatch(rules);
+  let bytes = 0;
+  let ended = false;
+  try {
+    for (;;) {
+      const { done, value } = await patience(() => reader.read(), signal);
+      if (done) break;
+      bytes += value.length;
+      yield value;
+    }
+    ended = true;
+  } catch (cause) {
+    throw networkError(cause, 'body');
+  } finally {
+    if (!ended) void reader.cancel().catch(() => undefined); // may wait for the peer; nothing waits for it
+  }
+  assertWhole(response, bytes);
+}
+
+type Read = ReadableStreamReadResult<Uint8Array>;
+
+/**
+ * Counts the time spent waiting, not the time the consumer takes, and starts anew whenever `stallBytes` have come:
+ * so one byte every few seconds does not keep a body alive.
+ */
+function stallWatch({ timeouts, now }: BodyRules) {
+  const { stallMs, stallBytes } = timeouts;
+  let waitedMs = 0;
+  let bytes = 0;
+  return async (read: () => Promise<Read>, signal: AbortSignal): Promise<Read> => {
+    const from = now();
+    const leftMs = Math.max(0, stallMs - waitedMs);
+    const result = await within(read(), leftMs, signal, `the body brought too little within ${stallMs} ms`);
+    waitedMs += Math.max(0, now() - from);
+    bytes += result.value?.length ?? 0;
+    if (bytes >= stallBytes) bytes = waitedMs = 0;
+    return result;
+  };
+}
+
+function assertWhole(response: Response, bytes: number): void {
+  const declared = contentLength(response);
+  if (declared === undefined || declared === bytes) return;
+  throw new TransportError('transport.INTERRUPTED', `the body ended after ${bytes} of ${declared} bytes`, {
+    details: { passes: true },
+  });
+}
+
+/** The `Content-Length` of an answer, or `undefined` when it has none that is a plain number. */
+export function contentLength(response: Response): number | undefined {
+  const text = response.headers.get('content-length');
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * All bytes of a body that must be small; nothing is kept past `maxBytes`.
+ * @throws LimitError `json.TOO_LARGE`
+ */
+export async function collect(body: Bytes, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new LimitError('json.TOO_LARGE', `the answer has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return concat(chunks, bytes);
+}
+
+function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,118 @@
+import type { Operation } from '../../contract/operations/operations.ts';
+import { readFailure, readJson } from './answer.ts';
+import { openScope, type Scope } from './deadline.ts';
+import { openDownload, type Download, type DownloadOptions } from '../download.ts';
+import { exchange, type WireRequest } from './exchange.ts';
+import type { Settings } from '../options.ts';
+import { rangeHeader } from './ranges.ts';
+import { buildRequest } from './request.ts';
+import { askedDelayMs, retryDelayMs } from './retry.ts';
+
+/** A failed attempt that is about to be repeated. */
+export type Retry = { readonly error: unknown; readonly retries: number; readonly delayMs: number };
+
+/** What sets the pace of many calls together, so that what a server says to one of them holds for all. */
+export type Pace = {
+  /** Called before each attempt; it goes out when this resolves. */
+  readonly enter: (signal: AbortSignal) => Promise<void>;
+  /** Called with the failure of each attempt; `askedMs` is how long the server asks to be left alone. */
+  readonly failed: (failure: unknown, askedMs: number) => void;
+};
+
+export type CallOptions = {
+  /** Key of this logical call; by default one is made. Use your own to repeat a call in another process. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+  readonly onRetry?: (retry: Retry) => void;
+  readonly pace?: Pace;
+};
+
+/** Waits before another attempt, or throws the failure when there shall be none. */
+export type BackOff = (
+  failure: unknown,
+  retries: number,
+  options?: { readonly signal?: AbortSignal; readonly onRetry?: (retry: Retry) => void },
+) => Promise<void>;
+
+/** The waiting between attempts by the policy of a client. */
+export function backOffBy(settings: Settings, repeatable = true): BackOff {
+  return async (failure, retries, { signal, onRetry } = {}) => {
+    const facts = { retries, repeatable, random: settings.random };
+    const delayMs = retryDelayMs(failure, facts, settings.retry);
+    if (delayMs === undefined) throw failure;
+    onRetry?.({ error: failure, retries, delayMs });
+    await settings.sleep(delayMs, signal);
+  };
+}
+
+/** One logical call of an operation that answers with JSON. */
+export async function callJson(
+  row: Operation,
+  input: object,
+  settings: Settings,
+  options: CallOptions,
+): Promise<unknown> {
+  if (row.success.kind !== 'json') throw new TypeError('the operation answers with bytes: use download');
+  const { schema } = row.success;
+  const request = buildRequest(row, input, settings, keyHeader(row, settings, options));
+  const scope = openScope(options.signal, settings.timeouts.totalMs);
+  try {
+    return await attempts(request, settings, scope, options, (response) =>
+      readJson(response, schema, settings, scope.signal),
+    );
+  } finally {
+    scope.close();
+  }
+}
+
+/** One logical call of an operation that answers with bytes; the scope stays open until the body has ended. */
+export async function callBytes(
+  row: Operation,
+  input: object,
+  settings: Settings,
+  options: DownloadOptions,
+): Promise<Download> {
+  if (row.success.kind !== 'bytes') throw new TypeError('the operation answers with JSON: use call');
+  const { range, ifRange } = options;
+  const request = buildRequest(row, input, settings, {
+    ...(range !== undefined && { range: rangeHeader(range) }),
+    ...(range !== undefined && ifRange !== undefined && { 'if-range': ifRange }),
+  });
+  const scope = openScope(options.signal, settings.timeouts.totalMs);
+  try {
+    return await attempts(request, settings, scope, options, (response) =>
+      openDownload(response, range, settings, scope),
+    );
+  } catch (cause) {
+    scope.close();
+    throw cause;
+  }
+}
+
+// The key is made once, before the first attempt: every attempt of one logical call carries the same.
+function keyHeader(row: Operation, settings: Settings, options: CallOptions) {
+  return row.idempotent ? { 'idempotency-key': options.idempotencyKey ?? settings.idempotencyKey() } : {};
+}
+
+async function attempts<T>(
+  request: WireRequest,
+  settings: Settings,
+  scope: Scope,
+  options: Pick<CallOptions, 'onRetry' | 'pace'>,
+  read: (response: Response) => Promise<T> | T,
+): Promise<T> {
+  const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
+  const backOff = backOffBy(settings, repeatable);
+  for (let retries = 0; ; retries++) {
+    try {
+      await options.pace?.enter(scope.signal);
+      const response = await exchange(request, settings, scope.signal);
+      if (!response.ok) throw await readFailure(response, settings, scope.signal);
+      return await read(response);
+    } catch (failure) {
+      if (scope.signal.aborted) throw scope.signal.reason;
+      options.pace?.failed(failure, askedDelayMs(failure));
+      await backOff(failure, retries, { ...options, signal: scope.signal });
+    }
+  }
+}

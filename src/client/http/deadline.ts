@@ -1,0 +1,68 @@
+import { TransportError } from '../../errors.ts';
+
+/** Waits; rejects with the reason of the signal when it aborts first. */
+export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** One logical call: its signal aborts, always with a `TransportError`, when the caller ends it or its time is up. */
+export type Scope = { readonly signal: AbortSignal; close(): void };
+
+/** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer stays. */
+export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): Scope {
+  const controller = new AbortController();
+  const end = (): void => controller.abort(aborted(signal?.reason));
+  const late = (): void => controller.abort(timeout(`the call took longer than ${totalMs} ms`));
+  const timer = totalMs === undefined ? undefined : setTimeout(late, totalMs);
+  if (signal?.aborted === true) end();
+  else signal?.addEventListener('abort', end, { once: true });
+  return {
+    signal: controller.signal,
+    close() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    },
+  };
+}
+
+/**
+ * The result of `work`, or a rejection as soon as `ms` have passed or the signal aborts, whatever the work does.
+ * Each call puts up and takes down its own listener: racing against one long-lived promise would keep every result.
+ */
+export function within<T>(work: Promise<T>, ms: number, signal: AbortSignal, late: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    };
+    const fail = (cause: unknown): void => {
+      done();
+      reject(cause);
+    };
+    const end = (): void => fail(signal.reason);
+    const timer = setTimeout(() => fail(timeout(late)), ms);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    work.then((value) => {
+      done();
+      resolve(value);
+    }, fail);
+  });
+}
+
+/** The default `Sleep`. */
+export const pause: Sleep = (ms, signal) =>
+  new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener('abort', end, { once: true });
+  });
+
+const timeout = (message: string): TransportError => new TransportError('transport.TIMEOUT', message);
+const aborted = (reason: unknown): TransportError =>
+  new TransportError('transport.ABORTED', 'the caller ended the call', { cause: reason });

@@ -1,0 +1,113 @@
+import type * as z from 'zod';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { idempotencyKeySchema } from '../../contract/identifiers.ts';
+import type { Operation } from '../../contract/operations/operations.ts';
+import { fillPath } from '../../contract/operations/paths.ts';
+import { DrillproofError } from '../../errors.ts';
+import { jsonPointer } from '../../evidence/document.ts';
+import type { WireRequest } from './exchange.ts';
+import type { Settings } from '../options.ts';
+
+/** A rule of the operation that the input breaks: a JSON pointer into the input, and what the rule wants. */
+type RequestIssue = { readonly path: string; readonly message: string };
+
+type Fields = { readonly [name: string]: unknown };
+type Divided = { readonly params: Fields; readonly query: Fields; readonly body: Fields };
+
+/** Headers of one logical call beside those that every request carries. */
+export type CallHeaders = {
+  readonly 'idempotency-key'?: string;
+  readonly range?: string;
+  readonly 'if-range'?: string;
+};
+
+/**
+ * The request of an operation: its input, one flat object, is divided among path, query and body by the names of the
+ * row, and each is checked by the schema of the row before anything is sent.
+ * @throws DrillproofError `client.REQUEST_INVALID` with every broken rule in `details.issues`
+ */
+export function buildRequest(
+  row: Operation,
+  input: object,
+  settings: Settings,
+  headers: CallHeaders,
+): WireRequest {
+  const divided = divide(row, input);
+  const issues = [
+    ...issuesOf(row.params, divided.params),
+    ...issuesOf(row.query, divided.query),
+    ...bodyIssues(row, divided.body),
+    ...keyIssues(headers['idempotency-key']),
+  ];
+  if (issues.length > 0) throw invalid(issues);
+  return {
+    method: row.method,
+    url: addressOf(row, divided, settings),
+    headers: { ...commonHeaders(row, settings), ...headers },
+    ...(row.body !== undefined && { body: canonicalJson(divided.body) }),
+  };
+}
+
+function divide(row: Operation, input: object): Divided {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  const isParam = (name: string): boolean => Object.hasOwn(row.params.shape, name);
+  const isQuery = (name: string): boolean => row.query !== undefined && Object.hasOwn(row.query.shape, name);
+  return {
+    params: Object.fromEntries(given.filter(([name]) => isParam(name))),
+    // On the wire a query has only text, and that is what its schema takes.
+    query: Object.fromEntries(
+      given.filter(([name]) => !isParam(name) && isQuery(name)).map(([name, value]) => [name, String(value)]),
+    ),
+    body: Object.fromEntries(given.filter(([name]) => !isParam(name) && !isQuery(name))),
+  };
+}
+
+function issuesOf(schema: z.ZodType | undefined, value: unknown): RequestIssue[] {
+  const result = schema?.safeParse(value);
+  if (result === undefined || result.success) return [];
+  return result.error.issues.map(({ path, message }) => ({ path: jsonPointer(path), message }));
+}
+
+function bodyIssues(row: Operation, body: Fields): RequestIssue[] {
+  if (row.body !== undefined) return issuesOf(row.body, body);
+  return Object.keys(body).map((name) => ({
+    path: jsonPointer([name]),
+    message: 'the operation has no such parameter',
+  }));
+}
+
+function keyIssues(key: string | undefined): RequestIssue[] {
+  if (key === undefined || idempotencyKeySchema.safeParse(key).success) return [];
+  return [{ path: '/idempotencyKey', message: 'the key is not 8 to 128 of A-Z a-z 0-9 . _ : -' }];
+}
+
+function addressOf(row: Operation, { params, query }: Divided, settings: Settings): string {
+  const path = fillPath(
+    row,
+    Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)])),
+  );
+  const names = new Map(Object.entries(settings.parameterNames));
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [names.get(name) ?? name, String(value)]),
+  );
+  return `${settings.baseUrl}${path}${search.size === 0 ? '' : `?${search.toString()}`}`;
+}
+
+function commonHeaders(row: Operation, settings: Settings): Record<string, string> {
+  return {
+    accept: row.success.kind === 'bytes' ? row.success.mediaType : 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': settings.userAgent,
+    ...(row.security === 'bearer' && { authorization: `Bearer ${settings.token}` }),
+    ...(row.body !== undefined && { 'content-type': 'application/json' }),
+  };
+}
+
+function invalid(issues: readonly RequestIssue[]): DrillproofError {
+  const [first] = issues;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  return new DrillproofError('client.REQUEST_INVALID', `${first?.path}: ${first?.message}${more}`, {
+    details: { issues },
+    ...(first !== undefined && { path: first.path }),
+  });
+}

@@ -1,0 +1,171 @@
+import { idempotencyKeySchema } from '../identifiers.ts';
+import { type OpenEndpointName, openEndpointNames, openEndpoints } from '../operations/open-endpoints.ts';
+import { openResponsesOf, responseHeaders, responsesOf, sharedErrorResponses } from './responses.ts';
+import { componentSchemas, inlineSchema, type JsonSchema, referenceTo } from './schemas.ts';
+import {
+  type Operation,
+  type OperationName,
+  operationNames,
+  operationRow,
+} from '../operations/operations.ts';
+
+/** The version of the interface (control API, Versioning). */
+export const INTERFACE_VERSION = '1.0.0';
+
+const DESCRIPTION =
+  'Every error is answered with one canonical envelope. Every change needs an Idempotency-Key. ' +
+  'HEAD is answered as GET is, without the content.';
+
+type Parameter = {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+};
+type Reference = { readonly $ref: string };
+
+type OperationObject = {
+  readonly operationId: OperationName | OpenEndpointName;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly responses: Readonly<Record<string, object>>;
+  readonly [field: string]: unknown;
+};
+
+export type OpenApiDocument = {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers?: readonly { readonly url: string }[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+};
+
+/**
+ * The OpenAPI 3.1 description of the control API, made from the table of operations; the same input gives the same
+ * document. Operations beyond the specification, the endpoints without a token among them, carry
+ * `x-drillproof-extension: true`.
+ * @param options.baseUrl where the service is, up to and not including `/v1`; left out, paths are relative to the document
+ */
+export function openApiDocument(options: { baseUrl?: string; version?: string } = {}): OpenApiDocument {
+  const { baseUrl, version = INTERFACE_VERSION } = options;
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Control API for drills, drill runs and simulated worlds',
+      version,
+      description: DESCRIPTION,
+    },
+    ...(baseUrl === undefined ? {} : { servers: [{ url: baseUrl }] }),
+    security: [{ bearer: [] }],
+    tags: tags(),
+    paths: paths(),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An opaque control credential.' },
+      },
+      parameters: headerParameters,
+      headers: responseHeaders,
+      responses: sharedErrorResponses(operationNames.map(operationRow)),
+      schemas: componentSchemas(),
+    },
+  };
+}
+
+const headerParameters: Readonly<Record<string, Parameter>> = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description: 'One per intended effect. Retry an uncertain response with the same key and request.',
+    schema: inlineSchema(idempotencyKeySchema),
+  },
+  Range: {
+    name: 'Range',
+    in: 'header',
+    required: false,
+    description: 'One range of bytes (RFC 9110 §14.2).',
+    schema: { type: 'string' },
+  },
+  IfRange: {
+    name: 'If-Range',
+    in: 'header',
+    required: false,
+    description: 'The ETag under which the range continues an earlier download (RFC 9110 §13.1.5).',
+    schema: { type: 'string' },
+  },
+};
+
+/** The area of the endpoints that lie beside `/v1`. */
+const OPEN_AREA = 'service';
+
+const tags = (): { name: string }[] =>
+  [...new Set(operationNames.map((name) => operationRow(name).area)), OPEN_AREA].map((name) => ({ name }));
+
+function paths(): Record<string, Record<string, OperationObject>> {
+  const byPath: Record<string, Record<string, OperationObject>> = {};
+  for (const name of operationNames) {
+    const row = operationRow(name);
+    (byPath[row.path] ??= {})[row.method.toLowerCase()] = operationObject(name, row);
+  }
+  for (const name of openEndpointNames) byPath[openEndpoints[name].path] = { get: openObject(name) };
+  return byPath;
+}
+
+const openObject = (name: OpenEndpointName): OperationObject => ({
+  operationId: name,
+  summary: openEndpoints[name].summary,
+  tags: [OPEN_AREA],
+  security: [],
+  'x-drillproof-extension': true,
+  parameters: [],
+  responses: openResponsesOf(openEndpoints[name]),
+});
+
+function operationObject(name: OperationName, row: Operation): OperationObject {
+  return {
+    operationId: name,
+    summary: row.summary,
+    ...(row.description === undefined ? {} : { description: row.description }),
+    tags: [row.area],
+    ...(row.security === 'none' ? { security: [] } : {}),
+    ...(row.permission === undefined ? {} : { 'x-drillproof-permission': row.permission }),
+    ...(row.extension ? { 'x-drillproof-extension': true } : {}),
+    parameters: parametersOf(row),
+    ...requestBody(row),
+    responses: responsesOf(row),
+  };
+}
+
+function requestBody({ body, content }: Operation): object {
+  if (body !== undefined)
+    return {
+      requestBody: { required: true, content: { 'application/json': { schema: referenceTo(body) } } },
+    };
+  if (content !== undefined)
+    return { requestBody: { required: true, content: { [content.mediaType]: { schema: {} } } } };
+  return {};
+}
+
+function parametersOf(row: Operation): (Parameter | Reference)[] {
+  const shared = [
+    ...(row.idempotent ? ['IdempotencyKey'] : []),
+    ...(row.success.kind === 'bytes' && row.success.ranges ? ['Range', 'IfRange'] : []),
+  ];
+  return [
+    ...parametersIn('path', row.params),
+    ...(row.query === undefined ? [] : parametersIn('query', row.query)),
+    ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ];
+}
+
+const parametersIn = (place: 'path' | 'query', { shape }: Operation['params']): Parameter[] =>
+  Object.entries(shape).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: !schema.safeParse(undefined).success,
+    schema: inlineSchema(schema),
+  }));

@@ -1,0 +1,154 @@
+import { codeEntry } from '../../codes/index.ts';
+import { type ControlCode, controlErrors, errorEnvelopeSchema } from '../operations/errors.ts';
+import { errorsOf } from '../operations/error-sets.ts';
+import { type JsonSchema, referenceTo } from './schemas.ts';
+import type { BytesSuccess, Operation } from '../operations/operations.ts';
+
+type Header = {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+};
+type Reference = { readonly $ref: string };
+type Response = {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, Reference>>;
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+};
+
+const header = (description: string, schema: JsonSchema = { type: 'string' }): Header => ({
+  description,
+  required: true,
+  schema,
+});
+
+/** Headers of answers, by name. */
+export const responseHeaders: Readonly<Record<string, Header>> = {
+  'X-Correlation-Id': header('Identifies the request in the logs of the operator.', {
+    type: 'string',
+    minLength: 1,
+  }),
+  'Cache-Control': header('Answers are private and are not cached.', {
+    type: 'string',
+    const: 'private, no-store',
+  }),
+  'Idempotency-Replayed': {
+    description: 'Present when the answer is the stored one of an earlier request with the same key.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Content-Length': header('Number of bytes in this answer.', { type: 'integer', minimum: 0 }),
+  'Content-Disposition': header('The file name under which to keep the bytes.'),
+  'Content-Range': header('The range in this answer, or the number of bytes there are (RFC 9110 §14.4).'),
+  'Accept-Ranges': header('Whether Range is honoured.', { type: 'string', enum: ['bytes', 'none'] }),
+  ETag: header('Strong validator, made from the digest of the whole.', {
+    type: 'string',
+    pattern: '^"[^"]+"$',
+  }),
+  'Repr-Digest': header('SHA-256 of the whole body, whatever the range (RFC 9530 §3).', {
+    type: 'string',
+    pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$',
+  }),
+  'WWW-Authenticate': header('How to authenticate.', { type: 'string', const: 'Bearer' }),
+  'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 0 }),
+};
+
+const EVERY = ['X-Correlation-Id', 'Cache-Control'];
+const JSON_ANSWER = ['Repr-Digest'];
+const BYTES = ['Content-Length', 'Content-Disposition', 'Accept-Ranges', 'ETag', 'Repr-Digest'];
+const OF_STATUS: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  416: ['Content-Range'],
+  429: ['Retry-After'],
+};
+
+const headers = (names: readonly string[]): Record<string, Reference> =>
+  Object.fromEntries([...EVERY, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** All answers of an operation, by status: of success, of a replay, of a range, and each error with its codes. */
+export const responsesOf = (row: Operation): Record<string, Response | Reference> => ({
+  ...(row.success.kind === 'json' ? jsonResponses(row) : bytesResponses(row.success)),
+  ...errorResponses(errorsOf(row)),
+});
+
+/** The answers of an endpoint that needs no token. */
+export const openResponsesOf = (endpoint: {
+  readonly mediaType: string;
+  readonly mayBeUnavailable: boolean;
+}): Record<string, Response | Reference> => ({
+  200: {
+    description: 'Success.',
+    headers: headers([]),
+    content: { [endpoint.mediaType]: { schema: {} } },
+  },
+  ...errorResponses([
+    'control.REQUEST_INVALID',
+    'control.INTERNAL',
+    ...(endpoint.mayBeUnavailable ? (['control.UNAVAILABLE'] as const) : []),
+  ]),
+});
+
+function jsonResponses(row: Operation): Record<string, Response> {
+  if (row.success.kind !== 'json') return {};
+  const content = { 'application/json': { schema: referenceTo(row.success.schema) } };
+  const { status } = row.success;
+  if (!row.idempotent)
+    return { [status]: { description: 'Success.', headers: headers(JSON_ANSWER), content } };
+  const replayed = headers([...JSON_ANSWER, 'Idempotency-Replayed']);
+  if (status === 200)
+    return { 200: { description: 'Success, or a replay of it.', headers: replayed, content } };
+  return {
+    200: {
+      description: 'A replay of the answer to the first request with the key.',
+      headers: replayed,
+      content,
+    },
+    [status]: { description: 'Success.', headers: headers(JSON_ANSWER), content },
+  };
+}
+
+// The bytes themselves have no JSON Schema; the media type alone says that the content is binary (OpenAPI 3.1, Considerations for file uploads).
+function bytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Response> {
+  const content = { [mediaType]: { schema: {} } };
+  const whole = { description: 'The bytes.', headers: headers(BYTES), content };
+  if (!ranges) return { 200: whole };
+  const part = {
+    description: 'The range asked for.',
+    headers: headers([...BYTES, 'Content-Range']),
+    content,
+  };
+  return { 200: whole, 206: part };
+}
+
+function errorResponses(codes: readonly ControlCode[]): Record<string, Response | Reference> {
+  return Object.fromEntries(
+    byStatus(codes).map(([status, of]) => [
+      status,
+      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(status, of),
+    ]),
+  );
+}
+
+/** The answers to which operations refer: one for each code that is alone with its status in some operation. */
+export function sharedErrorResponses(rows: readonly Operation[]): Record<string, Response> {
+  const alone = rows.flatMap((row) => byStatus(errorsOf(row)).filter(([, codes]) => codes.length === 1));
+  return Object.fromEntries(alone.map(([status, codes]) => [codes[0], errorResponse(status, codes)]));
+}
+
+function byStatus(codes: readonly ControlCode[]): [status: number, codes: ControlCode[]][] {
+  const groups = new Map<number, ControlCode[]>();
+  for (const code of codes) {
+    const { status } = controlErrors[code];
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return [...groups];
+}
+
+function errorResponse(status: number, codes: readonly ControlCode[]): Response {
+  const envelope = referenceTo(errorEnvelopeSchema);
+  const schema = { allOf: [envelope, { properties: { code: { enum: codes } } }] };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${codeEntry(code).meaning}`).join('\n\n'),
+    headers: headers(OF_STATUS[status] ?? []),
+    content: { 'application/json': { schema } },
+  };
+}

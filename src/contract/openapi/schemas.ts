@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { attestationSchema, exportAttestationSchema } from '../resources/attestation.ts';
+import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
+import { buildAttemptSchema, buildUploadRequestSchema, buildUploadSchema } from '../resources/build.ts';
+import { errorEnvelopeSchema } from '../operations/errors.ts';
+import { evidenceBundleSchema } from '../resources/evidence-bundle.ts';
+import { evidenceExportSchema } from '../resources/evidence-export.ts';
+import { hostedRunSchema } from '../resources/hosted-run.ts';
+import { localReportItemSchema } from '../resources/local-report.ts';
+import { operationErrorSchema } from '../operations/error.ts';
+import { operationResourceSchema } from '../operations/resource.ts';
+import { faultSetResultSchema, timeAdvanceResultSchema } from '../operations/result.ts';
+import { evidenceExportPageSchema, localReportPageSchema } from '../operations/paging.ts';
+import {
+  authoringTurnCreationSchema,
+  rerunRequestSchema,
+  rerunSchema,
+  sessionExtensionSchema,
+} from '../operations/responses.ts';
+import { assertionResultSchema } from '../resources/run-assertion.ts';
+import { runIdentitySchema, runResultSchema } from '../resources/run-result.ts';
+import { sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
+import { toolSourceSchema } from '../resources/tool-source.ts';
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What a server sends. The schema of a named resource is written once and referred to. */
+const answered = {
+  WorldSession: worldSessionSchema,
+  Operation: operationResourceSchema,
+  OperationError: operationErrorSchema,
+  TimeAdvanceResult: timeAdvanceResultSchema,
+  FaultSetResult: faultSetResultSchema,
+  AuthoringSession: authoringSessionSchema,
+  AuthoringTurn: authoringTurnSchema,
+  BuildAttempt: buildAttemptSchema,
+  BuildUpload: buildUploadSchema,
+  HostedRun: hostedRunSchema,
+  RunIdentity: runIdentitySchema,
+  RunResult: runResultSchema,
+  AssertionResult: assertionResultSchema,
+  ToolSource: toolSourceSchema,
+  EvidenceExport: evidenceExportSchema,
+  EvidenceExportPage: evidenceExportPageSchema,
+  LocalReportItem: localReportItemSchema,
+  LocalReportPage: localReportPageSchema,
+  EvidenceBundle: evidenceBundleSchema,
+  Attestation: attestationSchema,
+  ExportAttestation: exportAttestationSchema,
+  SessionExtension: sessionExtensionSchema,
+  AuthoringTurnCreation: authoringTurnCreationSchema,
+  Rerun: rerunSchema,
+  ErrorEnvelope: errorEnvelopeSchema,
+};
+
+/** What a client sends: members with a default may be left out. */
+const requested = {
+  SessionExtendRequest: sessionExtendRequestSchema,
+  AuthoringTurnRequest: turnRequestSchema,
+  BuildUploadRequest: buildUploadRequestSchema,
+  RerunRequest: rerunRequestSchema,
+};
+
+const names = new Map<z.ZodType, string>(
+  Object.entries({ ...answered, ...requested }).map(([name, schema]) => [schema, name]),
+);
+const address = (name: string): string => `#/components/schemas/${name}`;
+
+/**
+ * A reference to the component that describes a schema.
+ * @throws TypeError for a schema that has no name here
+ */
+export function referenceTo(schema: z.ZodType): { $ref: string } {
+  const name = names.get(schema);
+  if (name === undefined) throw new TypeError('a body or an answer of an operation has no name for OpenAPI');
+  return { $ref: address(name) };
+}
+
+/** The schema of a single value, written in place: as what it is after decoding, defaults included. */
+export const inlineSchema = (schema: z.ZodType): JsonSchema =>
+  withoutIdentity(z.toJSONSchema(schema, { io: 'output' }));
+
+/** All named schemas, by name. */
+export const componentSchemas = (): Record<string, JsonSchema> => ({
+  ...convert(answered, 'output'),
+  ...convert(requested, 'input'),
+});
+
+function convert(
+  schemas: Readonly<Record<string, z.ZodType>>,
+  io: 'input' | 'output',
+): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  const converted = z.toJSONSchema(registry, { io, uri: address }).schemas;
+  return Object.fromEntries(
+    Object.entries(converted).map(([name, schema]) => [name, withoutIdentity(schema)]),
+  );
+}
+
+// Inside an OpenAPI document the dialect is the document's and the place is the identity.
+function withoutIdentity({ $schema: _dialect, $id: _identity, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}

@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import type { Code } from '../../codes/index.ts';
+import { digestSchema, runIdSchema, sessionIdSchema } from '../identifiers.ts';
+import { codeOf, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
+
+const refuse = (status: number) => ({ status, retryable: false }) as const;
+const retry = (status: number) => ({ status, retryable: true }) as const;
+
+/** What each code of the control plane means on the wire: its HTTP status, and whether the same request may succeed later. */
+export const controlErrors = {
+  'control.REQUEST_INVALID': refuse(400),
+  'control.CURSOR_INVALID': refuse(400),
+  'control.IDEMPOTENCY_KEY_REQUIRED': refuse(400),
+  'control.UNAUTHENTICATED': refuse(401),
+  'control.PERMISSION_DENIED': refuse(403),
+  'control.ENTITLEMENT_EXCEEDED': refuse(403),
+  'control.NOT_FOUND': refuse(404),
+  'control.METHOD_NOT_ALLOWED': refuse(405),
+  'control.REQUEST_TIMEOUT': retry(408),
+  'control.LEASE_GENERATION_MISMATCH': refuse(409),
+  'control.VERSION_MISMATCH': refuse(409),
+  'control.SESSION_NOT_READY': refuse(409),
+  'control.SESSION_EXPIRED': refuse(409),
+  'control.LIFETIME_NOT_LATER': refuse(409),
+  'control.AUTHORING_SESSION_NOT_ACTIVE': refuse(409),
+  'control.RUN_NOT_TERMINAL': refuse(409),
+  'control.EXPORT_FAILED': refuse(409),
+  'control.BUILD_NOT_AVAILABLE': refuse(409),
+  'control.EXPORT_NOT_READY': retry(409),
+  'control.IDEMPOTENCY_KEY_IN_USE': retry(409),
+  'control.AUTHORING_TURN_ACTIVE': retry(409),
+  'control.EVIDENCE_DELETED': refuse(410),
+  'control.UPLOAD_EXPIRED': refuse(410),
+  'control.PAYLOAD_TOO_LARGE': refuse(413),
+  'control.UNSUPPORTED_MEDIA_TYPE': refuse(415),
+  'control.RANGE_NOT_SATISFIABLE': refuse(416),
+  'control.EXPECTATION_FAILED': refuse(417),
+  'control.IDEMPOTENCY_KEY_REUSED': refuse(422),
+  'control.UPLOAD_MISMATCH': refuse(422),
+  'control.TOOL_SOURCE_TOO_LARGE': refuse(422),
+  'control.RATE_LIMITED': retry(429),
+  'control.HEADERS_TOO_LARGE': refuse(431),
+  'control.INTERNAL': retry(500),
+  'control.STORED_BYTES_CORRUPT': refuse(500),
+  'control.NOT_IMPLEMENTED': refuse(501),
+  'control.UNAVAILABLE': retry(503),
+} as const satisfies Partial<Record<Code, { status: number; retryable: boolean }>>;
+
+/** A code with which the control plane can answer a request. */
+export type ControlCode = keyof typeof controlErrors;
+
+/** Whether a string is a code of this table; own members only, so `__proto__` is none. */
+export const isControlCode = (value: string): value is ControlCode => Object.hasOwn(controlErrors, value);
+
+const envelopeIssueSchema = z.strictObject({ path: z.string(), code: z.string(), message: z.string() });
+
+const envelopeEvidenceSchema = z.strictObject({
+  sessionId: sessionIdSchema.optional(),
+  runId: runIdSchema.optional(),
+  journalSeq: countSchema.optional(),
+  buildHash: digestSchema.optional(),
+});
+
+/** The body of every failed request (control API, Errors). Open: unknown members are kept. */
+export const errorEnvelopeSchema = z.looseObject({
+  code: codeOf('control|world'),
+  message: z.string().min(1),
+  correlationId: z.string().min(1),
+  retryable: z.boolean(),
+  source: z.enum(['platform', 'simulated_provider']),
+  retryAfterMs: positiveIntegerSchema.optional(),
+  operationId: z.string().optional(),
+  issues: z.array(envelopeIssueSchema).optional(),
+  details: openObjectSchema.optional(),
+  evidence: envelopeEvidenceSchema.optional(),
+});
+
+export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
+export type EnvelopeIssue = z.infer<typeof envelopeIssueSchema>;

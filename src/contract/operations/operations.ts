@@ -1,0 +1,376 @@
+import * as z from 'zod';
+import { authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
+import {
+  buildAttemptSchema,
+  buildUploadRequestSchema,
+  buildUploadSchema,
+  MAX_BUILD_BYTES,
+  uploadAddressQuerySchema,
+} from '../resources/build.ts';
+import type { ControlCode } from './errors.ts';
+import { evidenceBundleSchema } from '../resources/evidence-bundle.ts';
+import { evidenceExportSchema } from '../resources/evidence-export.ts';
+import { hostedRunSchema } from '../resources/hosted-run.ts';
+import {
+  authoringSessionIdSchema,
+  buildAttemptIdSchema,
+  digestSchema,
+  evidenceBundleIdSchema,
+  evidenceExportIdSchema,
+  hostedRunIdSchema,
+  localReportIdSchema,
+  opaqueIdSchema,
+  operationIdSchema,
+  projectIdSchema,
+  sessionIdSchema,
+  slugSchema,
+} from '../identifiers.ts';
+import { operationResourceSchema } from './resource.ts';
+import { evidenceExportPageSchema, localReportPageSchema, pageQuerySchema } from './paging.ts';
+import {
+  authoringTurnCreationSchema,
+  rerunRequestSchema,
+  rerunSchema,
+  sessionExtensionSchema,
+} from './responses.ts';
+import { sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
+import { toolSourceSchema } from '../resources/tool-source.ts';
+
+/** What a token may be allowed to do (control API, Authentication). */
+export const permissions = [
+  'session.control',
+  'build.read',
+  'build.write',
+  'authoring.write',
+  'run.write',
+  'evidence.read',
+] as const;
+export const permissionSchema = z.enum(permissions);
+export type Permission = z.infer<typeof permissionSchema>;
+
+/** One operation: everything that client, server and OpenAPI need to know of it. */
+export type Operation = {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Template of the path: `/v1/projects/{projectId}/…`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly area: string;
+  /** Beyond the ten operations of the specification. */
+  readonly extension: boolean;
+  readonly security: 'bearer' | 'none';
+  readonly permission?: Permission;
+  /** Whether the header Idempotency-Key is required. */
+  readonly idempotent: boolean;
+  /** Path parameters, decoded. */
+  readonly params: z.ZodObject;
+  /** Query parameters; they arrive as text, and the schema turns them into values. */
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** A body that is bytes, sent as they are, in place of JSON. */
+  readonly content?: { readonly mediaType: string; readonly maxBytes: number };
+  readonly success: JsonSuccess | BytesSuccess;
+  /** Codes that it may answer with, beyond those that `errorsOf` adds for every operation of its kind. */
+  readonly errors: readonly ControlCode[];
+};
+export type JsonSuccess = {
+  readonly status: 200 | 201 | 202;
+  readonly kind: 'json';
+  readonly schema: z.ZodType;
+};
+export type BytesSuccess = {
+  readonly status: 200;
+  readonly kind: 'bytes';
+  readonly mediaType: string;
+  /** Whether Range and If-Range are honoured. */
+  readonly ranges: boolean;
+};
+
+const inProject = { projectId: projectIdSchema };
+const inExport = { ...inProject, evidenceExportId: evidenceExportIdSchema };
+const project = '/v1/projects/{projectId}';
+const exported = `${project}/evidence-exports/{evidenceExportId}` as const;
+
+const write = { method: 'POST', security: 'bearer', idempotent: true } as const;
+const read = { method: 'GET', security: 'bearer', idempotent: false } as const;
+const readEvidence = { ...read, area: 'runs and evidence', permission: 'evidence.read' } as const;
+
+/** Why the content of an export may not be readable. */
+const exportErrors = [
+  'control.EXPORT_NOT_READY',
+  'control.EXPORT_FAILED',
+  'control.EVIDENCE_DELETED',
+] as const;
+const bytesErrors = [...exportErrors, 'control.STORED_BYTES_CORRUPT'] as const;
+
+/**
+ * THE table of operations (control API, Endpoints): the ten of the specification, then the extensions. The server's
+ * routes, the client's methods and the OpenAPI document are all made from it.
+ */
+export const operations = {
+  'sessions.extend': {
+    ...write,
+    path: `${project}/sessions/{sessionId}/extend`,
+    summary: 'Set a new, later lifetime for a ready, unexpired world session.',
+    description: 'ttlMs counts from the admission of the request; it is not added to the old deadline.',
+    area: 'environments and sessions',
+    extension: false,
+    permission: 'session.control',
+    params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
+    body: sessionExtendRequestSchema,
+    success: { status: 200, kind: 'json', schema: sessionExtensionSchema },
+    errors: [
+      'control.SESSION_EXPIRED',
+      'control.SESSION_NOT_READY',
+      'control.LEASE_GENERATION_MISMATCH',
+      'control.VERSION_MISMATCH',
+      'control.LIFETIME_NOT_LATER',
+      'control.ENTITLEMENT_EXCEEDED',
+    ],
+  },
+  'authoring.turns.create': {
+    ...write,
+    path: `${project}/authoring-sessions/{authoringSessionId}/turns`,
+    summary: 'Send the next prompt of a repository authoring conversation.',
+    area: 'source drafts',
+    extension: false,
+    permission: 'authoring.write',
+    params: z.strictObject({ ...inProject, authoringSessionId: authoringSessionIdSchema }),
+    body: turnRequestSchema,
+    success: { status: 202, kind: 'json', schema: authoringTurnCreationSchema },
+    errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
+  },
+  'builds.uploads.create': {
+    ...write,
+    path: `${project}/build-uploads`,
+    summary: 'Start an immutable build upload and obtain a target to upload to.',
+    description: 'The archive is then sent to uploadUrl with the given method and headers.',
+    area: 'builds and source',
+    extension: false,
+    permission: 'build.write',
+    params: z.strictObject(inProject),
+    body: buildUploadRequestSchema,
+    success: { status: 201, kind: 'json', schema: buildUploadSchema },
+    errors: [],
+  },
+  'runs.reruns.create': {
+    ...write,
+    path: `${project}/runs/{hostedRunId}/reruns`,
+    summary: 'Reproduce a terminal drill run from its pinned inputs.',
+    area: 'runs and evidence',
+    extension: false,
+    permission: 'run.write',
+    params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
+    body: rerunRequestSchema,
+    success: { status: 202, kind: 'json', schema: rerunSchema },
+    errors: ['control.RUN_NOT_TERMINAL', 'control.BUILD_NOT_AVAILABLE'],
+  },
+  'builds.tools.source': {
+    ...read,
+    path: `${project}/builds/{buildHash}/tools/source`,
+    summary: 'Read the bundled behavior source of one locked tool package in a build.',
+    description:
+      'Exact and immutable, at most 1 MiB of UTF-8, never truncated; nothing of it is ever executed.',
+    area: 'tool library',
+    extension: false,
+    permission: 'build.read',
+    params: z.strictObject({ ...inProject, buildHash: digestSchema }),
+    query: z.strictObject({ packageId: slugSchema }),
+    success: { status: 200, kind: 'json', schema: toolSourceSchema },
+    errors: ['control.BUILD_NOT_AVAILABLE', 'control.TOOL_SOURCE_TOO_LARGE', 'control.STORED_BYTES_CORRUPT'],
+  },
+  'evidence.exports.read': {
+    ...readEvidence,
+    path: exported,
+    summary: 'Read the state of one evidence export.',
+    extension: false,
+    params: z.strictObject(inExport),
+    success: { status: 200, kind: 'json', schema: evidenceExportSchema },
+    errors: [],
+  },
+  'evidence.exports.localReports': {
+    ...readEvidence,
+    path: `${exported}/local-reports`,
+    summary: 'List original local-report archives in a completed export.',
+    description: 'In immutable ordinal order. The reports are user-produced and unattested.',
+    extension: false,
+    params: z.strictObject(inExport),
+    query: pageQuerySchema,
+    success: { status: 200, kind: 'json', schema: localReportPageSchema },
+    errors: ['control.CURSOR_INVALID', ...exportErrors],
+  },
+  'evidence.bundles.read': {
+    ...readEvidence,
+    path: `${project}/evidence/{evidenceBundleId}`,
+    summary: 'Read safe metadata of a hosted evidence bundle, including its signed attestation.',
+    extension: false,
+    params: z.strictObject({ ...inProject, evidenceBundleId: evidenceBundleIdSchema }),
+    success: { status: 200, kind: 'json', schema: evidenceBundleSchema },
+    errors: [],
+  },
+  'builds.attempts.read': {
+    ...read,
+    path: `${project}/build-attempts/{buildAttemptId}`,
+    summary: 'Read one build attempt with its source provenance.',
+    area: 'builds and source',
+    extension: false,
+    permission: 'build.read',
+    params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
+    success: { status: 200, kind: 'json', schema: buildAttemptSchema },
+    errors: [],
+  },
+  'evidence.exports.parts.download': {
+    ...readEvidence,
+    path: `${exported}/parts/{evidenceBundleId}`,
+    summary: 'Download one archive part of a completed export.',
+    extension: false,
+    params: z.strictObject({ ...inExport, evidenceBundleId: evidenceBundleIdSchema }),
+    success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
+    errors: bytesErrors,
+  },
+  'evidence.exports.list': {
+    ...readEvidence,
+    path: `${project}/evidence-exports`,
+    summary: 'List the evidence exports that can be read through a project.',
+    extension: true,
+    params: z.strictObject(inProject),
+    query: pageQuerySchema,
+    success: { status: 200, kind: 'json', schema: evidenceExportPageSchema },
+    errors: ['control.CURSOR_INVALID'],
+  },
+  'evidence.exports.manifest': {
+    ...readEvidence,
+    path: `${exported}/manifest`,
+    summary: 'Download the manifest of a completed export: the bytes of manifestDigest.',
+    extension: true,
+    params: z.strictObject(inExport),
+    success: { status: 200, kind: 'bytes', mediaType: 'application/json', ranges: false },
+    errors: bytesErrors,
+  },
+  'evidence.exports.attestation': {
+    ...readEvidence,
+    path: `${exported}/export-attestation`,
+    summary: 'Download the attestation of a completed export; not found when the export is unsigned.',
+    extension: true,
+    params: z.strictObject(inExport),
+    success: { status: 200, kind: 'bytes', mediaType: 'application/json', ranges: false },
+    errors: bytesErrors,
+  },
+  'evidence.exports.localReports.archive': {
+    ...readEvidence,
+    path: `${exported}/local-reports/{localReportId}/archive`,
+    summary: 'Download the original archive of one local report of a completed export.',
+    extension: true,
+    params: z.strictObject({ ...inExport, localReportId: localReportIdSchema }),
+    success: { status: 200, kind: 'bytes', mediaType: 'application/zip', ranges: true },
+    errors: bytesErrors,
+  },
+  'operations.read': {
+    ...read,
+    path: `${project}/operations/{operationId}`,
+    summary: 'Read one operation: how far long-running work is and what became of it.',
+    area: 'runs and evidence',
+    extension: true,
+    permission: 'evidence.read',
+    params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
+    success: { status: 200, kind: 'json', schema: operationResourceSchema },
+    errors: [],
+  },
+  'runs.read': {
+    ...readEvidence,
+    path: `${project}/runs/{hostedRunId}`,
+    summary: 'Read one drill run.',
+    extension: true,
+    params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
+    success: { status: 200, kind: 'json', schema: hostedRunSchema },
+    errors: [],
+  },
+  'sessions.read': {
+    ...read,
+    path: `${project}/sessions/{sessionId}`,
+    summary: 'Read one world session.',
+    area: 'environments and sessions',
+    extension: true,
+    permission: 'evidence.read',
+    params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
+    success: { status: 200, kind: 'json', schema: worldSessionSchema },
+    errors: [],
+  },
+  'authoring.turns.read': {
+    ...read,
+    path: `${project}/authoring-sessions/{authoringSessionId}/turns/{authoringTurnId}`,
+    summary: 'Read one turn of a repository authoring conversation.',
+    area: 'source drafts',
+    extension: true,
+    permission: 'evidence.read',
+    params: z.strictObject({
+      ...inProject,
+      authoringSessionId: authoringSessionIdSchema,
+      authoringTurnId: opaqueIdSchema,
+    }),
+    success: { status: 200, kind: 'json', schema: authoringTurnSchema },
+    errors: [],
+  },
+  'builds.uploads.put': {
+    method: 'PUT',
+    path: `${project}/build-uploads/{buildAttemptId}`,
+    summary: 'Send the archive of a build to the address that its upload gave.',
+    description:
+      'The signed address is the credential, so that no token is sent. The digest makes it idempotent: the same ' +
+      'bytes again are answered with the attempt as it stands.',
+    area: 'builds and source',
+    extension: true,
+    security: 'none',
+    idempotent: false,
+    params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
+    query: uploadAddressQuerySchema,
+    content: { mediaType: 'application/zip', maxBytes: MAX_BUILD_BYTES },
+    success: { status: 200, kind: 'json', schema: buildAttemptSchema },
+    errors: [
+      'control.NOT_FOUND',
+      'control.UPLOAD_EXPIRED',
+      'control.UPLOAD_MISMATCH',
+      'control.UNSUPPORTED_MEDIA_TYPE',
+    ],
+  },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type Rows = typeof operations;
+export type OperationName = keyof Rows;
+
+/** The names of all rows, in the order of the table. */
+export const operationNames = Object.keys(operations) as readonly OperationName[];
+
+/** The row of a name, at its widest type. */
+export const operationRow = (name: OperationName): Operation => operations[name];
+
+/** Names of the rows whose body is bytes: who has the signed address sends them, without a token. */
+export type UploadOperationName = {
+  [N in OperationName]: Rows[N] extends { content: object } ? N : never;
+}[OperationName];
+/** Names of the rows that a client calls with its token. */
+export type CallableName = Exclude<OperationName, UploadOperationName>;
+export const callableNames = operationNames.filter(
+  (name): name is CallableName => operationRow(name).content === undefined,
+);
+
+/** Names of the rows that answer with a JSON document. */
+export type JsonOperationName = {
+  [N in OperationName]: Rows[N]['success'] extends JsonSuccess ? N : never;
+}[OperationName];
+/** Names of the rows that answer with bytes. */
+export type BytesOperationName = Exclude<OperationName, JsonOperationName>;
+
+export type Params<N extends OperationName> = z.infer<Rows[N]['params']>;
+/** The query as the schema gives it, defaults filled in; an empty object where there is none. */
+export type Query<N extends OperationName> = Rows[N] extends { query: infer Q extends z.ZodType }
+  ? z.infer<Q>
+  : Record<string, never>;
+/** The body as it is sent; `undefined` where there is none. */
+export type Body<N extends OperationName> = Rows[N] extends { body: infer B extends z.ZodType }
+  ? z.infer<B>
+  : undefined;
+/** The JSON document of the answer; `never` where the answer is bytes. */
+export type Result<N extends OperationName> = Rows[N]['success'] extends { schema: infer S extends z.ZodType }
+  ? z.infer<S>
+  : never;

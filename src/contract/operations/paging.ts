@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { evidenceExportSchema } from '../resources/evidence-export.ts';
+import { localReportItemSchema } from '../resources/local-report.ts';
+import { text } from '../scalars.ts';
+
+export const MAX_PAGE_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 50;
+
+/** An opaque cursor, as the answer before gave it. */
+export const cursorSchema = text(1, 2048);
+
+// Number() alone would also read "1e1", " 10", "+10" and "0x0a".
+const limitSchema = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]*)$/)
+  .transform(Number)
+  .pipe(z.int().min(1).max(MAX_PAGE_SIZE))
+  .default(DEFAULT_PAGE_SIZE);
+
+/** Query of a list: where to go on, and how many items at most. */
+export const pageQuerySchema = z.strictObject({ cursor: cursorSchema.optional(), limit: limitSchema });
+
+const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ items: z.array(item).max(MAX_PAGE_SIZE), nextCursor: cursorSchema.optional() });
+
+/** `nextCursor` is absent on the last page. */
+export const localReportPageSchema = pageOf(localReportItemSchema);
+export const evidenceExportPageSchema = pageOf(evidenceExportSchema);
+
+export type LocalReportPage = z.infer<typeof localReportPageSchema>;
+export type EvidenceExportPage = z.infer<typeof evidenceExportPageSchema>;

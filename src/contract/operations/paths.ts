@@ -1,0 +1,57 @@
+import { type Operation, operationNames, operationRow } from './operations.ts';
+
+const PARAMETER = /\{([A-Za-z]+)\}/g;
+
+/** Names of the parameters of a path template, in order. */
+export const parameterNames = (template: string): string[] =>
+  Array.from(template.matchAll(PARAMETER), ([, name]) => name ?? '');
+
+/**
+ * The path of an operation with its parameters filled in and percent-encoded.
+ * @throws TypeError for a parameter that is absent, empty, `.` or `../..` (an address parser would drop such a segment)
+ *   or not well-formed Unicode
+ */
+export function fillPath(row: Pick<Operation, 'path'>, params: Readonly<Record<string, string>>): string {
+  return row.path.replaceAll(PARAMETER, (_, name: string) => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    if (value === undefined || value === '' || value === '.' || value === '..' || !value.isWellFormed()) {
+      throw new TypeError(`the path parameter ${name} is missing or cannot stand in a path`);
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+/**
+ * The decoded parameters of a concrete path, without query, under a template; `undefined` when it does not match or
+ * holds a percent-encoding that is none.
+ */
+export function matchPath(template: string, path: string): Record<string, string> | undefined {
+  const wanted = template.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [i, segment] of wanted.entries()) {
+    const value = decodeSegment(given[i] ?? '');
+    const [name] = parameterNames(segment);
+    if (name === undefined ? value !== segment : value === undefined || value === '') return undefined;
+    if (name !== undefined && value !== undefined) params[name] = value;
+  }
+  return params;
+}
+
+/** The methods that a concrete path takes, for the header Allow: empty for a path that no operation has. */
+export function allowedMethods(path: string): string[] {
+  const methods = operationNames
+    .map(operationRow)
+    .filter((row) => matchPath(row.path, path) !== undefined)
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...new Set(methods)];
+}
+
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

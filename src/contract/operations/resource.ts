@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import {
+  digestSchema,
+  idempotencyKeySchema,
+  operationIdSchema,
+  organizationIdSchema,
+  projectIdSchema,
+} from '../identifiers.ts';
+import { operationErrorSchema } from './error.ts';
+import { operationResultSchema } from './result.ts';
+import { msSchema, schemaVersionSchema, text } from '../scalars.ts';
+
+export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+export type OperationState = (typeof operationStates)[number];
+
+const operationKindSchema = z.string().regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/);
+
+/** Long-running work and what became of it (control API, Operation). */
+export const operationResourceSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  operationId: operationIdSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema.optional(),
+  kind: operationKindSchema,
+  state: z.enum(operationStates),
+  resourceType: text(1, 80).optional(),
+  resourceId: text(1, 128).optional(),
+  error: operationErrorSchema.optional(),
+  result: operationResultSchema.optional(),
+  idempotencyKey: idempotencyKeySchema,
+  requestHash: digestSchema,
+  cancelRequestedAtMs: msSchema.optional(),
+  startedAtMs: msSchema.optional(),
+  finishedAtMs: msSchema.optional(),
+  createdAtMs: msSchema,
+  updatedAtMs: msSchema,
+});
+
+export type OperationResource = z.infer<typeof operationResourceSchema>;

@@ -1,0 +1,101 @@
+import * as z from 'zod';
+import {
+  authoringSessionIdSchema,
+  opaqueIdSchema,
+  operationIdSchema,
+  organizationIdSchema,
+  principalSchema,
+  projectIdSchema,
+} from '../identifiers.ts';
+import { operationErrorSchema } from '../operations/error.ts';
+import {
+  countSchema,
+  integerSchema,
+  msSchema,
+  openEnumeration,
+  schemaVersionSchema,
+  text,
+} from '../scalars.ts';
+
+export const modelTiers = ['model_tier_1', 'model_tier_2', 'model_tier_3'] as const;
+export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const authoringSessionStates = ['active', 'closed'] as const;
+export const authoringTurnStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+
+/** What a turn gets for a field that its request leaves out. The schema does not fill them in: `requestHash` covers the body as sent. */
+export const turnDefaults = {
+  model: 'model_tier_2',
+  effort: 'medium',
+  maxTurns: 50,
+  maxBudgetUsd: 10,
+  timeoutMs: 1_800_000,
+} as const;
+
+const modelSchema = z.enum(modelTiers);
+const effortSchema = z.enum(efforts);
+const maxTurnsSchema = z.int().positive().max(200);
+const maxBudgetUsdSchema = z.number().positive().max(1000);
+const timeoutMsSchema = z.int().min(1000).max(7_200_000);
+
+/** A conversation in which a repository is authored (control API, Authoring session). */
+export const authoringSessionSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  authoringSessionId: authoringSessionIdSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema,
+  repositoryBindingId: opaqueIdSchema,
+  createdBy: principalSchema,
+  branch: z.string().min(1),
+  baseRevision: z.string().min(1),
+  state: openEnumeration(authoringSessionStates),
+  version: integerSchema,
+  createdAtMs: msSchema,
+  updatedAtMs: msSchema,
+  activeTurnId: opaqueIdSchema.optional(),
+  currentProposalId: opaqueIdSchema.optional(),
+  closedAtMs: msSchema.optional(),
+});
+
+/** One prompt of a conversation and what became of it (control API, Authoring turn). */
+export const authoringTurnSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  authoringTurnId: opaqueIdSchema,
+  authoringSessionId: authoringSessionIdSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema,
+  sequence: countSchema,
+  prompt: z.string(),
+  model: modelSchema,
+  effort: effortSchema,
+  maxTurns: maxTurnsSchema,
+  maxBudgetUsd: maxBudgetUsdSchema,
+  timeoutMs: timeoutMsSchema,
+  state: openEnumeration(authoringTurnStates),
+  operationId: operationIdSchema,
+  createdAtMs: msSchema,
+  cancelRequestedAtMs: msSchema.optional(),
+  startedAtMs: msSchema.optional(),
+  finishedAtMs: msSchema.optional(),
+  proposalId: opaqueIdSchema.optional(),
+  agentSessionId: opaqueIdSchema.optional(),
+  actualModel: z.string().optional(),
+  turnsUsed: countSchema.optional(),
+  durationMs: countSchema.optional(),
+  estimatedCostUsd: z.number().min(0).optional(),
+  resultText: z.string().optional(),
+  error: operationErrorSchema.optional(),
+});
+
+/** Body of authoring.turns.create: only the prompt is required. */
+export const turnRequestSchema = z.strictObject({
+  prompt: text(1, 32_768),
+  model: modelSchema.optional(),
+  effort: effortSchema.optional(),
+  maxTurns: maxTurnsSchema.optional(),
+  maxBudgetUsd: maxBudgetUsdSchema.optional(),
+  timeoutMs: timeoutMsSchema.optional(),
+});
+
+export type AuthoringSession = z.infer<typeof authoringSessionSchema>;
+export type AuthoringTurn = z.infer<typeof authoringTurnSchema>;
+export type TurnRequest = z.infer<typeof turnRequestSchema>;

@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import {
+  buildAttemptIdSchema,
+  digestSchema,
+  environmentIdSchema,
+  organizationIdSchema,
+  principalSchema,
+  projectIdSchema,
+  revisionSchema,
+  sourceDraftIdSchema,
+} from '../identifiers.ts';
+import { integerSchema, msSchema, schemaVersionSchema, text } from '../scalars.ts';
+
+export const buildAttemptStates = [
+  'awaiting_upload',
+  'queued',
+  'fetching',
+  'compiling',
+  'verifying',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const;
+export type BuildAttemptState = (typeof buildAttemptStates)[number];
+
+/** The largest build archive, in bytes: 64 MiB. */
+export const MAX_BUILD_BYTES = 67_108_864;
+
+const buildBytesSchema = z.int().positive().max(MAX_BUILD_BYTES);
+
+const diagnosticSchema = z.strictObject({
+  code: text(1, 128),
+  severity: text(1, 64),
+  message: z.string(),
+  path: z.string().optional(),
+});
+
+/** One attempt at a build, with where its source came from (control API, Build attempt). */
+export const buildAttemptSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  buildAttemptId: buildAttemptIdSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema,
+  sourceKind: z.enum(['upload', 'draft']),
+  requestedBy: principalSchema,
+  state: z.enum(buildAttemptStates),
+  diagnostics: z.array(diagnosticSchema),
+  sourceClosure: z.array(text(1, 1024)).max(2000),
+  createdAtMs: msSchema,
+  updatedAtMs: msSchema,
+  sourceDraftId: sourceDraftIdSchema.optional(),
+  sourceRevision: z.literal(1).optional(),
+  sourceDigest: digestSchema.optional(),
+  revision: revisionSchema.optional(),
+  expectedBuildHash: digestSchema.optional(),
+  expectedArtifactDigest: digestSchema.optional(),
+  expectedBytes: buildBytesSchema.optional(),
+  advanceEnvironmentId: environmentIdSchema.optional(),
+  expectedEnvironmentVersion: integerSchema.optional(),
+  buildHash: digestSchema.optional(),
+  finishedAtMs: msSchema.optional(),
+});
+
+/** Body of builds.uploads.create. The environment to advance and its expected version come together or not at all. */
+export const buildUploadRequestSchema = z
+  .strictObject({
+    buildHash: digestSchema,
+    artifactDigest: digestSchema,
+    bytes: buildBytesSchema,
+    advanceEnvironmentId: environmentIdSchema.optional(),
+    expectedEnvironmentVersion: integerSchema.optional(),
+  })
+  .refine(
+    (body) => (body.advanceEnvironmentId === undefined) === (body.expectedEnvironmentVersion === undefined),
+    {
+      error: 'advanceEnvironmentId and expectedEnvironmentVersion go together',
+      path: ['advanceEnvironmentId'],
+    },
+  )
+  .meta({
+    dependentRequired: {
+      advanceEnvironmentId: ['expectedEnvironmentVersion'],
+      expectedEnvironmentVersion: ['advanceEnvironmentId'],
+    },
+  });
+
+/** Where to send the archive of a new build, until when and with which headers (control API, build-uploads). */
+export const buildUploadSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  attempt: buildAttemptSchema,
+  method: z.literal('PUT'),
+  uploadUrl: text(1, 4096),
+  headers: z.record(z.string(), z.string()),
+  expiresAtMs: msSchema,
+});
+
+const wholeNumberText = z
+  .string()
+  .regex(/^[0-9]{1,16}$/)
+  .transform(Number);
+
+/** What an upload address says in its query; the signature covers all of it and the attempt. */
+export const uploadAddressQuerySchema = z.strictObject({
+  artifactDigest: digestSchema,
+  bytes: wholeNumberText.pipe(buildBytesSchema),
+  expiresAtMs: wholeNumberText.pipe(msSchema),
+  signature: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+});
+
+export type UploadAddressQuery = z.infer<typeof uploadAddressQuerySchema>;
+export type BuildAttempt = z.infer<typeof buildAttemptSchema>;
+export type BuildUploadRequest = z.infer<typeof buildUploadRequestSchema>;
+export type BuildUpload = z.infer<typeof buildUploadSchema>;

@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import {
+  callbackReceiverBindingIdSchema,
+  digestSchema,
+  environmentIdSchema,
+  hostedSnapshotIdSchema,
+  organizationIdSchema,
+  projectIdSchema,
+  seedSchema,
+  sessionIdSchema,
+  slugSchema,
+} from '../identifiers.ts';
+import { integerSchema, msSchema, positiveIntegerSchema, schemaVersionSchema } from '../scalars.ts';
+
+export const sessionStates = [
+  'creating',
+  'warming',
+  'ready',
+  'resetting',
+  'degraded',
+  'expired',
+  'destroying',
+  'destroyed',
+] as const;
+export type SessionState = (typeof sessionStates)[number];
+
+export const warmPoolStates = ['preparing', 'ready', 'claimed', 'retired'] as const;
+
+/** The longest lifetime that any session may be given, in milliseconds: seven days. */
+export const MAX_SESSION_TTL_MS = 604_800_000;
+
+const warmPoolSchema = z.strictObject({ state: z.enum(warmPoolStates), setupHash: digestSchema });
+
+/** A world session (control API, World session). With neither drillId nor scenarioId it is the build baseline. */
+export const worldSessionSchema = z
+  .strictObject({
+    schemaVersion: schemaVersionSchema,
+    organizationId: organizationIdSchema,
+    projectId: projectIdSchema,
+    environmentId: environmentIdSchema,
+    sessionId: sessionIdSchema,
+    buildHash: digestSchema,
+    drillId: slugSchema.optional(),
+    scenarioId: slugSchema.optional(),
+    seed: seedSchema,
+    callbackReceiverBindingIds: z.array(callbackReceiverBindingIdSchema).max(64).default([]),
+    state: z.enum(sessionStates),
+    warmPool: warmPoolSchema.optional(),
+    leaseGeneration: positiveIntegerSchema,
+    parentSessionId: sessionIdSchema.optional(),
+    parentHostedSnapshotId: hostedSnapshotIdSchema.optional(),
+    createdAtMs: msSchema,
+    updatedAtMs: msSchema,
+    expiresAtMs: msSchema,
+    destroyedAtMs: msSchema.optional(),
+    version: integerSchema,
+  })
+  .refine((session) => session.drillId === undefined || session.scenarioId === undefined, {
+    error: 'drillId and scenarioId exclude each other',
+    path: ['scenarioId'],
+  })
+  .meta({ not: { required: ['drillId', 'scenarioId'] } });
+
+/** Body of sessions.extend. `ttlMs` counts from the admission of the request, not from the old deadline. */
+export const sessionExtendRequestSchema = z.strictObject({
+  expectedLeaseGeneration: positiveIntegerSchema,
+  expectedVersion: integerSchema,
+  ttlMs: positiveIntegerSchema.max(MAX_SESSION_TTL_MS),
+});
+
+export type WorldSession = z.infer<typeof worldSessionSchema>;
+export type SessionExtendRequest = z.infer<typeof sessionExtendRequestSchema>;

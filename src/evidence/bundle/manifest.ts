@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import {
+  evidenceBundleIdSchema,
+  hostedRunIdSchema,
+  msSchema,
+  organizationIdSchema,
+  projectIdSchema,
+  runIdSchema,
+  digestSchema,
+} from '../../contract/index.ts';
+import { LimitError } from '../../errors.ts';
+import { parseDocument, type DocumentKind } from '../document.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { pathSchema, refuseTwins } from '../path.ts';
+
+/** What an object of a bundle is. The first four are bound by the signature; a signed bundle has each exactly once. */
+export const OBJECT_ROLES = [
+  'run-result',
+  'evidence',
+  'state',
+  'trajectory',
+  'log',
+  'screenshot',
+  'video',
+  'file',
+] as const;
+export type ObjectRole = (typeof OBJECT_ROLES)[number];
+
+/** The roles whose objects a statement names by hash, with the field of the statement that does (formats §2). */
+export const SIGNED_ROLES = {
+  'run-result': 'runResultHash',
+  evidence: 'evidenceHash',
+  state: 'stateHash',
+  trajectory: 'trajectoryHash',
+} as const satisfies Partial<Record<ObjectRole, string>>;
+export type SignedRole = keyof typeof SIGNED_ROLES;
+export const signedRoles = Object.keys(SIGNED_ROLES) as readonly SignedRole[];
+
+const objectSchema = z.strictObject({
+  path: pathSchema.refine(
+    (path) => path.startsWith('objects/'),
+    'the path of an object begins with objects/',
+  ),
+  mediaType: z
+    .string()
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:;[ -~]*)?$/)
+    .max(255),
+  digest: digestSchema,
+  bytes: z.int().min(0),
+  role: z.enum(OBJECT_ROLES).optional(),
+});
+
+/** The bundle manifest (formats §1): closed, objects sorted by the UTF-8 bytes of their paths. */
+export const bundleManifestSchema = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('evidence.bundle'),
+    evidenceBundleId: evidenceBundleIdSchema,
+    organizationId: organizationIdSchema,
+    projectId: projectIdSchema,
+    hostedRunId: hostedRunIdSchema,
+    rerunOfHostedRunId: hostedRunIdSchema.optional(),
+    runId: runIdSchema,
+    createdAtMs: msSchema,
+    objects: z.array(objectSchema),
+  })
+  .check((context) => {
+    const objects = context.value.objects;
+    refuseTwins(objects, 'objects', context.issues);
+    refuseDisorder(objects, context.issues);
+    refuseSecondRole(objects, context.issues);
+  });
+
+export type BundleManifest = z.infer<typeof bundleManifestSchema>;
+export type BundleObject = BundleManifest['objects'][number];
+
+type Issues = z.core.$ZodRawIssue[];
+
+function refuseDisorder(objects: readonly BundleObject[], issues: Issues): void {
+  for (let i = 1; i < objects.length; i++) {
+    if (compareUtf8(objects[i - 1]!.path, objects[i]!.path) < 0) continue;
+    issues.push({
+      code: 'custom',
+      input: objects,
+      path: ['objects', i],
+      message: 'the objects are not sorted by path',
+    });
+    return;
+  }
+}
+
+function refuseSecondRole(objects: readonly BundleObject[], issues: Issues): void {
+  for (const role of signedRoles) {
+    const second = objects.findIndex(
+      (one, i) => one.role === role && objects.findIndex((o) => o.role === role) !== i,
+    );
+    if (second < 0) continue;
+    const message = `the role ${role} stands more than once`;
+    issues.push({ code: 'custom', input: objects, path: ['objects', second, 'role'], message });
+  }
+}
+
+const KIND: DocumentKind<BundleManifest> = {
+  schema: bundleManifestSchema,
+  code: 'bundle.MANIFEST_INVALID',
+  canonical: true,
+  rows: { objects: objectSchema },
+};
+
+/**
+ * Types a bundle manifest.
+ * @throws DrillproofError `bundle.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ */
+export function parseBundleManifest(
+  bytes: Uint8Array,
+  limits: EvidenceLimits = DEFAULT_LIMITS,
+): BundleManifest {
+  const manifest = parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes });
+  if (manifest.objects.length > limits.objects) {
+    throw new LimitError('bundle.OBJECTS_EXCEEDED', `more than ${limits.objects} objects`, {
+      path: '/objects',
+    });
+  }
+  return manifest;
+}
+
+/** The one encoding of a bundle manifest. */
+export const bundleManifestBytes = (manifest: BundleManifest): Uint8Array => canonicalBytes(manifest);
+
+/** The object of a role that stands at most once. */
+export const objectOfRole = (manifest: BundleManifest, role: SignedRole): BundleObject | undefined =>
+  manifest.objects.find((object) => object.role === role);
+
+/** Bytes of all objects: `storage.artifactBytes` of the bundle (formats §1). */
+export const artifactBytes = (manifest: BundleManifest): number =>
+  manifest.objects.reduce((sum, object) => sum + object.bytes, 0);

@@ -1,0 +1,171 @@
+import { once } from '../../bytes/once.ts';
+import { digestOf, digester, digestStream, type Digest } from '../../bytes/hash.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import type { Attestation, RunResult } from '../../contract/index.ts';
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/index.ts';
+import { ATTESTATION, BUNDLE_MANIFEST } from './archive.ts';
+import { attest } from './attestation.ts';
+import {
+  bundleManifestBytes,
+  bundleManifestSchema,
+  type BundleManifest,
+  type ObjectRole,
+} from './manifest.ts';
+import { bundleStatement, refuseMissingRoles, type BundleSigning } from './statement.ts';
+import { typeDocument } from '../document.ts';
+import { DEFAULT_LIMITS } from '../limits.ts';
+import { parseRunResult } from './run-result.ts';
+
+/** An object to be packed. `open` may be called several times and must give the same bytes each time. */
+export type ObjectInput = {
+  /** Begins with `objects/`. */
+  readonly path: string;
+  readonly mediaType: string;
+  readonly role?: ObjectRole;
+  readonly open: () => Bytes;
+};
+
+export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objects'> & {
+  readonly objects: readonly ObjectInput[];
+  /**
+   * The `result` of the hosted run. It becomes the object `objects/run-result.json`; its `stateHash`, `evidenceHash`
+   * and `trajectoryHash` are filled in from the objects of those roles where they are absent.
+   */
+  readonly runResult?: RunResultInput;
+};
+
+type RunResultInput = Omit<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'> &
+  Partial<Pick<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>>;
+
+export type PackedBundle = {
+  readonly manifest: BundleManifest;
+  readonly manifestDigest: Digest;
+  readonly attestation?: Attestation;
+  /**
+   * The bytes of the part archive, streamed; each call reads the objects again.
+   * @throws DrillproofError `io.CHANGED` when an object is no longer what the manifest says
+   */
+  archive(options?: ZipWriteOptions): AsyncGenerator<Uint8Array, void, undefined>;
+};
+
+const RUN_RESULT_PATH = 'objects/run-result.json';
+
+/**
+ * Packs the evidence of one run: digests its objects, writes the manifest, signs the statement when a signer is
+ * given, and streams the archive (formats §1, §2). The same input gives the same bytes, but for the signature.
+ * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
+ * @throws LimitError `bundle.OBJECTS_EXCEEDED`, `json.TOO_LARGE` for the run result
+ */
+export async function packBundle(input: BundleInput, signing?: BundleSigning): Promise<PackedBundle> {
+  const objects = await digestObjects(input.objects);
+  if (input.runResult !== undefined) objects.push(runResultObject(input.runResult, objects));
+  objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));
+  const manifest = manifestOf(input, objects);
+  const runResult = await readRunResult(objects);
+  const manifestBytes = bundleManifestBytes(manifest);
+  const manifestDigest = digestOf(manifestBytes);
+  const attestation = signing && (await attestBundle(manifest, manifestDigest, runResult, signing));
+  const documents = [entry(BUNDLE_MANIFEST, manifestBytes)];
+  if (attestation !== undefined) documents.push(entry(ATTESTATION, canonicalBytes(attestation)));
+  const entries = [...documents, ...objects.map(({ row, open }) => ({ name: row.path, open }))];
+  return {
+    manifest,
+    manifestDigest,
+    ...(attestation === undefined ? {} : { attestation }),
+    archive: (options) => writeZip(entries, options),
+  };
+}
+
+type Row = BundleManifest['objects'][number];
+type DigestedObject = { readonly row: Row; readonly open: () => Bytes };
+
+const entry = (name: string, bytes: Uint8Array): ZipInput => ({ name, open: () => once(bytes) });
+
+async function digestObjects(inputs: readonly ObjectInput[]): Promise<DigestedObject[]> {
+  const objects: DigestedObject[] = [];
+  for (const { path, mediaType, role, open } of inputs) {
+    const { digest, bytes } = await digestStream(open());
+    const row: Row = { path, mediaType, digest, bytes, ...(role === undefined ? {} : { role }) };
+    objects.push({ row, open: () => unchanged(row, open()) });
+  }
+  return objects;
+}
+
+/** Passes bytes on and throws at their end when they are not those that were digested. */
+async function* unchanged(row: Row, bytes: Bytes): Bytes {
+  const sum = digester();
+  for await (const chunk of bytes) {
+    sum.update(chunk);
+    yield chunk;
+  }
+  if (sum.digest() !== row.digest) {
+    throw new DrillproofError('io.CHANGED', `${row.path} changed while it was being packed`, {
+      path: row.path,
+    });
+  }
+}
+
+function runResultObject(runResult: RunResultInput, objects: readonly DigestedObject[]): DigestedObject {
+  const digestOfRole = (role: ObjectRole): string | undefined =>
+    objects.find((object) => object.row.role === role)?.row.digest;
+  const bytes = canonicalBytes({
+    stateHash: digestOfRole('state'),
+    evidenceHash: digestOfRole('evidence'),
+    trajectoryHash: digestOfRole('trajectory'),
+    ...runResult,
+  });
+  const row: Row = {
+    path: RUN_RESULT_PATH,
+    mediaType: 'application/json',
+    digest: digestOf(bytes),
+    bytes: bytes.length,
+    role: 'run-result',
+  };
+  return { row, open: () => once(bytes) };
+}
+
+function manifestOf(input: BundleInput, objects: readonly DigestedObject[]): BundleManifest {
+  if (objects.length > DEFAULT_LIMITS.objects)
+    throw new LimitError('bundle.OBJECTS_EXCEEDED', `more than ${DEFAULT_LIMITS.objects} objects`);
+  const { objects: _objects, runResult: _runResult, ...facts } = input;
+  const value = {
+    schemaVersion: 1,
+    kind: 'evidence.bundle',
+    ...facts,
+    objects: objects.map(({ row }) => row),
+  };
+  return typeDocument(value, { schema: bundleManifestSchema, code: 'pack.INPUT_INVALID' });
+}
+
+async function attestBundle(
+  manifest: BundleManifest,
+  manifestDigest: Digest,
+  runResult: RunResult | undefined,
+  signing: BundleSigning,
+): Promise<Attestation> {
+  refuseMissingRoles(manifest);
+  if (runResult === undefined) throw new DrillproofError('internal.BUG', 'the roles were checked before');
+  return attest(bundleStatement(manifest, manifestDigest, runResult, signing), signing.signer);
+}
+
+/** The run result of a bundle, signed or not: one that no verifier would read is not packed. */
+async function readRunResult(objects: readonly DigestedObject[]): Promise<RunResult | undefined> {
+  const object = objects.find(({ row }) => row.role === 'run-result');
+  if (object === undefined) return undefined;
+  if (object.row.bytes > DEFAULT_LIMITS.runResultBytes) {
+    const message = `the run result has more than ${DEFAULT_LIMITS.runResultBytes} bytes`;
+    throw new LimitError('json.TOO_LARGE', message, { path: object.row.path });
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of object.open()) chunks.push(chunk);
+  try {
+    return parseRunResult(new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer()));
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    const context = { cause: error, path: object.row.path, details: { ...error.details } };
+    throw new DrillproofError('pack.INPUT_INVALID', `the run result: ${error.message}`, context);
+  }
+}

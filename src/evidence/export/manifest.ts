@@ -1,0 +1,152 @@
+import * as z from 'zod';
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import {
+  decimalBytesSchema,
+  evidenceBundleIdSchema,
+  evidenceExportIdSchema,
+  exportScopeSchema,
+  localReportIdSchema,
+  msSchema,
+  organizationIdSchema,
+  projectIdSchema,
+  digestSchema,
+} from '../../contract/index.ts';
+import { LimitError } from '../../errors.ts';
+import { parseDocument, type DocumentKind } from '../document.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { pathSchema } from '../path.ts';
+
+/** The path of a part or of a report archive in an export (formats §1, Export). */
+export const partPath = (evidenceBundleId: string): string => `parts/${evidenceBundleId}.zip`;
+export const localReportPath = (localReportId: string): string => `local-reports/${localReportId}.zip`;
+
+const partRowSchema = z.strictObject({
+  ordinal: z.int().min(0),
+  evidenceBundleId: evidenceBundleIdSchema,
+  projectId: projectIdSchema,
+  path: pathSchema,
+  digest: digestSchema,
+  bytes: decimalBytesSchema,
+  manifestDigest: digestSchema,
+  signed: z.boolean(),
+});
+
+const reportRowSchema = z.strictObject({
+  ordinal: z.int().min(0),
+  localReportId: localReportIdSchema,
+  projectId: projectIdSchema,
+  path: pathSchema,
+  digest: digestSchema,
+  bytes: decimalBytesSchema,
+  manifestDigest: digestSchema,
+  expandedBytes: decimalBytesSchema,
+});
+
+export type PartRow = z.infer<typeof partRowSchema>;
+export type LocalReportRow = z.infer<typeof reportRowSchema>;
+
+/** The export manifest (formats §1): closed, two ordinal sequences, each from 0 without a gap. */
+export const exportManifestSchema = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('evidence.export'),
+    evidenceExportId: evidenceExportIdSchema,
+    organizationId: organizationIdSchema,
+    scope: exportScopeSchema,
+    fromAtMs: msSchema,
+    throughAtMs: msSchema,
+    selectionDigest: digestSchema,
+    parts: z.array(partRowSchema),
+    localReports: z.array(reportRowSchema),
+  })
+  .check(({ value, issues }) => {
+    const add = (path: PropertyKey[], message: string): void => {
+      issues.push({ code: 'custom', input: value, path, message });
+    };
+    const parts = value.parts.map((row) => ({
+      row,
+      id: row.evidenceBundleId,
+      path: partPath(row.evidenceBundleId),
+    }));
+    const reports = value.localReports.map((row) => ({
+      row,
+      id: row.localReportId,
+      path: localReportPath(row.localReportId),
+    }));
+    checkRows(parts, 'parts', value.scope, add);
+    checkRows(reports, 'localReports', value.scope, add);
+    if (value.throughAtMs < value.fromAtMs) add(['throughAtMs'], 'the window ends before it begins');
+  });
+
+export type ExportManifest = z.infer<typeof exportManifestSchema>;
+type Scope = ExportManifest['scope'];
+type Row = { row: PartRow | LocalReportRow; id: string; path: string };
+
+function checkRows(
+  rows: readonly Row[],
+  member: string,
+  scope: Scope,
+  add: (path: PropertyKey[], message: string) => void,
+): void {
+  const twins = new Set<string>();
+  for (const [i, { row, id, path }] of rows.entries()) {
+    if (row.ordinal !== i) add([member, i, 'ordinal'], `the ordinal is not ${i}`);
+    if (row.path !== path) add([member, i, 'path'], `the path is not ${path}`);
+    if (twins.has(id.toLowerCase())) add([member, i], `the id ${id} stands twice`);
+    twins.add(id.toLowerCase());
+    if (!Number.isSafeInteger(Number(row.bytes)))
+      add([member, i, 'bytes'], 'more bytes than a file can have');
+    if (scope.kind === 'project' && row.projectId !== scope.projectId) {
+      add([member, i, 'projectId'], 'the project is not that of the scope');
+    }
+  }
+}
+
+const KIND: DocumentKind<ExportManifest> = {
+  schema: exportManifestSchema,
+  code: 'export.MANIFEST_INVALID',
+  canonical: true,
+  rows: { parts: partRowSchema, localReports: reportRowSchema },
+};
+
+/**
+ * Types an export manifest.
+ * @throws DrillproofError `export.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ * @throws LimitError `export.PARTS_EXCEEDED`
+ */
+export function parseExportManifest(
+  bytes: Uint8Array,
+  limits: EvidenceLimits = DEFAULT_LIMITS,
+): ExportManifest {
+  const manifest = parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes });
+  for (const member of ['parts', 'localReports'] as const) {
+    if (manifest[member].length > limits.parts) {
+      throw new LimitError('export.PARTS_EXCEEDED', `more than ${limits.parts} rows`, { path: `/${member}` });
+    }
+  }
+  return manifest;
+}
+
+/** The one encoding of an export manifest. */
+export const exportManifestBytes = (manifest: ExportManifest): Uint8Array => canonicalBytes(manifest);
+
+/** The digest that covers which bundles and reports were selected, and in which order (formats §1). */
+export function selectionDigest(
+  parts: readonly Pick<PartRow, 'evidenceBundleId' | 'manifestDigest'>[],
+  reports: readonly Pick<LocalReportRow, 'localReportId' | 'manifestDigest'>[],
+): Digest {
+  return digestOf(
+    canonicalBytes([
+      ...parts.map(({ evidenceBundleId, manifestDigest }) => ({ evidenceBundleId, manifestDigest })),
+      ...reports.map(({ localReportId, manifestDigest }) => ({ localReportId, manifestDigest })),
+    ]),
+  );
+}
+
+/** Sum of decimal byte strings, exact at any size. */
+export const sumBytes = (counts: Iterable<string>): string => {
+  let sum = 0n;
+  for (const count of counts) sum += BigInt(count);
+  return sum.toString();
+};

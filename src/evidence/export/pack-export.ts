@@ -1,0 +1,215 @@
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
+import {
+  evidenceExportSchema,
+  EXPORT_PREDICATE_TYPE,
+  exportAttestationSchema,
+  type EvidenceExport,
+  type ExportAttestation,
+} from '../../contract/index.ts';
+import type { Signer } from '../../trust/index.ts';
+import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
+import { brokenDocument, typeDocument, type DocumentIssue } from '../document.ts';
+import {
+  exportManifestBytes,
+  exportManifestSchema,
+  localReportPath,
+  partPath,
+  selectionDigest,
+  sumBytes,
+  type ExportManifest,
+} from './manifest.ts';
+import type { PartFacts } from '../bundle/part-facts.ts';
+
+/** Names of the documents of an export (formats §1, Export). */
+export const EXPORT_MANIFEST = 'manifest.json';
+export const EXPORT_RESOURCE = 'export.json';
+export const EXPORT_ATTESTATION = 'export-attestation.json';
+
+/** What an export has to know of a local report: the archive is opaque, the last two are its uploader's claims. */
+export type LocalReportFacts = {
+  readonly localReportId: string;
+  readonly projectId: string;
+  readonly createdAtMs: number;
+  readonly digest: Digest;
+  readonly bytes: number;
+  readonly manifestDigest: string;
+  readonly expandedBytes: string;
+};
+
+export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizationId' | 'scope'> & {
+  /** The window: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` for everything in it. */
+  readonly fromAtMs: number;
+  readonly throughAtMs: number;
+  readonly operationId: string;
+  readonly requestedBy: string;
+  readonly createdAtMs: number;
+  readonly completedAtMs: number;
+  readonly parts: readonly PartFacts[];
+  readonly localReports: readonly LocalReportFacts[];
+};
+
+export type ExportSigning = { readonly signer: Signer; readonly issuer: string; readonly issuedAtMs: number };
+
+/** The documents of an export, ready to be written beside the parts and reports that they list. */
+export type PackedExport = {
+  readonly manifest: ExportManifest;
+  readonly manifestDigest: Digest;
+  readonly resource: EvidenceExport;
+  readonly attestation?: ExportAttestation;
+  /** Every document by its path, in the order in which it stands in a one-file export. */
+  readonly documents: readonly { readonly path: string; readonly bytes: Uint8Array }[];
+};
+
+/**
+ * Makes the documents of an export from the facts of its parts and local reports, which it puts in order
+ * (formats §1, Export manifest).
+ * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
+ */
+export async function packExport(input: ExportInput, signing?: ExportSigning): Promise<PackedExport> {
+  refuseForeign(input);
+  const manifest = manifestOf(input);
+  const manifestBytes = exportManifestBytes(manifest);
+  const manifestDigest = digestOf(manifestBytes);
+  const resource = resourceOf(input, manifest, manifestDigest, manifestBytes.length);
+  const attestation =
+    signing && (await attest(exportStatement(manifest, manifestDigest, signing), signing.signer));
+  const documents = [
+    { path: EXPORT_MANIFEST, bytes: manifestBytes },
+    { path: EXPORT_RESOURCE, bytes: toUtf8(`${JSON.stringify(resource, null, 2)}\n`) },
+  ];
+  if (attestation !== undefined)
+    documents.push({ path: EXPORT_ATTESTATION, bytes: canonicalBytes(attestation) });
+  return {
+    manifest,
+    manifestDigest,
+    resource,
+    ...(attestation === undefined ? {} : { attestation }),
+    documents,
+  };
+}
+
+function refuseForeign({ organizationId, fromAtMs, throughAtMs, parts, localReports }: ExportInput): void {
+  const issues: DocumentIssue[] = [];
+  const rows = [
+    ...parts.map(({ manifest }) => ({ id: manifest.evidenceBundleId, createdAtMs: manifest.createdAtMs })),
+    ...localReports.map(({ localReportId, createdAtMs }) => ({ id: localReportId, createdAtMs })),
+  ];
+  for (const { id, createdAtMs } of rows) {
+    if (createdAtMs < fromAtMs || createdAtMs >= throughAtMs) {
+      issues.push({
+        path: id,
+        message: `${id} was created at ${createdAtMs}, outside the window of the export`,
+      });
+    }
+  }
+  for (const { manifest } of parts) {
+    if (manifest.organizationId === organizationId) continue;
+    const message = `${manifest.evidenceBundleId} belongs to ${manifest.organizationId}, not to ${organizationId}`;
+    issues.push({ path: manifest.evidenceBundleId, message });
+  }
+  if (issues.length > 0) throw brokenDocument('pack.INPUT_INVALID', issues);
+}
+
+/** Order of selection: by time of creation, then by id. */
+const inOrder = <T>(rows: readonly T[], key: (row: T) => { createdAtMs: number; id: string }): T[] =>
+  rows.toSorted((a, b) => {
+    const [left, right] = [key(a), key(b)];
+    return left.createdAtMs - right.createdAtMs || compareUtf8(left.id, right.id);
+  });
+
+function manifestOf(input: ExportInput): ExportManifest {
+  const { evidenceExportId, organizationId, scope, fromAtMs, throughAtMs } = input;
+  const parts = inOrder(input.parts, ({ manifest }) => ({
+    createdAtMs: manifest.createdAtMs,
+    id: manifest.evidenceBundleId,
+  })).map(({ manifest, manifestDigest, signed, digest, bytes }, ordinal) => ({
+    ordinal,
+    evidenceBundleId: manifest.evidenceBundleId,
+    projectId: manifest.projectId,
+    path: partPath(manifest.evidenceBundleId),
+    digest,
+    bytes: String(bytes),
+    manifestDigest,
+    signed,
+  }));
+  const localReports = inOrder(input.localReports, ({ createdAtMs, localReportId }) => ({
+    createdAtMs,
+    id: localReportId,
+  })).map(({ createdAtMs: _createdAtMs, bytes, ...report }, ordinal) => ({
+    ordinal,
+    ...report,
+    path: localReportPath(report.localReportId),
+    bytes: String(bytes),
+  }));
+  return typeDocument(
+    {
+      schemaVersion: 1,
+      kind: 'evidence.export',
+      evidenceExportId,
+      organizationId,
+      scope,
+      fromAtMs,
+      throughAtMs,
+      selectionDigest: selectionDigest(parts, localReports),
+      parts,
+      localReports,
+    },
+    { schema: exportManifestSchema, code: 'pack.INPUT_INVALID' },
+  );
+}
+
+function resourceOf(
+  input: ExportInput,
+  manifest: ExportManifest,
+  manifestDigest: Digest,
+  manifestBytes: number,
+): EvidenceExport {
+  const { parts, localReports } = manifest;
+  const reports = localReports.length;
+  return typeDocument(
+    {
+      schemaVersion: 1,
+      evidenceExportId: manifest.evidenceExportId,
+      organizationId: manifest.organizationId,
+      scope: manifest.scope,
+      operationId: input.operationId,
+      state: 'available',
+      requestedBy: input.requestedBy,
+      fromAtMs: manifest.fromAtMs,
+      throughAtMs: manifest.throughAtMs,
+      selectionDigest: manifest.selectionDigest,
+      bundleCount: parts.length,
+      completedBundleCount: parts.length,
+      sourceBytes: sumBytes([
+        ...input.parts.map((part) => String(part.totalBytes)),
+        ...localReports.map((report) => report.expandedBytes),
+      ]),
+      archiveBytes: sumBytes([...parts, ...localReports].map((row) => row.bytes)),
+      createdAtMs: input.createdAtMs,
+      updatedAtMs: input.completedAtMs,
+      ...(reports === 0 ? {} : { localReportCount: reports, completedLocalReportCount: reports }),
+      manifestDigest,
+      manifestBytes: String(manifestBytes),
+      completedAtMs: input.completedAtMs,
+    },
+    { schema: evidenceExportSchema, code: 'pack.INPUT_INVALID' },
+  );
+}
+
+/** The statement that a signer makes about an export manifest (formats §2, Export attestation). */
+export function exportStatement(
+  { evidenceExportId, organizationId }: ExportManifest,
+  manifestDigest: Digest,
+  { signer, issuer, issuedAtMs }: ExportSigning,
+): ExportStatement {
+  return typeStatement(exportAttestationSchema, {
+    schemaVersion: 1,
+    predicateType: EXPORT_PREDICATE_TYPE,
+    issuer,
+    keyId: signer.keyId,
+    issuedAtMs,
+    subject: { evidenceExportId, organizationId, manifestDigest },
+  });
+}

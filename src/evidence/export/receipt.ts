@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import type { Digest } from '../../bytes/hash.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import {
+  decimalBytesSchema,
+  digestSchema,
+  evidenceExportIdSchema,
+  msSchema,
+  organizationIdSchema,
+  projectIdSchema,
+} from '../../contract/index.ts';
+import { parseDocument, type DocumentKind } from '../document.ts';
+import { DEFAULT_LIMITS } from '../limits.ts';
+import { pathSchema } from '../path.ts';
+
+/** Where receipts lie in a mirror: their time to the millisecond, and the beginning of their digest. */
+export const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/;
+/** Beyond it a time has another form, and names would no longer sort by it. */
+const LAST_NAMED_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+const codeSchema = z.string().regex(/^[a-z][a-z-]*\.[A-Z][A-Z0-9_]*$/);
+
+/** An address without anything that could be a secret. */
+const sourceSchema = z
+  .string()
+  .max(2048)
+  .check(({ value, issues }) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const plain = url !== undefined && url.username === '' && url.password === '' && !/[?#]/.test(value);
+    if (!plain)
+      issues.push({ code: 'custom', input: value, message: 'not an address without user and query' });
+  });
+
+/**
+ * What became of one file: fetched whole, resumed from what was there, kept because it was proven, or linked from a
+ * store on the same machine.
+ */
+const fileStates = ['fetched', 'resumed', 'kept', 'linked'] as const;
+
+const fileSchema = z.strictObject({ path: pathSchema, bytes: decimalBytesSchema, state: z.enum(fileStates) });
+const linkedFileSchema = z.strictObject({
+  path: pathSchema,
+  bytes: decimalBytesSchema,
+  /** `repaired`: brought anew in the place of a damaged one. */
+  state: z.enum([...fileStates, 'repaired']),
+  /** SHA-256 of a file that the manifest does not pin, such as the export attestation. */
+  digest: digestSchema.exactOptional(),
+});
+const failureSchema = z.strictObject({
+  path: pathSchema,
+  code: codeSchema,
+  message: z.string().min(1).max(2000),
+});
+
+const receiptHead = {
+  kind: z.literal('mirror.receipt'),
+  evidenceExportId: evidenceExportIdSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema,
+  manifestDigest: digestSchema,
+  /** Whether the manifest came from the source, from the caller, or, when the source deletes the export, was here. */
+  manifestFrom: z.enum(['source', 'caller', 'target']),
+  /** The base address of the control plane. */
+  source: sourceSchema,
+  tool: z.string().min(1).max(128),
+  startedAtMs: msSchema,
+  finishedAtMs: msSchema,
+  outcome: z.enum(['complete', 'incomplete']),
+  /** Whether the caller asked to leave the local reports out. */
+  withoutLocalReports: z.boolean(),
+  failures: z.array(failureSchema),
+};
+
+type Ended = z.core.ParsePayload<{ outcome: string; failures: readonly unknown[] }>;
+const agrees = ({ value, issues }: Ended): void => {
+  if ((value.outcome === 'complete') === (value.failures.length === 0)) return;
+  issues.push({ code: 'custom', input: value, path: ['outcome'], message: 'contradicts the failures' });
+};
+
+/** A receipt as it was before receipts were linked: it can begin a chain, and names no other. */
+export const unlinkedReceiptSchema = z
+  .strictObject({ schemaVersion: z.literal(1), ...receiptHead, files: z.array(fileSchema) })
+  .check(agrees);
+
+/**
+ * What one run of a mirror did: which bytes it fetched and kept, from where and when. The digests of the files are
+ * those of the manifest, which `manifestDigest` pins. Closed; `complete` means that every file listed was proven.
+ */
+export const receiptSchema = z
+  .strictObject({
+    schemaVersion: z.literal(2),
+    ...receiptHead,
+    files: z.array(linkedFileSchema),
+    /** The receipt of this mirror before this one; absent in the first. */
+    previous: z.strictObject({ path: z.string().regex(RECEIPT_PATH), digest: digestSchema }).exactOptional(),
+  })
+  .check(agrees);
+
+const anySchema = z.discriminatedUnion('schemaVersion', [unlinkedReceiptSchema, receiptSchema]);
+
+/** The receipt of a run of this version. */
+export type LinkedReceipt = z.infer<typeof receiptSchema>;
+export type MirrorReceipt = z.infer<typeof anySchema>;
+/** How a receipt names the one before it. */
+export type ReceiptLink = NonNullable<LinkedReceipt['previous']>;
+
+const KIND: DocumentKind<MirrorReceipt> = {
+  schema: anySchema,
+  code: 'receipt.INVALID',
+  canonical: false,
+  rows: { files: linkedFileSchema, failures: failureSchema },
+};
+
+/**
+ * Types a receipt of a mirror.
+ * @throws DrillproofError `receipt.INVALID`, and what the JSON parser throws
+ */
+export const parseReceipt = (bytes: Uint8Array): MirrorReceipt =>
+  parseDocument(bytes, KIND, { maxBytes: DEFAULT_LIMITS.manifestBytes });
+
+/** The bytes of a receipt as a mirror writes it. */
+export const receiptBytes = (receipt: MirrorReceipt): Uint8Array => canonicalBytes(receipt);
+
+/** The path of a receipt in its mirror, which follows from its bytes. */
+export function receiptPath({ finishedAtMs }: Pick<MirrorReceipt, 'finishedAtMs'>, digest: Digest): string {
+  // No colon, which is no character of a portable path (formats §1, Paths).
+  const time = new Date(Math.max(0, Math.min(finishedAtMs, LAST_NAMED_MS)))
+    .toISOString()
+    .replaceAll(/[-:]/g, '');
+  return `receipts/${time}-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}.json`;
+}
+
+/** Whether a path is one that a receipt can have. */
+export const isReceiptPath = (path: string): boolean => RECEIPT_PATH.test(path);
+
+/** Whether a file of a mirror is a receipt, whatever its name. */
+export const isReceiptFile = (path: string): boolean => /^receipts\/[^/]+\.json$/.test(path);
+
+/** Whether a file of a mirror is an envelope that signs a receipt. */
+export const isReceiptEnvelope = (path: string): boolean => /^receipts\/[^/]+\.json\.dsse$/.test(path);
+
+/** The time in the path of a receipt. */
+export function timeInPath(path: string): number {
+  const time = path.slice('receipts/'.length);
+  return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{3}Z).*$/, '$1-$2-$3T$4:$5:$6'));
+}
+
+/** The path of the envelope that signs a receipt. */
+export const receiptEnvelopePath = (path: string): string => `${path}.dsse`;

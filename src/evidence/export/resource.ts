@@ -1,0 +1,58 @@
+import { evidenceExportSchema, type EvidenceExport } from '../../contract/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { parseDocument, type DocumentKind } from '../document.ts';
+import { sumBytes, type ExportManifest } from './manifest.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import type { BrokenBinding } from '../bundle/bindings.ts';
+
+const KIND: DocumentKind<EvidenceExport> = {
+  schema: evidenceExportSchema,
+  code: 'export.RESOURCE_INVALID',
+  canonical: false,
+};
+
+/**
+ * Types `export.json`, the export resource; it is parsed strictly but need not be canonical.
+ * @throws DrillproofError `export.RESOURCE_INVALID`, and what the JSON parsers throw
+ */
+export const parseExportResource = (
+  bytes: Uint8Array,
+  limits: EvidenceLimits = DEFAULT_LIMITS,
+): EvidenceExport => parseDocument(bytes, KIND, { maxBytes: limits.documentBytes });
+
+type Row = readonly [field: string, stated: unknown, found: unknown];
+
+/** Every field of the resource that the manifest determines, and differs from it (formats §1, Export manifest). */
+export function resourceDifferences(
+  resource: EvidenceExport,
+  manifest: ExportManifest,
+  manifestDigest: Digest,
+  manifestBytes: number,
+): BrokenBinding[] {
+  const { parts, localReports } = manifest;
+  const rows: Row[] = [
+    ['state', resource.state, 'available'],
+    ['evidenceExportId', resource.evidenceExportId, manifest.evidenceExportId],
+    ['organizationId', resource.organizationId, manifest.organizationId],
+    ['scope', resource.scope, manifest.scope],
+    ['fromAtMs', resource.fromAtMs, manifest.fromAtMs],
+    ['throughAtMs', resource.throughAtMs, manifest.throughAtMs],
+    ['selectionDigest', resource.selectionDigest, manifest.selectionDigest],
+    ['manifestDigest', resource.manifestDigest, manifestDigest],
+    ['manifestBytes', resource.manifestBytes, String(manifestBytes)],
+    ['bundleCount', resource.bundleCount, parts.length],
+    [
+      'localReportCount',
+      resource.localReportCount,
+      localReports.length === 0 ? undefined : localReports.length,
+    ],
+    ['archiveBytes', resource.archiveBytes, sumBytes([...parts, ...localReports].map((row) => row.bytes))],
+  ];
+  return rows
+    .map(([field, stated, found]) => ({ field, expected: show(found), actual: show(stated) }))
+    .filter(({ expected, actual }) => expected !== actual);
+}
+
+const show = (value: unknown): string =>
+  value === undefined ? 'absent' : typeof value === 'string' ? value : canonicalJson(value);

@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises';
+import { DrillproofError } from '../../errors.ts';
+import {
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  findEntry,
+  zipSource,
+  type EvidenceSource,
+  type OpenFile,
+} from '../../evidence/index.ts';
+import { openZip, type ZipArchive } from '../../zip/index.ts';
+import { exportTree } from '../mirror/export-tree.ts';
+import { openFile } from './file-access.ts';
+import { ioError } from '../fs-errors.ts';
+import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
+
+/** Evidence that a person named: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. */
+export type OpenEvidence =
+  | { readonly kind: 'export'; readonly source: EvidenceSource; close(): Promise<void> }
+  | { readonly kind: 'part'; readonly access: OpenFile; close(): Promise<void> };
+
+/**
+ * Opens evidence by what it is. A file that is no readable ZIP is opened as a part, so that verifying it says what is
+ * wrong with it.
+ * @param path a path, or an address `s3://bucket/prefix`, for which `env` holds the AWS variables
+ * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
+ *   `usage.INVALID`, `io.PACKAGE_MISSING`
+ */
+export async function openEvidence(path: string, env: AwsEnvironment = process.env): Promise<OpenEvidence> {
+  if (isS3Url(path)) {
+    // Loaded only here: what lies on this machine is read without a line of code that could reach another.
+    const { openS3Evidence } = await import('../s3/open-evidence.ts');
+    return openS3Evidence(path, { name: 'the address in S3', code: 'usage.INVALID' }, env);
+  }
+  const stats = await stat(path).catch((cause: unknown) => {
+    throw ioError(cause, path, 'read');
+  });
+  return stats.isDirectory() ? openTree(exportTree(path).source, path) : openArchive(await openFile(path));
+}
+
+/** Opens a tree of files as an export. @throws DrillproofError `export.NOT_AN_EXPORT`, and what the source throws */
+export async function openTree(source: EvidenceSource, name: string): Promise<OpenEvidence> {
+  const files = await source.files();
+  if (!files.some((file) => looksLikeExport(file.path))) throw notAnExport(name, files.length);
+  return { kind: 'export', source, close: () => Promise.resolve() };
+}
+
+const looksLikeExport = (path: string): boolean =>
+  path === EXPORT_MANIFEST || path === EXPORT_RESOURCE || path.startsWith('parts/');
+
+function notAnExport(path: string, files: number): DrillproofError {
+  const what = files === 0 ? 'is empty' : 'holds neither manifest.json nor export.json nor parts/';
+  return new DrillproofError('export.NOT_AN_EXPORT', `${path} ${what}`, { path });
+}
+
+/** Opens one file as an export or a part, and closes it should that fail. @throws DrillproofError `io.UNREADABLE` */
+export async function openArchive(access: OpenFile): Promise<OpenEvidence> {
+  const close = (): Promise<void> => access.close();
+  const archive = await openZip(access).catch(async (error: unknown) => {
+    if (error instanceof DrillproofError && error.code.startsWith('zip.')) return undefined;
+    await close();
+    throw error;
+  });
+  if (archive !== undefined && isExport(archive))
+    return { kind: 'export', source: zipSource(archive, access), close };
+  return { kind: 'part', access, close };
+}
+
+/** Both kinds hold a manifest.json; only an export has its resource, its parts or its reports beside it. */
+function isExport(archive: ZipArchive): boolean {
+  if (findEntry(archive, EXPORT_RESOURCE) !== undefined) return true;
+  return archive.entries.some(({ name }) => name.startsWith('parts/') || name.startsWith('local-reports/'));
+}

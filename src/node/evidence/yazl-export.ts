@@ -1,0 +1,72 @@
+import { addAbortSignal, Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { DrillproofError } from '../../errors.ts';
+import { assertSafeName, distinctNames } from '../../zip/read/names.ts';
+
+/** One file of the export. `open` (a `Readable` will do) is called once, when all files before it are written. */
+export type ExportFile = {
+  readonly path: string;
+  readonly bytes: number;
+  open(): AsyncIterable<Uint8Array>;
+};
+
+// The same metadata everywhere and always: yazl turns an early date into 1980-01-01 00:00 in any time zone.
+const ENTRY_OPTIONS = { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100644, compress: false };
+
+/**
+ * Writes an export as one ZIP through yazl and ends `out`: entries stored, in the order given, with time 1980-01-01
+ * 00:00 and mode 0100644 (formats §1, Export). The same files in the same order give the same bytes.
+ *
+ * Each entry carries a data descriptor. yazl leaves it out only for `addBuffer`, which keeps every buffer until the
+ * archive is finished and takes no more than 1 GiB: an export of thousands of parts would lie in memory whole. Its
+ * streams are opened one after the other and hold a few chunks.
+ * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` for a file of another size than
+ * announced; what a file or `out` throws passes unchanged. Whatever fails, `out` is destroyed.
+ */
+export async function zipExport(
+  files: Iterable<ExportFile> | AsyncIterable<ExportFile>,
+  out: Writable,
+): Promise<void> {
+  const zip = new ZipFile();
+  const stop = new AbortController();
+  const fail = (error: unknown): void => stop.abort(error);
+  zip.on('error', fail);
+  const written = pipeline(zip.outputStream, out, { signal: stop.signal }).catch((error: unknown) => {
+    fail(error); // closes the file that is being read
+    throw stop.signal.reason;
+  });
+  await Promise.all([written, addAll(zip, files, stop.signal).catch(fail)]);
+}
+
+async function addAll(
+  zip: ZipFile,
+  files: Iterable<ExportFile> | AsyncIterable<ExportFile>,
+  signal: AbortSignal,
+): Promise<void> {
+  const assertNew = distinctNames();
+  for await (const file of files) {
+    signal.throwIfAborted();
+    assertSafeName(file.path);
+    assertNew(file.path);
+    zip.addReadStreamLazy(file.path, { ...ENTRY_OPTIONS, size: file.bytes }, (answer) => {
+      const stream = Readable.from(announced(file));
+      stream.on('error', (error) => zip.emit('error', error)); // yazl itself does not listen
+      addAbortSignal(signal, stream);
+      answer(null, stream);
+    });
+  }
+  zip.end();
+}
+
+/** The bytes of a file, exactly as many as announced: the headers depend on it. */
+async function* announced(file: ExportFile): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of file.open()) {
+    bytes += chunk.length;
+    if (bytes > file.bytes) break;
+    yield chunk;
+  }
+  if (bytes === file.bytes) return;
+  throw new DrillproofError('io.CHANGED', `not the announced ${file.bytes} bytes`, { path: file.path });
+}

@@ -1,0 +1,101 @@
+import { fromBase64 } from '../../bytes/text/base64.ts';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { DrillproofError } from '../../errors.ts';
+import { signChecked, type Signer, type VerifyingKey } from '../../trust/index.ts';
+import { readVerifyingKey } from './keys.ts';
+import { runCommand, type CommandRun } from './run-command.ts';
+
+export type CommandSignerOptions = {
+  /** Program and arguments; no shell sees them. `commandWords` makes them of one line. */
+  readonly command: readonly [program: string, ...words: string[]];
+  /** The public half of the key that signs. Default: what the command writes when it is asked for it. */
+  readonly publicKey?: VerifyingKey | undefined;
+  /** How long the command may take each time it is run, in milliseconds; default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** The environment of the command; `DRILLPROOF_TOKEN` is never handed on. Default: that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What becomes of the standard error of the command; default `ignore`. */
+  readonly stderr?: 'inherit' | 'ignore';
+  readonly signal?: AbortSignal;
+};
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** A signature has up to 72 bytes, a key file a few hundred: nothing that may be an answer is longer. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** Tells the command what is wanted of it: `sign` or `public-key`. */
+const REQUEST = 'DRILLPROOF_SIGNER';
+
+/**
+ * A signer whose key never comes here: a command is run for every signature, gets the message on standard input and
+ * writes the signature to standard output, as DER or as base64 of it (formats §2, Signer command). Every signature is
+ * verified with the public key before it is given out.
+ * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`, of which signing throws
+ *   the same, and `trust.SIGNER_FAULT` for a signature that does not verify
+ */
+export async function commandSigner(options: CommandSignerOptions): Promise<Signer> {
+  const { publicKey = await askedKey(options) } = options;
+  const { keyId, point } = publicKey;
+  const raw: Signer = {
+    keyId,
+    point,
+    sign: async (message) => derOf(await ask(options, 'sign', message), options.command[0]),
+  };
+  return { keyId, point, sign: (message) => signChecked(raw, message) };
+}
+
+function ask(options: CommandSignerOptions, request: string, input: Uint8Array): Promise<Uint8Array> {
+  const { command, timeoutMs = DEFAULT_TIMEOUT_MS, env = process.env, stderr = 'ignore', signal } = options;
+  const { DRILLPROOF_TOKEN: _token, ...handed } = env;
+  const run: CommandRun = {
+    command,
+    input,
+    env: { ...handed, [REQUEST]: request },
+    timeoutMs,
+    maxBytes: MAX_ANSWER_BYTES,
+    stderr,
+    signal,
+  };
+  return runCommand(run);
+}
+
+async function askedKey(options: CommandSignerOptions): Promise<VerifyingKey> {
+  const answer = await ask(options, 'public-key', new Uint8Array());
+  try {
+    const { keyId, point } = readVerifyingKey(answer);
+    return { keyId, point };
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const message = `${options.command[0]} was asked for its public key and gave none`;
+    throw new DrillproofError('trust.SIGNER_OUTPUT', message, {
+      cause,
+      details: { hint: 'Give the public key of the signer with --public-key FILE.' },
+    });
+  }
+}
+
+/** DER begins with byte 0x30, which is "0"; base64 of it always begins with "M": nothing is both. */
+function derOf(answer: Uint8Array, program: string): Uint8Array {
+  const der = answer[0] === 0x30 ? answer : decoded(answer);
+  try {
+    if (der === undefined) throw new DrillproofError('encoding.DER_INVALID', 'it is neither DER nor base64');
+    assertEcdsaDer(der);
+    return der;
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const message = `${program} wrote no ECDSA P-256 signature in DER: ${cause.message}`;
+    throw new DrillproofError('trust.SIGNER_OUTPUT', message, { cause });
+  }
+}
+
+// Programs break base64 into lines, end it with one, and use either alphabet.
+function decoded(answer: Uint8Array): Uint8Array | undefined {
+  try {
+    const text = fromUtf8(answer).replaceAll(/[ \t\r\n]/g, '');
+    const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+    return fromBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='));
+  } catch (error) {
+    if (error instanceof DrillproofError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { platform } from '#platform';
+import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
+import { readDer } from '../../bytes/der.ts';
+import type { JsonObject } from '../../bytes/json/parse.ts';
+import { DrillproofError } from '../../errors.ts';
+import { faultError, type KeyFault } from '../../trust/faults.ts';
+import { ecJwk, readEcJwk, readFieldElement } from '../../trust/key/jwk.ts';
+import { isPrivateLabel, openKeyFile } from '../../trust/key/key-file.ts';
+import { importPublicKey, verifyingKey, type VerifyingKey } from '../../trust/key/key.ts';
+import { pemBytes, type PemBlock } from '../../trust/key/pem.ts';
+import { createSigner, type Signer } from '../../trust/key/signer.ts';
+import { readSpki } from '../../trust/key/spki.ts';
+
+/** A private key, 32 bytes big-endian, and the signer that uses it. */
+export type SigningKey = { readonly scalar: Uint8Array; readonly signer: Signer };
+
+/** A public key and, when it is from a certificate, the validity written there. No chain is checked (formats §3). */
+export type ReadVerifyingKey = VerifyingKey & {
+  readonly notBeforeMs?: number;
+  readonly notAfterMs?: number;
+  readonly fromCertificate?: true;
+};
+
+/** A new private key from the random source of the system. */
+export function generateSigningKey(): SigningKey {
+  return signingKey(platform.p256.generateScalar());
+}
+
+/** The private key as unencrypted PKCS#8 in PEM, "PRIVATE KEY". @throws DrillproofError `trust.KEY_INVALID` */
+export function writeSigningKeyPem(scalar: Uint8Array): string {
+  const jwk = { ...ecJwk(platform.p256.signer(scalar).point), d: toBase64url(scalar) };
+  return createPrivateKey({ key: jwk, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/**
+ * Reads a P-256 private key: PEM as PKCS#8 ("PRIVATE KEY") or SEC 1 ("EC PRIVATE KEY", with or without the
+ * "EC PARAMETERS" that openssl writes before it), or a private JWK.
+ * @throws DrillproofError `trust.KEY_PUBLIC` for a public key or certificate, `trust.KEY_ENCRYPTED`,
+ *   `trust.KEY_UNSUPPORTED` for another kind of key, `trust.KEY_INVALID` for everything else
+ */
+export function readSigningKey(input: Uint8Array | string): SigningKey {
+  const file = openKeyFile(input);
+  const { scalar, point } = file.kind === 'jwk' ? ofJwk(file.jwk) : ofPem(file.blocks);
+  const key = signingKey(scalar);
+  // OpenSSL takes the public half from the file as it stands, and would sign in the name of another key.
+  if (Buffer.compare(point, key.signer.point) !== 0) throw invalid('its public half belongs to another key');
+  return key;
+}
+
+/**
+ * Reads a P-256 public key: what `importPublicKey` reads, or one X.509 certificate in PEM, of which the key and the
+ * validity are taken and nothing is checked.
+ * @throws DrillproofError as `importPublicKey` does
+ */
+export function readVerifyingKey(input: Uint8Array | string): ReadVerifyingKey {
+  const file = openKeyFile(input);
+  const [block, ...more] = file.kind === 'pem' ? file.blocks : [];
+  return block?.label === 'CERTIFICATE' && more.length === 0 ? ofCertificate(block) : importPublicKey(input);
+}
+
+const signingKey = (scalar: Uint8Array): SigningKey => ({ scalar, signer: createSigner(scalar) });
+
+type Halves = { readonly scalar: Uint8Array; readonly point: Uint8Array };
+
+function ofJwk(jwk: JsonObject): Halves {
+  if (!Object.hasOwn(jwk, 'd'))
+    throw new DrillproofError('trust.KEY_PUBLIC', 'the JWK has no private member');
+  const read = readEcJwk(jwk, 'sign');
+  if ('faults' in read) throw faultError(read.faults);
+  const faults: KeyFault[] = [];
+  const scalar = readFieldElement(jwk['d'], '/d', faults);
+  if (scalar === undefined) throw faultError(faults);
+  return { scalar, point: read.point };
+}
+
+const FORMATS: ReadonlyMap<string, 'pkcs8' | 'sec1'> = new Map([
+  ['PRIVATE KEY', 'pkcs8'],
+  ['EC PRIVATE KEY', 'sec1'],
+]);
+/** What openssl writes as "EC PARAMETERS" for P-256: its object identifier. */
+const P_256_PARAMETERS = 'BggqhkjOPQMBBw==';
+
+function ofPem(blocks: readonly PemBlock[]): Halves {
+  const block = onePrivateBlock(blocks);
+  if (block.label.startsWith('ENCRYPTED') || block.body.includes('ENCRYPTED')) {
+    throw new DrillproofError('trust.KEY_ENCRYPTED', `"${block.label}" is encrypted with a passphrase`);
+  }
+  const type = FORMATS.get(block.label);
+  if (type === undefined) throw unsupported(`"${block.label}"`);
+  return ofKeyObject(openPrivateKey(pemBytes(block), type));
+}
+
+function onePrivateBlock(blocks: readonly PemBlock[]): PemBlock {
+  if (!blocks.some((block) => isPrivateLabel(block.label))) {
+    throw new DrillproofError(
+      'trust.KEY_PUBLIC',
+      `the file holds "${blocks[0]?.label ?? ''}" and no private key`,
+    );
+  }
+  const [first, ...others] = blocks;
+  const parameters = first?.label === 'EC PARAMETERS' ? first : undefined;
+  if (parameters !== undefined && parameters.body !== P_256_PARAMETERS)
+    throw unsupported('EC on another curve');
+  const [block, ...more] = parameters === undefined ? blocks : others;
+  if (block === undefined || more.length > 0) throw invalid('more than one key in the file');
+  return block;
+}
+
+function openPrivateKey(der: Uint8Array, type: 'pkcs8' | 'sec1'): KeyObject {
+  try {
+    readDer(der); // OpenSSL overlooks bytes after the end
+    return createPrivateKey({ key: Buffer.from(der), format: 'der', type });
+  } catch (cause) {
+    throw invalid('its contents do not decode', cause);
+  }
+}
+
+function ofKeyObject(key: KeyObject): Halves {
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  if (key.asymmetricKeyType !== 'ec') throw unsupported(key.asymmetricKeyType ?? 'of an unknown kind');
+  if (curve !== 'prime256v1') throw unsupported(`EC on ${curve ?? 'a curve that is not named'}`);
+  const { x = '', y = '', d = '' } = key.export({ format: 'jwk' });
+  return { scalar: fromBase64url(d), point: Uint8Array.of(4, ...fromBase64url(x), ...fromBase64url(y)) };
+}
+
+function ofCertificate(block: PemBlock): ReadVerifyingKey {
+  const { validFrom, validTo, spki } = openCertificate(pemBytes(block));
+  const notBeforeMs = Date.parse(validFrom);
+  const notAfterMs = Date.parse(validTo);
+  if (!(notBeforeMs <= notAfterMs)) throw invalid('the certificate has no readable validity');
+  return { ...verifyingKey(readSpki(spki)), notBeforeMs, notAfterMs, fromCertificate: true };
+}
+
+function openCertificate(der: Uint8Array): { validFrom: string; validTo: string; spki: Uint8Array } {
+  try {
+    readDer(der);
+    const { validFrom, validTo, publicKey } = new X509Certificate(der);
+    return { validFrom, validTo, spki: publicKey.export({ type: 'spki', format: 'der' }) };
+  } catch (cause) {
+    throw invalid('the certificate does not decode', cause);
+  }
+}
+
+const invalid = (why: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('trust.KEY_INVALID', `not a key that can be read: ${why}`, { cause });
+const unsupported = (kind: string): DrillproofError =>
+  new DrillproofError('trust.KEY_UNSUPPORTED', `the key is ${kind}`);

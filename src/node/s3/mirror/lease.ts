@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as z from 'zod';
+import { parseJson } from '../../../bytes/json/parse.ts';
+import { toUtf8 } from '../../../bytes/text/utf8.ts';
+import { DrillproofError } from '../../../errors.ts';
+import { isAlive } from '../../mirror/lock.ts';
+import type { Bucket, ListedObject } from '../bucket.ts';
+import { readRange } from '../object-stream.ts';
+
+/** The sole right to write below a prefix, for as long as it is renewed. */
+export type Lease = {
+  /** Makes sure that it is still ours; asked before anything gets a final name. @throws DrillproofError `io.LOCKED` */
+  assertHeld(): Promise<void>;
+  release(): Promise<void>;
+};
+
+export type LeaseOptions = {
+  /** How long after its last renewal it can be taken over; default a minute. It is renewed four times as often. */
+  readonly ttlMs?: number;
+  /** A clock that only goes forward; default `performance.now`. */
+  readonly elapsedMs?: () => number;
+};
+
+const holderSchema = z.object({
+  nonce: z.string(),
+  host: z.string(),
+  machine: z.string().optional(),
+  pid: z.int().positive(),
+});
+type Holder = z.infer<typeof holderSchema>;
+type Generation = { readonly number: number; readonly object: ListedObject };
+
+const MAX_HOLDER_BYTES = 4096;
+const TRIES = 5;
+/** Longer than a request takes from one who has looked and is about to write. */
+const SETTLE_MS = 2_000;
+
+/**
+ * Takes the lease of a prefix. It is a row of numbered objects, of which the one with the highest number holds: each is
+ * created only where there is none, so of several that take over one dead lease, one gets it; and a holder that sees a
+ * higher number, or not its own, knows that it is holder no more. Ages are told by the clock of the storage alone.
+ * @throws DrillproofError `io.LOCKED`
+ */
+export async function takeLease(bucket: Bucket, folder: string, options: LeaseOptions = {}): Promise<Lease> {
+  const { ttlMs = 60_000, elapsedMs = () => performance.now() } = options;
+  const nonce = randomBytes(8).toString('hex');
+  for (let tries = 0; tries < TRIES; tries++) {
+    const row = await generations(bucket, folder);
+    const last = row.at(-1);
+    if (last !== undefined) await assertDead(bucket, last.object, ttlMs);
+    const key = keyOf(folder, (last?.number ?? 0) + 1);
+    const takenAtMs = elapsedMs();
+    if (!(await create(bucket, key, nonce))) continue;
+    if (!(await isOurs(bucket, folder, key, nonce))) break;
+    for (const { object } of row) await bucket.remove(object.key);
+    return keep({ bucket, folder, key, nonce, ttlMs, elapsedMs }, takenAtMs);
+  }
+  throw locked(bucket, folder, 'another process');
+}
+
+type Own = Required<LeaseOptions> & {
+  readonly bucket: Bucket;
+  readonly folder: string;
+  readonly key: string;
+  readonly nonce: string;
+};
+
+function keep(own: Own, takenAtMs: number): Lease {
+  const { bucket, folder, key, nonce, ttlMs, elapsedMs } = own;
+  let renewedAtMs = takenAtMs;
+  let lost = false;
+  const renew = async (): Promise<void> => {
+    const startedAtMs = elapsedMs();
+    lost ||= !(await isOurs(bucket, folder, key, nonce));
+    if (lost) throw locked(bucket, folder, 'another process, which took it over');
+    await bucket.put(key, holderBytes(nonce));
+    renewedAtMs = startedAtMs;
+  };
+  // A renewal that fails is made up for when the lease is next needed.
+  const timer = setInterval(() => void renew().catch(() => undefined), ttlMs / 4).unref();
+  return {
+    async assertHeld() {
+      if (lost || elapsedMs() - renewedAtMs > ttlMs / 2) await renew();
+    },
+    async release() {
+      clearInterval(timer);
+      // Renewed first: while nobody may take it over, what is removed is ours.
+      if (!lost)
+        await renew()
+          .then(() => bucket.remove(key))
+          .catch(ifLost);
+    },
+  };
+}
+
+function ifLost(cause: unknown): void {
+  if (!(cause instanceof DrillproofError)) throw cause;
+  // What cannot be given back expires; the work itself is done and proven.
+}
+
+const keyOf = (folder: string, number: number): string => `${folder}${String(number).padStart(9, '0')}`;
+
+async function generations(bucket: Bucket, folder: string): Promise<Generation[]> {
+  const row: Generation[] = [];
+  for await (const object of bucket.list(folder)) {
+    const digits = object.key.slice(folder.length);
+    if (/^\d{9}$/.test(digits)) row.push({ number: Number(digits), object });
+  }
+  return row.toSorted((a, b) => a.number - b.number);
+}
+
+/** Creates the object of a generation; `false` when another process was first. */
+async function create(bucket: Bucket, key: string, nonce: string): Promise<boolean> {
+  const bytes = holderBytes(nonce);
+  const when = { ifAbsent: true } as const;
+  const first = await bucket.put(key, bytes, { when });
+  // A conflict may be with an earlier attempt of this very request, whose answer was lost.
+  if (first.outcome === 'conflict') return (await holderOf(bucket, key))?.nonce === nonce;
+  // A server that creates it twice does not know the condition: then the last of those who create it together has it.
+  if ((await bucket.put(key, bytes, { when })).outcome === 'written') await pause(SETTLE_MS);
+  return true;
+}
+
+async function isOurs(bucket: Bucket, folder: string, key: string, nonce: string): Promise<boolean> {
+  const last = (await generations(bucket, folder)).at(-1);
+  return last?.object.key === key && (await holderOf(bucket, key))?.nonce === nonce;
+}
+
+async function holderOf(bucket: Bucket, key: string): Promise<Holder | undefined> {
+  const facts = await bucket.facts(key);
+  if (facts === undefined || facts.bytes > MAX_HOLDER_BYTES) return undefined;
+  try {
+    return parsed(await readRange(bucket, { key, ...facts }, { start: 0, end: facts.bytes }));
+  } catch (cause) {
+    if (cause instanceof DrillproofError && cause.code === 'io.CHANGED') return undefined; // renewed, or given back
+    throw cause;
+  }
+}
+
+function parsed(bytes: Uint8Array): Holder | undefined {
+  try {
+    return holderSchema.safeParse(parseJson(bytes)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws DrillproofError `io.LOCKED` while the holder of a lease may be at work */
+async function assertDead(bucket: Bucket, { key, modifiedMs }: ListedObject, ttlMs: number): Promise<void> {
+  const holder = await holderOf(bucket, key);
+  const mine = holder?.machine !== undefined && holder.machine === machine();
+  if (mine && !isAlive(holder.pid)) return;
+  const ageMs = (bucket.serverTimeMs() ?? 0) - modifiedMs;
+  if (ageMs > ttlMs) return;
+  throw locked(
+    bucket,
+    key,
+    holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`,
+  );
+}
+
+const holderBytes = (nonce: string): Uint8Array => {
+  const holder: Holder = { nonce, host: hostname(), machine: machine(), pid: process.pid };
+  return toUtf8(JSON.stringify(holder));
+};
+
+/** What two processes share only if each can see whether the other lives: one start of one Linux, one set of pids. */
+function machine(): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function locked(bucket: Bucket, key: string, holder: string): DrillproofError {
+  const path = bucket.nameOf(key);
+  return new DrillproofError('io.LOCKED', `the target is in use by ${holder}`, { path });
+}

@@ -1,0 +1,81 @@
+import * as z from 'zod';
+import { isCode } from '../../codes/index.ts';
+import { brokenDocument, jsonPointer } from '../../evidence/document.ts';
+import { ANSWERS, type Decision } from '../decision.ts';
+import { momentMs, MOMENT } from './duration.ts';
+import { evidenceInputSchema } from './input-schema.ts';
+import { valueOf } from './parse.ts';
+import { RULES, type RuleId } from '../rules.ts';
+
+const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
+
+const caseSchema = z.strictObject({
+  name: z.string().min(1).max(256),
+  /** Paths of evidence or of JSON reports, beside the file of the cases. */
+  evidence: z.array(z.string().min(1)).exactOptional(),
+  /** What is judged, as it stands here. */
+  inputs: z.array(evidenceInputSchema).exactOptional(),
+  asOf: z
+    .string()
+    .regex(MOMENT)
+    .refine((text) => !MOMENT.test(text) || !Number.isNaN(momentMs(text)))
+    .exactOptional(),
+  answer: z.enum(ANSWERS),
+  rules: z
+    .partialRecord(
+      z.string().refine(isRule, { error: 'must be a rule', abort: true }),
+      z.enum(['passed', 'failed', 'waived', 'not_checked', 'not_applicable']),
+    )
+    .exactOptional(),
+  codes: z
+    .array(z.string().refine(isCode, { error: 'must be a code', abort: true }))
+    .exactOptional()
+    .describe('codes of all violations that are not waived, each once'),
+});
+
+export const casesSchema = z.strictObject({
+  $schema: z.string().exactOptional(),
+  schemaVersion: z.literal(1),
+  kind: z.literal('policy-cases'),
+  cases: z.array(caseSchema).min(1).max(10_000),
+});
+
+/** A case of a policy: what is judged, and what it must answer. */
+export type PolicyCase = z.infer<typeof caseSchema>;
+
+/** @throws DrillproofError `policy.INVALID` */
+export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase[] {
+  const { value, lineOf } = valueOf(bytes, path);
+  const result = casesSchema.safeParse(value);
+  if (result.success) return result.data.cases;
+  const issues = result.error.issues.map(({ path: at, message }) => {
+    const pointer = jsonPointer(at);
+    return { path: pointer, message: `${message}${lineOf(pointer)}` };
+  });
+  throw brokenDocument('policy.INVALID', issues);
+}
+
+/** What a decision has otherwise than a case wants; nothing when it holds. */
+export function differences(
+  { answer, rules = {}, codes }: PolicyCase,
+  decision: Decision,
+): readonly string[] {
+  const found = [
+    ...(decision.answer === answer ? [] : [`the answer is ${decision.answer}, not ${answer}`]),
+    ...Object.entries(rules).flatMap(([rule, state]) => {
+      const actual = decision.rules.find((one) => one.rule === rule)?.state ?? 'not asked';
+      return actual === state ? [] : [`${rule} is ${actual}, not ${state}`];
+    }),
+  ];
+  if (codes === undefined) return found;
+  const actual = codesOf(decision);
+  const wanted = [...new Set<string>(codes)].toSorted();
+  return actual.join() === wanted.join()
+    ? found
+    : [...found, `the codes are ${actual.join(', ') || 'none'}, not ${wanted.join(', ') || 'none'}`];
+}
+
+const codesOf = ({ rules }: Decision): readonly string[] => {
+  const open = rules.flatMap(({ violations }) => violations.filter(({ state }) => state !== 'waived'));
+  return [...new Set<string>(open.map(({ code }) => code))].toSorted();
+};

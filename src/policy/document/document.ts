@@ -1,0 +1,206 @@
+import * as z from 'zod';
+import { didYouMean } from '../../bytes/text/near-miss.ts';
+import { catalogue, codeEntry, isCode, type Code } from '../../codes/index.ts';
+import { digestSchema, slugSchema } from '../../contract/index.ts';
+import { text } from '../../contract/scalars.ts';
+import { DURATION, MOMENT, momentMs } from './duration.ts';
+
+// Closed: what is misspelt would otherwise be a rule that nobody applies. The members stand as the rules are named.
+const closed = <S extends z.core.$ZodLooseShape>(shape: S) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
+  });
+
+/** Between what is said of several unknown members at once; no name holds it, as JSON writes them. */
+export const BETWEEN_UNKNOWN = '\n';
+
+function unknown(given: readonly string[], known: readonly string[]): string {
+  const words = given.map((name) => {
+    const hint = didYouMean(name, known);
+    return `the member ${JSON.stringify(name)} is not known${hint === undefined ? '' : `. ${hint}`}`;
+  });
+  return words.join(BETWEEN_UNKNOWN);
+}
+
+const MAX_ITEMS = 1_000;
+const MAX_PARENTS = 16;
+
+const word = text(1, 1024);
+const listOf = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(MAX_ITEMS).readonly();
+
+const conditionSchema = z
+  .union([word, closed({ pattern: word })], { error: 'must be text, or {"pattern": text with *}' })
+  .describe('the exact text, or {pattern} in which * stands for any characters');
+const conditions = listOf(conditionSchema);
+
+const whole = z.int().min(0);
+const rangeSchema = z
+  .union(
+    [
+      whole,
+      closed({ min: whole.exactOptional(), max: whole.exactOptional() })
+        .refine(({ min, max }) => min !== undefined || max !== undefined, 'must say min or max')
+        .refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
+    ],
+    { error: 'must be a whole number, or {"min": …, "max": …}' },
+  )
+  .describe('exactly so many, or from min to max');
+
+const isDigest = (value: string): value is `sha256:${string}` => digestSchema.safeParse(value).success;
+const digest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" and 64 characters of 0-9 a-f')
+  .refine(isDigest);
+
+const duration = z.string().regex(DURATION, 'must be a duration such as 15m, 36h, 30d or 2w');
+const moment = z
+  .string()
+  .regex(MOMENT, 'must be a date such as 2026-12-31, or a time with its zone')
+  .refine((value) => !MOMENT.test(value) || !Number.isNaN(momentMs(value)), 'is no such day or time');
+
+const knownCode = z
+  .string()
+  .refine(isCode, { abort: true, error: ({ input }) => noSuchCode(String(input)) })
+  .describe('a row of docs/codes.md');
+
+function noSuchCode(code: string): string {
+  const hint = didYouMean(code, Object.keys(catalogue)) ?? 'Run "drillproof explain" for all codes.';
+  return `there is no code ${JSON.stringify(code)}. ${hint}`;
+}
+
+/** Nobody can accept on somebody's behalf what was not seen. */
+const UNWAIVABLE_CLASSES = new Set(['inaccessible', 'internal', 'usage', 'refused']);
+const UNWAIVABLE: ReadonlySet<Code> = new Set([
+  'export.EMPTY',
+  'trust.STORE_ABSENT',
+  'policy.SUMMARY_NOT_ACCEPTED',
+]);
+const waivable = (code: Code): boolean =>
+  !UNWAIVABLE_CLASSES.has(codeEntry(code).class) &&
+  !UNWAIVABLE.has(code) &&
+  !code.startsWith('control.') &&
+  !code.startsWith('transport.');
+
+const waiverSchema = closed({
+  code: knownCode.refine(waivable, 'cannot be waived: nothing was seen that could be accepted'),
+  subject: word.describe('the id of the bundle, export, local report or drill; exactly'),
+  reason: text(1, 4096),
+  owner: word,
+  expires: moment.describe('the first moment at which it counts no more'),
+}).describe('lifts what one rule finds by one code of one subject, and makes nothing else true');
+
+const verdict = z.enum(['verified', 'intact']);
+
+const requiredDrill = z.union(
+  [
+    slugSchema,
+    closed({
+      drill: slugSchema,
+      target: conditionSchema.exactOptional(),
+      scenario: conditionSchema.exactOptional(),
+      build: digest.exactOptional(),
+      outcome: word.exactOptional().describe('the verdict of the run that counts, such as passed'),
+      min: z.int().min(1).exactOptional().describe('verified bundles at least; default 1'),
+    }),
+  ],
+  { error: 'must be the id of a drill, or an object with "drill"' },
+);
+
+const trialsSchema = closed({
+  complete: z.literal(true).exactOptional().describe('every trial of a run is there'),
+  attempts: z
+    .enum(['every', 'first'])
+    .exactOptional()
+    .describe('every: earlier attempts are there too; first: there are no later ones'),
+  reruns: z.enum(['refuse', 'allow']).exactOptional().describe('default refuse'),
+});
+
+const summarySchema = closed({
+  accepted: listOf(
+    closed({
+      verifier: word.describe('verifier.id, exactly'),
+      policies: listOf(digest).describe('digests of the policies that it may have applied'),
+      inputs: listOf(digest).describe('digests of the manifests that it must be about, all of them'),
+      maxAge: duration,
+      keys: listOf(digest).exactOptional().describe('thumbprints of keys; default: any of purpose summary'),
+    }),
+  ),
+});
+
+/** A policy as it is written (formats §8). Input and output are the same plain data. */
+export const policySchema = closed({
+  $schema: z.string().exactOptional(),
+  schemaVersion: z.literal(1, 'must be 1'),
+  kind: z.literal('policy', 'must be "policy"'),
+  name: text(1, 128).exactOptional(),
+  description: text(1, 4096).exactOptional(),
+  extends: z
+    .array(closed({ path: word, digest }))
+    .min(1)
+    .max(MAX_PARENTS)
+    .readonly()
+    .exactOptional()
+    .describe('policies that must hold too: a path relative to this file, and the SHA-256 of the file there'),
+  verdict: closed({ export: verdict.exactOptional(), bundles: verdict.exactOptional() })
+    .exactOptional()
+    .describe('default verified for both'),
+  signers: closed({
+    issuers: conditions.exactOptional(),
+    keys: listOf(digest).exactOptional().describe('thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
+    distinct: z
+      .int()
+      .min(1)
+      .max(64)
+      .exactOptional()
+      .describe('different keys that must have signed a bundle'),
+  }).exactOptional(),
+  age: closed({ max: duration.exactOptional() }).exactOptional(),
+  scope: closed({
+    organizations: conditions.exactOptional(),
+    projects: conditions.exactOptional(),
+  }).exactOptional(),
+  run: closed({
+    drills: conditions.exactOptional(),
+    targets: conditions.exactOptional(),
+    scenarios: conditions.exactOptional(),
+    builds: listOf(digest).exactOptional(),
+    packageLocks: listOf(digest).exactOptional(),
+    seeds: conditions.exactOptional(),
+    trials: closed({
+      trial: rangeSchema.exactOptional(),
+      trialCount: rangeSchema.exactOptional(),
+      attempt: rangeSchema.exactOptional(),
+      attemptLimit: rangeSchema.exactOptional(),
+    }).exactOptional(),
+  })
+    .exactOptional()
+    .describe('what the attested statement pins'),
+  drills: closed({ required: listOf(requiredDrill).exactOptional() }).exactOptional(),
+  outcome: closed({ status: conditions.exactOptional(), verdict: conditions.exactOptional() })
+    .exactOptional()
+    .describe('of the attested run result'),
+  completeness: closed({
+    vouched: listOf(z.enum(['pinned', 'attested'])).exactOptional(),
+    bundles: rangeSchema.exactOptional(),
+    localReports: rangeSchema.exactOptional(),
+    coverage: z.literal('full').exactOptional(),
+  }).exactOptional(),
+  trials: z
+    .union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' })
+    .exactOptional()
+    .describe('complete: every trial and every attempt is there, and no rerun'),
+  localReports: closed({ allowed: z.boolean().exactOptional() }).exactOptional(),
+  findings: closed({
+    warnings: z
+      .union([z.literal('refuse'), listOf(knownCode)], {
+        error: 'must be "refuse", or a list of codes',
+      })
+      .exactOptional(),
+  }).exactOptional(),
+  summary: summarySchema.exactOptional(),
+  waivers: z.array(waiverSchema).max(MAX_ITEMS).readonly().exactOptional(),
+});
+
+export type PolicyDocument = z.infer<typeof policySchema>;
+export type Waiver = z.infer<typeof waiverSchema>;

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { isCode } from '../../codes/index.ts';
+import { digestSchema } from '../../contract/index.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
+
+const isDigest = (value: string): value is `sha256:${string}` => digestSchema.safeParse(value).success;
+const digest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .refine(isDigest);
+
+const failureSchema = z.strictObject({
+  code: z.string().refine(isCode, { error: 'must be a code', abort: true }),
+  message: z.string(),
+  path: z.string().exactOptional(),
+});
+
+const summarySchema = z.strictObject({
+  verifierId: z.string(),
+  result: z.enum(['PASSED', 'FAILED']),
+  timeVerifiedMs: z.int(),
+  policyDigest: digest,
+  inputs: z.array(digest),
+  thumbprint: digest.exactOptional(),
+  findings: bundleReportSchema.shape.findings,
+});
+
+const name = z.string().min(1).max(4096);
+
+/** What `evaluate` judges, as it stands in a file. */
+export const evidenceInputSchema = z.union([
+  z.strictObject({
+    name,
+    report: z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]),
+    pinned: z.boolean().exactOptional(),
+  }),
+  z.strictObject({ name, summary: summarySchema }),
+  z.strictObject({ name, failure: failureSchema }),
+]);

@@ -1,0 +1,117 @@
+import * as z from 'zod';
+import type { Digest } from '../../bytes/hash.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { text } from '../../contract/scalars.ts';
+import { DrillproofError } from '../../errors.ts';
+import { typeDocument } from '../../evidence/document.ts';
+import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import type { DsseEnvelope } from '../../trust/index.ts';
+import { ABSOLUTE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
+
+/** What a verification summary says, whoever signed it. */
+export type Summary = {
+  readonly verifierId: string;
+  /** Whole milliseconds since 1970; what is finer is cut off. */
+  readonly timeVerifiedMs: number;
+  readonly resourceUri: string;
+  readonly policyDigest: Digest;
+  /** Digests of the manifests that it is about, at least one, each once, sorted. */
+  readonly inputs: readonly Digest[];
+  readonly result: 'PASSED' | 'FAILED';
+  readonly levels: readonly string[];
+  /** Fingerprint of the trust store that the verifier used, where it says so. */
+  readonly trustStore?: Digest;
+};
+
+const MAX_SUBJECTS = 10_000;
+
+const uri = text(1, 2048).refine((value) => ABSOLUTE_URI.test(value), 'must be a URI with a scheme');
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 characters of 0-9 a-f');
+// Fields that nobody knows are passed over, as the specification wants: digests of other algorithms, for example.
+const digestSet = z.object({ sha256 }).transform(({ sha256: hex }): Digest => `sha256:${hex}`);
+const digested = z.object({ digest: digestSet }).transform(({ digest }) => digest);
+
+// in-toto, Timestamp: RFC 3339 in UTC.
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+const timestamp = z.string().transform((value, context) => {
+  const ms = TIMESTAMP.test(value) ? new Date(value).getTime() : Number.NaN;
+  // A 30 February is taken for 2 March elsewhere.
+  if (!Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === value.slice(0, 19)) return ms;
+  context.addIssue('must be a time of RFC 3339 in UTC, such as 2026-11-21T12:00:00Z');
+  return z.NEVER;
+});
+
+const headSchema = z.object({
+  _type: z.literal('https://in-toto.io/Statement/v1'),
+  predicateType: z.string(),
+});
+
+const predicateSchema = z
+  .object({
+    verifier: z.object({ id: uri }),
+    timeVerified: timestamp,
+    resourceUri: uri,
+    policy: z.object({ uri: z.string(), digest: digestSet }),
+    inputAttestations: z.array(digested).min(1).max(MAX_SUBJECTS),
+    verificationResult: z.enum(['PASSED', 'FAILED']),
+    verifiedLevels: z.array(text(1, 256)).min(1).max(64),
+    [TRUST_STORE_FIELD]: digested.exactOptional(),
+  })
+  .refine(
+    ({ verificationResult, verifiedLevels }) =>
+      (verificationResult === 'FAILED') === verifiedLevels.includes('FAILED'),
+    {
+      path: ['verifiedLevels'],
+      message: 'the levels say otherwise than the result',
+    },
+  );
+
+const statementSchema = z
+  .object({
+    subject: z.tuple([digested], digested).refine((list) => list.length <= MAX_SUBJECTS, 'too many subjects'),
+    predicate: predicateSchema,
+  })
+  .refine(({ subject, predicate }) => sameSet(subject, predicate.inputAttestations), {
+    path: ['subject'],
+    message: 'the subjects are not the inputs that were judged',
+  });
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean => {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((one) => right.has(one));
+};
+
+/**
+ * The verification summary in an envelope; no signature is judged. Only its own predicate type is read, so that no other
+ * attestation is taken for a summary, and its subjects must be the inputs that it lists.
+ * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `attestation.PREDICATE_UNSUPPORTED`, `vsa.INVALID` with every
+ *   broken rule in `details.issues`, and what `parseJson` throws
+ */
+export function readSummary({
+  payloadType,
+  payload,
+}: Pick<DsseEnvelope, 'payloadType' | 'payload'>): Summary {
+  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
+    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
+    throw new DrillproofError('dsse.PAYLOAD_TYPE_UNSUPPORTED', message, { path: '/payloadType' });
+  }
+  const value = parseJson(payload);
+  const { predicateType } = typeDocument(value, { schema: headSchema, code: 'vsa.INVALID' });
+  if (predicateType !== VSA_PREDICATE_TYPE) {
+    const message = `the predicate is of type ${JSON.stringify(predicateType)}, not ${VSA_PREDICATE_TYPE}`;
+    throw new DrillproofError('attestation.PREDICATE_UNSUPPORTED', message, { path: '/predicateType' });
+  }
+  const { subject, predicate } = typeDocument(value, { schema: statementSchema, code: 'vsa.INVALID' });
+  const trustStore = predicate[TRUST_STORE_FIELD];
+  return {
+    verifierId: predicate.verifier.id,
+    timeVerifiedMs: predicate.timeVerified,
+    resourceUri: predicate.resourceUri,
+    policyDigest: predicate.policy.digest,
+    inputs: [...new Set(subject)].toSorted(compareUtf8),
+    result: predicate.verificationResult,
+    levels: predicate.verifiedLevels,
+    ...(trustStore !== undefined && { trustStore }),
+  };
+}

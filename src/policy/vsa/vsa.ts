@@ -1,0 +1,129 @@
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { DrillproofError } from '../../errors.ts';
+import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { signDsse, type DsseEnvelope, type Signer } from '../../trust/index.ts';
+import type { Decision, JudgedInput } from '../decision.ts';
+
+/** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
+export const VSA_PREDICATE_TYPE = 'https://slsa.dev/verification_summary/v1';
+
+/** What a pass states. Levels of our own do not begin with `SLSA_` (SLSA VSA v1.1, SlsaResult). */
+export const VERIFIED_LEVEL = 'DRILLPROOF_EVIDENCE_VERIFIED';
+
+/** The extension that names the trust store: fields that a producer adds have URIs for names (SLSA VSA v1.1, Parsing rules). */
+export const TRUST_STORE_FIELD = 'urn:drillproof:vsa:trust-store';
+
+type DigestSet = { readonly sha256: string };
+
+/** An in-toto Statement v1 with a verification summary. */
+export type SummaryStatement = {
+  readonly _type: 'https://in-toto.io/Statement/v1';
+  readonly subject: readonly { readonly name: string; readonly digest: DigestSet }[];
+  readonly predicateType: typeof VSA_PREDICATE_TYPE;
+  readonly predicate: {
+    readonly verifier: { readonly id: string; readonly version: Readonly<Record<string, string>> };
+    readonly timeVerified: string;
+    readonly resourceUri: string;
+    readonly policy: { readonly uri: string; readonly digest: DigestSet };
+    readonly inputAttestations: readonly { readonly uri: string; readonly digest: DigestSet }[];
+    readonly verificationResult: 'PASSED' | 'FAILED';
+    readonly verifiedLevels: readonly string[];
+    readonly slsaVersion: '1.1';
+    readonly [TRUST_STORE_FIELD]?: { readonly digest: DigestSet };
+  };
+};
+
+export type SummarizeOptions = {
+  /** URI of the verifier, under which its key is trusted as the issuer. */
+  readonly verifierId: string;
+  /** Version of this program. */
+  readonly version: string;
+  /** URI of what the summary may be used for. Default: one that is derived from the digests of the inputs. */
+  readonly resourceUri?: string;
+};
+
+/** A URI with a scheme (RFC 3986 §3), as `verifier.id` and `resourceUri` have to be. */
+export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
+
+/**
+ * The decision as a verification summary: every input by the digest of its manifest, the policy, the trust store, and
+ * the time as of which it was judged. The same decision gives the same statement. A `could_not_tell` has none: neither
+ * PASSED nor FAILED would be true, and what could not be read is never reported as bad.
+ * @returns `undefined` for a decision that could not tell
+ * @throws DrillproofError `vsa.SUBJECT_MISSING` for inputs without a manifest: nothing, or summaries of others
+ * @throws TypeError for a verifier or resource that is no URI, and for a time outside the years 0 to 9999
+ */
+export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
+  const { verifierId, version, resourceUri } = options;
+  for (const uri of [verifierId, resourceUri ?? verifierId])
+    if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is no URI with a scheme`);
+  const { answer, policy, trust, asOfMs } = decision;
+  if (answer === 'could_not_tell') return undefined;
+  const subjects = subjectsOf(decision.inputs);
+  const passed = answer === 'yes';
+  return {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: subjects.map(({ name, digest }) => ({ name, digest: digestSet(digest) })),
+    predicateType: VSA_PREDICATE_TYPE,
+    predicate: {
+      verifier: { id: verifierId, version: { drillproof: version } },
+      timeVerified: timestamp(asOfMs),
+      resourceUri: resourceUri ?? resourceOf(subjects.map(({ digest }) => digest)),
+      policy: {
+        uri: `urn:drillproof:policy:${encodeURIComponent(policy.name.toWellFormed())}`,
+        digest: digestSet(policy.digest),
+      },
+      inputAttestations: subjects.map(({ kind, name, digest }) => ({
+        uri: `urn:drillproof:${kind}:${encodeURIComponent(name)}`,
+        digest: digestSet(digest),
+      })),
+      verificationResult: passed ? 'PASSED' : 'FAILED',
+      verifiedLevels: [passed ? VERIFIED_LEVEL : 'FAILED'],
+      slsaVersion: '1.1',
+      ...(trust !== undefined && { [TRUST_STORE_FIELD]: { digest: digestSet(trust.fingerprint) } }),
+    },
+  };
+}
+
+/** RFC 3339 in UTC (in-toto, Timestamp). */
+function timestamp(ms: number): string {
+  const year = new Date(ms).getUTCFullYear();
+  if (year >= 0 && year <= 9999) return new Date(ms).toISOString();
+  throw new TypeError('the time of the decision is outside the years 0 to 9999');
+}
+
+type Subject = { readonly kind: JudgedInput['kind']; readonly name: string; readonly digest: Digest };
+
+/** Each manifest once, in the order of digests, so that the order in which inputs were named does not matter. */
+function subjectsOf(inputs: readonly JudgedInput[]): readonly Subject[] {
+  const subjects = new Map<Digest, Subject>();
+  for (const { kind, name, id, manifestDigest } of inputs) {
+    if (manifestDigest === undefined)
+      throw new DrillproofError('vsa.SUBJECT_MISSING', `no manifest of ${name} was judged`, { path: name });
+    subjects.set(manifestDigest, {
+      kind,
+      name: (id ?? 'manifest.json').toWellFormed(),
+      digest: manifestDigest,
+    });
+  }
+  if (subjects.size === 0) throw new DrillproofError('vsa.SUBJECT_MISSING', 'nothing was judged');
+  return [...subjects.values()].toSorted((a, b) => compareUtf8(a.digest, b.digest));
+}
+
+const digestSet = (digest: Digest): DigestSet => ({ sha256: digest.slice('sha256:'.length) });
+
+/** What a summary without a resource of its own is about: exactly these manifests. */
+export const resourceOf = (digests: readonly Digest[]): string =>
+  `urn:drillproof:evidence:${digestOf(canonicalBytes([...new Set(digests)].toSorted(compareUtf8)))}`;
+
+/**
+ * Signs a summary in a DSSE envelope; the payload is canonical JSON (RFC 8785).
+ * @throws DrillproofError `trust.SIGNER_FAULT`, and what the signers throw
+ */
+export const signSummary = (
+  statement: SummaryStatement,
+  signers: readonly [Signer, ...Signer[]],
+): Promise<DsseEnvelope> =>
+  signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload: canonicalBytes(statement) }, signers);

@@ -1,0 +1,20 @@
+import { codeEntry } from '../../codes/index.ts';
+import type { Violation } from '../../policy/decision.ts';
+import { RULES } from '../../policy/rules.ts';
+
+// The worst come first; beyond a few nobody reads on before these are done.
+const MAX_ACTIONS = 3;
+
+const UNTOLD =
+  'Nobody vouches for what this rule asks: see to what verdict.export and verdict.bundles say, then judge again.';
+
+/**
+ * What to do about a violation. Where the verification found something, what it says of that; a rule that could not be
+ * told names no fault of its own.
+ */
+export function actionOf({ rule, code, state, findings = [] }: Violation): string {
+  if (findings.length > 0)
+    return [...new Set(findings.map((one) => codeEntry(one).action))].slice(0, MAX_ACTIONS).join(' ');
+  const own = code === RULES[rule].code;
+  return state === 'not_checked' && own ? UNTOLD : codeEntry(code).action;
+}

@@ -1,0 +1,127 @@
+import type { Decision, RuleResult } from '../../policy/decision.ts';
+import { RULES } from '../../policy/rules.ts';
+import { headlineOf } from './headline.ts';
+import { basisOf, DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+
+/** How a test case ended; a waiver is shown as skipped, so that it is seen and does not fail. */
+type Case = {
+  readonly name: string;
+  readonly kind: 'passed' | 'failure' | 'error' | 'skipped';
+  readonly message?: string;
+  readonly body?: string;
+};
+type Suite = { readonly name: string; readonly judged: number; readonly cases: readonly Case[] };
+
+/**
+ * A decision as JUnit XML: a test suite for the answer and one for each rule. `failure` is what fails, `error` what
+ * could not be told. The first suite never passes unless the answer is yes, and there is always at least one test.
+ */
+export function renderDecisionJunit(decision: Decision): string {
+  const reasons = reasonsOf(decision);
+  const suites = [answerSuite(decision, reasons), ...decision.rules.map((rule) => ruleSuite(rule, reasons))];
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="drillproof gate"${counts(
+      suites.flatMap(({ cases }) => cases),
+      false,
+    )}>`,
+    ...suites.flatMap((suite, at) => suiteLines(decision, suite, at)),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+const KINDS = { failed: 'failure', not_checked: 'error', waived: 'skipped' } as const;
+const ANSWERED = { yes: 'passed', no: 'failure', could_not_tell: 'error' } as const;
+
+function answerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
+  const standing = reasons.filter(({ state }) => state !== 'waived');
+  const body = standing.map((reason) => `${reason.rule}: ${placeOf(reason)}: ${reason.message}`).join('\n');
+  const kind = ANSWERED[decision.answer];
+  const failed = kind === 'passed' ? {} : { message: headlineOf(decision), body };
+  const name = 'the answer of the policy is yes';
+  return { name: DECISION_RULE, judged: decision.inputs.length, cases: [{ name, kind, ...failed }] };
+}
+
+function ruleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason[]): Suite {
+  const groups = new Map<string, Reason[]>();
+  for (const reason of reasons) {
+    if (reason.rule !== rule) continue;
+    const name = caseName(reason);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [reason]);
+    else group.push(reason);
+  }
+  const { title } = RULES[rule];
+  const cases = [...groups].map(([name, group]) => subjectCase(name, group));
+  return { name: rule, judged, cases: cases.length > 0 ? cases : [bareCase(title, state)] };
+}
+
+const caseName = ({ input, subject }: Reason): string =>
+  input === undefined || input === subject ? subject : `${subject} in ${input}`;
+
+function subjectCase(name: string, group: readonly Reason[]): Case {
+  const [first] = group; // the worst of them: they are in that order
+  const body = group.map(reasonText).join('\n\n');
+  return {
+    name,
+    kind: first === undefined ? 'error' : KINDS[first.state],
+    message: first?.message ?? '',
+    body,
+  };
+}
+
+/** A rule that nothing stands against; without a subject to name, its own title is the test. */
+function bareCase(name: string, state: RuleResult['state']): Case {
+  if (state === 'not_applicable') return { name, kind: 'skipped', message: 'nothing here that it speaks of' };
+  if (state === 'passed' || state === 'waived') return { name, kind: 'passed' };
+  return { name, kind: state === 'failed' ? 'failure' : 'error', message: 'no subject is named' };
+}
+
+const reasonText = (reason: Reason): string =>
+  [
+    `rule: ${reason.rule} (${reason.title})`,
+    `subject: ${placeOf(reason)}`,
+    `message: ${reason.message}`,
+    ...factsOf(reason).map(([name, value]) => `${name}: ${value}`),
+  ].join('\n');
+
+function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {
+  const properties = id === 0 ? basisOf(decision) : ([['judged', String(judged)]] as const);
+  return [
+    `  <testsuite id="${id}" name="${xml(name)}"${counts(cases, true)}>`,
+    '    <properties>',
+    ...properties.map(([key, value]) => `      <property name="${xml(key)}" value="${xml(value)}"/>`),
+    '    </properties>',
+    ...cases.flatMap((one) => caseLines(name, one)),
+    '  </testsuite>',
+  ];
+}
+
+function caseLines(suite: string, { name, kind, message = '', body = '' }: Case): string[] {
+  const open = `    <testcase classname="drillproof.${xml(suite)}" name="${xml(name)}" time="0"`;
+  if (kind === 'passed') return [`${open}/>`];
+  const type = kind === 'skipped' ? '' : ` type="${kind === 'failure' ? 'failed' : 'could_not_tell'}"`;
+  const inner = `      <${kind}${type} message="${xml(message)}">${xml(body)}</${kind}>`;
+  return [`${open}>`, inner, '    </testcase>'];
+}
+
+function counts(cases: readonly Case[], skips: boolean): string {
+  const of = (kind: Case['kind']): number => cases.filter((one) => one.kind === kind).length;
+  const skipped = skips ? ` skipped="${of('skipped')}"` : '';
+  return ` tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}"${skipped} time="0"`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** Text and attributes alike. What XML 1.0 cannot hold at all (§2.2, Char) becomes U+FFFD. */
+const xml = (text: string): string =>
+  text
+    .replace(/[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');

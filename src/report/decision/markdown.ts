@@ -1,0 +1,106 @@
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
+import type { Decision, RuleResult } from '../../policy/decision.ts';
+import { RULES } from '../../policy/rules.ts';
+import { headlineOf } from './headline.ts';
+import { basisOf, factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { count } from '../text/figures.ts';
+import { printable } from '../printable.ts';
+
+export type MarkdownOptions = {
+  /** UTF-8 bytes that it may have. Default 1,024 KiB, what GitHub takes as the summary of one step. */
+  readonly maxBytes?: number;
+};
+
+const MAX_BYTES = 1024 * 1024;
+const MARKS = { failed: 'failed', not_checked: 'could not tell', waived: 'waived' } as const;
+
+/**
+ * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
+ * Text from outside stands in code spans, in which nothing is a link, a mention, HTML or a table. Where it would
+ * exceed `maxBytes`, the least severe reasons are left out, and the page says how many.
+ */
+export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
+  const { maxBytes = MAX_BYTES } = options;
+  const head = `# drillproof gate: ${headlineOf(decision)}\n\n${basisLines(decision)}`;
+  const tail = `${ruleTable(decision)}${waiverLines(decision)}`;
+  const room = maxBytes - bytesOf(head) - bytesOf(tail) - bytesOf(cutLine(Number.MAX_SAFE_INTEGER));
+  return `${head}${reasonLines(reasonsOf(decision), room)}${tail}`;
+}
+
+const bytesOf = (text: string): number => toUtf8(text.toWellFormed()).length;
+
+const basisLines = (decision: Decision): string =>
+  basisOf(decision)
+    .map(([name, value]) => `- ${name}: ${code(value)}\n`)
+    .join('');
+
+function reasonLines(reasons: readonly Reason[], room: number): string {
+  if (reasons.length === 0) return '';
+  const title = '\n## Reasons\n\n';
+  let left = room - title.length;
+  const shown: string[] = [];
+  for (const reason of reasons) {
+    const text = reasonText(reason);
+    left -= bytesOf(text);
+    if (left < 0) break;
+    shown.push(text);
+  }
+  return `${title}${shown.join('')}${cutLine(reasons.length - shown.length)}`;
+}
+
+const cutLine = (left: number): string =>
+  left === 0
+    ? ''
+    : `\n**${count(left)} more reasons are left out here for their size; the JSON lists them all.**\n`;
+
+function reasonText(reason: Reason): string {
+  const { rule, title, state, message } = reason;
+  return [
+    `- **${MARKS[state]}** ${code(rule)}: ${title}`,
+    `  - ${code(placeOf(reason))}: ${code(message)}`,
+    ...factsOf(reason).map(([name, value]) => `  - ${name}: ${name === 'to do' ? value : code(value)}`),
+    '',
+  ].join('\n');
+}
+
+const STATES: Readonly<Record<RuleResult['state'], string>> = {
+  passed: 'passed',
+  failed: '**failed**',
+  waived: 'waived',
+  not_checked: '**could not tell**',
+  not_applicable: 'nothing to judge',
+};
+
+/** A table of our own words and numbers alone. */
+function ruleTable({ rules }: Decision): string {
+  if (rules.length === 0) return '\nNo rule was judged.\n';
+  const rows = rules.map(
+    ({ rule, state, judged }) => `| \`${rule}\` | ${RULES[rule].title} | ${STATES[state]} | ${judged} |\n`,
+  );
+  return `\n## Rules\n\n| rule | what a pass states | state | judged |\n| --- | --- | --- | ---: |\n${rows.join('')}`;
+}
+
+const MAX_WAIVERS = 100;
+
+function waiverLines({ unusedWaivers }: Decision): string {
+  if (unusedWaivers.length === 0) return '';
+  const rows = unusedWaivers
+    .slice(0, MAX_WAIVERS)
+    .map(
+      ({ code: waived, subject, owner, expiresAtMs }) =>
+        `- ${code(waived)} on ${code(printable(subject))}, of ${code(printable(owner))}, until ${isoTime(expiresAtMs)}\n`,
+    );
+  const left = unusedWaivers.length - rows.length;
+  const more = left > 0 ? `- and ${count(left)} more\n` : '';
+  return `\n## Waivers that met nothing or have expired\n\n${rows.join('')}${more}`;
+}
+
+/** A code span that no run of backticks inside can end (GFM 6.3). */
+function code(text: string): string {
+  if (text.trim() === '') return '(empty)';
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const pad = longest > 0 ? ' ' : '';
+  return `${fence}${pad}${text}${pad}${fence}`;
+}

@@ -1,0 +1,166 @@
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import { codeEntry, type Code } from '../../codes/index.ts';
+import type { Decision } from '../../policy/decision.ts';
+import { RULES, type RuleId } from '../../policy/rules.ts';
+import { headlineOf } from './headline.ts';
+import { DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { fileOf, uriOf } from './location.ts';
+import { stableJson } from '../json.ts';
+import { printable } from '../printable.ts';
+
+/** What a failed rule and one that could not be judged count as: both are errors, so that neither can be overlooked. */
+const LEVELS = { failed: 'error', not_checked: 'error', waived: 'note' } as const;
+const CODES = 'drillproof codes';
+/** The root of the checkout, as GitHub code scanning calls it. */
+const SRCROOT = '%SRCROOT%';
+
+/**
+ * A decision as SARIF 2.1.0: every rule as a `reportingDescriptor` with the help of the catalogue, every reason as a
+ * result. Where the gate could not tell, `executionSuccessful` is false (§3.20.14). Waivers are suppressions (§3.27.23).
+ */
+export function renderDecisionSarif(decision: Decision): string {
+  const reasons = reasonsOf(decision);
+  const codes = unique(reasons.flatMap(codesOf));
+  return stableJson({
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'drillproof', rules: descriptors(decision, reasons) } },
+        automationDetails: { id: 'drillproof/gate/' },
+        columnKind: 'utf16CodeUnits',
+        taxonomies: [taxonomyOf(codes)],
+        invocations: [invocationOf(decision, reasons)],
+        results: reasons.map((reason) => resultOf(decision, reason, codes)),
+        properties: factsOfRun(decision),
+      },
+    ],
+  });
+}
+
+const factsOfRun = ({ answer, policy, trust, asOfMs }: Decision) => ({
+  answer,
+  policyDigest: policy.digest,
+  asOf: isoTime(asOfMs),
+  ...(trust !== undefined && { trustStore: trust.fingerprint }),
+});
+
+/** Rules in the order of the decision, so that `ruleIndex` is the place of a rule in it; the answer comes last. */
+function descriptors({ rules }: Decision, reasons: readonly Reason[]): readonly object[] {
+  const ofRules = rules.map(({ rule }) => descriptor(rule));
+  return reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
+}
+
+const ANSWER = {
+  id: DECISION_RULE,
+  shortDescription: { text: 'the policy is met' },
+  defaultConfiguration: { level: 'error' },
+};
+
+function descriptor(rule: RuleId): object {
+  const { title, code } = RULES[rule];
+  return {
+    id: rule,
+    shortDescription: { text: title },
+    ...helpOf(code),
+    defaultConfiguration: { level: 'error' },
+    properties: { code, tags: ['policy', codeEntry(code).class] },
+  };
+}
+
+function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
+  const unsure = reasons.filter(({ state }) => state === 'not_checked');
+  return {
+    executionSuccessful: decision.answer !== 'could_not_tell',
+    exitCode: { yes: 0, no: 1, could_not_tell: 3 }[decision.answer],
+    toolExecutionNotifications: [
+      {
+        level: decision.answer === 'yes' ? 'note' : 'error',
+        message: { text: literal(headlineOf(decision)) },
+      },
+      ...unsure.map((reason) => ({ level: 'error', message: { text: literal(sentence(reason)) } })),
+      ...decision.unusedWaivers.map(({ code, subject, owner }) => ({
+        level: 'warning',
+        message: {
+          text: literal(
+            `a waiver met nothing or has expired: ${code} on ${printable(subject)}, of ${printable(owner)}`,
+          ),
+        },
+      })),
+    ],
+  };
+}
+
+function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): object {
+  const { rule, state, fingerprint, waiver, code, findings, subject, input, expected, actual } = reason;
+  const facts = factsOf(reason).map(([name, value]) => `${name}: ${value}`);
+  const ruleIndex = decision.rules.findIndex((one) => one.rule === rule);
+  return {
+    ruleId: rule,
+    ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,
+    level: LEVELS[state],
+    message: { text: literal([sentence(reason), ...facts].join('\n')) },
+    locations: [locationOf(decision, reason)],
+    taxa: codesOf(reason).map((id) => ({
+      id,
+      index: codes.indexOf(id),
+      toolComponent: { name: CODES, index: 0 },
+    })),
+    partialFingerprints: { 'drillproofReason/v1': fingerprint },
+    ...(state === 'waived' && {
+      suppressions: [{ kind: 'external', status: 'accepted', justification: waiver ?? 'waived' }],
+    }),
+    properties: {
+      state,
+      subject,
+      ...(code !== undefined && { code }),
+      ...(input !== undefined && { input }),
+      ...(expected !== undefined && { expected }),
+      ...(actual !== undefined && { actual }),
+      ...(findings.length > 0 && { findings: unique(findings) }),
+    },
+  };
+}
+
+const unique = (codes: readonly Code[]): readonly Code[] => [...new Set(codes)];
+
+/** The code of a reason and those of the findings that led to it. */
+const codesOf = ({ code, findings }: Reason): readonly Code[] =>
+  unique([...(code === undefined ? [] : [code]), ...findings]);
+
+/** Every code that a result names, with the help of the catalogue (§3.19.3). */
+const taxonomyOf = (codes: readonly Code[]): object => ({
+  name: CODES,
+  isComprehensive: false,
+  shortDescription: { text: 'The codes of drillproof that stand in this run.' },
+  taxa: codes.map((id) => ({ id, ...helpOf(id) })),
+});
+
+function helpOf(code: Code): object {
+  const { meaning, action } = codeEntry(code);
+  return {
+    fullDescription: { text: meaning },
+    help: { text: `${meaning} ${action}`, markdown: `\`${code}\`\n\n${meaning}\n\n**To do:** ${action}` },
+  };
+}
+
+function locationOf(decision: Decision, reason: Reason): object {
+  const place = fileOf(decision, reason);
+  const uri = place === undefined ? 'policy' : uriOf(place);
+  const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri);
+  const artifactLocation = absolute ? { uri } : { uri, uriBaseId: SRCROOT };
+  return {
+    physicalLocation: { artifactLocation, region: { startLine: 1 } },
+    logicalLocations: [{ name: reason.subject, fullyQualifiedName: placeOf(reason) }],
+  };
+}
+
+const sentence = (reason: Reason): string =>
+  `${reason.state === 'not_checked' ? 'could not tell: ' : ''}${placeOf(reason)}: ${reason.message}`;
+
+/** Braces begin placeholders (§3.11.5) and `[…](…)` a link (§3.11.6); text from outside is neither. */
+const literal = (text: string): string =>
+  text
+    .replaceAll('{', '{{')
+    .replaceAll('}', '}}')
+    .replaceAll('](', String.raw`]\(`);

@@ -1,0 +1,159 @@
+import type { Finding } from '../../verify/finding.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import { caveatsOf } from './caveats.ts';
+import { checkLines, manyCheckLines } from './checks.ts';
+import { closing } from './closing.ts';
+import {
+  asOfFact,
+  completenessLines,
+  coverageLines,
+  fact,
+  firstSeenFact,
+  headline,
+  signerLines,
+  trustFacts,
+  untrustedLine,
+  VERDICT_PAINT,
+} from './facts.ts';
+import { count, counted } from './figures.ts';
+import { labelled, sections, type Page } from './page.ts';
+import { printable } from '../printable.ts';
+import { countOutcomes, verdictCounts } from './tally.ts';
+
+const MAX_PARTS = 20;
+const GOOD_OUTCOME = 'passed';
+
+/** The report of an export as text: the verdict first, the failures last. */
+export function exportText(page: Page, report: ExportReport): string[] {
+  const partChecks = report.parts.map((part) => part.checks);
+  const localChecks = report.localReports.map((local) => local.checks);
+  return [
+    ...headline(page, report.verdict, headlineOf(report)),
+    ...sections(page, [
+      { title: 'Export', lines: identity(page, report) },
+      { title: 'Checked of the export', lines: checkLines(page, report.checks) },
+      {
+        title: `Checked of ${counted(report.parts.length, 'part')}`,
+        lines: manyCheckLines(page, partChecks),
+      },
+      { title: 'Parts', lines: partLines(page, report.parts) },
+      { title: 'Drill outcomes', lines: outcomeLines(page, report.parts) },
+      { title: 'Signed by', lines: signers(page, report) },
+      { title: 'Completeness', lines: completenessLines(page, report.completeness) },
+      { title: 'Byte coverage', lines: coverageLines(page, report.coverage) },
+      { title: 'Local reports', lines: localLines(page, report) },
+      ...closing(
+        page,
+        [[report.checks], partChecks, localChecks],
+        allFindings(report),
+        caveatsOf('export', report),
+      ),
+    ]),
+  ];
+}
+
+function allFindings(report: ExportReport): readonly Finding[] {
+  return [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);
+}
+
+function headlineOf(report: ExportReport): string {
+  const name = printable(report.evidenceExportId ?? 'export');
+  return `${name}: ${partsSummary(report.parts)}; list ${report.completeness}`;
+}
+
+function partsSummary(parts: readonly BundleReport[]): string {
+  const counts = verdictCounts(parts.map(({ verdict }) => verdict));
+  if (parts.length === 0) return 'no parts';
+  if (counts.length > 1) return counts.map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ');
+  const [verdict, n] = counts[0]!;
+  return `${count(n)} of ${count(parts.length)} parts ${verdict}`;
+}
+
+function identity(page: Page, report: ExportReport): string[] {
+  return [
+    ...fact(page, 'export', report.evidenceExportId),
+    ...fact(page, 'organization', report.organizationId),
+    ...fact(page, 'manifest', report.manifestDigest),
+    ...asOfFact(page, report.asOfMs),
+    ...fact(page, 'depth', report.depth),
+    ...trustFacts(page, report.trust),
+    ...firstSeenFact(page, report.firstSeen),
+  ];
+}
+
+function partLines(page: Page, parts: readonly BundleReport[]): string[] {
+  const best = parts.some(({ verdict }) => verdict === 'verified') ? 'verified' : 'intact';
+  const notFine = parts.filter(({ verdict }) => verdict !== best);
+  const left = notFine.length - MAX_PARTS;
+  return [
+    `  ${partsSummary(parts)}`,
+    ...notFine.slice(0, MAX_PARTS).flatMap((part) => {
+      const reason = part.findings.find(({ severity }) => severity === 'error')?.code;
+      const name = printable(part.evidenceBundleId ?? part.path ?? 'a part');
+      const label = `  ${part.verdict.padEnd(10)}  `;
+      return labelled(
+        page,
+        label,
+        reason === undefined ? name : `${name} ${reason}`,
+        page.paint[VERDICT_PAINT[part.verdict]],
+      );
+    }),
+    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
+  ];
+}
+
+function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
+  const counts = countOutcomes(parts);
+  if (counts.length === 0) return [];
+  const summary = counts.map(([verdict, n]) => `${count(n)} ${printable(verdict)}`).join(', ');
+  const unknown = parts.filter(({ outcome }) => outcome === undefined).length;
+  const others = parts.filter(({ outcome }) => outcome !== undefined && outcome.verdict !== GOOD_OUTCOME);
+  const left = others.length - MAX_PARTS;
+  return [
+    `  ${summary}${unknown === 0 ? '' : `, ${count(unknown)} not read`}`,
+    ...others.slice(0, MAX_PARTS).flatMap((part) => outcomeLine(page, part)),
+    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
+  ];
+}
+
+function outcomeLine(page: Page, { outcome, evidenceBundleId }: BundleReport): string[] {
+  if (outcome === undefined) return [];
+  const what = `${outcome.verdict}: ${outcome.drillId} on ${outcome.targetId}`;
+  return labelled(page, '  - ', printable(`${what} (${evidenceBundleId ?? 'no id'})`));
+}
+
+function signers(page: Page, report: ExportReport): string[] {
+  const ofParts = report.parts.flatMap(({ signer }) => (signer === undefined ? [] : [signer]));
+  const unsigned = report.parts.filter(({ signed }) => !signed).length;
+  const list = report.signer === undefined ? [] : [report.signer];
+  const lines = [
+    ...signerLines(page, ofParts, 'part'),
+    ...signerLines(page, list, 'list'),
+    ...(unsigned === 0 ? [] : [`  - nobody: ${counted(unsigned, 'unsigned part')}`]),
+  ];
+  const findings = report.parts.flatMap((part) => part.findings);
+  return lines.length === 0 && report.parts.length > 0 ? [untrustedLine(findings)] : lines;
+}
+
+function localLines(page: Page, { localReports }: ExportReport): string[] {
+  if (localReports.length === 0) return [];
+  const summary = verdictCounts(localReports.map(({ verdict }) => verdict));
+  return [
+    `  ${summary.map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ')} (user-produced, unattested)`,
+    ...manyCheckLines(
+      page,
+      localReports.map(({ checks }) => checks),
+    ),
+    ...localReports
+      .filter(({ verdict }) => verdict !== 'intact')
+      .slice(0, MAX_PARTS)
+      .flatMap((one) =>
+        labelled(
+          page,
+          `  ${one.verdict.padEnd(10)}  `,
+          printable(one.localReportId),
+          page.paint[VERDICT_PAINT[one.verdict]],
+        ),
+      ),
+  ];
+}

@@ -1,0 +1,84 @@
+import { codeEntry } from '../../codes/index.ts';
+import { count, counted } from './figures.ts';
+import { indented, labelled, sections, type Page } from './page.ts';
+import { printable } from '../printable.ts';
+import {
+  verdictWords,
+  type Cause,
+  type NotPassed,
+  type Summary,
+  type SummaryCollector,
+} from '../merge/summary.ts';
+import { pageOf, type TextOptions } from './text.ts';
+
+/**
+ * What many reports say together: the verdicts, each cause with its first subjects, exports that lie there twice, what
+ * the passes do not mean, the paths that did not pass, and the total in the last line.
+ */
+export function renderSummary(
+  { summary, caveats, notPassed }: SummaryCollector,
+  options: TextOptions = {},
+): string {
+  const page = pageOf(options);
+  const facts = summary();
+  const lines = sections(page, [
+    {
+      title: `Summary of ${counted(facts.judged, 'path')}`,
+      lines: facts.judged === 0 ? ['  nothing was judged'] : [`  ${verdictWords(facts).join(', ')}`],
+    },
+    { title: 'By cause', lines: facts.causes.flatMap((cause) => causeLines(page, cause)) },
+    { title: 'The same export twice', lines: copyLines(page, facts) },
+    {
+      title: 'What the passes do not mean',
+      lines: [...caveats].flatMap((text) => labelled(page, '  - ', text)),
+    },
+    { title: 'Not passed', lines: notPassedLines(page, notPassed, facts.judged - facts.passed) },
+  ]);
+  return `${[...lines, '', total(page, facts)].join('\n')}\n`;
+}
+
+const PAINT = { error: 'bad', warning: 'caution', info: 'dim' } as const;
+const NAME = { error: 'error', warning: 'warning', info: 'note' } as const;
+
+function causeLines(page: Page, { code, severity, subjects, times, first }: Cause): string[] {
+  const often = times === subjects ? '' : `, ${count(times)} times`;
+  const left = subjects - first.length;
+  return [
+    `  ${page.paint[PAINT[severity]](NAME[severity])} ${page.paint.bold(code)}: ${counted(subjects, 'subject')}${often}`,
+    ...indented(page, codeEntry(code).meaning, 4),
+    ...first.flatMap(({ path, subject }) =>
+      labelled(page, '    - ', printable(path === subject ? path : `${path}: ${subject}`)),
+    ),
+    ...(left > 0 ? [`    and ${count(left)} more; --format json lists them all`] : []),
+  ];
+}
+
+function copyLines(page: Page, { copies }: Summary): string[] {
+  return copies.flatMap(({ evidenceExportId, times, same, paths }) => {
+    const what = same ? 'with one manifest' : 'with different manifests, which no export has';
+    const where = `${paths.map(printable).join(', ')}${times > paths.length ? ', …' : ''}`;
+    const text = `${printable(evidenceExportId)} ${count(times)} times, ${what}: ${where}`;
+    return labelled(page, '  - ', text, page.paint[same ? 'dim' : 'bad']);
+  });
+}
+
+function notPassedLines(page: Page, list: readonly NotPassed[], all: number): string[] {
+  const left = all - list.length;
+  return [
+    ...list.flatMap(({ path, word, code }) =>
+      labelled(
+        page,
+        `  ${word.padEnd(10)}  `,
+        printable(code === undefined ? path : `${path} ${code}`),
+        page.paint.bad,
+      ),
+    ),
+    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
+  ];
+}
+
+function total(page: Page, { judged, passed }: Summary): string {
+  const bad = judged - passed;
+  const words = `${count(passed)} of ${counted(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}`;
+  return page.paint[judged > 0 && bad === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
+}

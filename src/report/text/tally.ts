@@ -1,0 +1,76 @@
+import { CHECKS, type Check, type CheckId, type CheckState } from '../../verify/check.ts';
+import { VERDICTS, type BundleReport, type SignedBy, type Verdict } from '../../verify/report.ts';
+
+/** How many of each value, in the order of `values`; values that do not occur are left out. */
+function tally<T extends string>(
+  values: readonly T[],
+  found: readonly T[],
+): readonly (readonly [T, number])[] {
+  return values
+    .map((value) => [value, found.filter((one) => one === value).length] as const)
+    .filter(([, times]) => times > 0);
+}
+
+/** `128 verified, 2 failed`, best first. */
+export function verdictCounts(verdicts: readonly Verdict[]): readonly (readonly [Verdict, number])[] {
+  return tally(VERDICTS, verdicts);
+}
+
+export type CheckCount = {
+  readonly id: CheckId;
+  readonly states: ReadonlyMap<CheckState, number>;
+  /** Why some did not run, each reason with how often it was given. */
+  readonly reasons: ReadonlyMap<string, number>;
+};
+
+/** The checks of many parts as one row for each check, in the order in which they run. */
+export function countChecks(lists: readonly (readonly Check[])[]): readonly CheckCount[] {
+  const rows = new Map<CheckId, { states: Map<CheckState, number>; reasons: Map<string, number> }>();
+  for (const check of lists.flat()) {
+    const row = rows.get(check.id) ?? { states: new Map(), reasons: new Map() };
+    rows.set(check.id, row);
+    increase(row.states, check.state);
+    if (check.state === 'not_checked' && check.reason !== undefined) increase(row.reasons, check.reason);
+  }
+  const known = Object.keys(CHECKS) as CheckId[];
+  return known.flatMap((id) => {
+    const row = rows.get(id);
+    return row === undefined ? [] : [{ id, ...row }];
+  });
+}
+
+function increase<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+export type SignerCount = {
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly parts: number;
+  readonly firstIssuedAtMs: number;
+  readonly lastIssuedAtMs: number;
+};
+
+/** Who signed the parts, each key once, in the order in which they first occur. */
+export function countSigners(signers: readonly SignedBy[]): readonly SignerCount[] {
+  const rows = new Map<string, SignerCount>();
+  for (const { issuer, keyId, issuedAtMs } of signers) {
+    const key = JSON.stringify([issuer, keyId]);
+    const row = rows.get(key);
+    rows.set(key, {
+      issuer,
+      keyId,
+      parts: (row?.parts ?? 0) + 1,
+      firstIssuedAtMs: Math.min(row?.firstIssuedAtMs ?? issuedAtMs, issuedAtMs),
+      lastIssuedAtMs: Math.max(row?.lastIssuedAtMs ?? issuedAtMs, issuedAtMs),
+    });
+  }
+  return [...rows.values()];
+}
+
+/** The verdicts that the evidence gives its drills, most frequent first, then by name. */
+export function countOutcomes(parts: readonly BundleReport[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { outcome } of parts) if (outcome !== undefined) increase(counts, outcome.verdict);
+  return [...counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+}

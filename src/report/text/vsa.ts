@@ -1,0 +1,59 @@
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import type { SummaryReport } from '../../policy/vsa/judge.ts';
+import { asOfFact, fact, headline, trustFacts } from './facts.ts';
+import { failuresSection, findingsSection } from './findings.ts';
+import { counted } from './figures.ts';
+import { labelled, sections, type Page } from './page.ts';
+import { printable } from '../printable.ts';
+import { pageOf, type TextOptions } from './text.ts';
+
+const MAX_INPUTS = 20;
+
+const CAVEATS = [
+  'A summary is the word of its verifier: the evidence itself was not read here.',
+  'It says nothing of evidence that it does not list.',
+];
+
+/** The judgement of a verification summary as text: the result first, the failures last. */
+export function renderSummaryReport(report: SummaryReport, options: TextOptions = {}): string {
+  const page = pageOf(options);
+  const lines = [
+    ...headline(page, report.result, `verification summary${saysOf(report)}`),
+    ...sections(page, [
+      { title: 'Summary', lines: summaryLines(page, report) },
+      { title: 'Signed by', lines: signerLines(page, report) },
+      findingsSection(page, report.findings),
+      { title: 'What this does not mean', lines: CAVEATS.flatMap((text) => labelled(page, '  - ', text)) },
+      failuresSection(page, report.findings),
+    ]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const saysOf = ({ summary }: SummaryReport): string =>
+  summary === undefined ? '' : `: ${summary.result} on ${counted(summary.inputs.length, 'input')}`;
+
+function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): string[] {
+  const judged = [...asOfFact(page, asOfMs), ...trustFacts(page, trust)];
+  if (summary === undefined) return judged;
+  const left = summary.inputs.length - MAX_INPUTS;
+  return [
+    ...fact(page, 'verifier', summary.verifierId),
+    ...fact(page, 'verified at', isoTime(summary.timeVerifiedMs)),
+    ...fact(page, 'resource', summary.resourceUri),
+    ...fact(page, 'policy', summary.policyDigest),
+    ...fact(page, 'levels', summary.levels.join(', ')),
+    ...fact(page, 'its trust store', summary.trustStore),
+    ...summary.inputs
+      .slice(0, MAX_INPUTS)
+      .flatMap((digest, at) => fact(page, at === 0 ? 'about' : '', digest)),
+    ...(left > 0 ? fact(page, '', `and ${left} more; --json lists them all`) : []),
+    ...judged,
+  ];
+}
+
+function signerLines(page: Page, { keys, trust }: SummaryReport): string[] {
+  if (trust === undefined) return ['  not judged: no trust store was given'];
+  if (keys.length === 0) return ['  nobody whose key is trusted here for that verifier'];
+  return keys.flatMap((key) => labelled(page, '  - ', `key ${printable(key)}`));
+}

@@ -1,0 +1,85 @@
+import { DrillproofError } from '../errors.ts';
+import type { SourceFile } from '../evidence/index.ts';
+import type { Code } from '../codes/index.ts';
+import { leaveMirror, scrubMirror, unreadable } from './mirror.ts';
+import { readEntries } from './noting.ts';
+import { oldestOf } from './plan.ts';
+import { readScrub, type ScrubOptions } from './options.ts';
+import type { ScrubPlace, ScrubView } from './place.ts';
+import type { MirrorScrub } from './result.ts';
+
+/** An archive as `scrubMany` needs it: the names of its mirrors, and how to open one. */
+export type Mirrors = {
+  readonly mirrors: readonly string[];
+  open(name: string): ScrubPlace;
+};
+
+/**
+ * Scrubs the mirrors of an archive, the one first of which something was not read for the longest time, so that slices
+ * cover everything in the end. `each` is told of every mirror, those without a time left too; it may put another result
+ * in its place (a repair).
+ * @throws as `scrubMirror` for an end by the signal; what keeps one mirror from being read is its result
+ */
+export async function scrubMany(
+  archive: Mirrors,
+  options: ScrubOptions,
+  each: (result: MirrorScrub, place: ScrubPlace) => Promise<void>,
+): Promise<void> {
+  const scrub = readScrub(options);
+  let begun = 0;
+  for (const name of await oldestFirst(archive, options)) {
+    options.signal?.throwIfAborted();
+    const place = archive.open(name);
+    try {
+      const over = begun++ > 0 && scrub.now() >= scrub.untilMs;
+      await each(await orUnreadable(place, () => (over ? leaveMirror : scrubMirror)(place, options)), place);
+    } finally {
+      await place.close();
+    }
+  }
+}
+
+async function oldestFirst(archive: Mirrors, options: ScrubOptions): Promise<readonly string[]> {
+  const scrub = readScrub(options);
+  const ages: { readonly name: string; readonly oldestMs: number }[] = [];
+  for (const name of archive.mirrors) {
+    options.signal?.throwIfAborted();
+    const place = archive.open(name);
+    try {
+      const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
+      const files = await place.look().then(filesOf, noneIfUnreadable);
+      ages.push({ name, oldestMs: oldestOf(files, entries) });
+    } finally {
+      await place.close();
+    }
+  }
+  return ages.toSorted((a, b) => compare(a.oldestMs, b.oldestMs)).map(({ name }) => name);
+}
+
+const filesOf = ({ files }: ScrubView): SourceFile[] => [...files.values()];
+
+// It is told when the mirror has its turn.
+function noneIfUnreadable(cause: unknown): SourceFile[] {
+  if (cause instanceof DrillproofError) return [];
+  throw cause;
+}
+
+// The difference of two infinities is no number.
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** A scrub writes nothing but its journals: without them no slice would ever go on where the last one stopped. */
+const FATAL: ReadonlySet<Code> = new Set<Code>([
+  'io.READ_ONLY',
+  'io.DISK_FULL',
+  'io.WRITE_FAILED',
+  'internal.BUG',
+]);
+
+async function orUnreadable(place: ScrubPlace, work: () => Promise<MirrorScrub>): Promise<MirrorScrub> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError) || FATAL.has(cause.code)) throw cause;
+    return unreadable(place, cause);
+  }
+}

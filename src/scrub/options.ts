@@ -1,0 +1,70 @@
+import { digestOf, type Digest } from '../bytes/hash.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import type { TrustStore } from '../trust/index.ts';
+import type { Depth, SecondOpinion, VerifyOptions } from '../verify/index.ts';
+
+export type ScrubOptions = {
+  /** Name and version of the program: what another version said counts for nothing. */
+  readonly tool: string;
+  /** `digest` compares every file with its digest; `full` judges every part as `verifyPart` does. Default `digest`. */
+  readonly depth?: Depth;
+  readonly trust?: TrustStore;
+  readonly secondOpinion?: SecondOpinion;
+  /** The digest that the manifest must have, known from elsewhere. */
+  readonly expectManifest?: Digest;
+  /** Reads only what was not found good within so many milliseconds; default 0, which is everything. */
+  readonly olderThanMs?: number;
+  /** When no further file is begun, by `now`; default never. The first one always is. */
+  readonly untilMs?: number;
+  /** Files read at once; default 1. */
+  readonly jobs?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (event: ScrubEvent) => void;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number;
+};
+
+export type ScrubEvent =
+  | { readonly type: 'planned'; readonly name: string; readonly files: number; readonly bytes: number }
+  | { readonly type: 'read'; readonly name: string; readonly path: string; readonly bytes: number };
+
+/** The options of one scrub, read once. */
+export type Scrub = {
+  readonly verify: VerifyOptions & { readonly depth: Depth };
+  /** The digest of everything that decides what a look at a file is worth. */
+  readonly policy: Digest;
+  readonly olderThanMs: number;
+  readonly untilMs: number;
+  readonly jobs: number;
+  readonly tell: (event: ScrubEvent) => void;
+  readonly now: () => number;
+};
+
+export function readScrub(options: ScrubOptions): Scrub {
+  const { tool, depth = 'digest', trust, secondOpinion, expectManifest, signal } = options;
+  const { now = Date.now, jobs = 1 } = options;
+  if (!(jobs >= 1)) throw new TypeError('jobs is a number of at least 1');
+  const policy = {
+    tool,
+    depth,
+    trust: trust?.fingerprint ?? null,
+    secondOpinion: secondOpinion !== undefined,
+    expectManifest: expectManifest ?? null,
+  };
+  return {
+    verify: {
+      asOfMs: now(),
+      depth,
+      ...(trust !== undefined && { trust }),
+      ...(secondOpinion !== undefined && { secondOpinion }),
+      ...(expectManifest !== undefined && { expect: { manifestDigest: expectManifest } }),
+      ...(signal !== undefined && { signal }),
+    },
+    policy: digestOf(canonicalBytes(policy)),
+    olderThanMs: options.olderThanMs ?? 0,
+    untilMs: options.untilMs ?? Infinity,
+    jobs,
+    tell: options.onProgress ?? (() => undefined),
+    now,
+  };
+}

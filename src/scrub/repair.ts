@@ -1,0 +1,135 @@
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { DrillproofError } from '../errors.ts';
+import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
+import { bagSink } from '../mirror/bag-sink.ts';
+import type { Failure } from '../mirror/fetch/all.ts';
+import { mirrorExport } from '../mirror/mirror.ts';
+import type { MirrorClient } from '../mirror/replica.ts';
+import { relook } from './mirror.ts';
+import type { ScrubOptions } from './options.ts';
+import type { ScrubPlace } from './place.ts';
+import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
+import { decideManifest, type Identity } from './witness.ts';
+import type { MirrorSink, MirrorView } from '../mirror/sink.ts';
+
+export type RepairOptions = ScrubOptions & {
+  /** The project through which the source is read, and that receipts name; default: as the files of the mirror say. */
+  readonly projectId?: string;
+};
+
+/**
+ * Repairs what a scrub found, by mirroring the export again into the same place: from the control plane, or from
+ * another mirror (`replicaClient`). A file that is good stays as it is. Of one that is not, the new bytes come in under
+ * a temporary name, are proven by the digest of the manifest and made durable; only then they take the name, in one
+ * step, and until then what lies there stays. Which manifest is the right one is decided before anything is written.
+ * Each fault of the result says whether it is gone.
+ * @throws an aborted `signal` throws its reason; what else keeps a file from being repaired stands with its fault
+ */
+export async function repairMirror(
+  place: ScrubPlace,
+  result: MirrorScrub,
+  from: () => Promise<MirrorClient>,
+  options: RepairOptions,
+): Promise<MirrorScrub> {
+  const broken = result.faults.filter(
+    ({ found, code }) => found !== 'extra' && code !== 'scrub.MIRROR_UNFINISHED',
+  );
+  if (broken.length === 0) return result;
+  const paths = new Set(broken.map(({ path }) => path));
+  const failed = await bringAgain(place, from, options, paths);
+  options.signal?.throwIfAborted();
+  const left = await relook(place, options, paths);
+  const known = new Set(result.faults.map(({ path }) => path));
+  const faults = [
+    ...result.faults.map((fault) => (broken.includes(fault) ? judged(fault, left, failed) : fault)),
+    ...left.filter(({ path }) => !known.has(path)), // what broke meanwhile
+  ];
+  return { ...result, faults, outcome: outcomeOf(faults, result.left) };
+}
+
+/** What kept files from being brought: one reason for all, or one for each. */
+type Failed = { readonly all?: DrillproofError; readonly each: ReadonlyMap<string, Failure> };
+
+async function bringAgain(
+  place: ScrubPlace,
+  from: () => Promise<MirrorClient>,
+  options: RepairOptions,
+  broken: ReadonlySet<string>,
+): Promise<Failed> {
+  const { expectManifest, trust, tool, signal, now = Date.now } = options;
+  try {
+    const view = await place.look();
+    const verify = { asOfMs: now(), ...(trust !== undefined && { trust }) };
+    const decided = await decideManifest(view, place.name, verify, expectManifest);
+    const { evidenceExportId, manifestDigest } = decided;
+    const projectId = projectOf(options, decided);
+    const inner = await place.sink();
+    const isBag = view.source.bag !== undefined;
+    await mirrorExport(
+      { projectId, evidenceExportId },
+      {
+        client: await from(),
+        to: decidedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, decided, broken),
+        expectManifest: manifestDigest,
+        tool,
+        now,
+        ...(signal !== undefined && { signal }),
+      },
+    );
+    return { each: new Map() };
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    return { all: error, each: new Map(failuresOf(error).map((failure) => [failure.path, failure])) };
+  }
+}
+
+function projectOf({ projectId }: RepairOptions, decided: Identity): string {
+  const known = projectId ?? decided.projectId;
+  if (known !== undefined) return known;
+  throw new DrillproofError(
+    'scrub.MANIFEST_UNDECIDABLE',
+    'nothing here tells through which project it was read',
+  );
+}
+
+function failuresOf({ details }: DrillproofError): readonly Failure[] {
+  const failures = details?.['failures'];
+  return Array.isArray(failures) ? (failures as Failure[]) : [];
+}
+
+/** Documents that a mirror takes for right when they agree with the manifest, though it does not cover every byte. */
+const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_RESOURCE, EXPORT_ATTESTATION]);
+
+/**
+ * A sink of which is known what it is a mirror of, although its documents may say something else, or nothing. A document
+ * that is broken is not shown, so that it is brought anew and not taken for right.
+ */
+function decidedSink(
+  sink: MirrorSink,
+  { evidenceExportId, manifestDigest }: Identity,
+  broken: ReadonlySet<string>,
+): MirrorSink {
+  const claim = canonicalBytes({ evidenceExportId, manifestDigest });
+  const decided = <T extends MirrorView>(view: T): T => ({
+    ...view,
+    size: async (path: string) => (DOCUMENTS.has(path) && broken.has(path) ? undefined : view.size(path)),
+    readClaim: () => Promise.resolve(claim),
+  });
+  return {
+    open: async () => decided(await sink.open()),
+    ...(sink.look !== undefined && {
+      async look() {
+        const view = await sink.look!();
+        return view === undefined ? undefined : decided(view);
+      },
+    }),
+  };
+}
+
+function judged(fault: ScrubFault, left: readonly ScrubFault[], { all, each }: Failed): ScrubFault {
+  const still = left.find(({ path }) => path === fault.path);
+  if (still === undefined) return { ...fault, repair: 'repaired' };
+  const why = each.get(fault.path) ?? all;
+  if (why !== undefined) return { ...fault, repair: { code: why.code, message: why.message } };
+  return { ...fault, repair: { code: 'scrub.REPAIR_INCOMPLETE', message: still.message } };
+}

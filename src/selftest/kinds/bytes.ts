@@ -1,0 +1,150 @@
+import * as z from 'zod';
+import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { digestStream } from '../../bytes/hash.ts';
+import { fromHex, toHex } from '../../bytes/text/hex.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { parseCanonicalJson } from '../../bytes/json/document.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
+import * as contract from '../../contract/index.ts';
+import { distinctNames, assertSafeName } from '../../zip/read/names.ts';
+import { openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
+import { once } from '../../bytes/once.ts';
+import { judgeBy, type Judge } from './judge.ts';
+import { outcomeOf, type Outcome } from '../outcome.ts';
+import { bytesOfBase64, bytesOfHex, WAYS } from '../ways.ts';
+
+const text = z.object({ text: z.string() });
+
+const FORMATS: Readonly<Record<string, z.ZodType>> = {
+  organizationId: contract.organizationIdSchema,
+  projectId: contract.projectIdSchema,
+  environmentId: contract.environmentIdSchema,
+  sessionId: contract.sessionIdSchema,
+  operationId: contract.operationIdSchema,
+  authoringSessionId: contract.authoringSessionIdSchema,
+  hostedRunId: contract.hostedRunIdSchema,
+  evidenceExportId: contract.evidenceExportIdSchema,
+  evidenceBundleId: contract.evidenceBundleIdSchema,
+  buildAttemptId: contract.buildAttemptIdSchema,
+  sourceDraftId: contract.sourceDraftIdSchema,
+  runId: contract.runIdSchema,
+  localReportId: contract.localReportIdSchema,
+  digest: contract.digestSchema,
+  slug: contract.slugSchema,
+  semver: contract.semverSchema,
+  idempotencyKey: contract.idempotencyKeySchema,
+  revision: contract.revisionSchema,
+  seed: contract.seedSchema,
+  decimalBytes: contract.decimalBytesSchema,
+};
+
+function judgeFormat(format: string, value: string): Outcome {
+  const schema = FORMATS[format];
+  if (schema === undefined) throw new TypeError(`unknown format ${format}`);
+  return { verdict: schema.safeParse(value).success ? 'valid' : 'invalid' };
+}
+
+/** The writer must refuse exactly the names that the reader refuses. */
+async function writeTree(paths: readonly string[]): Promise<void> {
+  const entries = paths.map((name) => ({ name, open: () => once(new Uint8Array()) }));
+  for await (const _ of writeZip(entries, { compression: 'store' }));
+}
+
+async function readArchive(
+  access: RandomAccess,
+  limits: ZipLimits | undefined,
+): Promise<Record<string, unknown>> {
+  const archive = await openZip(access, limits);
+  const entries = [];
+  for (const entry of archive.entries) {
+    entries.push({ name: entry.name, ...(await digestStream(archive.read(entry))) });
+  }
+  return { entries, warnings: [...new Set(archive.notes.map(({ code }) => code))].toSorted() };
+}
+
+const archiveShape = z.object({
+  zip: z.string(),
+  limits: z.record(z.string(), z.number()).optional(),
+});
+
+export const judgeBytes: Readonly<Record<string, Judge>> = {
+  hex: judgeBy(text, [
+    'decoded, and encoded again',
+    (input) =>
+      outcomeOf(() => {
+        const bytes = fromHex(input.text);
+        if (toHex(bytes) !== input.text) throw new TypeError('another text comes back');
+        return { base64: Buffer.from(bytes).toString('base64') };
+      }),
+  ]),
+  base64url: judgeBy(text, [
+    'decoded, and encoded again',
+    (input) =>
+      outcomeOf(() => {
+        const bytes = fromBase64url(input.text);
+        if (toBase64url(bytes) !== input.text) throw new TypeError('another text comes back');
+        return { hex: toHex(bytes) };
+      }),
+  ]),
+  'strict-json': judgeBy(z.object({ hex: z.string(), maxBytes: z.int().exactOptional() }), [
+    'parsed',
+    ({ hex, ...limits }) =>
+      outcomeOf(() => ({ canonical: canonicalJson(parseJson(bytesOfHex(hex), limits)) })),
+  ]),
+  'canonical-json': judgeBy(
+    z.object({ json: z.string() }),
+    ['native parser', ({ json }) => outcomeOf(() => ({ canonical: canonicalJson(JSON.parse(json)) }))],
+    [
+      'its own form, parsed and rendered again',
+      ({ json }) =>
+        outcomeOf(() => {
+          const form = canonicalJson(JSON.parse(json));
+          return { canonical: canonicalJson(parseCanonicalJson(toUtf8(form))) };
+        }),
+    ],
+  ),
+  identifiers: judgeBy(z.object({ format: z.string(), text: z.string() }), [
+    'schema',
+    (input) => judgeFormat(input.format, input.text),
+  ]),
+  paths: judgeBy(
+    z.object({ paths: z.array(z.string()) }),
+    [
+      'names',
+      ({ paths }) =>
+        outcomeOf(() => {
+          const assertNew = distinctNames();
+          for (const path of paths) {
+            assertSafeName(path);
+            assertNew(path);
+          }
+        }),
+    ],
+    [
+      'written',
+      ({ paths }) =>
+        outcomeOf(async () => {
+          await writeTree(paths);
+          return {};
+        }),
+    ],
+  ),
+  'der-signatures': judgeBy(z.object({ hex: z.string() }), [
+    'strict',
+    ({ hex }) => outcomeOf(() => assertEcdsaDer(bytesOfHex(hex))),
+  ]),
+  archives: judgeBy(
+    archiveShape,
+    ...WAYS.map(
+      ([name, open]) =>
+        [
+          name,
+          (input: z.infer<typeof archiveShape>) =>
+            outcomeOf(() => readArchive(open(bytesOfBase64(input.zip)), input.limits)),
+        ] as const,
+    ),
+  ),
+};

@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { digestOf } from '../../bytes/hash.ts';
+import { platform as portable } from '../../bytes/platform-portable.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  bundleManifestBytes,
+  DEFAULT_LIMITS,
+  exportManifestBytes,
+  parseAttestation,
+  parseBundleManifest,
+  parseExportManifest,
+  selectionDigest,
+} from '../../evidence/index.ts';
+import { parseTrustStore } from '../../trust/index.ts';
+import { readZipWithYauzl } from '../../node/evidence/yauzl-reader.ts';
+import { verifyAttestation, verifyToolSource, type SecondOpinion } from '../../verify/index.ts';
+import { judgeBy, type Judge } from './judge.ts';
+import { judgement, outcomeOf, type Outcome } from '../outcome.ts';
+
+export const SECOND_OPINION: SecondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
+
+const attestationShape = z.object({
+  attestation: z.string(),
+  trust: z.string().exactOptional(),
+  asOfMs: z.int(),
+  projectId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  manifestDigest: z.string().exactOptional(),
+});
+
+function judgeAttestation(input: z.infer<typeof attestationShape>, secondOpinion?: SecondOpinion): Outcome {
+  const { attestation, trust, ...known } = input;
+  try {
+    const report = verifyAttestation(parseAttestation(toUtf8(attestation)), {
+      ...known,
+      ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+      ...(secondOpinion && { secondOpinion }),
+    });
+    return judgement(report.result, [report]);
+  } catch (error) {
+    if (error instanceof DrillproofError) return judgement('invalid', [{ findings: [error] }]);
+    throw error;
+  }
+}
+
+const toolShape = z.object({
+  resource: z.string(),
+  repeatedSource: z.object({ text: z.string(), times: z.int() }).optional(),
+  lock: z.string().optional(),
+});
+const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
+
+function judgeToolSource({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
+  let value: unknown = JSON.parse(resource);
+  if (repeatedSource !== undefined) {
+    const { implementation, ...rest } = resourceShape.parse(value);
+    const source = repeatedSource.text.repeat(repeatedSource.times);
+    value = { ...rest, implementation: { ...implementation, source } };
+  }
+  const report = verifyToolSource(value, lock === undefined ? {} : { lock: toUtf8(lock) });
+  return judgement(report.verdict, [report]);
+}
+
+/** A manifest that is accepted is written again as the bytes that it came from. */
+function same(bytes: Uint8Array, written: Uint8Array): void {
+  if (digestOf(bytes) !== digestOf(written)) throw new TypeError('other bytes are written');
+}
+
+export const judgeDocuments: Readonly<Record<string, Judge>> = {
+  'bundle-manifests': judgeBy(
+    z.object({ manifest: z.string(), limits: z.object({ objects: z.int() }).optional() }),
+    [
+      'parsed',
+      (input) =>
+        outcomeOf(() => {
+          const bytes = toUtf8(input.manifest);
+          const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
+          same(bytes, bundleManifestBytes(manifest));
+          return { digest: digestOf(bytes), objects: manifest.objects.length };
+        }),
+    ],
+  ),
+  'export-manifests': judgeBy(
+    z.object({ manifest: z.string(), limits: z.object({ parts: z.int() }).optional() }),
+    [
+      'parsed',
+      (input) =>
+        outcomeOf(() => {
+          const bytes = toUtf8(input.manifest);
+          const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
+          same(bytes, exportManifestBytes(manifest));
+          const { parts, localReports } = manifest;
+          return {
+            digest: digestOf(bytes),
+            selectionDigest: selectionDigest(parts, localReports),
+            parts: parts.length,
+            localReports: localReports.length,
+          };
+        }),
+    ],
+  ),
+  attestations: judgeBy(
+    attestationShape,
+    ['alone', (input) => judgeAttestation(input)],
+    ['with a second opinion', (input) => judgeAttestation(input, SECOND_OPINION)],
+  ),
+  'tool-sources': judgeBy(toolShape, ['resource', judgeToolSource]),
+};

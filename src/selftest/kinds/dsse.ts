@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { memoryAccess } from '../../bytes/random-access.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { parseTrustStore } from '../../trust/index.ts';
+import { verifyDsse, verifyPart, type SecondOpinion } from '../../verify/index.ts';
+import { SECOND_OPINION } from './documents.ts';
+import { judgeBy, type Judge } from './judge.ts';
+import { judgement, type Outcome } from '../outcome.ts';
+import { bytesOfBase64 } from '../ways.ts';
+
+const dsseShape = z.object({
+  envelope: z.string(),
+  trust: z.string().exactOptional(),
+  asOfMs: z.int(),
+  purpose: z.enum(['evidence', 'export']).exactOptional(),
+  threshold: z.int().exactOptional(),
+  manifest: z.string().exactOptional(),
+  part: z.string().exactOptional(),
+});
+
+async function judgeEnvelope(
+  { envelope, trust, part, manifest, asOfMs, ...known }: z.infer<typeof dsseShape>,
+  secondOpinion?: SecondOpinion,
+): Promise<Outcome> {
+  const dsse = toUtf8(envelope);
+  const how = {
+    asOfMs,
+    ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+    ...(secondOpinion && { secondOpinion }),
+  };
+  if (part !== undefined) {
+    const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...how, dsse });
+    return judgement(report.verdict, [report]);
+  }
+  const about = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
+  const report = verifyDsse(dsse, { ...how, ...known, ...about });
+  return judgement(report.result, [report]);
+}
+
+export const judgeDsse: Readonly<Record<string, Judge>> = {
+  dsse: judgeBy(
+    dsseShape,
+    ['bytes', (input) => judgeEnvelope(input)],
+    ['with a second opinion', (input) => judgeEnvelope(input, SECOND_OPINION)],
+  ),
+};

@@ -1,0 +1,147 @@
+import * as z from 'zod';
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
+import {
+  DEFAULT_LIMITS,
+  bagSource,
+  isBag,
+  memorySource,
+  zipSource,
+  type EvidenceSource,
+  type SourceFile,
+} from '../../evidence/index.ts';
+import { parseTrustStore } from '../../trust/index.ts';
+import { verifyExport, verifyPart, type VerifyOptions } from '../../verify/index.ts';
+import { openZip } from '../../zip/index.ts';
+import { SECOND_OPINION } from './documents.ts';
+import { judgeBy, type Judge } from './judge.ts';
+import { judgement, type Outcome } from '../outcome.ts';
+import { bytesOfBase64, WAYS } from '../ways.ts';
+
+const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
+
+const common = {
+  trust: z.string().optional(),
+  asOfMs: z.int(),
+  expect: z
+    .object({
+      manifestDigest: z.string().refine(isDigest).exactOptional(),
+      evidenceExportId: z.string().exactOptional(),
+      organizationId: z.string().exactOptional(),
+      projectId: z.string().exactOptional(),
+      bundles: z.int().exactOptional(),
+    })
+    .optional(),
+};
+const partShape = z.object({ ...common, zip: z.string(), sha256: z.string() });
+const exportShape = z.object({
+  ...common,
+  files: z.record(z.string(), z.string()).optional(),
+  irregular: z.array(z.string()).optional(),
+  zip: z.string().optional(),
+  depth: z.enum(['full', 'digest']).optional(),
+  envelopes: z.array(z.string()).optional(),
+  limits: z.object({ parts: z.int().exactOptional(), files: z.int().exactOptional() }).optional(),
+});
+type Part = z.infer<typeof partShape>;
+type Tree = z.infer<typeof exportShape>;
+type Open = (bytes: Uint8Array) => RandomAccess;
+
+const optionsOf = ({ trust, asOfMs, expect = {} }: Part | Tree): VerifyOptions => ({
+  asOfMs,
+  expect,
+  ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+});
+
+async function judgePart(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+  const bytes = bytesOfBase64(input.zip);
+  if (digestOf(bytes) !== input.sha256) throw new TypeError('the archive was not decoded right');
+  const report = await verifyPart(open(bytes), { ...optionsOf(input), ...more });
+  return judgement(report.verdict, [report]);
+}
+
+/** A tree in memory whose files are opened in some way, and where some paths are no regular files. */
+function treeSource(
+  files: Readonly<Record<string, Uint8Array>>,
+  irregular: readonly string[],
+  open: Open,
+): EvidenceSource {
+  const source = memorySource(files);
+  return {
+    kind: 'memory',
+    async files() {
+      const links = irregular.map((path): SourceFile => ({ path, bytes: 0, regular: false }));
+      return [...(await source.files()), ...links].toSorted((a, b) => compareUtf8(a.path, b.path));
+    },
+    async open(path) {
+      const file = await source.open(path);
+      const bytes = await file.read(0, file.size);
+      return { ...open(bytes), close: () => file.close() };
+    },
+  };
+}
+
+async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): Promise<EvidenceSource> {
+  if (zip !== undefined) {
+    const access = open(bytesOfBase64(zip));
+    return zipSource(await openZip(access), access);
+  }
+  const decoded = Object.entries(files).map(([path, content]) => [path, bytesOfBase64(content)] as const);
+  const source = treeSource(Object.fromEntries(decoded), irregular, open);
+  return isBag(Object.keys(files)) ? bagSource(source) : source;
+}
+
+async function judgeExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+  const { depth = 'full', limits, envelopes = [] } = input;
+  const report = await verifyExport(await sourceOf(input, open), {
+    ...optionsOf(input),
+    depth,
+    dsse: envelopes.map((text) => toUtf8(text)),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    ...more,
+  });
+  const reports = [report, ...report.parts, ...report.localReports];
+  return { ...judgement(report.verdict, reports), completeness: report.completeness };
+}
+
+/**
+ * A second reader sees what the first accepts; of what is refused it may say more, so that only the verdict is
+ * compared, and what the first says must be among what both say.
+ */
+async function seconded(first: Outcome, second: Promise<Outcome>): Promise<Outcome> {
+  const both = await second;
+  const said = new Set(z.array(z.string()).parse(both['codes']));
+  const kept = z
+    .array(z.string())
+    .parse(first['codes'])
+    .every((code) => said.has(code));
+  return first.verdict === 'invalid' && both.verdict === 'invalid' && kept ? first : both;
+}
+
+export const judgeEvidence: Readonly<Record<string, Judge>> = {
+  bundles: judgeBy(
+    partShape,
+    ...WAYS.map(([name, open]) => [name, (input: Part) => judgePart(input, open)] as const),
+    [
+      'with a second opinion',
+      async (input: Part) =>
+        seconded(
+          await judgePart(input, memoryAccess),
+          judgePart(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
+        ),
+    ],
+  ),
+  exports: judgeBy(
+    exportShape,
+    ...WAYS.map(([name, open]) => [name, (input: Tree) => judgeExport(input, open)] as const),
+    [
+      'with a second opinion',
+      async (input: Tree) =>
+        seconded(
+          await judgeExport(input, memoryAccess),
+          judgeExport(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
+        ),
+    ],
+  ),
+};

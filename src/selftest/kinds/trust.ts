@@ -1,0 +1,98 @@
+import { platform } from '#platform';
+import * as z from 'zod';
+import { platform as portable } from '../../bytes/platform-portable.ts';
+import type { P256 } from '../../bytes/platform.ts';
+import { toHex } from '../../bytes/text/hex.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { platform as native } from '../../node/platform-node.ts';
+import { readSigningKey, readVerifyingKey } from '../../node/keys/keys.ts';
+import {
+  judgeKey,
+  parseTrustStore,
+  PURPOSES,
+  trustStore,
+  trustStoreJwks,
+  verifySignature,
+} from '../../trust/index.ts';
+import { judgeBy, type Judge } from './judge.ts';
+import { outcomeOf, refusal, type Outcome } from '../outcome.ts';
+import { bytesOfBase64, bytesOfHex } from '../ways.ts';
+
+const signatureShape = z.object({ point: z.string(), message: z.string(), signature: z.string() });
+
+const verifiedBy =
+  (implementation: P256) =>
+  async (input: z.infer<typeof signatureShape>): Promise<Outcome> => {
+    const key = { point: bytesOfHex(input.point) };
+    const [message, signature] = [bytesOfHex(input.message), bytesOfHex(input.signature)];
+    let verifies = false;
+    const outcome = await outcomeOf(() => {
+      verifies = verifySignature({ key, message, signature, implementation });
+    });
+    return outcome.verdict === 'valid' && !verifies ? refusal('attestation.SIGNATURE_INVALID') : outcome;
+  };
+
+const keyShape = z.object({ base64: z.string(), use: z.enum(['verify', 'sign']) });
+const readKey = (input: z.infer<typeof keyShape>): Record<string, unknown> => {
+  const file = bytesOfBase64(input.base64);
+  const { point, ...key } = input.use === 'sign' ? readSigningKey(file).signer : readVerifyingKey(file);
+  const { keyId, notBeforeMs, notAfterMs, fromCertificate } = {
+    notBeforeMs: undefined,
+    notAfterMs: undefined,
+    fromCertificate: undefined,
+    ...key,
+  };
+  const validity = fromCertificate === undefined ? {} : { notBeforeMs, notAfterMs, fromCertificate };
+  return { point: toHex(point), keyId, ...validity };
+};
+
+const keysOf = (bytes: Uint8Array): Record<string, unknown>[] =>
+  parseTrustStore(bytes).keys.map(({ issuer, keyId, purposes, compromised }) => ({
+    issuer,
+    keyId,
+    purposes,
+    compromised,
+  }));
+
+const judgeShape = z.object({
+  trust: z.string(),
+  statement: z.object({
+    issuer: z.string(),
+    keyId: z.string(),
+    issuedAtMs: z.int(),
+    purpose: z.enum(PURPOSES),
+    projectId: z.string().exactOptional(),
+    organizationId: z.string().exactOptional(),
+    asOfMs: z.int().exactOptional(),
+  }),
+});
+
+export const judgeTrust: Readonly<Record<string, Judge>> = {
+  signatures: judgeBy(
+    signatureShape,
+    ['native', verifiedBy(native.p256)],
+    ['portable', verifiedBy(portable.p256)],
+    ['of the platform', verifiedBy(platform.p256)],
+  ),
+  'key-files': judgeBy(keyShape, ['bytes', (input) => outcomeOf(() => readKey(input))]),
+  'trust-stores': judgeBy(
+    z.object({ base64: z.string() }),
+    ['bytes', ({ base64 }) => outcomeOf(() => ({ keys: keysOf(bytesOfBase64(base64)) }))],
+    [
+      'written and read again',
+      ({ base64 }) =>
+        outcomeOf(() => {
+          const store = parseTrustStore(bytesOfBase64(base64));
+          return { keys: keysOf(toUtf8(JSON.stringify(trustStoreJwks(trustStore(store.keys))))) };
+        }),
+    ],
+  ),
+  'judge-key': judgeBy(judgeShape, [
+    'store',
+    ({ trust, statement }) => {
+      const { problems, notes, unchecked } = judgeKey(parseTrustStore(toUtf8(trust)), statement);
+      const codes = [...problems, ...notes].map(({ code }) => code).toSorted();
+      return { verdict: problems.length === 0 ? 'valid' : 'invalid', codes, unchecked };
+    },
+  ]),
+};

@@ -1,0 +1,66 @@
+import type { EvidenceExport } from '../../../contract/index.ts';
+import type { Digest } from '../../../bytes/hash.ts';
+import { nextVersion } from '../../services/operations.ts';
+import type { ExportRow } from '../../store/store.ts';
+import type { Job } from '../../store/work.ts';
+import type { JobHandler, Tx } from '../handler.ts';
+
+/** Kinds of the operations that delete. */
+export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
+export const EXPORT_DELETION_KIND = 'evidence.export.delete';
+
+/** Lets the bytes go: they are removed when no row needs them any more, after this transaction. */
+async function release(tx: Tx, digests: Iterable<Digest>, nowMs: number): Promise<void> {
+  for (const digest of [...new Set(digests)].toSorted()) await tx.holdBlob(digest, nowMs);
+}
+
+/** Moves the deletion of an export that this job is about to its next state. */
+async function moveDeletion(tx: Tx, job: Job, state: string, nowMs: number): Promise<ExportRow | undefined> {
+  const row = await tx.exportForUpdate(job.organizationId, job.resourceId);
+  const { deletion } = row?.resource ?? {};
+  if (row === undefined || deletion?.operationId !== job.operationId || deletion.state === state)
+    return undefined;
+  const resource: EvidenceExport = {
+    ...row.resource,
+    updatedAtMs: nowMs,
+    deletion: { ...deletion, state, version: nextVersion(deletion.version) },
+  };
+  await tx.updateExport({ ...row, resource });
+  return row;
+}
+
+async function dropExport(tx: Tx, job: Job, nowMs: number): Promise<void> {
+  const row = await moveDeletion(tx, job, 'deleted', nowMs);
+  if (row === undefined) return;
+  const { organizationId, evidenceExportId, manifest, attestation } = row;
+  const documents = [manifest, attestation].flatMap((blob) => (blob === undefined ? [] : [blob.digest]));
+  const listed = await tx.exportBlobs(organizationId, evidenceExportId);
+  await tx.dropExportContent(organizationId, evidenceExportId);
+  await release(tx, [...documents, ...listed], nowMs);
+}
+
+/** Deletes an export: `requested`, `deleting`, and `deleted` with everything that it listed; its resource stays. */
+export const exportDeletionJob = (): JobHandler => ({
+  kind: EXPORT_DELETION_KIND,
+  begin: async (tx, job, nowMs) => {
+    await moveDeletion(tx, job, 'deleting', nowMs);
+  },
+  run: async (job) => ({ write: (tx, nowMs) => dropExport(tx, job, nowMs) }),
+  abandon: async () => undefined, // it stays requested: it can be asked for again
+});
+
+async function dropBundle(tx: Tx, job: Job, nowMs: number): Promise<void> {
+  const { projectId, resourceId } = job;
+  const row = projectId === undefined ? undefined : await tx.bundleForUpdate(projectId, resourceId);
+  if (row?.resource.state !== 'deleted') return;
+  const parts = await tx.partBlobs(row.projectId, row.evidenceBundleId);
+  await release(tx, [row.archive.digest, ...parts], nowMs);
+}
+
+/** Lets the bytes of a deleted bundle go: its own archive, and what exports keep as its part. */
+export const bundleDeletionJob = (): JobHandler => ({
+  kind: BUNDLE_DELETION_KIND,
+  begin: async () => undefined,
+  run: async (job) => ({ write: (tx, nowMs) => dropBundle(tx, job, nowMs) }),
+  abandon: async () => undefined, // it stays deleted: asking for it again lets the bytes go
+});

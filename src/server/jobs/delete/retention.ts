@@ -1,0 +1,71 @@
+import type { Digest } from '../../../bytes/hash.ts';
+import type { Blobs } from '../../blobs/blobs.ts';
+import type { Log } from '../../log.ts';
+import type { Store } from '../../store/store.ts';
+import type { Sweep } from '../handler.ts';
+import { requestBundleDeletion } from './request-deletion.ts';
+
+export type RetentionContext = {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+const MINUTE_MS = 60_000;
+const BATCH = 100;
+
+/** Deletes the bundles whose time has come (`deleteAtMs`); how many. */
+export async function deleteDue({ store, now }: RetentionContext, signal: AbortSignal): Promise<number> {
+  let deleted = 0;
+  for (let due = await store.bundlesDue(now(), BATCH); due.length > 0;) {
+    for (const { projectId, evidenceBundleId } of due) {
+      signal.throwIfAborted();
+      const requested = await store.transaction(async (tx) => {
+        const row = await tx.bundleForUpdate(projectId, evidenceBundleId);
+        if (row?.resource.state !== 'available') return undefined; // somebody else was faster
+        return requestBundleDeletion(tx, { projectId, evidenceBundleId }, now());
+      });
+      if (requested !== undefined) deleted++;
+    }
+    due = await store.bundlesDue(now(), BATCH);
+  }
+  return deleted;
+}
+
+/**
+ * Removes a blob unless a row needs it. The digest is held meanwhile, so that whoever is about to write such a row
+ * waits, and then sees that the blob is gone. Should the transaction not be kept, the blob is looked at again.
+ */
+const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Promise<boolean> =>
+  store.transaction(async (tx) => {
+    if (!(await tx.blobRemovalForUpdate(digest))) return false;
+    const needed = await tx.isReferenced(digest);
+    if (!needed) await blobs.remove(digest);
+    await tx.endBlobRemoval(digest);
+    return !needed;
+  });
+
+/** Looks at every blob that was let go; how many were removed. One that cannot be removed is left for the next time. */
+export async function removeReleased(context: RetentionContext, signal: AbortSignal): Promise<number> {
+  const { store, log } = context;
+  let removed = 0;
+  for (let digests = await store.blobRemovals('', BATCH); digests.length > 0;) {
+    for (const digest of digests) {
+      signal.throwIfAborted();
+      try {
+        if (await removeUnneeded(context, digest)) removed++;
+      } catch (error) {
+        log({ level: 'warn', event: 'retention.blob.left', facts: { digest }, error });
+      }
+    }
+    digests = await store.blobRemovals(digests.at(-1) ?? '', BATCH);
+  }
+  return removed;
+}
+
+/** What retention does again and again. The work that it queues is done by the jobs of deletions.ts. */
+export const retentionSweeps = (context: RetentionContext): readonly Sweep[] => [
+  { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
+  { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },
+];

@@ -1,0 +1,99 @@
+import { DrillproofError } from '../../../errors.ts';
+import { readPartFacts, type LocalReportFacts, type PartFacts } from '../../../evidence/index.ts';
+import type { BundleRow, LocalReportRow } from '../../store/store.ts';
+import type { Job } from '../../store/work.ts';
+import { ExportFailure } from './failure.ts';
+import { changeExport } from './moves.ts';
+import type { ExportJobOptions } from './options.ts';
+import type { Selected } from './selection.ts';
+import type { JobContext } from '../handler.ts';
+
+/** Why the bytes of a row could not be opened: gone, damaged, or deleted meanwhile, which a next attempt omits. */
+async function whyNot(
+  options: ExportJobOptions,
+  what: string,
+  row: BundleRow | LocalReportRow,
+  cause: unknown,
+) {
+  if (!(cause instanceof DrillproofError) || cause.code !== 'control.STORED_BYTES_CORRUPT') return cause;
+  const bundle =
+    'evidenceBundleId' in row && (await options.store.bundle(row.projectId, row.evidenceBundleId));
+  if (bundle && bundle.resource.state === 'deleted') return cause;
+  if ((await options.blobs.verify(row.archive)) === 'missing')
+    return new ExportFailure('control.EXPORT_SOURCE_MISSING', `the stored bytes of ${what} are gone`, cause);
+  return new ExportFailure(
+    'control.EXPORT_GENERATION_FAILED',
+    `the stored bytes of ${what} are damaged`,
+    cause,
+  );
+}
+
+/** Proves the stored archive of a bundle and reads what the export has to know of it. */
+async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
+  const { evidenceBundleId, archive, resource } = row;
+  const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
+    throw await whyNot(options, evidenceBundleId, row, cause);
+  });
+  try {
+    const facts = await readPartFacts(blob.access());
+    if (facts.digest !== archive.digest || facts.manifestDigest !== resource.manifestDigest)
+      throw new ExportFailure(
+        'control.EXPORT_GENERATION_FAILED',
+        `the stored part of ${evidenceBundleId} is another`,
+      );
+    // An export of thousands of bundles need not hold their objects: only what identifies them is packed.
+    return { ...facts, manifest: { ...facts.manifest, objects: [] } };
+  } finally {
+    await blob.close();
+  }
+}
+
+async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Promise<LocalReportFacts> {
+  const { localReportId, projectId, archive, source } = row;
+  const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
+    throw await whyNot(options, localReportId, row, cause);
+  });
+  await blob.close();
+  return {
+    localReportId,
+    projectId,
+    createdAtMs: source.createdAtMs,
+    digest: archive.digest,
+    bytes: archive.bytes,
+    manifestDigest: source.manifestDigest,
+    expandedBytes: String(source.summary.expandedBytes),
+  };
+}
+
+export type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };
+
+/** Proves everything that was selected, one after the other, and lets the resource follow. */
+export async function collect(
+  options: ExportJobOptions,
+  job: Job,
+  { signal, progress }: JobContext,
+  selected: Selected,
+): Promise<Collected> {
+  const { now, progressMs = 1_000 } = options;
+  const [parts, localReports]: [PartFacts[], LocalReportFacts[]] = [[], []];
+  let toldAtMs = now();
+  const tell = async (): Promise<void> => {
+    signal.throwIfAborted();
+    if (now() - toldAtMs < progressMs) return;
+    toldAtMs = now();
+    const counts = {
+      completedBundleCount: parts.length,
+      ...(selected.localReports.length > 0 && { completedLocalReportCount: localReports.length }),
+    };
+    await progress((tx, nowMs) => changeExport(tx, job, counts, nowMs));
+  };
+  for (const row of selected.bundles) {
+    parts.push(await partFacts(options, row));
+    await tell();
+  }
+  for (const row of selected.localReports) {
+    localReports.push(await reportFacts(options, row));
+    await tell();
+  }
+  return { parts, localReports };
+}

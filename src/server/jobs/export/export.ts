@@ -1,0 +1,73 @@
+import { DrillproofError } from '../../../errors.ts';
+import { DEFAULT_LIMITS, packExport, type PackedExport } from '../../../evidence/index.ts';
+import type { ExportRow } from '../../store/store.ts';
+import type { Job } from '../../store/work.ts';
+import { collect, type Collected } from './collect.ts';
+import { ExportFailure, operationError } from './failure.ts';
+import { changeExport, failExport } from './moves.ts';
+import { EXPORT_KIND, type ExportJobOptions } from './options.ts';
+import { publish, storeDocuments } from './publish.ts';
+import { selectEvidence, selectionFacts, selectionOf } from './selection.ts';
+import type { JobContext, JobEnd, JobHandler, Tx } from '../handler.ts';
+
+export { EXPORT_KIND, type ExportJobOptions } from './options.ts';
+
+async function pack(
+  options: ExportJobOptions,
+  { operationId }: Job,
+  { resource }: ExportRow,
+  collected: Collected,
+): Promise<PackedExport> {
+  const { now, signing } = options;
+  const { evidenceExportId, organizationId, scope, fromAtMs, throughAtMs, requestedBy, createdAtMs } =
+    resource;
+  const completedAtMs = now();
+  const window = { fromAtMs, throughAtMs, createdAtMs, completedAtMs };
+  const about = { evidenceExportId, organizationId, scope, operationId, requestedBy };
+  const signed = signing && { ...signing, issuedAtMs: completedAtMs };
+  try {
+    const packed = await packExport({ ...about, ...window, ...collected }, signed);
+    if (Number(packed.resource.manifestBytes) > DEFAULT_LIMITS.manifestBytes)
+      throw new ExportFailure('control.EXPORT_TOO_LARGE', 'the manifest would be larger than readers take');
+    return packed;
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError) || cause.code !== 'pack.INPUT_INVALID') throw cause;
+    throw new ExportFailure('control.EXPORT_GENERATION_FAILED', cause.message, cause);
+  }
+}
+
+async function generate(options: ExportJobOptions, job: Job, context: JobContext): Promise<JobEnd> {
+  const { store, now, maxItems } = options;
+  const row = await store.export(job.organizationId, job.resourceId);
+  if (row === undefined) throw new DrillproofError('internal.BUG', 'the export of a job is not there');
+  if (row.resource.deletion !== undefined)
+    throw new ExportFailure('control.EXPORT_GENERATION_FAILED', 'the export is to be deleted');
+  const selected = await selectEvidence(store, selectionOf(row.resource), { nowMs: now(), maxItems });
+  if (selected === undefined)
+    throw new ExportFailure('control.EXPORT_TOO_LARGE', `more than ${maxItems} bundles or local reports`);
+  const begun = { ...selectionFacts(selected), completedBundleCount: 0 };
+  await context.progress((tx, nowMs) => changeExport(tx, job, begun, nowMs));
+  const packed = await pack(options, job, row, await collect(options, job, context, selected));
+  const documents = await storeDocuments(options, packed);
+  return { write: publish(options, row, selected, packed, documents) };
+}
+
+/**
+ * Generates an export: selects by scope and window, proves every stored archive, writes the manifest, and signs it
+ * when it is given a key (formats §1, Export; control API, Evidence export).
+ */
+export const exportJob = (options: ExportJobOptions): JobHandler => ({
+  kind: EXPORT_KIND,
+  begin: (tx, job, nowMs) => changeExport(tx, job, { state: 'generating' }, nowMs),
+  async run(job, context) {
+    try {
+      return await generate(options, job, context);
+    } catch (error) {
+      if (!(error instanceof ExportFailure)) throw error;
+      const { failureCode } = error;
+      const write = (tx: Tx, nowMs: number) => failExport(tx, job, failureCode, nowMs);
+      return { error: operationError(error), write };
+    }
+  },
+  abandon: (tx, job, _why, nowMs) => failExport(tx, job, 'control.EXPORT_GENERATION_FAILED', nowMs),
+});

@@ -1,0 +1,78 @@
+import { digestOf } from '../../../bytes/hash.ts';
+import { once } from '../../../bytes/once.ts';
+import type { LocalReportItem } from '../../../contract/index.ts';
+import { DrillproofError } from '../../../errors.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type PackedExport } from '../../../evidence/index.ts';
+import { holdBlobs } from '../../blobs/hold.ts';
+import type { BlobRef, ExportReportRow, ExportRow } from '../../store/store.ts';
+import { failExport } from './moves.ts';
+import type { ExportJobOptions } from './options.ts';
+import type { Selected } from './selection.ts';
+import type { Tx } from '../handler.ts';
+
+export async function storeDocuments(
+  { blobs }: ExportJobOptions,
+  { documents }: PackedExport,
+): Promise<{ manifest: BlobRef; attestation?: BlobRef }> {
+  const put = async (path: string): Promise<BlobRef | undefined> => {
+    const bytes = documents.find((document) => document.path === path)?.bytes;
+    return bytes && blobs.put(once(bytes), { digest: digestOf(bytes), bytes: bytes.length });
+  };
+  const [manifest, attestation] = [await put(EXPORT_MANIFEST), await put(EXPORT_ATTESTATION)];
+  if (manifest === undefined)
+    throw new DrillproofError('internal.BUG', 'an export was packed without manifest');
+  return { manifest, ...(attestation !== undefined && { attestation }) };
+}
+
+function reportRows({ manifest }: PackedExport, { localReports }: Selected): ExportReportRow[] {
+  const known = new Map(localReports.map((row) => [row.localReportId, row]));
+  return manifest.localReports.flatMap(({ ordinal, localReportId, projectId, path, digest, bytes }) => {
+    const row = known.get(localReportId);
+    if (row === undefined) return [];
+    const item: LocalReportItem = {
+      source: { ordinal, ...row.source },
+      archive: { localReportId, path, digest, bytes },
+    };
+    return [{ ordinal, localReportId, projectId, archive: row.archive, item }];
+  });
+}
+
+/** The projects through which an export shows: that of its scope, or those of what it lists. */
+function projectsOf({ manifest: { scope, parts, localReports } }: PackedExport): string[] {
+  const named = [...parts, ...localReports].map((row) => row.projectId);
+  return [...new Set(scope.kind === 'project' ? [scope.projectId] : named)].toSorted();
+}
+
+/** Makes the export available with everything that it lists, unless it is to be deleted meanwhile. */
+export const publish =
+  (
+    { blobs }: ExportJobOptions,
+    row: ExportRow,
+    selected: Selected,
+    packed: PackedExport,
+    documents: { manifest: BlobRef; attestation?: BlobRef },
+  ) =>
+  async (tx: Tx, nowMs: number): Promise<void> => {
+    const { organizationId, evidenceExportId } = row;
+    const found = await tx.exportForUpdate(organizationId, evidenceExportId);
+    const digests = Object.values(documents).map(({ digest }) => digest);
+    await holdBlobs(tx, blobs, digests, nowMs);
+    if (found?.resource.state !== 'generating') return;
+    if (found.resource.deletion !== undefined) {
+      const ref = { organizationId, resourceId: evidenceExportId };
+      return failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);
+    }
+    const archives = new Map(selected.bundles.map((bundle) => [bundle.evidenceBundleId, bundle.archive]));
+    await tx.fillExport({
+      organizationId,
+      evidenceExportId,
+      projects: projectsOf(packed),
+      resource: packed.resource,
+      ...documents,
+      parts: packed.manifest.parts.flatMap(({ ordinal, evidenceBundleId, projectId }) => {
+        const archive = archives.get(evidenceBundleId);
+        return archive === undefined ? [] : [{ ordinal, evidenceBundleId, projectId, archive }];
+      }),
+      reports: reportRows(packed, selected),
+    });
+  };

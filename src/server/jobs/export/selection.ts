@@ -1,0 +1,66 @@
+import type { EvidenceExport } from '../../../contract/index.ts';
+import { selectionDigest, sumBytes } from '../../../evidence/index.ts';
+import type { Selection } from '../../store/retention.ts';
+import type { BundleRow, LocalReportRow, Reads } from '../../store/store.ts';
+
+/** What an export is to hold, in order. */
+export type Selected = {
+  readonly bundles: readonly BundleRow[];
+  readonly localReports: readonly LocalReportRow[];
+};
+
+/** What an export is selected from, as its resource says it. */
+export const selectionOf = ({
+  organizationId,
+  scope,
+  fromAtMs,
+  throughAtMs,
+}: Pick<EvidenceExport, 'organizationId' | 'scope' | 'fromAtMs' | 'throughAtMs'>): Selection => ({
+  organizationId,
+  ...(scope.kind === 'project' && { projectId: scope.projectId }),
+  fromAtMs,
+  throughAtMs,
+});
+
+/**
+ * Selects by scope and window what is not deleted, by time of creation, then by id (formats §1, Export manifest).
+ * `undefined` when there is more than an export may hold.
+ */
+export async function selectEvidence(
+  reads: Pick<Reads, 'selectBundles' | 'selectLocalReports'>,
+  selection: Selection,
+  { nowMs, maxItems }: { readonly nowMs: number; readonly maxItems: number },
+): Promise<Selected | undefined> {
+  const bundles = await reads.selectBundles(selection, nowMs, maxItems + 1);
+  const localReports = await reads.selectLocalReports(selection, maxItems + 1);
+  return bundles.length > maxItems || localReports.length > maxItems ? undefined : { bundles, localReports };
+}
+
+type SelectionFacts = Pick<
+  EvidenceExport,
+  'selectionDigest' | 'bundleCount' | 'localReportCount' | 'sourceBytes' | 'archiveBytes'
+>;
+
+/** What the resource of an export says of its selection. */
+export function selectionFacts({ bundles, localReports }: Selected): SelectionFacts {
+  const sources = [
+    ...bundles.map(({ resource }) => resource.storage.totalBytes),
+    ...localReports.map(({ source }) => source.summary.expandedBytes),
+  ];
+  const archives = [...bundles, ...localReports].map(({ archive }) => archive.bytes);
+  const named = bundles.map(({ evidenceBundleId, resource: { manifestDigest } }) => ({
+    evidenceBundleId,
+    manifestDigest,
+  }));
+  const reports = localReports.map(({ localReportId, source: { manifestDigest } }) => ({
+    localReportId,
+    manifestDigest,
+  }));
+  return {
+    selectionDigest: selectionDigest(named, reports),
+    bundleCount: bundles.length,
+    ...(localReports.length > 0 && { localReportCount: localReports.length }),
+    sourceBytes: sumBytes(sources.map(String)),
+    archiveBytes: sumBytes(archives.map(String)),
+  };
+}

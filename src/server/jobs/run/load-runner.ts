@@ -1,0 +1,58 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DrillproofError } from '../../../errors.ts';
+import { runnerKinds, type Runner, type RunnerKind } from './runner.ts';
+
+const invalid = (message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('server.CONFIG_INVALID', message, cause === undefined ? {} : { cause });
+
+const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((known) => known === kind);
+
+/**
+ * Checks what a module exports as `runner`.
+ * @param name what messages call it, such as the path of the module
+ * @throws DrillproofError `server.CONFIG_INVALID`
+ */
+export function checkRunner(value: unknown, name: string): Runner {
+  if (typeof value !== 'object' || value === null) throw invalid(`${name} exports no object as "runner"`);
+  const run: unknown = 'run' in value ? value.run : undefined;
+  if (typeof run !== 'function') throw invalid(`the runner of ${name} has no function "run"`);
+  const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
+  if (!Array.isArray(kinds) || kinds.length === 0)
+    throw invalid(`the runner of ${name} has no list of "kinds"`);
+  const stranger = kinds.findIndex((kind) => !isKind(kind));
+  if (stranger >= 0) {
+    const what = JSON.stringify(kinds[stranger]) ?? 'undefined';
+    throw invalid(`the runner of ${name} names the kind ${what}; known are ${runnerKinds.join(', ')}`);
+  }
+  return {
+    kinds: [...new Set(kinds.filter(isKind))],
+    run: async (job, context) => run.call(value, job, context),
+  };
+}
+
+async function importModule(path: string): Promise<object> {
+  const file = resolve(path);
+  const isFile = await stat(file).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+  if (!isFile) throw invalid(`there is no runner file ${path}`);
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (cause) {
+    const why = cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
+    throw invalid(`the runner ${path} cannot be loaded: ${why}`, cause);
+  }
+}
+
+/**
+ * Loads the runner of a host: an ECMAScript module that exports one as `runner`. The module is trusted: it runs with
+ * everything that the worker may do.
+ * @throws DrillproofError `server.CONFIG_INVALID` for a file that is absent, does not load, or exports no runner
+ */
+export async function loadRunner(path: string): Promise<Runner> {
+  const module = await importModule(path);
+  return checkRunner('runner' in module ? module.runner : undefined, path);
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import {
+  authoringTurnSchema,
+  hostedRunSchema,
+  operationErrorSchema,
+  runResultSchema,
+  type AuthoringSession,
+  type AuthoringTurn,
+  type HostedRun,
+  type WorldSession,
+} from '../../../contract/index.ts';
+
+/** The kinds of work that a host's own program does (control API, Operation). */
+export const runnerKinds = ['authoring.turn', 'run.rerun'] as const;
+export type RunnerKind = (typeof runnerKinds)[number];
+
+type Common = {
+  readonly operationId: string;
+  /** 1 the first time; more when an earlier attempt threw, or its worker died. */
+  readonly attempt: number;
+};
+
+/** A prompt to be answered: the turn with its model, effort and limits, and the conversation that it belongs to. */
+export type TurnJob = Common & {
+  readonly kind: 'authoring.turn';
+  readonly turn: AuthoringTurn;
+  readonly session: AuthoringSession;
+};
+
+/** A run to be made again: `run` has the pinned inputs, `session` is its world, `original` what it reproduces. */
+export type RerunJob = Common & {
+  readonly kind: 'run.rerun';
+  readonly run: HostedRun;
+  readonly session: WorldSession;
+  readonly original: HostedRun;
+};
+
+export type RunnerJob = TurnJob | RerunJob;
+
+const turnFacts = authoringTurnSchema.pick({
+  agentSessionId: true,
+  actualModel: true,
+  turnsUsed: true,
+  estimatedCostUsd: true,
+});
+
+/** What a turn can tell while it runs. */
+export const turnProgressSchema = z.strictObject(turnFacts.shape);
+/** What a rerun can tell while it runs; `session: 'ready'` once its world can be used. */
+export const rerunProgressSchema = z.strictObject({
+  ...hostedRunSchema.pick({ identity: true, pendingInteraction: true }).shape,
+  session: z.literal('ready').optional(),
+});
+
+const runnerFailureSchema = z.strictObject({
+  outcome: z.literal('failed'),
+  /** The error of the operation; the rest of it has defaults. */
+  error: z.strictObject({
+    ...operationErrorSchema.pick({ code: true, message: true, issues: true, details: true }).shape,
+    source: operationErrorSchema.shape.source.default('framework'),
+    retryable: z.boolean().default(false),
+  }),
+});
+
+export const turnOutcomeSchema = z.discriminatedUnion('outcome', [
+  z.strictObject({
+    outcome: z.literal('succeeded'),
+    ...turnFacts.shape,
+    ...authoringTurnSchema.pick({ proposalId: true, resultText: true }).shape,
+  }),
+  runnerFailureSchema,
+]);
+export const rerunOutcomeSchema = z.discriminatedUnion('outcome', [
+  z.strictObject({ outcome: z.literal('succeeded'), result: runResultSchema }),
+  runnerFailureSchema,
+]);
+
+export type RunnerFailure = z.infer<typeof runnerFailureSchema>;
+export type TurnSuccess = Exclude<z.infer<typeof turnOutcomeSchema>, RunnerFailure>;
+export type RerunSuccess = Exclude<z.infer<typeof rerunOutcomeSchema>, RunnerFailure>;
+
+export type TurnOutcome = z.input<typeof turnOutcomeSchema>;
+export type RerunOutcome = z.input<typeof rerunOutcomeSchema>;
+export type RunnerOutcome = TurnOutcome | RerunOutcome;
+export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof rerunProgressSchema>;
+
+export type RunnerContext = {
+  /** Aborted when the work is cancelled, out of time, or taken by another worker: stop soon, nothing else counts. */
+  readonly signal: AbortSignal;
+  /** Writes how far the work is, for whoever reads the turn or run. Rejects when the work is no longer this one's. */
+  readonly progress: (told: RunnerProgress) => Promise<void>;
+};
+
+/**
+ * What a host plugs into a worker: a module that exports one as `runner` (docs/server.md, Runners).
+ *
+ * `run` does one piece of work at a time, several at once when the worker has a higher concurrency. It resolves with
+ * what the work came to, for better or worse. When it throws, it is called again after a pause, up to the attempts of
+ * the worker. As a worker may die at any moment, the same work may come twice, with a higher `attempt`.
+ */
+export type Runner = {
+  readonly kinds: readonly RunnerKind[];
+  readonly run: (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
+};

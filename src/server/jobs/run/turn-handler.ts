@@ -1,0 +1,69 @@
+import { DrillproofError } from '../../../errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { AuthoringTurnRow, Job } from '../../store/work.ts';
+import { assertMove } from '../../states.ts';
+import { endTurn, type TurnEnd } from '../endings.ts';
+import type { JobHandler, Tx } from '../handler.ts';
+import {
+  turnOutcomeSchema,
+  turnProgressSchema,
+  type Runner,
+  type TurnJob,
+  type TurnSuccess,
+} from './runner.ts';
+import { judgedOutcome, toldProgress } from './runner-failure.ts';
+
+const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
+
+async function heldTurn(tx: Tx, { projectId = '', resourceId }: Job): Promise<AuthoringTurnRow> {
+  const row = await tx.authoringTurnForUpdate(projectId, resourceId);
+  if (row === undefined) throw gone();
+  return row;
+}
+
+async function jobOf(store: Store, job: Job): Promise<TurnJob> {
+  const { projectId = '', resourceId, operationId, attempt } = job;
+  const turn = (await store.authoringTurn(projectId, resourceId))?.resource;
+  const session = turn && (await store.authoringSession(projectId, turn.authoringSessionId))?.resource;
+  if (turn === undefined || session === undefined) throw gone();
+  return { kind: 'authoring.turn', operationId, attempt, turn, session };
+}
+
+const end = async (tx: Tx, job: Job, ended: TurnEnd, nowMs: number): Promise<void> =>
+  endTurn(tx, await heldTurn(tx, job), ended, nowMs);
+
+/** Authoring turns, answered by a runner within the time of the turn (control API, Authoring turn). */
+export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
+  kind: 'authoring.turn',
+  async begin(tx, job, nowMs) {
+    const row = await heldTurn(tx, job);
+    if (row.resource.state === 'running') return;
+    assertMove('turn', row.resource.state, 'running');
+    await tx.updateAuthoringTurn({
+      ...row,
+      resource: { ...row.resource, state: 'running', startedAtMs: nowMs },
+    });
+  },
+  async deadlineAtMs({ projectId = '', resourceId }) {
+    const turn = (await store.authoringTurn(projectId, resourceId))?.resource;
+    return turn?.startedAtMs === undefined ? undefined : turn.startedAtMs + turn.timeoutMs;
+  },
+  async run(job, { signal, progress }) {
+    const tell = async (told: unknown): Promise<void> => {
+      const facts = toldProgress(turnProgressSchema, told);
+      await progress(async (tx) => {
+        const row = await heldTurn(tx, job);
+        await tx.updateAuthoringTurn({ ...row, resource: { ...row.resource, ...facts } });
+      });
+    };
+    const given = await runner.run(await jobOf(store, job), { signal, progress: tell });
+    const judged = judgedOutcome<TurnSuccess>(turnOutcomeSchema, given);
+    if ('error' in judged) {
+      const { error } = judged;
+      return { error, write: (tx, nowMs) => end(tx, job, { state: 'failed', error }, nowMs) };
+    }
+    const { outcome: state, ...facts } = judged.outcome;
+    return { write: (tx, nowMs) => end(tx, job, { state, ...facts }, nowMs) };
+  },
+  abandon: (tx, job, { timedOut: _timedOut, ...ended }, nowMs) => end(tx, job, ended, nowMs),
+});

@@ -1,0 +1,64 @@
+import type { ClientConfig, Pool, PoolConfig } from 'pg';
+import { DrillproofError } from '../../../errors.ts';
+import { errnoOf } from '../../../node/fs-errors.ts';
+import { integerTypes, sqlState } from './driver.ts';
+import type { PostgresOptions } from './options.ts';
+
+export type Pg = typeof import('pg');
+
+const invalid = (message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('server.CONFIG_INVALID', message, { cause });
+
+// A connection whose other end is gone says nothing: some time after the database should have given up, so do we.
+const patience = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
+  statementMs + connectTimeoutMs;
+
+/**
+ * How to connect. The address may hold a password, so nothing of it goes into an error.
+ * @throws DrillproofError `server.CONFIG_INVALID`
+ */
+export function clientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
+  const config: ClientConfig = {
+    connectionString: url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    statement_timeout: options.statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs,
+    query_timeout: patience(options.statementTimeoutMs, options),
+    keepAlive: true,
+    types: integerTypes(pg.types),
+  };
+  try {
+    if (!/^postgres(ql)?:\/\//.test(url)) throw new TypeError('another scheme');
+    void new pg.Client(config); // reads the address, and the certificates that it names
+  } catch {
+    throw invalid('the address of the database is no valid postgres:// URL');
+  }
+  return config;
+}
+
+/** The same for the steps of the schema, which take their time. */
+export const migrationConfig = (config: ClientConfig, options: PostgresOptions): ClientConfig => ({
+  ...config,
+  statement_timeout: options.migrationTimeoutMs,
+  lock_timeout: options.migrationTimeoutMs,
+  query_timeout: patience(options.migrationTimeoutMs, options),
+});
+
+/** A pool whose connections may break at any time without ending the process: who uses one is told by its query. */
+export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool {
+  const pool = new pg.Pool({ ...config, max: connections });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** What stops the start, in one line: a database that does not answer is a matter of configuration then. */
+export function openingError(error: unknown): unknown {
+  if (!(error instanceof DrillproofError) || error.code !== 'control.UNAVAILABLE') return error;
+  const { cause, message } = error;
+  if (sqlState(cause) !== undefined || !(cause instanceof Error)) return invalid(message, cause);
+  // The message of the network may repeat parts of the address; its code does not.
+  return invalid(`${message}: ${errnoOf(cause) ?? cause.message}`, cause);
+}

@@ -1,0 +1,97 @@
+import type { Client, ClientConfig } from 'pg';
+import { DrillproofError } from '../../../errors.ts';
+import { keptSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
+import { migrations, postgresDdl } from '../migrations.ts';
+import { guardedQuery, postgresSql } from './driver.ts';
+import type { PostgresOptions } from './options.ts';
+import { clientConfig, migrationConfig, openingError, openPool, type Pg } from './pool.ts';
+import { transactions } from './transaction.ts';
+import { postgresDialect } from '../sql.ts';
+import { sqlReads, sqlTransaction, transactedJobs } from '../sql-store.ts';
+import type { Store } from '../store.ts';
+
+const defaults: PostgresOptions = {
+  connections: 10,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  lockTimeoutMs: 5_000,
+  idleInTransactionMs: 30_000,
+  migrationTimeoutMs: 60_000,
+  attempts: 5,
+  applicationName: 'drillproof',
+  migrations,
+  random: Math.random,
+};
+
+// The name of the lock that whoever changes the schema holds; any number that nobody else uses in this database.
+const MIGRATION_LOCK = 0x64_72_69_6c_6c;
+
+/** Text must be stored as what it is: another encoding could not hold it, or would not look at it. */
+async function assertUtf8(client: Client): Promise<void> {
+  const [row] = await postgresSql(client).all('SHOW server_encoding');
+  const encoding = String(row?.['server_encoding']);
+  if (encoding !== 'UTF8') {
+    throw new DrillproofError(
+      'server.CONFIG_INVALID',
+      `the encoding of the database is ${encoding}, not UTF8`,
+    );
+  }
+}
+
+/** One step and its number are committed together; the lock goes with the transaction, or with its process. */
+async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
+  const script = (text: string) => guardedQuery(() => client.query(postgresDdl(text)));
+  const sql = postgresSql(client);
+  await script('BEGIN');
+  await sql.all('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK);
+  // Looked for first, because a role without the right to make tables may open a store that is up to date.
+  const [meta] = await sql.all("SELECT to_regclass('meta') AS name");
+  if (meta?.['name'] === null) await script(META_TABLE);
+  const more = await migrateNext(sql, script, steps);
+  await script('COMMIT');
+  return more;
+}
+
+async function prepare(pg: Pg, config: ClientConfig, steps: readonly string[]): Promise<void> {
+  const client = new pg.Client(config);
+  client.on('error', () => undefined);
+  try {
+    await guardedQuery(() => client.connect());
+    await assertUtf8(client);
+    while (await migrateOnce(client, steps));
+  } finally {
+    await client.end().catch(() => undefined); // what is open is undone by it
+  }
+}
+
+/**
+ * Opens the store in a PostgreSQL database that is there, bringing its schema up to date. Any number of processes may
+ * share it, and open it at once.
+ * @throws DrillproofError `server.CONFIG_INVALID` for an address that is none, a database that cannot be reached or
+ *   refuses the login, another encoding than UTF8, a newer schema; `io.DISK_FULL`, `io.UNREADABLE`
+ */
+export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
+  const all = { ...defaults, ...options };
+  const pg = await import('pg');
+  const config = clientConfig(pg, url, all);
+  try {
+    await prepare(pg, migrationConfig(config, all), all.migrations);
+  } catch (error) {
+    throw openingError(error);
+  }
+  const half = Math.max(1, Math.floor(all.connections / 2));
+  const [reads, writes] = [openPool(pg, config, half), openPool(pg, config, half)];
+  const transact = transactions(writes, all);
+  let closed: Promise<unknown> | undefined;
+  return {
+    ...sqlReads(postgresSql(reads)),
+    schema: () => schemaState(postgresSql(reads), all.migrations),
+    ...transactedJobs(transact, postgresDialect),
+    transaction: (work) => transact((sql) => work(sqlTransaction(sql, postgresDialect))),
+    secret: (name) => transact((sql) => keptSecret(sql, name)),
+    async close() {
+      closed ??= Promise.all([reads.end(), writes.end()]);
+      await closed;
+    },
+  };
+}

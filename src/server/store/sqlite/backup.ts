@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { digestStream } from '../../../bytes/hash.ts';
+import { DrillproofError } from '../../../errors.ts';
+import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { guarded } from './driver.ts';
+import { loadSqlite } from './sqlite.ts';
+import type { BlobRef } from '../store.ts';
+
+async function requireStore(path: string): Promise<void> {
+  await stat(path).catch((cause: unknown) => {
+    throw ioError(cause, path, 'read');
+  });
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  try {
+    await lstat(path);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return;
+    throw ioError(cause, path, 'write');
+  }
+  throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
+}
+
+/** Opens a path, lets `work` at it, and makes what is there survive a power cut. */
+async function synced(path: string, flags: string, work = async (): Promise<void> => {}): Promise<void> {
+  const handle = await open(path, flags, 0o600);
+  try {
+    await work();
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** One transaction's view of the store, whole and compact, while others go on writing to it. */
+async function copy(path: string, to: string): Promise<void> {
+  const { DatabaseSync } = await loadSqlite();
+  const source = guarded(() => new DatabaseSync(path, { readOnly: true }));
+  try {
+    guarded(() => source.exec('PRAGMA busy_timeout = 5000;'));
+    guarded(() => source.prepare('VACUUM INTO ?').run(to));
+  } finally {
+    source.close();
+  }
+  const made = guarded(() => new DatabaseSync(to, { readOnly: true }));
+  try {
+    const [first] = guarded(() => made.prepare('PRAGMA integrity_check(1)').all());
+    if (first?.['integrity_check'] === 'ok') return;
+    throw new DrillproofError('io.WRITE_FAILED', 'the copy of the store is damaged');
+  } finally {
+    made.close();
+  }
+}
+
+/**
+ * Copies an embedded store into one file that only the owner may read, beside a server that writes to it, and without
+ * changing its schema. The file has its name only when it is whole, checked and synced.
+ * @throws DrillproofError `io.NOT_FOUND` for a store or folder that is absent, `io.EXISTS`, `io.READ_ONLY`,
+ *   `io.DISK_FULL`, `io.WRITE_FAILED`; `server.CONFIG_INVALID` for a file that is no store, or without node:sqlite
+ */
+export async function backupSqlite(path: string, out: string): Promise<BlobRef> {
+  const target = resolve(out);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
+  await requireStore(path);
+  await refuseExisting(target);
+  try {
+    // Made first, because SQLite would give it the rights of any file.
+    await synced(temporary, 'wx+', () => copy(path, temporary));
+    await refuseExisting(target);
+    await rename(temporary, target);
+    await synced(dirname(target), 'r');
+    return await digestStream(createReadStream(target));
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw ioError(cause, out, 'write');
+  }
+}

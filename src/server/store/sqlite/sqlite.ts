@@ -1,0 +1,124 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { DrillproofError } from '../../../errors.ts';
+import { keptSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
+import { migrations } from '../migrations.ts';
+import { queue } from '../queue.ts';
+import { guarded, sqliteError, sqliteSql } from './driver.ts';
+import { sqliteDialect } from '../sql.ts';
+import { sqlReads, sqlTransaction, transactedJobs } from '../sql-store.ts';
+import type { Store } from '../store.ts';
+
+type Sqlite = typeof import('node:sqlite');
+
+// Node 20 has no node:sqlite, and the rest of the server must load there: so only opening a store needs it.
+export async function loadSqlite(): Promise<Sqlite> {
+  try {
+    return await import('node:sqlite');
+  } catch (cause) {
+    throw new DrillproofError(
+      'server.CONFIG_INVALID',
+      `the embedded store needs Node 22.13 or newer; this is ${process.version}`,
+      { cause },
+    );
+  }
+}
+
+// Another process on the same file, such as `drillproof admin`, is waited for this long.
+const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000;';
+
+// An answered write must survive a power cut: FULL makes each commit wait for the disk.
+const PRAGMAS = `
+  ${BUSY_TIMEOUT}
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA trusted_schema = OFF;
+  ${META_TABLE}
+`;
+
+function checkIntegrity(database: DatabaseSync): void {
+  const [first] = database.prepare('PRAGMA quick_check(1)').all();
+  if (first?.['quick_check'] !== 'ok') {
+    throw new DrillproofError('server.CONFIG_INVALID', 'the store is damaged', {
+      details: { quickCheck: first?.['quick_check'] },
+    });
+  }
+}
+
+// A failed statement may have ended the transaction by itself; then there is nothing to roll back.
+function rollback(database: DatabaseSync): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch (cause) {
+    if (!(cause instanceof Error && cause.message.includes('no transaction is active')))
+      throw sqliteError(cause);
+  }
+}
+
+async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  guarded(() => database.exec('BEGIN IMMEDIATE'));
+  try {
+    const result = await work();
+    guarded(() => database.exec('COMMIT'));
+    return result;
+  } catch (error) {
+    rollback(database);
+    throw error;
+  }
+}
+
+async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]): Promise<DatabaseSync> {
+  const database = guarded(() => new sqlite.DatabaseSync(path));
+  try {
+    guarded(() => database.exec(PRAGMAS));
+    guarded(() => checkIntegrity(database));
+    const script = async (text: string): Promise<void> => guarded(() => database.exec(text));
+    const next = () => migrateNext(sqliteSql(database), script, steps);
+    while (await transact(database, next));
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens the embedded store in a file, making it when absent and bringing its schema up to date. WAL, every commit
+ * synced to disk. Several processes may open the same file on one machine.
+ * @throws DrillproofError `server.CONFIG_INVALID` on a Node without node:sqlite, for a file that is no store, is
+ *   damaged, or has a newer schema; `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
+ */
+export async function openSqliteStore(
+  path: string,
+  options: { readonly migrations?: readonly string[] } = {},
+): Promise<Store> {
+  const sqlite = await loadSqlite();
+  const steps = options.migrations ?? migrations;
+  const writer = await openWriter(sqlite, path, steps);
+  // Reads go through their own connection, or they would see what an open transaction has not committed.
+  const reader = guarded(() => new sqlite.DatabaseSync(path, { readOnly: true }));
+  reader.exec(BUSY_TIMEOUT);
+  const [sql, fromReader] = [sqliteSql(writer), sqliteSql(reader)];
+  const inTransaction = sqlTransaction(sql, sqliteDialect);
+  const oneAtATime = queue();
+  let closed = false;
+
+  const begin = <T>(work: () => Promise<T>): Promise<T> => oneAtATime(() => transact(writer, work));
+
+  const close: Store['close'] = () =>
+    oneAtATime(async () => {
+      if (closed) return;
+      closed = true;
+      reader.close();
+      writer.close();
+    });
+
+  return {
+    ...sqlReads(fromReader),
+    schema: () => schemaState(fromReader, steps),
+    ...transactedJobs((work) => begin(() => work(sql)), sqliteDialect),
+    transaction: (work) => begin(() => work(inTransaction)),
+    secret: (name) => begin(() => keptSecret(sql, name)),
+    close,
+  };
+}

@@ -1,0 +1,125 @@
+import { platform } from '#platform';
+import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
+import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
+import { DrillproofError } from '../../errors.ts';
+import { pointer, type KeyFault } from '../faults.ts';
+
+/** What a key is wanted for: a public key that verifies, or a private one that signs. */
+export type KeyOperation = 'verify' | 'sign';
+
+type Members = ReadonlyMap<string, JsonValue>;
+
+/** A P-256 public key as the members that every JWK of it has (RFC 7518 §6.2.1). */
+export type EcJwk = { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
+
+// Members of RFC 7517 §4 and of Web Crypto that say nothing about what the key may do here. Certificates among them
+// are not looked at: a key is trusted because it stands in the store, not because of who certified it.
+const IGNORED = ['kid', 'ext', 'x5u', 'x5c', 'x5t', 'x5t#S256'];
+const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
+const PINNED = [
+  ['kty', 'EC'],
+  ['crv', 'P-256'],
+  ['alg', 'ES256'],
+  ['use', 'sig'],
+] as const;
+const KNOWN = ['x', 'y', 'key_ops', ...PINNED.map(([name]) => name), ...IGNORED];
+
+/** The members of an uncompressed point. */
+export function ecJwk(point: Uint8Array): EcJwk {
+  if (point.length !== 65) throw new TypeError('a point is 65 bytes, uncompressed');
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)];
+  return { kty: 'EC', crv: 'P-256', x: toBase64url(x), y: toBase64url(y) };
+}
+
+/**
+ * The uncompressed point of a JWK of an EC P-256 key, or all that keeps it from being one: curve, algorithm, use and
+ * operations are pinned here, when the key is loaded. Names in `extensions` are known beside those of RFC 7517.
+ */
+export function readEcJwk(
+  jwk: JsonObject,
+  operation: KeyOperation,
+  path = '',
+  extensions: ReadonlySet<string> = new Set(),
+): { point: Uint8Array } | { faults: readonly KeyFault[] } {
+  const members: Members = new Map(Object.entries(jwk)); // own members only, whatever their names
+  const faults = [
+    ...(operation === 'verify' ? privateFaults(members, path) : []),
+    ...kindFaults(members, operation, path),
+    ...unknownFaults(members, operation, extensions, path),
+  ];
+  const point = faults.length === 0 ? readPoint(members, path, faults) : undefined;
+  return point === undefined ? { faults } : { point };
+}
+
+/** The bytes of a member of 32 bytes, the coordinates and the private scalar of P-256; a fault when it is none. */
+export function readFieldElement(
+  value: JsonValue | undefined,
+  path: string,
+  faults: KeyFault[],
+): Uint8Array | undefined {
+  try {
+    const bytes = typeof value === 'string' ? fromBase64url(value) : new Uint8Array();
+    if (bytes.length === 32) return bytes;
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+  }
+  faults.push({ code: 'trust.KEY_INVALID', path, message: `${path} is not base64url of 32 bytes` });
+  return undefined;
+}
+
+function privateFaults(members: Members, path: string): KeyFault[] {
+  return PRIVATE.filter((name) => members.has(name)).map((name) => ({
+    code: 'trust.KEY_PRIVATE',
+    path: pointer(path, name),
+    message: `the JWK has the private member "${name}"`,
+  }));
+}
+
+function kindFaults(members: Members, operation: KeyOperation, path: string): KeyFault[] {
+  const faults: KeyFault[] = [];
+  for (const [name, wanted] of PINNED) {
+    const value = members.get(name);
+    const optional = name === 'alg' || name === 'use';
+    if (value === wanted || (value === undefined && optional)) continue;
+    const code = typeof value === 'string' ? 'trust.KEY_UNSUPPORTED' : 'trust.KEY_INVALID';
+    const actual = value === undefined ? 'is absent' : `is ${JSON.stringify(value)}`;
+    faults.push({ code, path: pointer(path, name), message: `"${name}" ${actual}, not "${wanted}"` });
+    if (name === 'kty') break; // the members of another kind of key mean other things
+  }
+  const operations = members.get('key_ops');
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes(operation))) {
+    const message = `"key_ops" does not allow "${operation}"`;
+    faults.push({ code: 'trust.KEY_UNSUPPORTED', path: pointer(path, 'key_ops'), message });
+  }
+  return faults;
+}
+
+function readPoint(members: Members, path: string, faults: KeyFault[]): Uint8Array | undefined {
+  const x = readFieldElement(members.get('x'), pointer(path, 'x'), faults);
+  const y = readFieldElement(members.get('y'), pointer(path, 'y'), faults);
+  if (x === undefined || y === undefined) return undefined;
+  try {
+    return platform.p256.uncompress(Uint8Array.of(4, ...x, ...y));
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    faults.push({ code: error.code, path, message: error.message });
+    return undefined;
+  }
+}
+
+function unknownFaults(
+  members: Members,
+  operation: KeyOperation,
+  extensions: ReadonlySet<string>,
+  path: string,
+): KeyFault[] {
+  if (members.get('kty') !== 'EC') return []; // another kind of key has members of its own
+  const known = new Set([...KNOWN, ...extensions, ...(operation === 'sign' ? ['d'] : PRIVATE)]);
+  return [...members.keys()]
+    .filter((name) => !known.has(name))
+    .map((name) => ({
+      code: 'trust.KEY_INVALID',
+      path: pointer(path, name),
+      message: `the member ${JSON.stringify(name)} is not known`,
+    }));
+}

@@ -1,0 +1,76 @@
+import { parseJsonText, type JsonObject } from '../../bytes/json/parse.ts';
+import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { isObject } from '../faults.ts';
+import { parsePem, type PemBlock } from './pem.ts';
+
+/** A file with a key, opened as what it is: the blocks of a PEM file, or the one object of a JWK. */
+export type KeyFile =
+  | { readonly kind: 'pem'; readonly blocks: readonly PemBlock[] }
+  | { readonly kind: 'jwk'; readonly jwk: JsonObject };
+
+/** What may hold several keys: a key file, or a JWK Set as its members. */
+export type KeySetFile = KeyFile | { readonly kind: 'jwks'; readonly set: JsonObject };
+
+// Not `trim`, which would also take a byte order mark away.
+const SPACE_BEFORE = /^[ \t\r\n]+/;
+/** Characters of a key file; the longest certificates in use have a tenth of it. */
+const MAX_LENGTH = 256 * 1024;
+/** Characters of a JWK Set: room for some 20,000 keys. */
+export const MAX_KEY_SET_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Opens a key file by its first character. A JWK is parsed as strictly as evidence is.
+ * @throws DrillproofError `trust.KEY_INVALID` for anything else
+ */
+export function openKeyFile(input: Uint8Array | string): KeyFile {
+  if (input.length > MAX_LENGTH) throw invalid(`longer than ${MAX_LENGTH} bytes`);
+  const text = textOf(input).replace(SPACE_BEFORE, '');
+  if (text.startsWith('-----BEGIN ')) return { kind: 'pem', blocks: parsePem(text) };
+  if (!text.startsWith('{'))
+    throw invalid(text === '' ? 'it is empty' : 'it begins with neither "-----BEGIN" nor "{"');
+  const jwk = parseObject(text);
+  if (isSet(jwk)) throw invalid('it is a JWK Set, which is a trust store and not one key');
+  return { kind: 'jwk', jwk };
+}
+
+/**
+ * Opens what may be a JWK Set (RFC 7517 §5), and everything else as `openKeyFile` does.
+ * @throws DrillproofError `trust.KEY_INVALID`; LimitError `json.TOO_LARGE` beyond `MAX_KEY_SET_BYTES`
+ */
+export function openKeySetFile(input: Uint8Array | string): KeySetFile {
+  if (input.length > MAX_KEY_SET_BYTES)
+    throw new LimitError('json.TOO_LARGE', `more than ${MAX_KEY_SET_BYTES} bytes of keys`);
+  const text = textOf(input).replace(SPACE_BEFORE, '');
+  const set = text.startsWith('{') ? parseObject(text) : undefined;
+  return set !== undefined && isSet(set) ? { kind: 'jwks', set } : openKeyFile(input);
+}
+
+const isSet = (value: JsonObject): boolean => Object.hasOwn(value, 'keys');
+
+/** Whether the label of a PEM block is that of a private key, in whatever format. */
+export const isPrivateLabel = (label: string): boolean => label.endsWith('PRIVATE KEY');
+
+function textOf(input: Uint8Array | string): string {
+  if (typeof input === 'string') return input;
+  try {
+    return fromUtf8(input);
+  } catch (cause) {
+    throw invalid('it is no text', cause);
+  }
+}
+
+function parseObject(text: string): JsonObject {
+  let value;
+  try {
+    value = parseJsonText(text);
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    throw invalid(cause.message, cause);
+  }
+  if (!isObject(value)) throw invalid('it is no JSON object');
+  return value;
+}
+
+const invalid = (why: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('trust.KEY_INVALID', `not a key file: ${why}`, { cause });

@@ -1,0 +1,76 @@
+import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
+import { DrillproofError } from '../../errors.ts';
+import { faultError, isObject, pointer, type KeyFault } from '../faults.ts';
+import { readEcJwk } from './jwk.ts';
+import { openKeySetFile } from './key-file.ts';
+import { importPublicKey, keyIdOf } from './key.ts';
+import { keyIdSchema } from '../trusted-key.ts';
+
+/** A public key under the name that its owner gave it, or else under its own. */
+export type NamedKey = { readonly keyId: string; readonly point: Uint8Array };
+
+/**
+ * Reads the public keys that an issuer publishes: a JWK Set (RFC 7517 §5), a JWK, or what `importPublicKey` reads. A
+ * key is named by its `kid`, and without one as `keyIdOf` names it. The set is read whole or not at all: one key of
+ * another kind, use or algorithm refuses it, since who leaves keys out quietly can end with none.
+ * @throws DrillproofError `trust.STORE_EMPTY` for a set without keys, `trust.KEY_DUPLICATE` for a name that stands
+ *   twice, `trust.STORE_INVALID` for another member beside "keys"; `trust.KEY_PRIVATE`, `trust.KEY_UNSUPPORTED`,
+ *   `trust.KEY_INVALID`, with every fault in `details.issues`
+ * @throws LimitError `json.TOO_LARGE` beyond 4 MiB
+ */
+export function importPublicKeys(input: Uint8Array | string): readonly NamedKey[] {
+  const file = openKeySetFile(input);
+  if (file.kind === 'pem') return [importPublicKey(input)];
+  if (file.kind === 'jwks') return readSet(file.set);
+  const faults: KeyFault[] = [];
+  return checked(faults, [readNamed(file.jwk, '', faults)]);
+}
+
+function readSet(set: JsonObject): readonly NamedKey[] {
+  const members = set['keys'];
+  if (!Array.isArray(members))
+    throw new DrillproofError('trust.STORE_INVALID', '"keys" is no array', { path: '/keys' });
+  if (members.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the JWK Set holds no key');
+  const faults: KeyFault[] = Object.keys(set)
+    .filter((name) => name !== 'keys')
+    .map((name) => ({
+      code: 'trust.STORE_INVALID',
+      path: pointer('', name),
+      message: `the member ${JSON.stringify(name)} is not known`,
+    }));
+  const names = new Set<string>();
+  const keys = members.map((member, at) => {
+    const path = pointer('/keys', at);
+    const key = readNamed(member, path, faults);
+    if (key !== undefined && names.has(key.keyId)) {
+      const message = `the key ${JSON.stringify(key.keyId)} stands twice`;
+      faults.push({ code: 'trust.KEY_DUPLICATE', path, message });
+    }
+    if (key !== undefined) names.add(key.keyId);
+    return key;
+  });
+  return checked(faults, keys);
+}
+
+function checked(faults: readonly KeyFault[], keys: readonly (NamedKey | undefined)[]): readonly NamedKey[] {
+  if (faults.length > 0) throw faultError(faults);
+  return keys.filter((key) => key !== undefined);
+}
+
+function readNamed(jwk: JsonValue, path: string, faults: KeyFault[]): NamedKey | undefined {
+  if (!isObject(jwk)) {
+    faults.push({ code: 'trust.KEY_INVALID', path, message: 'a key is an object' });
+    return undefined;
+  }
+  const read = readEcJwk(jwk, 'verify', path);
+  const kid = Object.hasOwn(jwk, 'kid') ? keyIdSchema.safeParse(jwk['kid']) : undefined;
+  if (kid?.success === false) {
+    const message = '"kid" is not text of 1 to 256 characters';
+    faults.push({ code: 'trust.KEY_INVALID', path: pointer(path, 'kid'), message });
+  }
+  if ('faults' in read) {
+    faults.push(...read.faults);
+    return undefined;
+  }
+  return { keyId: kid?.data ?? keyIdOf(read.point), point: read.point };
+}

@@ -1,0 +1,63 @@
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { DrillproofError } from '../../errors.ts';
+import { faultError } from '../faults.ts';
+import { ecJwk, readEcJwk, type EcJwk } from './jwk.ts';
+import { isPrivateLabel, openKeyFile } from './key-file.ts';
+import { formatPem, pemBytes, type PemBlock } from './pem.ts';
+import { readSpki, writeSpki } from './spki.ts';
+
+/** A public key that verifies: `point` is uncompressed (65 bytes), `keyId` its own name as `keyIdOf` gives it. */
+export type VerifyingKey = { readonly keyId: string; readonly point: Uint8Array };
+
+/** A public key as a JWK for ES256 signatures, named by its own key id. */
+export type PublicJwk = EcJwk & { readonly kid: string; readonly use: 'sig'; readonly alg: 'ES256' };
+
+const PUBLIC_KEY = 'PUBLIC KEY';
+
+/** `sha256:` and the SHA-256 of the DER SubjectPublicKeyInfo, its point uncompressed (formats §2). */
+export const keyIdOf = (point: Uint8Array): Digest => digestOf(writeSpki(point));
+
+/** The key as PEM, which every tool reads: `openssl dgst -sha256 -verify`. */
+export const publicKeyPem = (point: Uint8Array): string => formatPem(PUBLIC_KEY, writeSpki(point));
+
+/** The key as a JWK (RFC 7517 §4, RFC 7518 §6.2). */
+export const publicJwk = (point: Uint8Array): PublicJwk => ({
+  ...ecJwk(point),
+  kid: keyIdOf(point),
+  use: 'sig',
+  alg: 'ES256',
+});
+
+/** The key of an uncompressed point that is known to be on the curve. */
+export const verifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyIdOf(point), point });
+
+/**
+ * Reads one P-256 public key: PEM with one block "PUBLIC KEY" (its point compressed or not), or one JWK. A `kid` in
+ * the JWK is not taken for the key id: who trusts the key under that name says so in a trust store.
+ * @throws DrillproofError `trust.KEY_PRIVATE` for a private key in any form, `trust.KEY_UNSUPPORTED` for another
+ *   algorithm, curve, use or operation, `trust.KEY_INVALID` for everything else
+ */
+export function importPublicKey(input: Uint8Array | string): VerifyingKey {
+  const file = openKeyFile(input);
+  if (file.kind === 'pem') return verifyingKey(readSpki(pemBytes(onePublicBlock(file.blocks))));
+  const read = readEcJwk(file.jwk, 'verify');
+  if ('faults' in read) throw faultError(read.faults);
+  return verifyingKey(read.point);
+}
+
+function onePublicBlock(blocks: readonly PemBlock[]): PemBlock {
+  const secret = blocks.find((block) => isPrivateLabel(block.label));
+  if (secret !== undefined)
+    throw new DrillproofError('trust.KEY_PRIVATE', `the file holds "${secret.label}"`);
+  const [block, ...more] = blocks;
+  if (block === undefined || more.length > 0) {
+    throw new DrillproofError('trust.KEY_INVALID', `the file holds ${blocks.length} PEM blocks, not one`);
+  }
+  if (block.label !== PUBLIC_KEY) {
+    throw new DrillproofError(
+      'trust.KEY_UNSUPPORTED',
+      `the file holds "${block.label}", not "${PUBLIC_KEY}"`,
+    );
+  }
+  return block;
+}

@@ -1,0 +1,52 @@
+import { platform } from '#platform';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { toHex } from '../../bytes/text/hex.ts';
+import type { P256, P256Verifier } from '../../bytes/platform.ts';
+
+/** What is to be checked: ECDSA P-256 with SHA-256 over `message` (FIPS 186-5 §6.4.2). */
+export type SignatureCheck = {
+  /** The key; only its uncompressed point counts. */
+  readonly key: { readonly point: Uint8Array };
+  readonly message: Uint8Array;
+  /** DER. Either half of the range of s is valid, so nothing may be identified by these bytes. */
+  readonly signature: Uint8Array;
+  /** Default: that of the platform. */
+  readonly implementation?: P256;
+};
+
+/** Verifiers kept per implementation; beyond it, the one that came first goes. */
+const MAX_VERIFIERS = 256;
+
+// Importing a key costs up to as much as a check, and an export is signed by few keys.
+const cache = new WeakMap<P256, Map<string, P256Verifier>>();
+
+/**
+ * Whether the signature verifies over the message with the key. The encoding is checked first, by our own rules, so
+ * that every implementation judges the same signatures.
+ * @throws DrillproofError `encoding.DER_INVALID` for a signature that is not strict DER, `trust.KEY_INVALID` for a
+ *   point that is not on the curve
+ */
+export function verifySignature({
+  key,
+  message,
+  signature,
+  implementation = platform.p256,
+}: SignatureCheck): boolean {
+  assertEcdsaDer(signature);
+  return verifierOf(key.point, implementation).verify(message, signature);
+}
+
+function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {
+  const verifiers = cache.get(implementation) ?? new Map<string, P256Verifier>();
+  cache.set(implementation, verifiers);
+  const name = toHex(point); // by value: the array could change in the caller's hands
+  const known = verifiers.get(name);
+  if (known !== undefined) return known;
+  const verifier = implementation.verifier(point);
+  for (const oldest of verifiers.keys()) {
+    if (verifiers.size < MAX_VERIFIERS) break;
+    verifiers.delete(oldest);
+  }
+  verifiers.set(name, verifier);
+  return verifier;
+}

@@ -1,0 +1,82 @@
+import { DrillproofError } from '../../errors.ts';
+import { CHECKSUMS } from '../../evidence/export/checksums.ts';
+import { isReceiptEnvelope, isReceiptFile } from '../../evidence/export/receipt.ts';
+import {
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  type SourceFile,
+} from '../../evidence/index.ts';
+import { EXPORT, type Export } from './state.ts';
+import { finding, findingsOf, type Finding } from '../finding.ts';
+import { irregular } from '../part/listed-part.ts';
+
+/** What lies in an export, told apart by where it lies. */
+export type Files = {
+  readonly all: readonly SourceFile[];
+  readonly byPath: ReadonlyMap<string, SourceFile>;
+  /** What a mirror adds: checksums, receipts and the envelopes that sign them. */
+  readonly mirror: readonly SourceFile[];
+};
+
+/** What is known of a tree that could not be listed. */
+export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
+
+const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
+const isMirrorFile = (path: string): boolean =>
+  path === CHECKSUMS || isReceiptFile(path) || isReceiptEnvelope(path);
+
+/** Lists the tree; `undefined` when it cannot be listed, which leaves the verdict open. */
+export async function listFiles({ source, ledger, settings }: Export): Promise<Files | undefined> {
+  try {
+    const all = await source.files();
+    const mirror = all.filter(({ path }) => isMirrorFile(path));
+    if (all.length > settings.limits.files) {
+      const message = `more than ${settings.limits.files} files lie in the export`;
+      ledger.note([finding('export.FILES_EXCEEDED', EXPORT, { message })]);
+    }
+    return { all, byPath: new Map(all.map((file) => [file.path, file])), mirror };
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    ledger.note(findingsOf(error, EXPORT).map(unread));
+    return undefined;
+  }
+}
+
+/** Whatever the reason, a tree that could not be listed was not read: it says nothing about what it holds. */
+const unread = (fault: Finding): Finding =>
+  fault.class === 'inaccessible' ? fault : finding('io.UNREADABLE', EXPORT, fault);
+
+/** Files that neither a manifest lists nor a mirror adds. */
+export function uncoveredFiles({ manifest }: Export, files: Files): SourceFile[] {
+  const listed = new Set(
+    [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])].map((row) => row.path),
+  );
+  const mirror = new Set(files.mirror.map((file) => file.path));
+  return files.all.filter(({ path }) => !DOCUMENTS.has(path) && !listed.has(path) && !mirror.has(path));
+}
+
+/** `export.files`: the set of parts and reports is closed, and what else lies there is said (formats §1, Export). */
+export function checkFiles(state: Export, files: Files): void {
+  const { ledger, manifest } = state;
+  if (manifest === undefined) {
+    return ledger.skipped('export.files', 'not_checked', 'there is no manifest that could be read');
+  }
+  const found: Finding[] = uncoveredFiles(state, files).map(({ path, regular }) => {
+    if (!regular) return irregular(EXPORT, path);
+    return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });
+  });
+  const missing = [...manifest.parts, ...manifest.localReports].some((row) => !files.byPath.has(row.path));
+  if (missing) {
+    ledger.note(found);
+    return ledger.failed('export.files', 'a listed part or report is not there');
+  }
+  ledger.ran('export.files', found);
+}
+
+const codeOfExtra = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'export.FILE_UNCOVERED' =>
+  path.startsWith('parts/')
+    ? 'part.EXTRA'
+    : path.startsWith('local-reports/')
+      ? 'local-report.EXTRA'
+      : 'export.FILE_UNCOVERED';

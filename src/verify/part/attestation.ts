@@ -1,0 +1,125 @@
+import { digestOf } from '../../bytes/hash.ts';
+import type { Attestation } from '../../contract/index.ts';
+import {
+  ATTESTATION,
+  findEntry,
+  parseAttestation,
+  readEntry,
+  type BundleManifest,
+  type Statement,
+} from '../../evidence/index.ts';
+import { keyIdOf, type TrustedKey } from '../../trust/index.ts';
+import type { ZipArchive } from '../../zip/index.ts';
+import { judgeSignature, signedOf } from '../signature/attestation.ts';
+import { bindingFindings } from './binding.ts';
+import { skipFrom, type Bundle } from './state.ts';
+import { dsseOnBundle, judgeGivenDsse } from '../signature/dsse.ts';
+import { finding, findingsOf } from '../finding.ts';
+import type { SigningKey } from '../report.ts';
+
+/**
+ * `attestation.*` and `dsse.attestation`: who signed the bundle, and whether everything that is signed is bound to what
+ * is here.
+ */
+export async function checkAttestation(
+  bundle: Bundle,
+  manifest: BundleManifest,
+  archive: ZipArchive,
+): Promise<void> {
+  await checkOwnAttestation(bundle, manifest, archive);
+  checkGivenEnvelopes(bundle, manifest);
+}
+
+async function checkOwnAttestation(
+  bundle: Bundle,
+  manifest: BundleManifest,
+  archive: ZipArchive,
+): Promise<void> {
+  const { ledger, settings, subject } = bundle;
+  const entry = findEntry(archive, ATTESTATION);
+  if (entry === undefined) return unsigned(bundle);
+  try {
+    const bytes = await readEntry(archive, entry, settings.limits.documentBytes);
+    bundle.read.set(entry.name, { bytes: bytes.length, digest: digestOf(bytes) });
+    bundle.attestation = parseAttestation(bytes, settings.limits);
+  } catch (error) {
+    ledger.ran('attestation.format', findingsOf(error, subject, ATTESTATION));
+    return skipFrom(bundle, 'attestation.key', 'there is no attestation that could be read');
+  }
+  const { projectId, organizationId } = manifest;
+  const signed = {
+    ...signedOf(bundle.attestation),
+    purpose: 'evidence' as const,
+    projectId,
+    organizationId,
+  };
+  const judged = judgeSignature(ledger, subject, ATTESTATION, signed, settings);
+  bundle.signer = judged.signer;
+  bundle.signers = signingKeys('attestation', bundle.attestation.statement, judged.keys);
+  bundle.reproduction = bundle.attestation.statement.subject.reproduction;
+  checkBinding(bundle, manifest, bundle.attestation);
+}
+
+/** What the caller gave beside the part, which stands for an attestation in it where there is none (formats §2, DSSE). */
+function checkGivenEnvelopes(bundle: Bundle, manifest: BundleManifest): void {
+  const { ledger, settings, subject, envelopes, manifestDigest, runResult } = bundle;
+  if (envelopes.length === 0) return;
+  if (manifestDigest === undefined || runResult === undefined) {
+    const reason = 'there is no manifest and run result that could be read';
+    return ledger.skipped('dsse.attestation', 'not_checked', reason);
+  }
+  const about = dsseOnBundle(subject, { manifest, manifestDigest, runResult });
+  const signers = [...bundle.signers];
+  for (const { signer, statement, keys } of judgeGivenDsse(ledger, subject, envelopes, about, settings)) {
+    bundle.signer ??= signer;
+    if (statement === undefined) continue;
+    signers.push(...signingKeys('dsse', statement, keys));
+    bundle.reproduction ??= statement.subject.reproduction;
+  }
+  bundle.signers = signers;
+}
+
+/** The keys that vouch for a statement: each signature under its own name, at the time that the statement states. */
+const signingKeys = (
+  place: SigningKey['in'],
+  { issuedAtMs }: Statement,
+  keys: readonly TrustedKey[] = [],
+): SigningKey[] =>
+  keys.map(({ issuer, keyId, point }) => ({
+    issuer,
+    keyId,
+    issuedAtMs,
+    thumbprint: keyIdOf(point),
+    in: place,
+  }));
+
+function unsigned({ ledger, subject, envelopes, settings }: Bundle): void {
+  const alone = envelopes.length === 0;
+  const message = alone ? 'nobody signed this bundle' : 'the bundle carries no attestation';
+  for (const id of [
+    'attestation.format',
+    'attestation.key',
+    'attestation.signature',
+    'attestation.binding',
+  ] as const) {
+    ledger.skipped(id, 'not_applicable', message);
+  }
+  if (settings.secondOpinion !== undefined) ledger.skipped('second.crypto', 'not_applicable', message);
+  if (alone) ledger.note([finding('bundle.UNSIGNED', subject, { message })]);
+}
+
+function checkBinding(bundle: Bundle, manifest: BundleManifest, { statement }: Attestation): void {
+  const { ledger, subject, manifestDigest, runResult } = bundle;
+  if (manifestDigest === undefined)
+    return ledger.skipped('attestation.binding', 'not_checked', 'there is no manifest that could be read');
+  const path = `${ATTESTATION}#/statement/subject/manifestDigest`;
+  const known = { manifest, manifestDigest, ...(runResult !== undefined && { runResult }) };
+  const found = bindingFindings(subject, path, statement, known);
+  if (runResult !== undefined) {
+    ledger.ran('attestation.binding', found);
+    return;
+  }
+  // Which bundle it speaks of is plain; of the hashes nothing is said while one of the objects could not be read.
+  ledger.note(found.filter(({ code }) => code !== 'bundle.BINDING_MISMATCH'));
+  ledger.skipped('attestation.binding', 'not_checked', 'there is no run result that could be read');
+}

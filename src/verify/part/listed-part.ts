@@ -1,0 +1,40 @@
+import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
+import { finding, findingsOf, type Finding } from '../finding.ts';
+import type { VerifyOptions } from '../options.ts';
+import { unreadPart, verifyPart, type Listing } from './part.ts';
+import type { BundleReport } from '../report.ts';
+
+/** Has a part that is there judged elsewhere, such as in a thread; `undefined` leaves it to be judged here. */
+export type JudgePart = (path: string, listed: Listing) => Promise<BundleReport> | undefined;
+
+/** Verifies the part of a row: `file` is what lies at its path, if anything does. */
+export async function verifyListedPart(
+  source: EvidenceSource,
+  file: SourceFile | undefined,
+  listed: Listing,
+  { judgePart, ...options }: VerifyOptions & { readonly judgePart?: JudgePart },
+): Promise<BundleReport> {
+  const { path, evidenceBundleId } = listed.row;
+  const unread = (found: readonly Finding[]): BundleReport => unreadPart(found, { ...options, listed });
+  if (file === undefined) {
+    return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is not there` })]);
+  }
+  if (!file.regular) return unread([irregular(evidenceBundleId, path)]);
+  try {
+    const elsewhere = judgePart?.(path, listed);
+    if (elsewhere !== undefined) return await elsewhere;
+    const access = await source.open(path);
+    try {
+      return await verifyPart(access, { ...options, listed });
+    } finally {
+      await access.close();
+    }
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return unread(findingsOf(error, evidenceBundleId, path));
+  }
+}
+
+/** The finding for a link or device in the place of a file. */
+export const irregular = (subject: string, path: string): Finding =>
+  finding('export.FILE_IRREGULAR', subject, { path, message: `${path} is no regular file` });

@@ -1,0 +1,117 @@
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { RunResult } from '../../contract/index.ts';
+import { artifactBytes } from '../../evidence/index.ts';
+import { checkAttestation } from './attestation.ts';
+import { checkExpected, checkManifest, checkRow } from './identity.ts';
+import { checkObjects } from './objects.ts';
+import { newBundle, skipFrom, type Bundle, type Listing, type VerifyPartOptions } from './state.ts';
+import type { Finding } from '../finding.ts';
+import { trustOf } from '../options.ts';
+import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './archive.ts';
+import type { BundleReport, Outcome } from '../report.ts';
+import { bundleVerdict } from '../verdict.ts';
+
+export type { Listing, VerifyPartOptions } from './state.ts';
+
+/**
+ * Verifies one part archive: its bytes against the row that lists it, the ZIP, the bundle manifest, every object,
+ * the attestation, and what the attestation binds (formats §1, §2, §4). Never throws for what is in the bytes.
+ */
+export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
+  const bundle = newBundle(options);
+  await checkBytes(bundle, access);
+  if (bundle.settings.depth === 'full') await checkContent(bundle, access);
+  else checkListing(bundle);
+  checkUnchanged(bundle, access);
+  return reportOf(bundle, access.size);
+}
+
+/** The report of a part whose file is not there, or could not be opened. */
+export function unreadPart(
+  found: readonly Finding[],
+  options: VerifyPartOptions & { readonly listed: Listing },
+): BundleReport {
+  const bundle = newBundle(options);
+  bundle.ledger.ran('part.bytes', found);
+  skipFrom(bundle, 'part.archive', 'the archive is not there to be read');
+  return reportOf(bundle, 0);
+}
+
+/** What can be said at depth `digest`, where nothing of the archive is opened. */
+function checkListing(bundle: Bundle): void {
+  const { listed } = bundle;
+  if (listed !== undefined)
+    checkExpected(bundle, { organizationId: listed.organizationId, projectId: listed.row.projectId });
+  skipFrom(bundle, 'part.archive', 'only digests were asked for');
+}
+
+async function checkContent(bundle: Bundle, access: RandomAccess): Promise<void> {
+  const archive = await openArchive(bundle, access);
+  if (archive === undefined) return skipFrom(bundle, 'bundle.manifest', 'the archive could not be read');
+  await checkManifest(bundle, archive);
+  await checkObjects(bundle, archive);
+  if (bundle.manifest === undefined)
+    return skipFrom(bundle, 'bundle.row', 'there is no manifest that could be read');
+  checkRow(bundle, bundle.manifest);
+  checkExpected(bundle, bundle.manifest);
+  await checkAttestation(bundle, bundle.manifest, archive);
+  await checkSecondReader(bundle, access, archive);
+}
+
+/** A member that is left out where there is no value for it. */
+const optional = <K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } =>
+  value === undefined ? {} : ({ [name]: value } as { [P in K]?: V });
+
+function reportOf(bundle: Bundle, size: number): BundleReport {
+  const { ledger, settings, listed, manifest, manifestDigest, archive, signed, signer, runResult } = bundle;
+  const { signers, reproduction } = bundle;
+  const verdict = bundleVerdict(ledger, {
+    depth: settings.depth,
+    signed: signed === true || bundle.envelopes.length > 0,
+    trusted: signer !== undefined,
+    listed: listed !== undefined,
+  });
+  const whole = verdict === 'verified' || verdict === 'intact' ? size : 0;
+  return {
+    schemaVersion: 1,
+    kind: 'bundle',
+    verdict,
+    depth: settings.depth,
+    asOfMs: settings.asOfMs,
+    ...trustOf(settings),
+    ...optional('evidenceBundleId', manifest?.evidenceBundleId ?? listed?.row.evidenceBundleId),
+    ...optional('organizationId', manifest?.organizationId),
+    ...optional('projectId', manifest?.projectId ?? listed?.row.projectId),
+    ...optional('runId', manifest?.runId),
+    ...optional('hostedRunId', manifest?.hostedRunId),
+    ...optional('rerunOfHostedRunId', manifest?.rerunOfHostedRunId),
+    ...optional('path', listed?.row.path),
+    ...optional('archive', archive),
+    ...optional('manifestDigest', manifestDigest),
+    ...optional('objectCount', manifest?.objects.length),
+    ...optional('createdAtMs', manifest?.createdAtMs),
+    ...optional('evidenceBytes', manifest && bundle.manifestBytes + artifactBytes(manifest)),
+    ...optional('signed', signed),
+    provenance: verdict === 'verified' ? 'attested' : 'claimed',
+    ...optional('signer', signer),
+    ...optional('signers', signers.length === 0 ? undefined : signers),
+    ...optional('reproduction', reproduction),
+    ...optional('outcome', runResult && outcomeOf(runResult)),
+    checks: ledger.checks,
+    findings: ledger.findings,
+    coverage: {
+      totalBytes: size,
+      coveredBytes: whole,
+      attestedBytes: verdict === 'verified' ? size : 0,
+      uncovered: [],
+      mirrorFiles: [],
+    },
+  };
+}
+
+const outcomeOf = ({ identity, status, verdict }: RunResult): Outcome => ({
+  drillId: identity.drillId,
+  targetId: identity.targetId,
+  status,
+  verdict,
+});

@@ -1,0 +1,104 @@
+import { digestOf } from '../../bytes/hash.ts';
+import {
+  parseBundleManifest,
+  parseExportManifest,
+  readDsseStatement,
+  readExportDsseStatement,
+  type EvidenceLimits,
+  type ExportStatement,
+  type Statement,
+} from '../../evidence/index.ts';
+import { reportAlone } from './attestation.ts';
+import { createLedger, type Ledger } from '../check.ts';
+import { dsseOnBundle, dsseOnExport, judgeEnvelope, type DsseAbout } from './dsse.ts';
+import { findingsOf } from '../finding.ts';
+import { onlyEnvelope } from './given-envelopes.ts';
+import { settingsOf, type VerifyOptions } from '../options.ts';
+import type { AttestationReport } from '../report.ts';
+
+export type VerifyDsseOptions = Pick<
+  VerifyOptions,
+  'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'limits'
+> & {
+  /** What the statement is about: a bundle (the default), or the list of an export. */
+  readonly purpose?: 'evidence' | 'export';
+  /** The bytes of the `manifest.json` that the statement has to be about; without it nothing is bound. */
+  readonly manifest?: Uint8Array;
+  /** How many different trusted keys must have signed; default 1. The one that the statement names is among them. */
+  readonly threshold?: number;
+};
+
+const SUBJECT = 'dsse';
+
+/**
+ * Judges a DSSE envelope with an in-toto statement about a bundle or export (formats §2, DSSE). Of the evidence only
+ * the manifest is looked at, so its result is never `verified`: `verifyPart` and `verifyExport` take the envelope with
+ * the whole evidence. Never throws for what is in the bytes.
+ */
+export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): AttestationReport {
+  const { purpose = 'evidence', manifest, threshold = 1 } = options;
+  if (!Number.isSafeInteger(threshold) || threshold < 1)
+    throw new TypeError('threshold is a whole number of at least 1');
+  const settings = settingsOf(options);
+  const ledger = createLedger();
+  const judged =
+    purpose === 'evidence'
+      ? judgeEnvelope(
+          ledger,
+          SUBJECT,
+          onlyEnvelope(envelope),
+          onBundle(ledger, manifest, settings.limits),
+          threshold,
+          settings,
+        )
+      : judgeEnvelope(
+          ledger,
+          SUBJECT,
+          onlyEnvelope(envelope),
+          onExport(ledger, manifest, settings.limits),
+          threshold,
+          settings,
+        );
+  return reportAlone(ledger, judged, settings);
+}
+
+function onBundle(
+  ledger: Ledger,
+  bytes: Uint8Array | undefined,
+  limits: EvidenceLimits,
+): DsseAbout<Statement> {
+  const alone: DsseAbout<Statement> = { purpose: 'evidence', read: readDsseStatement };
+  return about(ledger, bytes, alone, (given) =>
+    dsseOnBundle(SUBJECT, {
+      manifest: parseBundleManifest(given, limits),
+      manifestDigest: digestOf(given),
+    }),
+  );
+}
+
+function onExport(
+  ledger: Ledger,
+  bytes: Uint8Array | undefined,
+  limits: EvidenceLimits,
+): DsseAbout<ExportStatement> {
+  const alone: DsseAbout<ExportStatement> = { purpose: 'export', read: readExportDsseStatement };
+  return about(ledger, bytes, alone, (given) =>
+    dsseOnExport(SUBJECT, parseExportManifest(given, limits), digestOf(given)),
+  );
+}
+
+/** A manifest that cannot be read is a finding, and the envelope is judged without it. */
+function about<A>(
+  ledger: Ledger,
+  manifest: Uint8Array | undefined,
+  alone: A,
+  on: (manifest: Uint8Array) => A,
+): A {
+  if (manifest === undefined) return alone;
+  try {
+    return on(manifest);
+  } catch (error) {
+    ledger.note(findingsOf(error, SUBJECT, 'manifest.json'));
+    return alone;
+  }
+}

@@ -1,0 +1,73 @@
+import { DrillproofError } from '../../errors.ts';
+import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { assertUnicodePathAgrees, parseExtraFields, withZip64, type ExtraFields } from './extra.ts';
+import { CENTRAL_HEADER, FLAG, METHOD, type CentralHeader } from '../layouts.ts';
+import { assertSafeName } from './names.ts';
+import { assertInProfile } from './profile.ts';
+import { decodeRecord } from '../record.ts';
+
+/** What the central directory says of one entry, with ZIP64 numbers in place. */
+export type CentralEntry = {
+  readonly name: string;
+  readonly nameBytes: Uint8Array;
+  readonly header: CentralHeader;
+  readonly extra: ExtraFields;
+};
+
+/**
+ * All entries of a central directory, in its order. It holds exactly `count` headers and nothing after them.
+ * @throws DrillproofError a `zip.` code for every entry outside the profile
+ */
+export function parseDirectory(directory: Uint8Array, count: number): CentralEntry[] {
+  const entries: CentralEntry[] = [];
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    const { entry, end } = parseEntry(directory, at);
+    entries.push(entry);
+    at = end;
+  }
+  if (at === directory.length) return entries;
+  throw new DrillproofError('zip.BYTES_UNACCOUNTED', 'the central directory goes on after its last entry');
+}
+
+function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; end: number } {
+  const raw = decodeRecord(CENTRAL_HEADER, directory, at);
+  const nameAt = at + CENTRAL_HEADER.size;
+  const extraAt = nameAt + raw.nameBytes;
+  const commentAt = extraAt + raw.extraBytes;
+  const end = commentAt + raw.commentBytes;
+  if (end > directory.length) {
+    throw new DrillproofError('zip.RECORD_INVALID', 'an entry reaches past the end of the central directory');
+  }
+  const nameBytes = directory.subarray(nameAt, extraAt);
+  const name = decodeName(nameBytes, raw.flags);
+  assertInProfile(raw, name);
+  assertSafeName(name);
+  const extra = parseExtraFields(directory.subarray(extraAt, commentAt), name);
+  assertUnicodePathAgrees(extra, name);
+  const header = withZip64(raw, ['bytes', 'compressedBytes', 'offset'], extra, name);
+  assertStoredSize(header, name);
+  return { entry: { name, nameBytes, header, extra }, end };
+}
+
+/** UTF-8 where the flag says so; without it a name has no one reading outside ASCII (APPNOTE, appendix D). */
+function decodeName(bytes: Uint8Array, flags: number): string {
+  const utf8 = (flags & FLAG.utf8) !== 0;
+  if (!utf8 && bytes.some((byte) => byte > 0x7f)) {
+    throw invalidName(bytes, 'the name is outside ASCII and not flagged as UTF-8');
+  }
+  try {
+    return fromUtf8(bytes);
+  } catch (cause) {
+    throw invalidName(bytes, 'the name is flagged as UTF-8 and is not', cause);
+  }
+}
+
+const invalidName = (bytes: Uint8Array, message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('zip.NAME_INVALID', message, { path: new TextDecoder().decode(bytes), cause });
+
+/** Of a stored entry the two sizes are one number, and readers differ in which of them they use. */
+function assertStoredSize({ method, bytes, compressedBytes }: CentralHeader, path: string): void {
+  if (method !== METHOD.store || bytes === compressedBytes) return;
+  throw new DrillproofError('zip.SIZE_MISMATCH', 'the entry is stored and has two different sizes', { path });
+}

@@ -1,0 +1,147 @@
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { readExactly } from './access.ts';
+import { equalBytes } from './extra.ts';
+import { END, END64, END64_LOCATOR, IN_ZIP64_16, IN_ZIP64_32, VERSION } from '../layouts.ts';
+import type { ZipLimits } from '../limits.ts';
+import { decodeRecord, startsRecord, type RecordOf } from '../record.ts';
+import { endRecords } from '../write/records.ts';
+
+/** Where the central directory lies; `end` is the offset of the record after it. */
+export type DirectoryPlace = {
+  readonly entries: number;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly end: number;
+  /** Whether the records from `end` on are those that `writeZip` would write. */
+  readonly usual: boolean;
+};
+
+type Found = Omit<DirectoryPlace, 'usual'>;
+
+type End = RecordOf<typeof END>;
+type End64 = RecordOf<typeof END64>;
+
+const ZIP64_TAIL_BYTES = END64.size + END64_LOCATOR.size;
+const MAX_COMMENT_BYTES = 0xff_ff;
+
+/**
+ * Finds the central directory from the end of the file. An archive comment is refused, so the last record stands at
+ * one place only and there is nothing to search.
+ */
+export async function locateDirectory(
+  access: RandomAccess,
+  limits: Required<ZipLimits>,
+): Promise<DirectoryPlace> {
+  const tailBytes = Math.min(access.size, ZIP64_TAIL_BYTES + END.size);
+  const tail = await readExactly(access, access.size - tailBytes, tailBytes);
+  const endAt = tail.length - END.size;
+  if (!startsRecord(END, tail, endAt)) throw await missingEnd(access);
+  const end = decodeRecord(END, tail, endAt);
+  if (end.commentBytes !== 0) throw await missingEnd(access);
+  const place = placeOf(end, tail, access.size);
+  assertWithin(place, limits);
+  return { ...place, usual: equalBytes(tail.subarray(place.end - access.size), usualEnd(place)) };
+}
+
+const usualEnd = ({ entries, offset, bytes }: Found): Uint8Array => endRecords(entries, offset, bytes);
+
+function placeOf(end: End, tail: Uint8Array, fileBytes: number): Found {
+  const locatorAt = tail.length - END.size - END64_LOCATOR.size;
+  if (startsRecord(END64_LOCATOR, tail, locatorAt)) {
+    const end64 = decodeEnd64(tail, locatorAt, fileBytes - END.size - ZIP64_TAIL_BYTES);
+    assertExtends(end64, end);
+    return assertAbuts(end64, fileBytes - END.size - ZIP64_TAIL_BYTES);
+  }
+  // 0xFFFF entries are a plain number where nothing is in ZIP64 format; so large an offset or size never is.
+  if (end.directoryBytes === IN_ZIP64_32 || end.directoryOffset === IN_ZIP64_32) {
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the archive needs a ZIP64 record and has none');
+  }
+  assertOneDisk(end);
+  return assertAbuts(end, fileBytes - END.size);
+}
+
+function decodeEnd64(tail: Uint8Array, locatorAt: number, end64Offset: number): End64 {
+  const locator = decodeRecord(END64_LOCATOR, tail, locatorAt);
+  if (locator.end64Disk !== 0 || locator.disks !== 1) throw multiDisk();
+  const end64At = locatorAt - END64.size;
+  if (end64At < 0 || locator.end64Offset !== end64Offset) {
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record does not stand before its locator');
+  }
+  const end64 = decodeRecord(END64, tail, end64At);
+  if (end64.remainingBytes !== END64.size - 12) {
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record carries an extensible data sector');
+  }
+  if (end64.versionNeeded > VERSION.zip64) {
+    throw new DrillproofError('zip.FEATURE_UNSUPPORTED', 'the ZIP64 record needs a version after 4.5');
+  }
+  assertOneDisk(end64);
+  return end64;
+}
+
+const EXTENDED = [
+  ['disk', IN_ZIP64_16],
+  ['directoryDisk', IN_ZIP64_16],
+  ['entriesOnDisk', IN_ZIP64_16],
+  ['entries', IN_ZIP64_16],
+  ['directoryBytes', IN_ZIP64_32],
+  ['directoryOffset', IN_ZIP64_32],
+] as const;
+
+/** A reader that knows no ZIP64 must not see another directory: each field says the same or refers to ZIP64. */
+function assertExtends(end64: End64, end: End): void {
+  for (const [field, inZip64] of EXTENDED) {
+    if (end[field] !== inZip64 && end[field] !== end64[field]) {
+      throw new DrillproofError(
+        'zip.ZIP64_INVALID',
+        'the ZIP64 record contradicts the record that it extends',
+      );
+    }
+  }
+}
+
+function assertOneDisk(end: End | End64): void {
+  if (end.disk !== 0 || end.directoryDisk !== 0 || end.entriesOnDisk !== end.entries) throw multiDisk();
+}
+
+function assertAbuts(end: End | End64, recordOffset: number): Found {
+  const place = { entries: end.entries, offset: end.directoryOffset, bytes: end.directoryBytes };
+  const directoryEnd = place.offset + place.bytes;
+  if (directoryEnd > recordOffset) {
+    throw new DrillproofError('zip.ENTRY_OVERLAP', 'the central directory reaches past its end record');
+  }
+  if (directoryEnd < recordOffset) {
+    throw unaccounted(`${recordOffset - directoryEnd} bytes too many before or after the central directory`);
+  }
+  return { ...place, end: recordOffset };
+}
+
+function assertWithin(place: Found, limits: Required<ZipLimits>): void {
+  if (place.entries > limits.entries) {
+    throw new LimitError('zip.ENTRIES_EXCEEDED', `${place.entries} entries, limit ${limits.entries}`);
+  }
+  if (place.bytes > limits.directoryBytes) {
+    throw new LimitError(
+      'zip.SIZE_EXCEEDED',
+      `a central directory of ${place.bytes} bytes, limit ${limits.directoryBytes}`,
+    );
+  }
+}
+
+/** Why there is no end record without a comment at the end of the file: one earlier in it tells. */
+async function missingEnd(access: RandomAccess): Promise<DrillproofError> {
+  const searched = Math.min(access.size, END.size + MAX_COMMENT_BYTES);
+  const tail = await readExactly(access, access.size - searched, searched);
+  for (let at = tail.length - END.size; at >= 0; at--) {
+    if (!startsRecord(END, tail, at)) continue;
+    const { commentBytes } = decodeRecord(END, tail, at);
+    const follow = tail.length - at - END.size;
+    if (commentBytes === follow) return new DrillproofError('zip.COMMENT', 'the archive carries a comment');
+    if (commentBytes < follow) return unaccounted(`${follow - commentBytes} bytes follow the archive`);
+    return new DrillproofError('zip.TRUNCATED', 'the archive comment reaches past the end of the file');
+  }
+  return new DrillproofError('zip.NOT_A_ZIP', 'no end of central directory record at the end of the file');
+}
+
+const multiDisk = () => new DrillproofError('zip.MULTI_DISK', 'the archive says that it spans several disks');
+const unaccounted = (message: string) => new DrillproofError('zip.BYTES_UNACCOUNTED', message);

@@ -1,0 +1,103 @@
+import { platform } from '#platform';
+import type { Code } from '../../codes/index.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { DrillproofError } from '../../errors.ts';
+import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32 } from '../layouts.ts';
+import { readUint64, viewOf } from '../record.ts';
+
+/** What is kept of the extra fields of one header: a directory can hold sixteen million of them. */
+export type ExtraFields = {
+  readonly zip64: Uint8Array | undefined;
+  readonly unicodePath: Uint8Array | undefined;
+  /** Whether there is any besides ZIP64. */
+  readonly foreign: boolean;
+};
+
+const NONE: ExtraFields = { zip64: undefined, unicodePath: undefined, foreign: false };
+
+// Fields that make another kind of thing of an entry than its header says (APPNOTE 4.5.2, 4.6.1).
+const REFUSED = new Map<number, readonly [code: Code, what: string]>([
+  [0x00_14, ['zip.ENCRYPTED', 'a PKCS#7 store']],
+  [0x00_15, ['zip.ENCRYPTED', 'a certificate']],
+  [0x00_16, ['zip.ENCRYPTED', 'a certificate of the directory']],
+  [0x00_17, ['zip.ENCRYPTED', 'a strong encryption header']],
+  [0x00_19, ['zip.ENCRYPTED', 'a list of recipients']],
+  [0x99_01, ['zip.ENCRYPTED', 'AES encryption']],
+  [0x00_0f, ['zip.FEATURE_UNSUPPORTED', 'a patch descriptor']],
+  [0x63_75, ['zip.COMMENT', 'a Unicode comment']],
+  [0x75_6e, ['zip.ENTRY_KIND', 'a Unix kind of file']],
+]);
+
+/**
+ * Takes an extra field apart (APPNOTE 4.5.1): blocks that fill it exactly, each id once, none that is refused.
+ * @throws DrillproofError `zip.RECORD_INVALID` or the code of the refused field
+ */
+export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
+  if (bytes.length === 0) return NONE;
+  const seen = new Set<number>();
+  const kept = new Map<number, Uint8Array>();
+  const view = viewOf(bytes);
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 4 > bytes.length ? Infinity : at + 4 + view.getUint16(at + 2, true);
+    if (end > bytes.length) {
+      throw new DrillproofError('zip.RECORD_INVALID', 'a block of the extra field reaches past it', { path });
+    }
+    const id = view.getUint16(at, true);
+    const refused = REFUSED.get(id);
+    if (refused) throw new DrillproofError(refused[0], `the extra field holds ${refused[1]}`, { path });
+    if (seen.has(id))
+      throw new DrillproofError('zip.RECORD_INVALID', 'an extra field stands twice', { path });
+    seen.add(id);
+    if (id === EXTRA_ZIP64 || id === EXTRA_UNICODE_PATH) kept.set(id, bytes.subarray(at + 4, end));
+    at = end;
+  }
+  const zip64 = kept.get(EXTRA_ZIP64);
+  const foreign = seen.size > (zip64 === undefined ? 0 : 1);
+  return { zip64, unicodePath: kept.get(EXTRA_UNICODE_PATH), foreign };
+}
+
+/**
+ * The numbers of a header with those in place that its ZIP64 field holds: one 64-bit number for each field that
+ * stands at its largest value, in this order, and nothing else (APPNOTE 4.5.3).
+ * @throws DrillproofError `zip.ZIP64_INVALID`
+ */
+export function withZip64<Header extends Readonly<Record<string, number>>>(
+  header: Header,
+  names: readonly (keyof Header)[],
+  extra: ExtraFields,
+  path: string,
+): Header {
+  const data = extra.zip64;
+  const wanted = names.filter((name) => header[name] === IN_ZIP64_32);
+  if (data?.length !== (wanted.length === 0 ? undefined : wanted.length * 8)) {
+    const message = 'the ZIP64 field does not hold exactly the numbers that refer to it';
+    throw new DrillproofError('zip.ZIP64_INVALID', message, { path });
+  }
+  if (data === undefined) return header;
+  const view = viewOf(data);
+  return { ...header, ...Object.fromEntries(wanted.map((name, i) => [name, readUint64(view, i * 8)])) };
+}
+
+/**
+ * A Unicode path field (APPNOTE 4.6.9) must say what the name says: readers differ in which of the two they take,
+ * and in whether they check its CRC.
+ * @throws DrillproofError `zip.NAME_INVALID`
+ */
+export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void {
+  const data = extra.unicodePath;
+  if (data === undefined) return;
+  const nameBytes = toUtf8(name);
+  const agrees =
+    data.length === 5 + nameBytes.length &&
+    data[0] === 1 &&
+    viewOf(data).getUint32(1, true) === platform.crc32(nameBytes, 0) &&
+    equalBytes(data.subarray(5), nameBytes);
+  if (!agrees) {
+    throw new DrillproofError('zip.NAME_INVALID', 'the Unicode path field contradicts the name', {
+      path: name,
+    });
+  }
+}
+
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);

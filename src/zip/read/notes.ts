@@ -1,0 +1,56 @@
+import type { PlacedEntry } from './accounting.ts';
+import { DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
+
+/** Something that changes no content and that this tool would not have written (formats §1, Part archive). */
+export type ZipNote = {
+  readonly code: 'zip.ORDER_UNUSUAL' | 'zip.METADATA_UNUSUAL';
+  /** Absent for what concerns the archive as a whole. */
+  readonly entry?: string;
+  readonly message: string;
+};
+
+const habits: readonly (readonly [what: string, unusual: (entry: PlacedEntry) => boolean])[] = [
+  ['another maker', ({ header }) => header.versionMadeBy !== VERSION_MADE_BY],
+  [
+    'a needed version',
+    ({ header, extra, local }) =>
+      header.versionNeeded !== neededVersion(extra.zip64 !== undefined) ||
+      local.versionNeeded !== neededVersion(local.zip64),
+  ],
+  ['a time', ({ header }) => header.time !== DOS_EPOCH.time || header.date !== DOS_EPOCH.date],
+  ['a mode', ({ header }) => header.externalAttributes !== REGULAR_FILE_ATTRIBUTES],
+  ['internal attributes', ({ header }) => header.internalAttributes !== 0],
+  ['extra fields', ({ extra, local }) => extra.foreign || local.foreign],
+  ['a data descriptor', ({ header }) => (header.flags & FLAG.descriptor) !== 0],
+];
+
+/** The two headers may differ in it where ZIP64 is in one of them only, so each is held to its own fields. */
+const neededVersion = (zip64: boolean): number => (zip64 ? VERSION.zip64 : VERSION.deflate);
+
+const END_UNUSUAL: ZipNote = {
+  code: 'zip.METADATA_UNUSUAL',
+  message: 'the archive has another form of end records',
+};
+
+/**
+ * One note for each entry with unusual metadata, one when the directory has another order than the file, and one for
+ * end records that say the same in another form. Whatever byte of a record no check covers leads to one of them.
+ */
+export function notesOn(
+  directoryOrder: readonly { readonly name: string }[],
+  fileOrder: readonly PlacedEntry[],
+  usualEnd: boolean,
+): ZipNote[] {
+  const onEntries = fileOrder.flatMap((entry): ZipNote[] => {
+    const found = habits.filter(([, unusual]) => unusual(entry)).map(([what]) => what);
+    if (found.length === 0) return [];
+    return [
+      { code: 'zip.METADATA_UNUSUAL', entry: entry.name, message: `the entry has ${found.join(', ')}` },
+    ];
+  });
+  const notes = usualEnd ? onEntries : [...onEntries, END_UNUSUAL];
+  const displaced = directoryOrder.find(({ name }, i) => fileOrder[i]?.name !== name);
+  if (displaced === undefined) return notes;
+  const message = 'the central directory has another order than the file';
+  return [{ code: 'zip.ORDER_UNUSUAL', entry: displaced.name, message }, ...notes];
+}

@@ -1,0 +1,93 @@
+import { sliceAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { LimitError } from '../../errors.ts';
+import { readExactly } from './access.ts';
+import { placeEntries, type PlacedEntry } from './accounting.ts';
+import { parseDirectory, type CentralEntry } from './central.ts';
+import { locateDirectory } from './end.ts';
+import { readEntry } from './entry-stream.ts';
+import { METHOD } from '../layouts.ts';
+import { zipLimits, type ZipLimits } from '../limits.ts';
+import { distinctNames } from './names.ts';
+import { notesOn, type ZipNote } from './notes.ts';
+
+/** One regular file of an archive, as both of its headers say. */
+export type ZipEntry = {
+  /** A portable path, unique in the archive even where case is folded. */
+  readonly name: string;
+  readonly method: 'store' | 'deflate';
+  readonly compressedBytes: number;
+  readonly bytes: number;
+  readonly crc32: number;
+  /** Where its data, compressed or stored, begin in the archive. */
+  readonly dataOffset: number;
+};
+
+export type ZipArchive = {
+  /** In the order of the central directory. */
+  readonly entries: readonly ZipEntry[];
+  /** What this tool would have written otherwise; no note changes what the archive holds. */
+  readonly notes: readonly ZipNote[];
+  /**
+   * The bytes of an entry, decompressed and streamed. They are proven when the stream has ended without an error.
+   * @throws DrillproofError `zip.DATA_INVALID`, `zip.SIZE_MISMATCH`, `zip.CRC_MISMATCH`; LimitError
+   * `zip.SIZE_EXCEEDED`, `zip.RATIO_EXCEEDED`; each with the name as `path`. What the source throws passes unchanged.
+   */
+  read(entry: ZipEntry): AsyncIterable<Uint8Array>;
+  /**
+   * Random access to a stored entry, such as a part in a one-file export. Its CRC-32 is not checked on this way.
+   * @throws TypeError for a deflated entry
+   */
+  stored(entry: ZipEntry): RandomAccess;
+};
+
+/**
+ * Opens a ZIP archive and accepts one reading of it only: the central directory and the local headers agree, every
+ * byte of the file belongs to one record, every entry is a plain stored or deflated regular file with a portable
+ * name of its own (formats §1, Part archive). Memory grows with the central directory, never with the content.
+ * @throws DrillproofError with a `zip.` code for what is refused; LimitError `zip.ENTRIES_EXCEEDED` or
+ * `zip.SIZE_EXCEEDED`. What the source throws passes unchanged.
+ */
+export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Promise<ZipArchive> {
+  const limit = { ...zipLimits, ...limits };
+  const place = await locateDirectory(access, limit);
+  const central = parseDirectory(await readExactly(access, place.offset, place.bytes), place.entries);
+  const assertNew = distinctNames();
+  for (const { name } of central) assertNew(name);
+  assertTotal(central, limit);
+  const placed = await placeEntries(access, central, place.offset);
+  const byName = new Map(placed.map((entry) => [entry.name, toEntry(entry)]));
+  const entries = central.map(({ name }) => byName.get(name)!);
+  const own = (entry: ZipEntry): ZipEntry => {
+    if (byName.get(entry.name) === entry) return entry;
+    throw new TypeError('the entry is not one of this archive');
+  };
+  return {
+    entries,
+    notes: notesOn(central, placed, place.usual),
+    read: (entry) => readEntry(access, own(entry), limit),
+    stored(entry) {
+      if (own(entry).method !== 'store') throw new TypeError('the entry is not stored');
+      return sliceAccess(access, entry.dataOffset, entry.bytes);
+    },
+  };
+}
+
+function assertTotal(entries: readonly CentralEntry[], limits: Required<ZipLimits>): void {
+  let total = 0;
+  for (const { name, header } of entries) {
+    total += header.bytes;
+    if (total <= limits.totalBytes) continue;
+    throw new LimitError('zip.SIZE_EXCEEDED', `the entries have more than ${limits.totalBytes} bytes`, {
+      path: name,
+    });
+  }
+}
+
+const toEntry = ({ name, header, local }: PlacedEntry): ZipEntry => ({
+  name,
+  method: header.method === METHOD.store ? 'store' : 'deflate',
+  compressedBytes: header.compressedBytes,
+  bytes: header.bytes,
+  crc32: header.crc32,
+  dataOffset: local.dataOffset,
+});

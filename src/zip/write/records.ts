@@ -1,0 +1,111 @@
+import { concat } from '../chunks.ts';
+import {
+  CENTRAL_HEADER,
+  DOS_EPOCH,
+  END,
+  END64,
+  END64_LOCATOR,
+  EXTRA_ZIP64,
+  FLAG,
+  IN_ZIP64_16,
+  IN_ZIP64_32,
+  LOCAL_HEADER,
+  METHOD,
+  REGULAR_FILE_ATTRIBUTES,
+  VERSION,
+  VERSION_MADE_BY,
+} from '../layouts.ts';
+import { encodeRecord, viewOf, writeUint64 } from '../record.ts';
+
+/** What the headers of an entry say. */
+export type EntryFacts = {
+  readonly nameBytes: Uint8Array;
+  readonly method: keyof typeof METHOD;
+  readonly crc32: number;
+  readonly compressedBytes: number;
+  readonly bytes: number;
+  /** Where its local header begins. */
+  readonly offset: number;
+};
+
+const isWide = (value: number): boolean => value >= IN_ZIP64_32;
+
+export function localHeader(entry: EntryFacts): Uint8Array {
+  const wide = isWide(entry.bytes) || isWide(entry.compressedBytes);
+  const extra = wide ? zip64Field([entry.bytes, entry.compressedBytes]) : new Uint8Array();
+  const header = encodeRecord(LOCAL_HEADER, {
+    ...sharedFields(entry, wide),
+    compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
+    bytes: wide ? IN_ZIP64_32 : entry.bytes,
+    extraBytes: extra.length,
+  });
+  return concat([header, entry.nameBytes, extra]);
+}
+
+/** When one number needs ZIP64, all three go there, as other writers do it too. */
+export function centralHeader(entry: EntryFacts): Uint8Array {
+  const wide = isWide(entry.bytes) || isWide(entry.compressedBytes) || isWide(entry.offset);
+  const extra = wide ? zip64Field([entry.bytes, entry.compressedBytes, entry.offset]) : new Uint8Array();
+  const header = encodeRecord(CENTRAL_HEADER, {
+    ...sharedFields(entry, wide),
+    versionMadeBy: VERSION_MADE_BY,
+    compressedBytes: wide ? IN_ZIP64_32 : entry.compressedBytes,
+    bytes: wide ? IN_ZIP64_32 : entry.bytes,
+    extraBytes: extra.length,
+    commentBytes: 0,
+    diskStart: 0,
+    internalAttributes: 0,
+    externalAttributes: REGULAR_FILE_ATTRIBUTES,
+    offset: wide ? IN_ZIP64_32 : entry.offset,
+  });
+  return concat([header, entry.nameBytes, extra]);
+}
+
+const sharedFields = (entry: EntryFacts, wide: boolean) => ({
+  versionNeeded: wide ? VERSION.zip64 : VERSION.deflate,
+  flags: FLAG.utf8,
+  method: METHOD[entry.method],
+  ...DOS_EPOCH,
+  crc32: entry.crc32,
+  nameBytes: entry.nameBytes.length,
+});
+
+function zip64Field(numbers: readonly number[]): Uint8Array {
+  const field = new Uint8Array(4 + 8 * numbers.length);
+  const view = viewOf(field);
+  view.setUint16(0, EXTRA_ZIP64, true);
+  view.setUint16(2, 8 * numbers.length, true);
+  numbers.forEach((number, i) => writeUint64(view, 4 + 8 * i, number));
+  return field;
+}
+
+/** The records after the central directory: ZIP64's two where a number needs them, and the end. */
+export function endRecords(entries: number, directoryOffset: number, directoryBytes: number): Uint8Array {
+  const wide = entries >= IN_ZIP64_16 || isWide(directoryOffset) || isWide(directoryBytes);
+  const end = encodeRecord(END, {
+    disk: 0,
+    directoryDisk: 0,
+    entriesOnDisk: Math.min(entries, IN_ZIP64_16),
+    entries: Math.min(entries, IN_ZIP64_16),
+    directoryBytes: Math.min(directoryBytes, IN_ZIP64_32),
+    directoryOffset: Math.min(directoryOffset, IN_ZIP64_32),
+    commentBytes: 0,
+  });
+  return wide ? concat([...zip64EndRecords(entries, directoryOffset, directoryBytes), end]) : end;
+}
+
+function zip64EndRecords(entries: number, directoryOffset: number, directoryBytes: number): Uint8Array[] {
+  const end64 = encodeRecord(END64, {
+    remainingBytes: END64.size - 12,
+    versionMadeBy: VERSION_MADE_BY,
+    versionNeeded: VERSION.zip64,
+    disk: 0,
+    directoryDisk: 0,
+    entriesOnDisk: entries,
+    entries,
+    directoryBytes,
+    directoryOffset,
+  });
+  const end64Offset = directoryOffset + directoryBytes;
+  return [end64, encodeRecord(END64_LOCATOR, { end64Disk: 0, end64Offset, disks: 1 })];
+}

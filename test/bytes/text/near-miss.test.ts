@@ -1,0 +1,99 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { didYouMean, editDistance, nearest } from '../../../src/bytes/text/near-miss.ts';
+
+const word = fc.string({ maxLength: 12, unit: fc.constantFrom('a', 'b', 'c', '-') });
+
+describe('editDistance', () => {
+  it('counts insertions, deletions, replacements and swaps of neighbours', () => {
+    expect(editDistance('verify', 'verify')).toBe(0);
+    expect(editDistance('verfy', 'verify')).toBe(1);
+    expect(editDistance('verifyy', 'verify')).toBe(1);
+    expect(editDistance('verifx', 'verify')).toBe(1);
+    expect(editDistance('evrify', 'verify')).toBe(1);
+    expect(editDistance('', 'abc')).toBe(3);
+  });
+
+  it('is symmetric, zero only for equal texts, and between the difference and the maximum of the lengths', () => {
+    fc.assert(
+      fc.property(word, word, (a, b) => {
+        const distance = editDistance(a, b);
+        expect(distance).toBe(editDistance(b, a));
+        expect(distance === 0).toBe(a === b);
+        expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
+        expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('does not depend on what both texts begin or end with', () => {
+    fc.assert(
+      fc.property(word, word, word, (a, b, shared) => {
+        expect(editDistance(shared + a, shared + b)).toBe(editDistance(a, b));
+        expect(editDistance(a + shared, b + shared)).toBe(editDistance(a, b));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of a text and the same text after one edit is at most one', () => {
+    fc.assert(
+      fc.property(word, fc.nat(12), fc.constantFrom('a', 'x', ''), fc.nat(1), (text, at, put, drop) => {
+        const edited = text.slice(0, at) + put + text.slice(at + drop);
+        expect(editDistance(text, edited)).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('nearest', () => {
+  const known = ['verify', 'inspect', 'part.DIGEST_MISMATCH', 'part.MISSING', '--trust'];
+
+  it('finds a known name from any one letter less or more', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...known), fc.nat(30), fc.boolean(), (name, at, insert) => {
+        const place = at % name.length;
+        const given = insert
+          ? `${name.slice(0, place)}q${name.slice(place)}`
+          : name.slice(0, place) + name.slice(place + 1);
+        expect(nearest(given, known)).toContain(name);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('puts the name itself first, whatever its case and separators', () => {
+    expect(nearest('PART.digest-mismatch', known)[0]).toBe('part.DIGEST_MISMATCH');
+    expect(nearest('verify', known)).toEqual(['verify']);
+  });
+
+  it('completes a name that breaks off', () => {
+    expect(nearest('part.DIG', known)).toEqual(['part.DIGEST_MISMATCH']);
+  });
+
+  it('says nothing rather than something far away, for the empty text and for endless ones', () => {
+    expect(nearest('zzzzzz', known)).toEqual([]);
+    expect(nearest('', known)).toEqual([]);
+    expect(nearest('v'.repeat(1_000_000), known)).toEqual([]);
+    expect(didYouMean('zzzzzz', known)).toBeUndefined();
+  });
+
+  it('never gives a name that is not known, nor more than were asked for', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(4), (given, most) => {
+        const names = nearest(given, known, most);
+        expect(names.length).toBeLessThanOrEqual(most);
+        for (const name of names) expect(known).toContain(name);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+it('names one, two or three candidates in a sentence', () => {
+  expect(didYouMean('verfy', ['verify'])).toBe('Did you mean verify?');
+  expect(didYouMean('aab', ['aaa', 'aac'])).toBe('Did you mean aaa or aac?');
+  expect(didYouMean('aab', ['aaa', 'aac', 'aad'])).toBe('Did you mean aaa, aac or aad?');
+});

@@ -1,0 +1,83 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareUtf8, fromUtf8, toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { thrownBy } from '../thrown-by.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 12 });
+
+describe('UTF-8', () => {
+  it('agrees with Buffer, both ways', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(Buffer.from(toUtf8(value)).equals(Buffer.from(value, 'utf8'))).toBe(true);
+        expect(fromUtf8(toUtf8(value))).toBe(value);
+      }),
+    );
+  });
+
+  it('keeps a byte order mark', () => {
+    expect(fromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61))).toBe('\uFEFFa');
+  });
+
+  it('has no bytes for a lone surrogate', () => {
+    expect(thrownBy(() => toUtf8('a\ud800'))).toMatchObject({ code: 'encoding.UTF8_INVALID' });
+    expect(thrownBy(() => toUtf8('\udc00\ud800'))).toMatchObject({ code: 'encoding.UTF8_INVALID' });
+  });
+
+  it('never repairs: bytes are refused or are those of the text they give', () => {
+    const pieces = fc.constantFrom(
+      0x00,
+      0x61,
+      0x80,
+      0xbf,
+      0xc0,
+      0xc2,
+      0xe0,
+      0xed,
+      0xa0,
+      0xef,
+      0xf0,
+      0x90,
+      0xf4,
+      0xff,
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 6 }), (values) => {
+        const bytes = Uint8Array.from(values);
+        const error = thrownBy(() => fromUtf8(bytes));
+        if (error === undefined) expect(Buffer.from(toUtf8(fromUtf8(bytes))).equals(bytes)).toBe(true);
+        else expect(error).toMatchObject({ code: 'encoding.UTF8_INVALID' });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('the order of UTF-8 bytes', () => {
+  it('is that of Buffer.compare', () => {
+    const near = fc.string({
+      unit: fc.constantFrom('a', 'b', '\u00e9', '\ud7ff', '\uFB33', '\u{1F600}', ''),
+      maxLength: 4,
+    });
+    for (const pairs of [fc.tuple(text, text), fc.tuple(near, near)]) {
+      fc.assert(
+        fc.property(pairs, ([a, b]) => {
+          expect(Math.sign(compareUtf8(a, b))).toBe(
+            Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8')),
+          );
+        }),
+        { numRuns: 500 },
+      );
+    }
+  });
+
+  it('puts a supplementary character after U+FB33, unlike the order of UTF-16', () => {
+    expect(['\u{1F600}', '\uFB33', 'a', 'B', 'aa'].toSorted(compareUtf8)).toEqual([
+      'B',
+      'a',
+      'aa',
+      '\uFB33',
+      '\u{1F600}',
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { catalogue } from '../../../src/codes/index.ts';
+import { CHECKS } from '../../../src/verify/index.ts';
+import { call } from '../make.ts';
+
+const json = async (...args: string[]): Promise<Record<string, unknown>> =>
+  JSON.parse((await call(['explain', ...args, '--json'])).stdout) as Record<string, unknown>;
+
+describe('explain', () => {
+  it('says all of a code: meaning, action, class, severity, checks, clause, exit code', async () => {
+    const { code, stdout } = await call(['explain', 'part.DIGEST_MISMATCH']);
+    expect(code).toBe(0);
+    for (const word of [
+      'SHA-256',
+      'Mirror the export again',
+      'error',
+      'mismatch',
+      'part.bytes',
+      'formats §1',
+      '1 (the',
+    ])
+      expect(stdout).toContain(word);
+  });
+
+  it('says no exit code of what is no error', async () => {
+    expect((await call(['explain', 'bundle.UNSIGNED'])).stdout).not.toContain('exit code');
+    expect(await json('bundle.UNSIGNED')).not.toHaveProperty('exitCode');
+  });
+
+  it('says what a check proves, and what it can find', async () => {
+    const { code, stdout } = await call(['explain', 'part.bytes']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(CHECKS['part.bytes']);
+    expect(stdout).toContain('part.MISSING');
+    expect(await json('part.bytes')).toMatchObject({ kind: 'check', check: 'part.bytes' });
+  });
+
+  it.each(Object.keys(catalogue))('explains %s', async (name) => {
+    const { code, stdout } = await call(['explain', name]);
+    expect(code).toBe(0);
+    expect(stdout.startsWith(`${name}\n`)).toBe(true);
+  });
+
+  it.each(Object.keys(CHECKS))('explains %s', async (name) => {
+    const { code, stdout } = await call(['explain', name]);
+    expect(code).toBe(0);
+    expect(stdout.startsWith(`${name}\n`)).toBe(true);
+  });
+
+  it.each([
+    ['part.DIGEST_MISMACH', 'part.DIGEST_MISMATCH'],
+    ['part.digest-mismatch', 'part.DIGEST_MISMATCH'],
+    ['DIGEST_MISMATCH', 'DIGEST_MISMATCH'],
+    ['part.bytse', 'part.bytes'],
+  ])('names the near one for %s', async (given, near) => {
+    const { code, stderr } = await call(['explain', given]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(near);
+  });
+
+  it('lists every code, or those of a class', async () => {
+    expect((await json())['codes']).toHaveLength(Object.keys(catalogue).length);
+    expect((await json())['checks']).toHaveLength(Object.keys(CHECKS).length);
+    const { stdout } = await call(['explain', '--class', 'expired', '--class', 'limit']);
+    expect(stdout).toContain('trust.KEY_EXPIRED');
+    expect(stdout).toContain('zip.SIZE_EXCEEDED');
+    expect(stdout).not.toContain('trust.KEY_REVOKED');
+  });
+
+  it('lists every check', async () => {
+    const { stdout } = await call(['explain', '--checks']);
+    for (const name of Object.keys(CHECKS)) expect(stdout).toContain(`${name}\n`);
+  });
+
+  it.each([
+    [['--class', 'expird'], 'Did you mean expired?'],
+    [['part.bytes', '--checks'], 'usage.INVALID'],
+    [['constructor'], 'usage.INVALID'],
+    [['\u001B[31mred'], String.raw`\u{1b}`],
+  ])('refuses %j', async (args, word) => {
+    const { code, stderr } = await call(['explain', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(word);
+  });
+});

@@ -1,0 +1,354 @@
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Decision } from '../../../src/policy/index.ts';
+import { call, drillproof, recorder, scratch, world, writeEvidence, type Ended } from '../make.ts';
+import { run } from '../../../src/cli/run.ts';
+
+let dir: Awaited<ReturnType<typeof scratch>>;
+const home = process.cwd();
+beforeAll(async () => {
+  dir = await scratch();
+  await writeEvidence(dir.root);
+  process.chdir(dir.root);
+  const signer = ['--key', 'key.pem', '--issuer', 'acme-ci'];
+  await call(['export', 'part-1.zip', ...signer, '--out', 'good']);
+  await call(['export', 'part-1.zip', '--out', 'claimed']);
+  await call(['export', 'part-1.zip', ...signer, '--out', 'one.zip']);
+  await writeFile('any.yaml', 'schemaVersion: 1\nkind: policy\nname: any\n');
+});
+afterAll(async () => {
+  process.chdir(home);
+  await dir[Symbol.asyncDispose]();
+});
+
+const TRUST = ['--trust', 'trust.json', '--jobs', '1'];
+const gate = (...args: readonly string[]): Promise<Ended> => call(['gate', ...TRUST, ...args]);
+const decisionIn = ({ stdout }: Ended): Decision => JSON.parse(stdout) as Decision;
+const codesIn = ({ rules }: Decision): readonly string[] =>
+  [...new Set(rules.flatMap(({ violations }) => violations.map(({ code }) => code)))].toSorted();
+
+/** The exit code, the answer and the codes of all violations. */
+async function judged(...args: readonly string[]): Promise<readonly [number, string, readonly string[]]> {
+  const ended = await gate(...args, '--json');
+  const decision = decisionIn(ended);
+  return [ended.code, decision.answer, codesIn(decision)];
+}
+
+async function policy(text: string, name = 'policy.yaml'): Promise<readonly string[]> {
+  await writeFile(name, `schemaVersion: 1\nkind: policy\n${text}`);
+  return ['--policy', name];
+}
+
+/** A copy of the good export with one file of it changed. */
+async function changed(name: string, path: string, edit: (bytes: Buffer) => Uint8Array | undefined) {
+  await rm(name, { recursive: true, force: true });
+  await cp('good', name, { recursive: true });
+  const bytes = edit(await readFile(`${name}/${path}`));
+  if (bytes === undefined) await rm(`${name}/${path}`);
+  else await writeFile(`${name}/${path}`, bytes);
+  return name;
+}
+const PART = 'parts/evidence_000000000001.zip';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const envelope = async (key: string, issuer: string, out: string): Promise<void> => {
+  const ended = await call(['dsse', 'create', 'part-1.zip', '--key', key, '--issuer', issuer, '--out', out]);
+  expect(ended.code).toBe(0);
+};
+
+describe('gate', () => {
+  it.each([
+    ['a folder', 'good'],
+    ['one ZIP of it', 'one.zip'],
+  ])('says yes to %s whose drill passed, under the default policy', async (_, path) => {
+    expect(await judged(path)).toEqual([0, 'yes', []]);
+  });
+
+  it('says no to authentic evidence of a drill that failed', async () => {
+    expect(await judged('export')).toEqual([1, 'no', ['policy.OUTCOME_VERDICT']]);
+  });
+
+  it('says no to a list that is only claimed, and yes when the caller pins it', async () => {
+    expect(await judged('claimed')).toEqual([1, 'no', ['policy.COMPLETENESS_CLAIMED']]);
+    const { inputs } = decisionIn(await gate('claimed', '--json'));
+    expect(await judged('claimed', '--expect-manifest', inputs[0]!.manifestDigest!)).toEqual([0, 'yes', []]);
+  });
+
+  it('takes a part by itself for complete when its manifest is pinned', async () => {
+    expect(await judged('part-1.zip')).toEqual([1, 'no', ['policy.COMPLETENESS_CLAIMED']]);
+    const { inputs } = decisionIn(await gate('part-1.zip', '--json'));
+    expect(await judged('part-1.zip', '--expect-manifest', inputs[0]!.manifestDigest!)).toEqual([
+      0,
+      'yes',
+      [],
+    ]);
+  });
+
+  it('reads a bag', async () => {
+    await rm('bag', { recursive: true, force: true });
+    await mkdir('bag/data', { recursive: true });
+    await cp('good', 'bag/data', { recursive: true });
+    await writeFile('bag/bagit.txt', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n');
+    await writeFile('bag/manifest-sha256.txt', '');
+    // Its payload is not listed, which is no whole bag; that it is judged as one is the point.
+    expect((await judged('bag'))[1]).toBe('no');
+  });
+
+  it.each([
+    ['--expect-export', 'evexp_999999999999'],
+    ['--expect-organization', 'org_999999999999'],
+    ['--expect-project', 'prj_999999999999'],
+    ['--expect-bundles', '2'],
+    ['--expect-manifest', `sha256:${'0'.repeat(64)}`],
+  ])('says no where %s does not hold', async (option, value) => {
+    const [code, answer, codes] = await judged('good', option, value);
+    expect([code, answer]).toEqual([1, 'no']);
+    expect(codes).toContain('policy.EXPORT_VERDICT');
+  });
+
+  it('judges as of the time that is named', async () => {
+    const rule = await policy('age: { max: 1d }\n');
+    const issued = decisionIn(await gate('good', '--json')).asOfMs;
+    expect((await judged('good', ...rule, '--as-of', iso(issued + 86_400_000)))[1]).toBe('yes');
+    expect(await judged('good', ...rule, '--as-of', iso(issued + 86_400_001))).toEqual([
+      1,
+      'no',
+      ['policy.TOO_OLD'],
+    ]);
+  });
+
+  it('asks a second implementation where it is told to', async () => {
+    expect(await judged('good', '--second-opinion')).toEqual([0, 'yes', []]);
+  });
+
+  it('counts keys of an envelope beside the attestation, each once', async () => {
+    await call(['keys', 'generate', '--out', 'second.pem']);
+    await call(['keys', 'add', 'second.pub.pem', '--issuer', 'acme-qa', '--trust', 'two.json']);
+    await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-ci', '--trust', 'two.json']);
+    await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-qa', '--trust', 'two.json']);
+    await envelope('second.pem', 'acme-qa', 'by-second.json');
+    await envelope('key.pem', 'acme-qa', 'by-first-again.json');
+    const two = await policy('signers: { distinct: 2 }\n', 'two.yaml');
+    const with2 = ['part-1.zip', '--trust', 'two.json', '--jobs', '1', ...two, '--json'];
+    const answers = async (...more: string[]) => decisionIn(await call(['gate', ...with2, ...more]));
+    expect((await answers('--dsse', 'by-second.json')).answer).toBe('yes');
+    expect(codesIn(await answers('--dsse', 'by-first-again.json'))).toEqual(['policy.TOO_FEW_KEYS']);
+    expect(codesIn(await answers())).toEqual(['policy.TOO_FEW_KEYS']);
+  });
+});
+
+describe('nothing to check is never success', () => {
+  it.each([
+    ['nothing that was named', []],
+    ['a folder that is not there', ['absent']],
+    ['an empty folder', ['empty']],
+    ['a folder that is no export', ['foreign']],
+    ['an empty file', ['empty.zip']],
+    ['an empty list', ['--list', 'empty.list']],
+    ['a name that no file system takes', ['u'.repeat(300)]],
+    ['an export that lists no bundle', ['hollow']],
+    ['a name beside evidence that is good', ['good', 'absent']],
+  ])('%s', async (_, args) => {
+    await mkdir('empty', { recursive: true });
+    await mkdir('foreign', { recursive: true });
+    await writeFile('foreign/README', 'hello\n');
+    await writeFile('empty.zip', '');
+    await writeFile('empty.list', '');
+    await mkdir('hollow/parts', { recursive: true });
+    const any = await judged(...args, '--policy', 'any.yaml');
+    expect(any[0]).toBe(any[1] === 'no' ? 1 : 3);
+    expect(any[1]).not.toBe('yes');
+    const byDefault = await judged(...args);
+    expect(byDefault[0]).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['no arguments', []],
+    ['an empty folder', ['empty']],
+    ['a missing one', ['absent']],
+  ])('ends with 3 and could not tell for %s', async (_, args) => {
+    await mkdir('empty', { recursive: true });
+    expect((await judged(...args)).slice(0, 2)).toEqual([3, 'could_not_tell']);
+  });
+
+  it('says that nothing was named, and names once what is not there', async () => {
+    expect((await gate()).stderr).toContain('no evidence was named');
+    expect((await gate('absent')).stdout).toMatch(/^ {4}- absent: cannot read absent/m);
+    expect((await gate('evexp_999999999999', '--json')).stdout).toContain('needs --url and --project');
+  });
+
+  it('without a trust store nothing is verified', async () => {
+    const ended = await call(['gate', 'good', '--json', '--jobs', '1']);
+    expect([ended.code, decisionIn(ended).answer]).toEqual([1, 'no']);
+    expect(ended.stderr).toContain('--trust FILE');
+    const { stdout } = await call(['gate', 'good', '--jobs', '1']);
+    expect(stdout).toContain('to do: Give a trust store with --trust FILE');
+  });
+
+  it('a fault of this program is told, and ends with 3', async () => {
+    const cli = world();
+    const broken = recorder({ write: () => Promise.reject(new RangeError('boom')) });
+    const exit = await run(['gate', 'good', ...TRUST, '--format', 'text'], { ...cli, stdout: broken });
+    expect(exit).toBe(3);
+    expect(cli.stderr.text()).toContain('internal.BUG');
+  });
+
+  it('an interrupted gate ends with 130', async () => {
+    const signal = AbortSignal.abort();
+    expect((await call(['gate', 'good', ...TRUST], { signal })).code).toBe(130);
+  });
+});
+
+describe('valid, but not for this', () => {
+  it('a part of another export in the place of one', async () => {
+    const other = await readFile('part-2.zip');
+    const [code, answer] = await judged(await changed('mixed', PART, () => other));
+    expect([code, answer]).toEqual([1, 'no']);
+  });
+
+  it('the attestation of another kind: that of the list beside a part', async () => {
+    const list = await readFile('good/export-attestation.json');
+    expect((await judged(await changed('type', 'export-attestation.json', () => list)))[1]).toBe('yes');
+    await writeFile('list.dsse.json', list);
+    const [code, answer] = await judged('part-1.zip', '--dsse', 'list.dsse.json', '--policy', 'any.yaml');
+    expect([code, answer]).toEqual([1, 'no']);
+  });
+
+  it.each([
+    ['the first byte', 0],
+    ['a byte in the middle', 400],
+    ['the last byte', -1],
+  ])('a part with %s changed', async (_, at) => {
+    const name = await changed('flipped', PART, (bytes) => {
+      const offset = at < 0 ? bytes.length + at : at;
+      bytes[offset]! ^= 1;
+      return bytes;
+    });
+    expect((await judged(name)).slice(0, 2)).toEqual([1, 'no']);
+  });
+
+  it.each([
+    ['a part that is gone', PART],
+    ['export.json', 'export.json'],
+    ['the attestation of the list', 'export-attestation.json'],
+    ['the manifest', 'manifest.json'],
+  ])('an export without %s', async (_, path) => {
+    const [code, answer] = await judged(await changed('less', path, () => undefined));
+    expect(answer).not.toBe('yes');
+    expect(code).not.toBe(0);
+  });
+
+  it('the same export twice, and a part of it beside it', async () => {
+    expect((await judged('good', 'one.zip'))[2]).toContain('policy.RUN_TWICE');
+    expect((await judged('good', 'part-1.zip', '--policy', 'any.yaml'))[2]).toEqual(['policy.RUN_TWICE']);
+  });
+
+  it('a key of the right id with other coordinates', async () => {
+    await call(['keys', 'generate', '--out', 'stranger.pem']);
+    const { keys } = JSON.parse(await readFile('trust.json', 'utf8')) as { keys: { kid: string }[] };
+    const key = `stranger.pub.pem,issuer=acme-ci,keyId=${keys[0]!.kid}`;
+    const ended = await call(['gate', 'good', '--key', key, '--json', '--jobs', '1']);
+    expect([ended.code, decisionIn(ended).answer]).toEqual([1, 'no']);
+  });
+
+  it('a key that was revoked', async () => {
+    await cp('trust.json', 'revoked.json');
+    const { keys } = JSON.parse(await readFile('trust.json', 'utf8')) as { keys: { kid: string }[] };
+    await call(['keys', 'revoke', keys[0]!.kid, '--trust', 'revoked.json'], { now: () => 0 });
+    const ended = await call(['gate', 'good', '--trust', 'revoked.json', '--json', '--jobs', '1']);
+    expect([ended.code, decisionIn(ended).answer]).toEqual([1, 'no']);
+  });
+});
+
+describe('configuration', () => {
+  it('is never taken from the evidence', async () => {
+    await rm('poisoned', { recursive: true, force: true });
+    await cp('export', 'poisoned', { recursive: true });
+    const lax = 'schemaVersion: 1\nkind: policy\nverdict: {export: intact, bundles: intact}\n';
+    for (const name of ['policy.yaml', 'policy.json', '.drillproof.yaml', 'drillproof.yaml'])
+      await writeFile(`poisoned/${name}`, lax);
+    await cp('trust.json', 'poisoned/trust.json');
+    expect((await judged('poisoned'))[2]).toContain('policy.OUTCOME_VERDICT');
+    const inside = [
+      ['--policy', 'poisoned/policy.yaml'],
+      ['--trust', 'poisoned/trust.json'],
+    ];
+    for (const option of inside) expect((await gate('poisoned', ...option)).code).toBe(2);
+    await symlink('poisoned', 'detour');
+    expect((await gate('detour', '--policy', 'poisoned/policy.yaml')).code).toBe(2);
+  });
+
+  it.each([
+    ['a policy that is not there', ['--policy', 'absent.yaml']],
+    ['a policy with a misspelt rule', ['--policy', 'misspelt.yaml']],
+    ['a policy that is no text', ['--policy', 'part-1.zip']],
+    ['an empty policy', ['--policy', 'empty.list']],
+    ['a trust store that is none', ['--trust', 'any.yaml']],
+    ['a key that is none', ['--key', 'any.yaml,issuer=x']],
+    ['depth digest', ['--depth', 'digest']],
+    ['a format that there is not', ['--format', 'pdf']],
+    ['two formats on one output', ['--format', 'text', '--format', 'json']],
+    ['two formats in one file', ['--format', 'text=out', '--format', 'json=out']],
+    ['a file that exists', ['--format', 'json=any.yaml']],
+    ['a project without a control plane', ['--project', 'prj_000000000001']],
+    ['an unknown option', ['--polcy', 'any.yaml']],
+    ['an envelope for two', ['export', '--dsse', 'any.yaml']],
+  ])('%s ends with 2 before anything is judged', async (_, args) => {
+    await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
+    await writeFile('empty.list', '');
+    const { code, stdout } = await gate('good', ...args);
+    expect(code).toBe(2);
+    expect(stdout).not.toContain('answer');
+  });
+
+  it('says what was probably meant, and where', async () => {
+    await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
+    const { stderr } = await call(['policy', 'check', 'misspelt.yaml']);
+    expect(stderr).toContain('"outcomes" is not known. Did you mean outcome? (line 3)');
+  });
+});
+
+describe('what a gate writes', () => {
+  it('is text on standard output, and files that were asked for', async () => {
+    await rm('decision.json', { force: true });
+    const { stdout, code } = await gate('good', '--format', 'json=decision.json');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^YES: 7 of 7 rules hold for 1 input; 1 more had nothing to judge\n/);
+    expect(JSON.parse(await readFile('decision.json', 'utf8'))).toMatchObject({
+      kind: 'decision',
+      answer: 'yes',
+    });
+  });
+
+  it('begins with the answer and ends with the failures', async () => {
+    const { stdout } = await gate('export');
+    expect(stdout).toMatch(/^NO: 6 of 7 rules hold for 1 input, 1 failed; 1 more had nothing to judge\n/);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('  outcome.verdict evidence_000000000002');
+    expect(stdout).toContain('expected passed');
+    expect(stdout).toContain('actual   failed');
+    expect(stdout).toContain('to do: ');
+  });
+
+  it('is the same bytes for the same evidence, whatever the number of threads', async () => {
+    const now = ['--as-of', '2026-11-21', '--json'];
+    const [one, four] = await Promise.all(
+      ['1', '4'].map((jobs) =>
+        call(['gate', 'good', 'export', '--trust', 'trust.json', ...now, '--jobs', jobs]),
+      ),
+    );
+    expect(one!.stdout).toBe(four!.stdout);
+  });
+
+  it('comes from the program as well', async () => {
+    const { code, stdout, stderr } = await drillproof(['gate', 'export', '--trust', 'trust.json'], {
+      cwd: dir.root,
+    });
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toMatch(/^NO: /);
+  });
+
+  it('leaves nothing half-written', async () => {
+    expect((await readdir('.')).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+});

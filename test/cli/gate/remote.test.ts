@@ -1,0 +1,55 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Decision } from '../../../src/policy/index.ts';
+import type { Ended } from '../make.ts';
+import { servedExports } from '../mirror/served-exports.ts';
+
+let served: Awaited<ReturnType<typeof servedExports>>;
+beforeAll(async () => {
+  served = await servedExports();
+}, 60_000);
+afterAll(() => served[Symbol.asyncDispose]());
+
+const left = (): readonly string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('drillproof-gate-'));
+const gate = (line: string): Promise<Ended> => served.call(`gate ${line} --trust trust.json --jobs 1 --json`);
+const answerIn = ({ stdout }: Ended): string => (JSON.parse(stdout) as Decision).answer;
+
+it('judges an export at a control plane as it judges its mirror, and leaves nothing behind', async () => {
+  const before = left();
+  const [both, failed] = served.ids;
+  const ended = await gate(both);
+  expect([ended.code, answerIn(ended)]).toEqual([1, 'no']);
+  const decision = JSON.parse(ended.stdout) as Decision;
+  expect(decision.inputs).toMatchObject([
+    { name: both, kind: 'export', id: both, verdict: 'verified', bundles: 2 },
+  ]);
+  expect((await gate(`${both} ${failed}`)).code).toBe(1);
+  expect(left()).toEqual(before);
+});
+
+it('could not tell of an export that is not there, without one that is hidden by it', async () => {
+  const before = left();
+  const ended = await gate('evexp_999999999999');
+  expect([ended.code, answerIn(ended)]).toEqual([3, 'could_not_tell']);
+  expect(ended.stdout).toContain('control.NOT_FOUND');
+  const beside = await gate(`${served.ids[0]} evexp_999999999999`);
+  expect([beside.code, answerIn(beside)]).toEqual([1, 'no']);
+  expect(left()).toEqual(before);
+});
+
+it('says no to a manifest other than the one that is expected', async () => {
+  const ended = await gate(`${served.ids[0]} --expect-manifest sha256:${'0'.repeat(64)}`);
+  expect(ended.code).not.toBe(0);
+});
+
+it('wants a project, and a token', async () => {
+  const line = `gate ${served.ids[0]} --trust trust.json --url http://127.0.0.1:9`;
+  expect((await served.run(line)).code).toBe(2);
+});
+
+it('takes a name that is no id for a path', async () => {
+  const ended = await gate('export');
+  expect([ended.code, answerIn(ended)]).toEqual([1, 'no']);
+});

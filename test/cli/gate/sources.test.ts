@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Decision } from '../../../src/policy/index.ts';
+import { needS3, store } from '../../node/s3/make.ts';
+import { start } from '../make.ts';
+import { servedExports } from '../mirror/served-exports.ts';
+
+const s3 = await needS3();
+let served: Awaited<ReturnType<typeof servedExports>>;
+
+beforeAll(async () => {
+  served = await servedExports();
+  await must('export part-1.zip --key key.pem --issuer acme-ci --out good');
+  await must('export part-1.zip --key key.pem --issuer acme-ci --out one.zip');
+  await writeFile('any.yaml', 'schemaVersion: 1\nkind: policy\n');
+}, 60_000);
+afterAll(async () => {
+  await served[Symbol.asyncDispose]();
+  await s3.stop();
+});
+
+async function must(line: string): Promise<void> {
+  expect(await served.run(line)).toMatchObject({ code: 0 });
+}
+
+type Answered = { readonly code: number; readonly decision: Decision };
+
+/** What the program answers in a process of its own, with the credentials of the bucket. */
+async function gate(line: string, trust = 'trust.json'): Promise<Answered> {
+  const child = start([...`gate ${line}`.split(' '), '--trust', trust, '--json'], {
+    cwd: served.path('.'),
+    env: s3.env,
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, decision: JSON.parse(Buffer.concat(chunks).toString()) as Decision };
+}
+
+const codesIn = ({ rules }: Decision): readonly string[] =>
+  [...new Set(rules.flatMap(({ violations }) => violations.map(({ code }) => code)))].toSorted();
+
+async function upload(folder: string, bucket: string, prefix: string): Promise<void> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const file of files.filter((one) => one.isFile())) {
+    const path = join(file.parentPath, file.name);
+    await store(s3, bucket, path.replace(folder, prefix), await readFile(path));
+  }
+}
+
+it('judges a prefix in S3 as it judges the folder, and sees there what was changed', async () => {
+  const bucket = await s3.bucket();
+  await upload('good', bucket, 'a/good');
+  const inBucket = await gate(s3.url(bucket, 'a/good'));
+  expect([inBucket.code, inBucket.decision.answer]).toEqual([0, 'yes']);
+  const inFolder = await gate('good');
+  expect(inBucket.decision.inputs[0]?.manifestDigest).toBe(inFolder.decision.inputs[0]?.manifestDigest);
+
+  await store(s3, bucket, 'a/good/parts/evidence_000000000001.zip', await readFile('part-2.zip'));
+  expect(await gate(s3.url(bucket, 'a/good'))).toMatchObject({ code: 1, decision: { answer: 'no' } });
+});
+
+it.each([
+  ['a prefix below which nothing lies', 'nothing'],
+  ['a bucket that is not there', undefined],
+])('could not tell of %s', async (_, prefix) => {
+  const place = prefix === undefined ? s3.url('no-such-bucket', 'a') : s3.url(await s3.bucket(), prefix);
+  expect(await gate(place)).toMatchObject({ code: 3, decision: { answer: 'could_not_tell' } });
+});
+
+it('judges a bag that a mirror made, and one whose payload was changed', async () => {
+  const [id] = served.ids;
+  const { code } = await served.call(`mirror ${id} --to bag --bagit --quiet`);
+  expect(code).toBe(0);
+  const whole = await gate('bag --policy any.yaml');
+  expect(whole).toMatchObject({ code: 0, decision: { inputs: [{ id, verdict: 'verified', bundles: 2 }] } });
+  await cp('bag', 'changed', { recursive: true });
+  await writeFile('changed/data/parts/evidence_000000000001.zip', await readFile('part-2.zip'));
+  expect(await gate('changed --policy any.yaml')).toMatchObject({ code: 1, decision: { answer: 'no' } });
+});
+
+it('judges an export in one ZIP, and one that was cut off', async () => {
+  expect(await gate('one.zip')).toMatchObject({ code: 0, decision: { inputs: [{ kind: 'export' }] } });
+  const bytes = await readFile('one.zip');
+  await writeFile('cut.zip', bytes.subarray(0, bytes.length - 100));
+  const cut = await gate('cut.zip');
+  expect(cut.code).not.toBe(0);
+  expect(cut.decision.answer).not.toBe('yes');
+});
+
+it('waits for an export that a worker still generates, and could not tell where it waits too briefly', async () => {
+  const id = 'evexp_000000000077';
+  const scope = '--organization org_000000000001 --scope project --project prj_000000000001';
+  await must(`admin export create ${scope} --from 2020-01-01 --id ${id} --data plane`);
+  const line = `gate ${id} --policy any.yaml --trust trust.json --json`;
+  const early = await served.call(`${line} --wait 1s`);
+  expect([early.code, (JSON.parse(early.stdout) as Decision).answer]).toEqual([3, 'could_not_tell']);
+
+  const waiting = served.call(`${line} --wait 1m`);
+  const worker = start(['worker', '--data', 'plane'], { cwd: served.path('.') });
+  try {
+    const late = await waiting;
+    const decision = JSON.parse(late.stdout) as Decision;
+    expect([late.code, codesIn(decision)]).toEqual([0, []]);
+    expect(decision.inputs).toMatchObject([{ id, kind: 'export', verdict: 'verified' }]);
+  } finally {
+    worker.kill('SIGTERM');
+    await once(worker, 'exit');
+  }
+}, 90_000);
+
+it('counts a receipt for when the evidence was there, which a retired key cannot say itself', async () => {
+  const { keys } = JSON.parse(await readFile('trust.json', 'utf8')) as { keys: { kid: string }[] };
+  await must('keys generate --out receipts.pem');
+  await must('keys add receipts.pub.pem --issuer acme-archive --purpose receipt --trust trust.json');
+  const signed = '--receipt-key receipts.pem --receipt-issuer acme-archive';
+  expect((await served.call(`mirror ${served.ids[0]} --to seen ${signed} --quiet`)).code).toBe(0);
+  await cp('trust.json', 'retired.json');
+  await must(`keys revoke ${keys[0]!.kid} --not-compromised --trust retired.json`);
+  const strict = 'schemaVersion: 1\nkind: policy\nfindings: {warnings: [attestation.TIME_CLAIMED]}\n';
+  await writeFile('times.yaml', strict);
+  const alone = await gate('export --policy times.yaml', 'retired.json');
+  expect([alone.code, codesIn(alone.decision)]).toEqual([1, ['policy.WARNING_REFUSED']]);
+  const seen = await gate('export --policy times.yaml --receipts seen', 'retired.json');
+  expect([seen.code, codesIn(seen.decision)]).toEqual([0, []]);
+});

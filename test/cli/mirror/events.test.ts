@@ -1,0 +1,215 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MirrorEventBody } from '../../../src/cli/mirror/event-schema.ts';
+import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
+import { etagOf, exportRef, makeExport, sendBytes, type Fault } from '../../faults/export-source.ts';
+import { envelope } from '../../faults/server.ts';
+import { cleanUp, newFolder, source, TOKEN } from '../../mirror/make.ts';
+import { call } from '../make.ts';
+
+afterEach(cleanUp);
+
+type Event = MirrorEventBody & { readonly atMs: number };
+const schema = schemaOf('mirror-event');
+const { evidenceExportId, projectId } = exportRef;
+const part = (n: number): string => `parts/evidence_${String(n).padStart(12, '0')}.zip`;
+
+function eventsIn(text: string): readonly Event[] {
+  const events = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event);
+  expect(events.flatMap((event) => faultsOf(schema, event))).toEqual([]);
+  expect(text).not.toContain(TOKEN);
+  return events;
+}
+const typesOf = (events: readonly Event[]): ReadonlySet<string> => new Set(events.map(({ type }) => type));
+
+/** Whether bytes of a file that is under way lie in a folder. */
+async function hasPartial(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries)
+    if (entry.isFile() && (await stat(`${entry.parentPath}/${entry.name}`)).size === 100_000) return true;
+  return false;
+}
+
+async function mirror(url: string, to: string, words = '--format json') {
+  const args = `mirror ${evidenceExportId} --project ${projectId} --url ${url} --to ${to} ${words}`.split(
+    ' ',
+  );
+  return call(args, { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now });
+}
+
+describe('mirror --format json', () => {
+  it('tells programs on standard error what happens, and has the one product on standard output', async () => {
+    const server = await source(makeExport());
+    const { code, stdout, stderr } = await mirror(server.url, await newFolder());
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { kind: 'mirror.receipt', outcome: 'complete' }]);
+    const events = eventsIn(stderr);
+    expect(events[0]).toMatchObject({ type: 'run-started', source: server.url });
+    expect(events.at(-1)).toMatchObject({
+      type: 'run-ended',
+      exitCode: 0,
+      files: 4,
+      fetched: 4,
+      bytes: 20_000,
+      transferredBytes: 20_000,
+      retries: 0,
+    });
+    expect(events.filter(({ type }) => type === 'part-done')).toHaveLength(4);
+    expect(events.map(({ atMs }) => atMs)).toEqual(events.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+  });
+
+  it('tells retries, and a file that failed with its code and what to do', async () => {
+    const made = makeExport();
+    const fault: Fault = ({ path, bytes, seen, response, n }) => {
+      if (path === part(0) && n === 0) {
+        response.writeHead(200, { etag: '"x"', 'content-length': bytes.length });
+        response.write(bytes.subarray(0, 2000));
+        setTimeout(() => response.destroy(), 20);
+        return true;
+      }
+      if (path !== part(1)) return false;
+      sendBytes(response, seen, bytes.toReversed());
+      return true;
+    };
+    const server = await source(made, fault);
+    const { code, stdout, stderr } = await mirror(server.url, await newFolder());
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      3,
+      { kind: 'error', code: 'mirror.SOURCE_INCOMPLETE' },
+    ]);
+    const events = eventsIn(stderr);
+    expect(events.find(({ type }) => type === 'retry')).toMatchObject({ evidenceExportId });
+    expect(events.filter(({ type }) => type === 'failed')).toMatchObject([
+      { path: part(1), code: 'part.DIGEST_MISMATCH', action: expect.stringMatching(/\S/) as unknown },
+    ]);
+    expect(events.at(-2)).toMatchObject({
+      type: 'export-failed',
+      code: 'mirror.SOURCE_INCOMPLETE',
+      failed: 1,
+    });
+    expect(events.at(-1)).toMatchObject({
+      type: 'run-ended',
+      exitCode: code,
+      code: 'mirror.SOURCE_INCOMPLETE',
+    });
+  });
+
+  it('tells what was kept, linked from a store, and begun by an earlier run', async () => {
+    const made = makeExport({ bytes: 300_000 });
+    const [folder, store] = [await newFolder(), await newFolder()];
+    const whole = await source(made);
+    await mirror(whole.url, `${folder}/a`, `--store ${store} --quiet`);
+    const linked = await mirror(whole.url, `${folder}/b`, `--store ${store} --format json`);
+    expect(eventsIn(linked.stderr).at(-1)).toMatchObject({
+      linked: 4,
+      transferredBytes: 0,
+      bytes: 1_200_000,
+    });
+    await rm(`${folder}/a/${part(2)}`);
+    const kept = await mirror(whole.url, `${folder}/a`);
+    expect(eventsIn(kept.stderr).at(-1)).toMatchObject({ kept: 3, fetched: 1, transferredBytes: 300_000 });
+
+    const cut: Fault = ({ path, bytes, response, seen }) => {
+      if (path !== part(0) || seen.headers.range !== undefined) return false;
+      response.writeHead(200, { etag: etagOf(bytes), 'content-length': bytes.length });
+      response.write(bytes.subarray(0, 100_000));
+      return true; // and nothing more: the run is ended from outside
+    };
+    const stalled = await source(made, cut);
+    const abort = new AbortController();
+    const ended = call(
+      `mirror ${evidenceExportId} --project ${projectId} --url ${stalled.url} --to ${folder}/c --concurrency 1 --json`.split(
+        ' ',
+      ),
+      { env: { DRILLPROOF_TOKEN: TOKEN }, now: Date.now, signal: abort.signal },
+    );
+    while (!(await hasPartial(`${folder}/c`))) await new Promise((resolve) => setTimeout(resolve, 20));
+    abort.abort();
+    const interrupted = eventsIn((await ended).stderr);
+    expect(interrupted.at(-1)).toMatchObject({ type: 'run-ended', exitCode: 130, code: 'transport.ABORTED' });
+    const resumed = eventsIn((await mirror(whole.url, `${folder}/c`)).stderr);
+    expect(resumed.find(({ type }) => type === 'resumed')).toMatchObject({
+      path: part(0),
+      received: 100_000,
+    });
+    expect(resumed.at(-1)).toMatchObject({ resumed: 1, transferredBytes: 1_100_000, bytes: 1_200_000 });
+  });
+
+  it('is silent on standard error with --quiet, and tells a wrong call in words', async () => {
+    const server = await source(makeExport());
+    expect((await mirror(server.url, await newFolder(), '--json --quiet')).stderr).toBe('');
+    expect((await mirror(server.url, await newFolder(), '--json --list x')).stderr).toMatch(
+      /^drillproof: usage\./,
+    );
+  });
+
+  it('tells a refusal before anything is known of the export', async () => {
+    const server = await source(makeExport(), ({ response }) => {
+      envelope(response, 401, 'control.UNAUTHENTICATED');
+      return true;
+    });
+    const { code, stderr } = await mirror(server.url, await newFolder());
+    const events = eventsIn(stderr);
+    expect([code, [...typesOf(events)]]).toEqual([
+      3,
+      ['run-started', 'exports', 'export-started', 'export-failed', 'run-ended'],
+    ]);
+  });
+});
+
+describe('mirror --events', () => {
+  it('appends to a file beside the talk for people', async () => {
+    const server = await source(makeExport());
+    const folder = await newFolder();
+    for (const to of ['a', 'b']) {
+      const { code, stdout, stderr } = await mirror(
+        server.url,
+        `${folder}/${to}`,
+        `--events ${folder}/events`,
+      );
+      expect([code, stdout.split(' ')[0], stderr]).toEqual([0, 'mirrored', '']);
+    }
+    const events = eventsIn(await readFile(`${folder}/events`, 'utf8'));
+    expect(events.filter(({ type }) => type === 'run-ended')).toHaveLength(2);
+  });
+
+  it('writes to a pipe while the mirror runs', async () => {
+    const server = await source(makeExport());
+    const folder = await newFolder();
+    execFileSync('mkfifo', [`${folder}/pipe`]);
+    const [read] = await Promise.all([
+      readFile(`${folder}/pipe`, 'utf8'),
+      mirror(server.url, `${folder}/m`, `--events ${folder}/pipe`),
+    ]);
+    expect(typesOf(eventsIn(read)).has('run-ended')).toBe(true);
+  });
+
+  it.each([
+    ['-', 2, 'usage.INVALID'],
+    ['/nowhere/at/all', 2, 'io.NOT_FOUND'],
+  ])('to %s is refused before anything is fetched', async (file, exit, named) => {
+    const server = await source(makeExport());
+    const folder = await newFolder();
+    const { code, stderr } = await mirror(server.url, `${folder}/m`, `--events ${file}`);
+    expect([code, stderr.split(': ')[1], server.seen]).toEqual([exit, named, []]);
+  });
+
+  it('that cannot be written ends with an error, and the mirror is whole all the same', async () => {
+    const server = await source(makeExport());
+    const folder = await newFolder();
+    const { code, stderr } = await mirror(server.url, `${folder}/m`, '--events /dev/full');
+    expect([code, stderr.split(': ')[1]]).toEqual([3, 'io.DISK_FULL']);
+    expect((await stat(`${folder}/m/manifest.json`)).isFile()).toBe(true);
+  });
+});
+
+it('an event with another type or an unknown member does not follow the schema', async () => {
+  const server = await source(makeExport());
+  const events = eventsIn((await mirror(server.url, await newFolder())).stderr);
+  expect(typesOf(events).size).toBeGreaterThan(8);
+  for (const event of events)
+    expect([...damaged(event)].filter(([, copy]) => schema(copy)).map(([what]) => what)).toEqual([]);
+});

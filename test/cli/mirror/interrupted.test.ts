@@ -1,0 +1,101 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeExport, serveExports, type ExportSource } from '../../faults/export-source.ts';
+import { cleanUp, newFolder } from '../../mirror/make.ts';
+import {
+  ended,
+  expectProven,
+  killAtRandom,
+  refetchGuard,
+  slowSender,
+  startNode,
+} from '../../node/killing.ts';
+
+/** A longer run sets the variable. */
+const KILLS = Math.ceil(Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6) / 3);
+const BYTES = 60_000;
+const exports = [1, 2, 3].map((seed) =>
+  makeExport({ seed, id: `evexp_00000000000${seed}`, parts: 30, reports: 1, bytes: BYTES }),
+);
+const SIZE = exports.reduce((sum, { files }) => sum + files.size * BYTES, 0);
+const idOf = ({ resource }: (typeof exports)[number]): string => resource.evidenceExportId;
+
+let server: ExportSource;
+let sender: ReturnType<typeof slowSender>;
+beforeAll(async () => {
+  sender = slowSender();
+  server = await serveExports(exports, sender.slowly);
+});
+afterAll(() => server.close());
+afterEach(cleanUp);
+
+const mirrorList = (folder: string) =>
+  startNode(
+    '../../../src/cli/main.ts',
+    ['mirror', '--list', join(folder, 'list'), '--to', join(folder, 'archive')].concat([
+      '--project',
+      'prj_000000000001',
+      '--url',
+      server.url,
+      '--concurrency',
+      '2',
+    ]),
+    { DRILLPROOF_TOKEN: 'a-token' },
+  );
+
+/** Looks at every mirror of the archive that there is. */
+async function lookAt(folder: string, each: (made: (typeof exports)[number], at: string) => Promise<void>) {
+  const there: string[] = await readdir(join(folder, 'archive')).catch(() => []);
+  for (const made of exports)
+    if (there.includes(idOf(made))) await each(made, join(folder, 'archive', idOf(made)));
+}
+
+describe('a run over many exports', () => {
+  it.each([
+    ['SIGKILL', null],
+    ['SIGINT', 130],
+  ] as const)(
+    'that %s ends at any moment leaves only proven files and no lock in the way, and the next run completes it',
+    { timeout: 600_000 },
+    async (signal, exit) => {
+      const folder = await newFolder();
+      await writeFile(join(folder, 'list'), exports.map((made) => `${idOf(made)}\n`).join(''));
+      const guards = new Map(
+        exports.map((made) => {
+          const mine = (url: string): boolean => url.includes(`/${idOf(made)}/`);
+          const requests = (path: string) => server.requests(path).filter(({ url }) => mine(url));
+          return [made, refetchGuard({ requests })] as const;
+        }),
+      );
+      const before = sender.sent();
+      let met = 0;
+      for (let tries = 0; met < KILLS && tries < 10 * KILLS; tries++) {
+        const moment =
+          met % 2 === 0 ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES } : { withinMs: 500 };
+        const one = await killAtRandom(mirrorList(folder), server, moment, signal);
+        if (one.code === 0) continue; // it was faster
+        met++;
+        expect(one.code).toBe(exit);
+        await lookAt(folder, async (made, at) => {
+          if (signal === 'SIGINT')
+            expect(await readdir(join(at, '.drillproof-mirror')).catch((): string[] => [])).not.toContain(
+              'lock',
+            );
+          guards.get(made)?.note(await expectProven(made, at));
+        });
+      }
+      expect(met).toBeGreaterThan(0);
+      expect(Math.max(...[...guards.values()].map((guard) => guard.seen()))).toBeGreaterThan(0);
+      expect(await ended(mirrorList(folder))).toMatchObject({ code: 0 });
+      let files = 0;
+      await lookAt(folder, async (made, at) => {
+        files += (await expectProven(made, at)).length;
+        expect(await readdir(at)).not.toContain('.drillproof-mirror');
+        expect(guards.get(made)?.again()).toEqual([]);
+      });
+      expect(files * BYTES).toBe(SIZE);
+      expect(sender.sent() - before).toBeLessThanOrEqual(1.2 * SIZE + met * BYTES);
+    },
+  );
+});

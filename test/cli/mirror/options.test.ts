@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
+import { exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
+import { json } from '../../faults/server.ts';
+import { cleanUp, source } from '../../mirror/make.ts';
+import { servedExports } from './served-exports.ts';
+
+const VALIDATOR = join(import.meta.dirname, '../../support/bagit-check.py');
+
+let served: Awaited<ReturnType<typeof servedExports>>;
+let id: string;
+beforeAll(async () => {
+  served = await servedExports();
+  [id] = served.ids;
+});
+afterEach(cleanUp);
+afterAll(() => served[Symbol.asyncDispose]());
+
+const mirror = (words: string) => served.call(`mirror ${id} ${words}`);
+
+describe('mirror --bagit', () => {
+  it('makes a bag that a validator of RFC 8493, sha256sum and verify accept', async () => {
+    const { code, stdout, stderr } = await mirror('--to bag --bagit');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('(cd bag && sha256sum -c manifest-sha256.txt)');
+    execFileSync('sha256sum', ['--quiet', '-c', 'manifest-sha256.txt'], { cwd: served.path('bag') });
+    expect(execFileSync('python3', [VALIDATOR, served.path('bag')], { encoding: 'utf8' })).toBe('valid\n');
+    const verified = await served.run('verify bag --trust trust.json --jobs 1');
+    expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
+  });
+
+  it('of a bag whose payload lost a file makes it valid again', async () => {
+    await mirror('--to torn --bagit');
+    await rm(served.path('torn/data/parts/evidence_000000000001.zip'));
+    expect((await served.run('verify torn --trust trust.json --jobs 1')).code).toBe(1);
+    expect((await mirror('--to torn --bagit')).code).toBe(0);
+    expect(execFileSync('python3', [VALIDATOR, served.path('torn')], { encoding: 'utf8' })).toBe('valid\n');
+  });
+
+  it.each([
+    ['into a plain mirror', '', ' --bagit'],
+    ['left out for a bag', ' --bagit', ''],
+  ])('%s is refused and changes nothing', async (what, first, then) => {
+    const to = `--to ${what.replaceAll(' ', '-')}`;
+    expect((await mirror(to + first)).code).toBe(0);
+    const before = await readdir(served.path(to.slice(5)), { recursive: true });
+    const { code, stderr } = await mirror(to + then);
+    expect([code, stderr.split(': ')[1]]).toEqual([2, 'mirror.TARGET_FOREIGN']);
+    expect(await readdir(served.path(to.slice(5)), { recursive: true })).toEqual(before);
+  });
+});
+
+describe('mirror --check', () => {
+  it('of a place that does not exist lists every file, ends with 1 and makes nothing', async () => {
+    const { code, stdout } = await mirror('--to absent --check');
+    expect([code, stdout.split(' ')[0]]).toEqual([1, 'incomplete']);
+    expect(stdout).toMatch(/^missing +parts\/evidence_000000000001\.zip /m);
+    await expect(readdir(served.path('absent'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each(['', ' --bagit'])('of a whole mirror%s ends with 0 and adds no receipt', async (form) => {
+    const to = `--to whole${form.length}${form}`;
+    await mirror(to);
+    const before = await readdir(served.path(`whole${form.length}`), { recursive: true });
+    const { code, stdout } = await mirror(`${to} --check --json`);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { kind: 'mirror.check', outcome: 'complete', faults: [] },
+    ]);
+    expect(await readdir(served.path(`whole${form.length}`), { recursive: true })).toEqual(before);
+  });
+
+  it('names a damaged file, and leaves it', async () => {
+    await mirror('--to damaged');
+    const part = served.path('damaged/parts/evidence_000000000002.zip');
+    const bytes = await readFile(part);
+    bytes[40]! ^= 1;
+    await writeFile(part, bytes);
+    const { code, stdout } = await mirror('--to damaged --check');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^damaged +parts\/evidence_000000000002\.zip /m);
+    expect(await readFile(part)).toEqual(bytes);
+  });
+
+  it('that cannot ask the control plane ends with 3', async () => {
+    const { code } = await served.run(
+      'mirror evexp_000000000099 --project prj_000000000001 --to absent --check --url '.concat(served.url),
+    );
+    expect(code).toBe(3);
+  });
+
+  it.each(['--store store', '--wait-lock', '--s3-legal-hold'])('refuses %s, which writes', async (option) => {
+    const { code, stderr } = await mirror(`--to absent --check ${option}`);
+    expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
+    await expect(readdir(served.path('store'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('mirror --store', () => {
+  it('links what another mirror brought, and fetches nothing', async () => {
+    await mirror('--to first --store parts-store');
+    const { code, stdout } = await mirror('--to other --store parts-store --json');
+    const { files }: { files: { path: string; state: string }[] } = JSON.parse(stdout);
+    const parts = files.filter(({ path }) => path.startsWith('parts/'));
+    expect([code, parts.map(({ state }) => state)]).toEqual([0, ['linked', 'linked']]);
+    expect((await served.run('verify other --trust trust.json --jobs 1')).code).toBe(0);
+  });
+
+  it.each([
+    ['s3://archive/store', 'usage.INVALID', 2],
+    ['token', 'io.KIND', 2],
+  ])('that is %s is refused', async (store, named, exit) => {
+    await writeFile(served.path('token'), 'a file');
+    const { code, stderr } = await mirror(`--to unstored --store ${store}`);
+    expect([code, stderr.split(': ')[1]]).toEqual([exit, named]);
+    await expect(readdir(served.path('unstored'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('mirror --limit-rate', () => {
+  it('brings the same bytes', async () => {
+    expect((await mirror('--to limited --limit-rate 10M')).code).toBe(0);
+    expect((await served.run('verify limited --trust trust.json --jobs 1')).code).toBe(0);
+  });
+
+  it.each(['0', '-1', '1.5M', '10MB', '10m', '9999999999G', 'k'])('refuses %s', async (value) => {
+    const { code, stderr } = await mirror(`--to unlimited --limit-rate=${value}`);
+    expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
+  });
+});
+
+const waiting = (url: string, words: string) =>
+  served.run(`mirror ${exportRef.evidenceExportId} --project ${exportRef.projectId} --url ${url} ${words}`);
+
+describe('mirror --wait', () => {
+  const made = makeExport();
+  const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = made.resource;
+  const generating =
+    (looks: number): Fault =>
+    ({ path, response, n }) => {
+      if (path !== 'export.json' || n >= looks) return false;
+      json(response, 200, { ...unfinished, state: 'generating' });
+      return true;
+    };
+  it('mirrors an export once it is generated, and says that it waits', async () => {
+    const server = await source(made, generating(1));
+    const { code, stderr } = await waiting(server.url, '--to awaited --wait 1m');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^generating, .*; looking again in 1 s\n$/);
+  });
+
+  it.each([
+    ['--wait 1s --quiet', 'mirror.WAIT_EXCEEDED'],
+    ['--quiet', 'export.NOT_AVAILABLE'],
+  ])('with %s makes no folder while it is generated', async (words, named) => {
+    const server = await source(made, generating(99));
+    const { code, stderr } = await waiting(server.url, `--to unmade ${words}`);
+    expect([code, stderr.split(': ')[1]]).toEqual([3, named]);
+    await expect(readdir(served.path('unmade'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each(['10', '1w', '366d', '-1s', '1.5h'])('refuses %s as a duration', async (value) => {
+    for (const option of ['--wait', '--wait-lock']) {
+      const { code, stderr } = await mirror(`--to unmade ${option}=${value}`);
+      expect([code, stderr.split(': ')[1]]).toEqual([2, 'usage.INVALID']);
+    }
+  });
+});
+
+describe('mirror --wait-lock', () => {
+  it('goes on when the other one lets go of the folder, and without it says who holds it', async () => {
+    const target = await mirrorDirectory(served.path('held')).open();
+    const refused = await mirror('--to held');
+    expect([refused.code, refused.stderr.split(': ')[1]]).toEqual([3, 'io.LOCKED']);
+    expect((await mirror('--to held --wait-lock 1s')).code).toBe(3);
+    const work = mirror('--to held --wait-lock');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await target.close();
+    expect((await work).code).toBe(0);
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PutBucketPolicyCommand } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { exportRef, makeExport } from '../../faults/export-source.ts';
+import { cleanUp, newFolder, source } from '../../mirror/make.ts';
+import { needS3, objectsIn, store, uploadsIn } from '../../node/s3/make.ts';
+import * as evidence from '../../support/evidence.ts';
+import { drillproof, start } from '../make.ts';
+
+const s3 = await needS3();
+afterAll(() => s3.stop());
+afterEach(cleanUp);
+
+const made = makeExport();
+const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };
+const mirroring = (url: string, to: string, ...more: string[]): string[] => [
+  'mirror',
+  exportRef.evidenceExportId,
+  '--project',
+  exportRef.projectId,
+  '--url',
+  url,
+  '--to',
+  to,
+  ...more,
+];
+
+describe('drillproof with S3', () => {
+  it('mirrors into a bucket, and again, and keeps the secret', async () => {
+    const bucket = await s3.bucket();
+    const server = await source(made);
+    const address = s3.url(bucket, 'a');
+    const first = await drillproof(mirroring(server.url, address), { env });
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect(first.stdout).toMatch(/^bucket +s3:\/\//m);
+    expect(first.stdout).not.toContain('sha256sum');
+    const again = await drillproof(mirroring(server.url, address, '--json'), { env });
+    expect(JSON.parse(again.stdout)).toMatchObject({ outcome: 'complete' });
+    expect(first.stdout + again.stdout).not.toContain(s3.env['AWS_SECRET_ACCESS_KEY']);
+    const objects = await objectsIn(s3, bucket);
+    for (const path of made.files.keys()) expect(objects.has(`a/${path}`), path).toBe(true);
+    for (const bytes of objects.values()) {
+      expect(Buffer.from(bytes).includes(s3.env['AWS_SECRET_ACCESS_KEY']!)).toBe(false);
+    }
+  });
+
+  it('mirrors each export of a list as a bag below the prefix, and checks it there', async () => {
+    const bucket = await s3.bucket();
+    const server = await source(made);
+    const { evidenceExportId: id } = exportRef;
+    const [command, , ...rest] = mirroring(server.url, s3.url(bucket, 'many'), '--list', '-', '--bagit');
+    const { code, stdout } = await drillproof([command!, ...rest], { env, input: `${id}\n` });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^exports +1: 1 complete, 0 failed, 0 untried$/m),
+    ]);
+    const objects = [...(await objectsIn(s3, bucket)).keys()];
+    expect(objects).toContain(`many/${id}/bagit.txt`);
+    for (const path of made.files.keys()) expect(objects).toContain(`many/${id}/data/${path}`);
+    const below = s3.url(bucket, `many/${id}`);
+    const checked = await drillproof(mirroring(server.url, below, '--bagit', '--check'), { env });
+    expect([checked.code, checked.stdout.split(' ')[0]]).toEqual([0, 'complete']);
+    expect([...(await objectsIn(s3, bucket)).keys()]).toEqual(objects);
+  });
+
+  it('needs no other rights than the documents name', async () => {
+    const bucket = await s3.bucket();
+    const text = await readFile(new URL('../../../docs/mirror.md', import.meta.url), 'utf8');
+    const [block = ''] = /^ {4}\{\n {6}"Version"[\s\S]*?\n {4}\}$/m.exec(text) ?? [];
+    const policy = JSON.parse(block.replaceAll(':::archive', `:::${bucket}`));
+    for (const statement of policy.Statement) statement.Principal = { AWS: ['arn:aws:iam:::user/stranger'] };
+    await s3.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify(policy) }));
+    const large = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
+    const server = await source(large);
+    const address = s3.url(bucket, 'a');
+    const strange = { ...s3.strangerEnv, DRILLPROOF_TOKEN: 'a-token' };
+    const mirrored = await drillproof(mirroring(server.url, address), { env: strange });
+    expect([mirrored.code, mirrored.stderr]).toEqual([0, '']);
+    expect((await drillproof(['inspect', address], { env: strange })).code).toBe(0);
+  });
+
+  it('lets go of the bucket when it is interrupted', async () => {
+    const bucket = await s3.bucket();
+    const server = await source(made, ({ path }) => path.startsWith('parts/'));
+    const child = start(mirroring(server.url, s3.url(bucket, 'a')), { env });
+    await expect.poll(() => server.seen.length, { timeout: 20_000 }).toBeGreaterThan(2);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    const keys = [...(await objectsIn(s3, bucket)).keys()];
+    expect(keys.filter((key) => key.includes('/lease/'))).toEqual([]);
+    expect(await uploadsIn(s3, bucket)).toEqual([]);
+  });
+
+  it.each([
+    ['for a folder', ['--s3-legal-hold'], './x', 'usage.INVALID'],
+    ['with a mode and no time', ['--s3-lock-mode', 'compliance'], 's3://bucket/a', 'usage.INVALID'],
+    ['until a time that has passed', ['--s3-retain-until', '2001-01-01'], 's3://bucket/a', 'usage.INVALID'],
+    ['for an address that is none', [], 's3://Bucket/a', 'usage.INVALID'],
+    ['for an address with a secret', [], 's3://key:hunter2@bucket/a', 'usage.INVALID'],
+  ])('refuses a mirror %s', async (_, more, to, code) => {
+    const { code: exit, stderr } = await drillproof(mirroring('http://127.0.0.1:1', to, ...more), { env });
+    expect([exit, stderr.split(': ')[1]]).toEqual([2, code]);
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('verifies and shows what lies there', async () => {
+    const bucket = await s3.bucket();
+    const { files } = await evidence.makeExport();
+    for (const [path, bytes] of Object.entries(files)) await store(s3, bucket, `a/${path}`, bytes);
+    const address = s3.url(bucket, 'a');
+    const folder = await newFolder();
+    const verdict = await drillproof(['verify', address, '--accept', 'intact', '--json'], { env });
+    expect([verdict.code, JSON.parse(verdict.stdout).verdict]).toEqual([0, 'intact']);
+    const shown = await drillproof(['inspect', address, '--json'], { env });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ kind: 'export-contents' });
+    const signature = ['inspect', address, '--export-signature', '--out', join(folder, 'sig')];
+    const { stdout } = await drillproof(signature, { env });
+    expect(stdout).toContain(`aws s3 cp s3://${bucket}/a/manifest.json --endpoint-url ${s3.endpoint} -`);
+    expect((await drillproof(['reports', address], { env })).code).toBe(0);
+    const nowhere = await drillproof(['verify', s3.url(bucket, 'absent')], { env });
+    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('export.NOT_AN_EXPORT')]);
+    const stranger = await drillproof(['verify', address], { env: s3.strangerEnv });
+    expect([stranger.code, stranger.stderr]).toEqual([3, expect.stringContaining('io.UNREADABLE')]);
+    expect(stranger.stderr).toContain('lack the right');
+  });
+});
+
+it('loads nothing of S3 for what lies on this machine', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 's3-'));
+  try {
+    const hook = join(folder, 'hook.mjs');
+    await writeFile(
+      hook,
+      `import { registerHooks } from 'node:module';
+       registerHooks({ resolve(name, context, next) {
+         const found = next(name, context);
+         if (name.includes('@aws-sdk') || /node\\/s3\\/(bucket|sdk|source|open-evidence)/.test(found.url)) process.exit(99);
+         return found;
+       } });`,
+    );
+    const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+    const runs = ['--conditions=drillproof:source', '--import', hook, main, 'verify'];
+    const exits = [join(folder, 'absent'), 's3://bucket/a'].map(async (path) => {
+      const [code] = await once(spawn(process.execPath, [...runs, path], { env: s3.env }), 'exit');
+      return code as unknown;
+    });
+    expect(await Promise.all(exits)).toEqual([2, 99]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,157 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { followMirror, ManyMirrors } from '../../../src/cli/mirror/progress.ts';
+import { MirrorTally } from '../../../src/cli/mirror/tally.ts';
+import type { Part, Whole } from '../../../src/cli/shared/progress/meter.ts';
+import type { Progress } from '../../../src/cli/shared/output/progress.ts';
+import type { MirrorEvent } from '../../../src/mirror/index.ts';
+
+const FATES = ['kept', 'linked', 'fetched', 'restarted', 'resumed', 'failed'] as const;
+type File = { readonly fate: (typeof FATES)[number]; readonly bytes: number; readonly at: number };
+
+/** What a mirror tells of one file that it brings. */
+function eventsOf({ fate, bytes, at }: File, path: string): readonly MirrorEvent[] {
+  const some = Math.min(at, bytes);
+  const came = (received: number): MirrorEvent => ({ type: 'bytes', path, received, bytes });
+  const started: MirrorEvent = { type: 'part-started', path, bytes };
+  const done = (state: 'linked' | 'fetched' | 'resumed'): MirrorEvent => ({
+    type: 'part-done',
+    path,
+    bytes,
+    state,
+  });
+  const again: MirrorEvent = { type: 'retry', path, error: new Error('x'), delayMs: 0 };
+  const stories: Readonly<Record<File['fate'], readonly MirrorEvent[]>> = {
+    kept: [],
+    linked: [started, done('linked')],
+    fetched: [started, came(some), came(bytes), done('fetched')],
+    restarted: [started, came(bytes), again, came(some), came(bytes), done('fetched')],
+    resumed: [started, { type: 'resumed', path, received: some, bytes }, came(bytes), done('resumed')],
+    failed: [started, came(some), { type: 'failed', path, code: 'part.DIGEST_MISMATCH', message: 'x' }],
+  };
+  return stories[fate];
+}
+
+const files = fc.array(fc.record({ fate: fc.constantFrom(...FATES), bytes: fc.nat(1e6), at: fc.nat(1e6) }), {
+  maxLength: 12,
+});
+const sum = (list: readonly File[]): number => list.reduce((total, { bytes }) => total + bytes, 0);
+
+function planOf(list: readonly File[]): MirrorEvent {
+  const missing = list.filter(({ fate }) => fate !== 'kept');
+  const [bytes, missingBytes] = [sum(list), sum(missing)];
+  return { type: 'planned', files: list.length, bytes, missingFiles: missing.length, missingBytes };
+}
+
+/** The stories of files, told at once, in an order that follows from a list of numbers. */
+function* interleaved(list: readonly File[], order: readonly number[]): Generator<MirrorEvent> {
+  const stories = list.map((file, i) => [...eventsOf(file, `parts/${i}.zip`)]);
+  for (let step = 0; stories.some(({ length }) => length > 0); step++) {
+    const going = stories.filter(({ length }) => length > 0);
+    const next = going[(order[step % Math.max(1, order.length)] ?? 0) % going.length]?.shift();
+    if (next !== undefined) yield next;
+  }
+}
+
+describe('the tally of a mirror', () => {
+  it('never has more bytes than there are, and comes out right, whatever the order', () => {
+    fc.assert(
+      fc.property(files, fc.array(fc.nat(100), { maxLength: 60 }), (list, order) => {
+        const tally = new MirrorTally();
+        tally.take(planOf(list), 0);
+        for (const [i, file] of list.entries())
+          if (file.fate === 'kept')
+            tally.take({ type: 'part-done', path: `parts/${i}.zip`, bytes: file.bytes, state: 'kept' }, 0);
+        let moved = 0;
+        for (const event of interleaved(list, order)) {
+          tally.take(event, 1000);
+          expect(tally.bytes).toBeGreaterThanOrEqual(0);
+          expect(tally.bytes + tally.lost).toBeLessThanOrEqual(tally.totalBytes);
+          expect(tally.moved).toBeGreaterThanOrEqual(moved);
+          ({ moved } = tally);
+        }
+        const failed = list.filter(({ fate }) => fate === 'failed');
+        const times = (...fates: readonly File['fate'][]) =>
+          list.filter(({ fate }) => fates.includes(fate)).length;
+        expect(tally.provenBytes).toBe(tally.bytes);
+        expect([tally.bytes, tally.lost]).toEqual([sum(list) - sum(failed), sum(failed)]);
+        expect([tally.done, tally.failed]).toEqual([list.length - failed.length, failed.length]);
+        expect(tally.states).toEqual({
+          kept: times('kept'),
+          linked: times('linked'),
+          fetched: times('fetched', 'restarted'),
+          resumed: times('resumed'),
+        });
+      }),
+    );
+  });
+});
+
+/** A progress that remembers what it was told. */
+function recording() {
+  const notes: string[] = [];
+  const parts = new Map<string, Part>();
+  const phases: string[] = [];
+  let whole: Whole = { done: 0, of: 0 };
+  const progress: Progress = {
+    update: (state) => void (whole = state),
+    part: (name, part) => void (part === undefined ? parts.delete(name) : parts.set(name, part)),
+    phase: (verb) => void phases.push(verb),
+    note: (line) => void notes.push(line),
+    end() {},
+  };
+  return { progress, notes, parts, phases, whole: () => whole };
+}
+
+describe('what people see of one mirror', () => {
+  it('is the look at what is here, then the files under way, and notes of what went wrong', () => {
+    const { progress, notes, parts, phases, whole } = recording();
+    const tally = new MirrorTally();
+    const tell = followMirror(progress, tally, () => 0);
+    tell({ type: 'listed', files: 2, bytes: 2000 });
+    tell({ type: 'looked', path: 'a', bytes: 1000, found: 'proven' });
+    tell({ type: 'looked', path: 'b', bytes: 1000, found: 'missing' });
+    expect(whole()).toEqual({ done: 2, of: 2, bytes: 2000, totalBytes: 2000, moved: 1000 });
+    tell({ type: 'planned', files: 2, bytes: 2000, missingFiles: 1, missingBytes: 1000 });
+    tell({ type: 'part-started', path: 'b', bytes: 1000 });
+    tell({ type: 'bytes', path: 'b', received: 400, bytes: 1000 });
+    expect(parts.get('b')).toEqual({ bytes: 400, totalBytes: 1000, moved: 400 });
+    expect(tally.provenBytes).toBe(1000);
+    expect(whole()).toEqual({ done: 1, of: 2, bytes: 1400, totalBytes: 2000, moved: 400, lost: 0 });
+    tell({ type: 'retry', path: 'b', error: new Error('b is not what it was'), delayMs: 0 });
+    tell({ type: 'failed', path: 'b', code: 'part.DIGEST_MISMATCH', message: 'another digest' });
+    expect([parts.size, phases]).toEqual([0, ['checked', 'mirrored']]);
+    expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
+  });
+
+  it('names ten files that fail, and says once that there are more', () => {
+    const { progress, notes } = recording();
+    const tell = followMirror(progress, new MirrorTally(), () => 0);
+    for (let n = 0; n < 50; n++)
+      tell({ type: 'failed', path: `f${n}`, code: 'transport.UNREACHABLE', message: 'the server is away' });
+    expect(notes).toHaveLength(11);
+    expect([notes[9], notes[10]].map((note) => note?.includes('f9'))).toEqual([true, false]);
+  });
+});
+
+describe('what people see of many mirrors', () => {
+  it('is each of them as a part, what all brought, and no sum that is not known', () => {
+    const { progress, parts, whole, notes } = recording();
+    const totals = new MirrorTally();
+    const many = new ManyMirrors(progress, 3, totals, () => 0);
+    const one = many.begin('one', new MirrorTally());
+    const two = many.begin('two', new MirrorTally());
+    expect(parts.get('two')).toEqual({ bytes: 0 });
+    one({ type: 'planned', files: 1, bytes: 1000, missingFiles: 1, missingBytes: 1000 });
+    one({ type: 'part-started', path: 'a', bytes: 1000 });
+    one({ type: 'bytes', path: 'a', received: 600, bytes: 1000 });
+    expect(parts.get('one')).toEqual({ bytes: 600, totalBytes: 1000, moved: 600, lost: 0 });
+    two({ type: 'waiting', state: 'generating', completed: 1, of: 2, delayMs: 1000 });
+    expect(notes).toEqual(['two: generating, 1 of 2 bundles; looking again in 1 s']);
+    many.end('two');
+    one({ type: 'part-done', path: 'a', bytes: 1000, state: 'fetched' });
+    many.end('one');
+    expect([whole(), parts.size]).toEqual([{ done: 2, of: 3, bytes: 1000, moved: 600 }, 0]);
+    expect([totals.files, totals.states.fetched]).toEqual([1, 1]);
+  });
+});

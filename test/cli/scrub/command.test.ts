@@ -1,0 +1,134 @@
+import { chmodSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { exportRef, makeExport } from '../../faults/export-source.ts';
+import { cleanUp as endServers, source } from '../../mirror/make.ts';
+import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
+import { scrubSchema } from '../../../src/report/merge/scrub-schema.ts';
+import { NOW } from '../../support/evidence.ts';
+import { call, drillproof } from '../make.ts';
+
+afterEach(cleanUp);
+afterEach(endServers);
+
+const PART = 'parts/evidence_000000000001.zip';
+const run = (line: string, env: Record<string, string> = {}) =>
+  call(line.split(' '), { env, now: () => NOW });
+const json = async (line: string) => scrubSchema.parse(JSON.parse((await run(`${line} --json`)).stdout));
+
+describe('drillproof scrub', () => {
+  test('passes over a sound archive, and says what was read', async () => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    const { code, stdout } = await run(`scrub ${root}`);
+    expect([code, stdout]).toEqual([
+      0,
+      `good     ${root}\nmirrors  2: 2 good\nread     18 files, ${/read +18 files, (.*)/.exec(stdout)![1]}\n`,
+    ]);
+  });
+
+  test('fails over rot, tells it last, and in JSON', async () => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    await rot(partOf(join(root, exportId(2))));
+    await writeFile(join(root, 'stray.txt'), 'x');
+    const { code, stdout } = await run(`scrub ${root} --jobs 1`);
+    expect(code).toBe(1);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
+      new RegExp(`^damaged +${exportId(2)}/${PART} +part.DIGEST_MISMATCH`),
+    );
+    expect(await json(`scrub ${root}`)).toMatchObject({
+      kind: 'scrub',
+      outcome: 'damaged',
+      mirrors: 2,
+      outcomes: { good: 1, damaged: 1, unreadable: 0, unread: 0 },
+      strays: ['stray.txt'],
+      faults: [{ mirror: exportId(2), path: PART, found: 'damaged', code: 'part.DIGEST_MISMATCH' }],
+    });
+  });
+
+  test('could not check where nothing is there to be checked', async () => {
+    const empty = await newFolder();
+    expect((await run(`scrub ${empty}`)).code).toBe(3);
+    expect((await run(`scrub ${empty}/absent`)).code).toBe(2);
+    await mkdir(join(empty, exportId(1), '.drillproof-mirror'), { recursive: true });
+    expect((await run(`scrub ${empty}`)).code).toBe(3);
+  });
+
+  test('leaves alone what is young, and says what a slice had no time for', async () => {
+    const { root } = await makeArchive({ mirrors: 3 });
+    let nowMs = NOW;
+    const ticking = { now: () => (nowMs += 1_000) };
+    const line = ['scrub', root, '--older-than', '30d', '--for', '5s', '--jobs', '1', '--json'];
+    const lefts: unknown[] = [];
+    for (let slice = 0; slice < 30 && lefts.at(-1) !== 0; slice++)
+      lefts.push((JSON.parse((await call(line, ticking)).stdout) as { left: number }).left);
+    expect(lefts.length).toBeGreaterThan(1);
+    expect(lefts.at(-1)).toBe(0);
+    const last = await call(['scrub', root, '--older-than', '30d'], ticking);
+    expect(last.stdout).toMatch(/^young +27 files/m);
+  });
+
+  test('repairs from a second archive, and says what was repaired and what was not', async () => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    const second = await newFolder();
+    await cp(join(root, exportId(1)), join(second, exportId(1)), { recursive: true });
+    for (const n of [1, 2]) await rot(partOf(join(root, exportId(n))));
+    const { code, stdout } = await run(`scrub ${root} --repair-from ${second}`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`^repaired +${exportId(1)}/${PART}`, 'm'));
+    expect(stdout).toMatch(
+      new RegExp(`^damaged, not repaired +${exportId(2)}/${PART} .*scrub.REPLICA_UNREADABLE`, 'm'),
+    );
+    await cp(join(root, exportId(1)), join(second, exportId(2)), { recursive: true });
+    expect((await run(`scrub ${join(root, exportId(1))} --repair-from ${second}`)).code).toBe(0);
+  });
+
+  test('repairs from the control plane, and passes', async () => {
+    const server = await source(makeExport());
+    const env = { DRILLPROOF_TOKEN: 'a-token' };
+    const { evidenceExportId, projectId } = exportRef;
+    const root = await newFolder();
+    const from = `--project ${projectId} --url ${server.url}`;
+    expect((await run(`mirror ${evidenceExportId} ${from} --to ${root}/${evidenceExportId}`, env)).code).toBe(
+      0,
+    );
+    const file = partOf(join(root, evidenceExportId));
+    const sound = await readFile(file);
+    await rot(file, 10);
+    expect((await run(`scrub ${root}`)).code).toBe(1);
+    const { code, stdout } = await run(`scrub ${root} --repair-from source ${from}`, env);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^repaired +/m)]);
+    expect(await readFile(file)).toEqual(sound);
+    expect((await run(`scrub ${root}`)).code).toBe(0);
+  });
+
+  test.each([
+    ['', 2],
+    ['PLACE --for soon', 2],
+    ['PLACE --older-than 400d', 2],
+    ['PLACE --repair-from source', 2],
+    ['PLACE --repair-from source --url http://127.0.0.1:1', 2],
+    ['PLACE --url http://127.0.0.1:1', 2],
+    [`PLACE --expect-manifest ${'0'.repeat(64)}`, 2],
+    ['PLACE --depth deep', 2],
+    ['PLACE --repair-from PLACE/absent', 2],
+  ])('refuses the call: scrub %s', async (line, exit) => {
+    const { root } = await makeArchive({ mirrors: 1, parts: 1 });
+    const { code } = await run(`scrub ${line}`.trim().replaceAll('PLACE', root));
+    expect(code).toBe(exit);
+    expect(await readdir(root)).toEqual([exportId(1)]);
+  });
+
+  test('works on an archive that nobody may write to, with the journal elsewhere', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const journal = await newFolder();
+    chmodSync(root, 0o555);
+    chmodSync(journal, 0o777);
+    const as = { uid: 65_534 };
+    chmodSync(join(root, '..'), 0o1777);
+    const without = await drillproof(['scrub', root], as);
+    expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('io.READ_ONLY')]);
+    expect((await drillproof(['scrub', root, '--journal', join(journal, 'kept')], as)).code).toBe(0);
+    await rm(journal, { recursive: true });
+  });
+});

@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { JUDGES, selftestReportSchema } from '../../../src/selftest/index.ts';
+import { COUNTS } from '../../vectors/counts.ts';
+import { call, drillproof, scratch } from '../make.ts';
+
+let dir: Awaited<ReturnType<typeof scratch>>;
+beforeEach(async () => void (dir = await scratch()));
+afterEach(() => dir[Symbol.asyncDispose]());
+
+const report = async (...args: string[]) => {
+  const { code, stdout } = await call(['selftest', '--json', ...args]);
+  return { code, ...selftestReportSchema.parse(JSON.parse(stdout)) };
+};
+const against = (command: string, ...args: string[]) => report('--exec', command, ...args);
+const HEX = ['--kind', 'hex'];
+
+describe('selftest of this program', () => {
+  it('puts every case to it by every way in, on both kinds of primitives', async () => {
+    const { code, stdout } = await drillproof(['selftest', '--json']);
+    const found = selftestReportSchema.parse(JSON.parse(stdout));
+    expect(found.failures).toEqual([]);
+    expect(code).toBe(0);
+    expect(Object.fromEntries(found.kinds.map(({ kind, cases }) => [kind, cases]))).toEqual(COUNTS);
+    for (const { kind, cases, ways, passed } of found.kinds) {
+      expect(ways).toEqual(
+        ['node', 'portable'].flatMap((name) => JUDGES[kind]?.ways.map((way) => `${way} (${name})`)),
+      );
+      expect(passed).toBe(cases * ways.length);
+    }
+  });
+
+  it('runs one kind and one case, and says so', async () => {
+    const { code, stdout } = await call(['selftest', ...HEX, '--case', 'uppercase', '--platform', 'native']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
+    );
+  });
+
+  it.each([
+    ['--kind', 'hexx', 'Did you mean hex?'],
+    ['--case', 'uppercas', 'Did you mean uppercase or'],
+  ])('refuses a %s that there is not, and names a near one', async (option, name, hint) => {
+    const { code, stderr } = await call(['selftest', option, name]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(hint);
+  });
+});
+
+const at = (name: string): string => dir.path(name);
+const own = (...args: string[]) => report('--vectors', at(''), '--platform', 'native', ...args);
+
+describe('selftest with vectors of a folder', () => {
+  it('could not check anything where there are none', async () => {
+    expect(await own()).toMatchObject({ code: 3, result: 'not_checked', total: { cases: 0 } });
+  });
+
+  it('could not check kinds that it does not know', async () => {
+    const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as object;
+    await writeFile(at('other.json'), JSON.stringify({ ...file, kind: 'other' }));
+    expect(await own()).toMatchObject({ code: 3, result: 'not_checked', total: { unsupported: 14 } });
+  });
+
+  it('fails, and says what was expected, when an expectation is another', async () => {
+    const text = await readFile('vectors/hex.json', 'utf8');
+    await writeFile(at('hex.json'), text.replace('"code": "encoding.HEX_INVALID"', '"code": "json.INVALID"'));
+    const { code, stdout } = await call(['selftest', '--vectors', at(''), '--platform', 'native']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /failed {2}hex\/uppercase[^]*bug +LetterCase[^]*expected[^]*actual[^]*failed: 14 cases/,
+    );
+    const both = await report('--vectors', at(''));
+    expect(both).toMatchObject({ code: 1, total: { cases: 14, passed: 26, failed: 2 } });
+  });
+
+  it('refuses a file that lost a case', async () => {
+    const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as { cases: unknown[] };
+    await writeFile(at('hex.json'), JSON.stringify({ ...file, cases: file.cases.slice(1) }));
+    const { code, stderr } = await call(['selftest', '--vectors', at('')]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('selftest.VECTORS_INVALID');
+  });
+
+  it('says that a folder is not there', async () => {
+    expect((await call(['selftest', '--vectors', at('absent')])).code).toBe(2);
+  });
+});
+
+describe('selftest --exec notices a verifier that', () => {
+  it.each([
+    ['always says yes', 'true #', 4, 10],
+    ['always says no', 'false #', 10, 4],
+    ['crashes', 'kill -SEGV $$ #', 0, 14],
+    ['ends with an exit code that says nothing', 'exit 42 #', 0, 14],
+    ['lies about the code', `echo '{"code":"json.INVALID"}'; exit 1 #`, 0, 14],
+    ['says a word that is not JSON', 'echo encoding.HEX_INVALID; exit 1 #', 0, 14],
+    ['writes without end', 'yes #', 0, 14],
+  ])('%s', async (_, command, passed, failed) => {
+    expect(await against(command, ...HEX)).toMatchObject({
+      code: 1,
+      result: 'failed',
+      total: { cases: 14, passed, failed },
+    });
+  });
+
+  it.each([
+    ['hangs', 'sleep 61.37 #'],
+    ['leaves a process behind that keeps its output open', 'sleep 61.37 & true #'],
+  ])('%s, and ends it', async (_, command) => {
+    const one = [...HEX, '--case', 'empty', '--timeout', '1'];
+    expect(await against(command, ...one)).toMatchObject({
+      code: 1,
+      failures: [{ id: 'empty', reason: 'no answer within 1 s' }],
+    });
+    expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain('sleep 61.37');
+  });
+
+  it('cannot be started: nothing was checked', async () => {
+    expect(await against(dir.path('absent'), ...HEX)).toMatchObject({
+      code: 3,
+      result: 'not_checked',
+      total: { notRun: 14, failed: 0 },
+    });
+  });
+
+  it('knows no kind: nothing was checked', async () => {
+    expect(await against('exit 77 #', ...HEX)).toMatchObject({
+      code: 3,
+      total: { unsupported: 14, passed: 0 },
+    });
+  });
+});
+
+describe('selftest --exec', () => {
+  it('counts by the verdict only what told no more', async () => {
+    const found = await against(
+      `exit $(grep -c '"kind": "hex"' "$1"/case.json) #`,
+      ...HEX,
+      '--case',
+      'prefix',
+    );
+    expect(found).toMatchObject({ code: 0, total: { passed: 1, verdictOnly: 1 } });
+  });
+
+  it('leaves nothing behind', async () => {
+    await mkdir(dir.path('tmp'));
+    const { code } = await drillproof(['selftest', '--exec', 'true #', ...HEX], {
+      env: { TMPDIR: dir.path('tmp') },
+    });
+    expect(code).toBe(1);
+    expect(await readdir(dir.path('tmp'))).toEqual([]);
+  });
+
+  it('accepts this program, case for case', async () => {
+    const main = resolve('src/cli/main.ts');
+    const self = `${process.execPath} --conditions=drillproof:source ${main} selftest case`;
+    // One case of every kind; DRILLPROOF_TEST_ALL_CASES=1 runs them all.
+    if (process.env['DRILLPROOF_TEST_ALL_CASES'] === undefined) await fewVectors(dir.path('few'));
+    else await cp('vectors', dir.path('few'), { recursive: true });
+    const found = await against(self, '--vectors', dir.path('few'), '--jobs', '2');
+    expect(found.failures).toEqual([]);
+    expect(found).toMatchObject({ code: 0, total: { unsupported: 0, verdictOnly: 0 } });
+    expect(found.kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(COUNTS).toSorted());
+  }, 600_000);
+
+  it('accepts the example in Python, which says which kinds it does not know', async () => {
+    const ids = ['empty', 'uppercase', 'fullwidth', 'digest-uppercase', 'projectId-short', 'semver-plain'];
+    const kinds = ['hex', 'identifiers', 'paths'].flatMap((kind) => ['--kind', kind]);
+    const cases = [...ids, 'file', 'deep'].flatMap((id) => ['--case', id]);
+    const found = await against('python3 docs/examples/verifier.py', ...kinds, ...cases);
+    expect(found).toMatchObject({ code: 0, result: 'passed' });
+    expect(found.kinds).toMatchObject([
+      { kind: 'hex', cases: 3, passed: 3 },
+      { kind: 'identifiers', cases: 3, passed: 2, unsupported: 1 },
+      { kind: 'paths', passed: 0, unsupported: 3 },
+    ]);
+  });
+});
+
+/** The vectors with one case of each kind: a valid and an invalid one in turn. */
+async function fewVectors(folder: string): Promise<void> {
+  await mkdir(folder);
+  for (const [i, kind] of Object.keys(COUNTS).entries()) {
+    const file = JSON.parse(await readFile(`vectors/${kind}.json`, 'utf8')) as {
+      cases: { expected: { verdict: string } }[];
+    };
+    const wanted = i % 2 === 0 ? 'valid' : 'invalid';
+    const cases = file.cases.filter(({ expected }) => expected.verdict === wanted).slice(0, 1);
+    await writeFile(join(folder, `${kind}.json`), JSON.stringify({ ...file, cases, numberOfCases: 1 }));
+  }
+}
+
+describe('selftest case', () => {
+  it('does not know a kind that there is not', async () => {
+    await writeFile(
+      dir.path('case.json'),
+      JSON.stringify({ protocol: 1, kind: 'other', id: 'a', input: {}, files: {} }),
+    );
+    expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
+  });
+
+  it('refuses a folder without a case', async () => {
+    expect((await call(['selftest', 'case', dir.root])).code).toBe(2);
+    await rm(dir.root, { recursive: true });
+  });
+});

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
+import { EXPORT, id, ingestedExport, part, PROJECT, tenants, token } from '../../server/make.ts';
+import { drillproof, scratch, start } from '../make.ts';
+
+type Serving = {
+  readonly child: ReturnType<typeof start>;
+  readonly url: string;
+  readonly port: number;
+  readonly stderr: () => string;
+  readonly ended: Promise<number | null>;
+};
+
+const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
+const PADDING = 32 * 1024 * 1024; // more than any socket takes at once
+
+let dir: Awaited<ReturnType<typeof scratch>>;
+const servers: Serving[] = [];
+
+beforeEach(async () => {
+  dir = await scratch();
+});
+afterEach(async () => {
+  for (const { child } of servers.splice(0)) child.kill('SIGKILL');
+  await dir[Symbol.asyncDispose]();
+});
+
+/** A real server in a process of its own, on the data of the test. */
+async function serve(...more: string[]): Promise<Serving> {
+  const child = start(['serve', '--data', dir.path('data'), '--port', '0', '--json', ...more]);
+  let [stdout, stderr] = ['', ''];
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      stdout += String(chunk);
+      if (stdout.includes('\n}')) resolve();
+    });
+    void ended.then(() => resolve());
+  });
+  const { url } = JSON.parse(stdout) as { url: string };
+  const serving = { child, url, port: Number(new URL(url).port), stderr: () => stderr, ended };
+  servers.push(serving);
+  return serving;
+}
+
+/** An export with one large part in the data of the test; gives the token that reads it and the bytes of the part. */
+async function evidence(): Promise<{ bearer: string; bytes: Uint8Array }> {
+  const { store, blobs } = await openEmbedded(dir.path('data'));
+  const admin = createAdmin({ store, blobs });
+  await tenants({ admin });
+  const bytes = await part(1, { padding: PADDING });
+  await ingestedExport({ admin }, { parts: [bytes] });
+  const bearer = await token({ admin });
+  await store.close();
+  return { bearer, bytes };
+}
+
+function get(url: string, options: { agent?: Agent; bearer?: string } = {}): Promise<IncomingMessage> {
+  const { agent, bearer } = options;
+  const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  return new Promise((resolve, reject) =>
+    httpRequest(url, { ...(agent && { agent }), headers }, resolve)
+      .on('error', reject)
+      .end(),
+  );
+}
+async function bodyOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+const events = ({ stderr }: Serving) =>
+  stderr()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const hasEvent = (serving: Serving, event: string) =>
+  events(serving).some((entry) => entry['event'] === event);
+
+describe('a server that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s lets a download that is under way end whole, is not ready meanwhile, and exits with 0',
+    async (signal) => {
+      const { bearer, bytes } = await evidence();
+      const serving = await serve('--drain-delay', '1');
+      const { url, child } = serving;
+      const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+      await bodyOf(await get(`${url}/readyz`, { agent: keptAlive }));
+      const download = await get(url + PART, { bearer });
+      child.kill(signal);
+      await expect.poll(() => hasEvent(serving, 'serve.stopping')).toBe(true);
+      const ready = await get(`${url}/readyz`, { agent: keptAlive });
+      expect(ready.statusCode).toBe(503);
+      expect(JSON.parse(String(await bodyOf(ready)))).toMatchObject({
+        code: 'control.UNAVAILABLE',
+        details: { checks: { process: 'stopping', store: 'ok' } },
+      });
+      keptAlive.destroy();
+      // Once the delay is over, nobody new is let in.
+      await expect
+        .poll(
+          () =>
+            get(`${url}/healthz`)
+              .then(bodyOf)
+              .then(
+                () => 'served',
+                () => 'refused',
+              ),
+          { timeout: 5_000 },
+        )
+        .toBe('refused');
+      expect(child.exitCode).toBeNull();
+      expect(digestOf(await bodyOf(download))).toBe(digestOf(bytes));
+      expect(await serving.ended).toBe(0);
+      expect(events(serving).map(({ event }) => event)).toEqual(
+        expect.arrayContaining(['serve.started', 'request', 'serve.stopping', 'serve.stopped']),
+      );
+      expect(events(serving).at(-1)?.['event']).toBe('serve.stopped');
+    },
+  );
+
+  it('cuts a download that nobody reads when the time to drain is over', async () => {
+    const { bearer } = await evidence();
+    const serving = await serve('--drain', '1');
+    const socket = connect(serving.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+    await once(socket, 'readable');
+    serving.child.kill('SIGTERM');
+    expect(await serving.ended).toBe(0);
+    expect(hasEvent(serving, 'serve.stopped')).toBe(true);
+    socket.destroy();
+  });
+
+  it('leaves its store closed and whole, to be opened by the next', async () => {
+    await evidence();
+    const first = await serve();
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    const { readdir } = await import('node:fs/promises');
+    expect((await readdir(join(dir.path('data')))).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
+    const second = await serve();
+    expect((await get(`${second.url}/readyz`)).statusCode).toBe(200);
+  });
+});
+
+describe('a server that runs', () => {
+  it('answers what operators ask, and logs each request as one line of JSON where nobody reads along', async () => {
+    const { bearer } = await evidence();
+    const serving = await serve();
+    const { url } = serving;
+    const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;
+    const metrics = parseExposition(String(await bodyOf(await get(`${url}/metrics`))));
+    expect(metrics.get('drillproof_build_info')?.samples[0]?.labels).toEqual({
+      version,
+      node: process.version,
+    });
+    expect(String(await bodyOf(await get(`${url}/docs`)))).toContain('<title>');
+    await bodyOf(await get(`${url}/v1/projects/${PROJECT}/evidence-exports?limit=7`, { bearer }));
+    await expect
+      .poll(() =>
+        events(serving)
+          .filter(({ event }) => event === 'request')
+          .map(({ operation }) => operation),
+      )
+      .toEqual(['metrics', 'docs', 'evidence.exports.list']);
+    expect(serving.stderr()).not.toContain(bearer);
+  });
+
+  it('with --quiet logs errors only, and with --log-format text in words', async () => {
+    const quiet = await serve('--quiet');
+    await bodyOf(await get(`${quiet.url}/healthz`));
+    quiet.child.kill('SIGTERM');
+    await quiet.ended;
+    expect(quiet.stderr()).toBe('');
+    const words = await serve('--log-format', 'text');
+    await bodyOf(await get(`${words.url}/healthz`));
+    await expect.poll(words.stderr).toMatch(/^\S+Z info request GET healthz 200 [0-9.]+ ms corr_\S+$/m);
+    expect(words.stderr()).toContain('the control plane is up');
+  });
+
+  it.each(['ftp://x', 'https://user:pass@x', 'https://x?q=1', 'nonsense'])(
+    'is not started with the public address %s',
+    async (address) => {
+      const { code } = await drillproof(['serve', '--data', dir.path('data'), '--public-url', address]);
+      expect(code).toBe(2);
+    },
+  );
+});

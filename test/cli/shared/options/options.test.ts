@@ -1,0 +1,98 @@
+import { InvalidArgumentError } from 'commander';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
+import { keySpec } from '../../../../src/cli/shared/options/trust.ts';
+import { target, targetsOf } from '../../../../src/cli/verify/output.ts';
+
+describe('a time', () => {
+  it('is taken as ISO 8601 with a zone, as a date in UTC, or in milliseconds', () => {
+    expect(time('2026-11-21T12:00:00Z')).toBe(Date.UTC(2026, 10, 21, 12));
+    expect(time('2026-11-21T13:00:00.250+01:00')).toBe(Date.UTC(2026, 10, 21, 12, 0, 0, 250));
+    expect(time('2026-11-21')).toBe(Date.UTC(2026, 10, 21));
+    expect(time('1795262400000')).toBe(1_795_262_400_000);
+    expect(time('-1')).toBe(-1);
+  });
+
+  it.each([
+    '2026',
+    '2026-11-21T12:00:00',
+    '2026-02-30',
+    '2026-13-01',
+    'now',
+    '',
+    '1e3',
+    '9'.repeat(20),
+    '2026-11-21 12:00Z',
+  ])('is refused as %j, which is ambiguous or none', (value) => {
+    expect(() => time(value)).toThrow(InvalidArgumentError);
+  });
+
+  it('reads back whatever toISOString writes', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
+        expect(time(date.toISOString())).toBe(date.getTime());
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+it('takes a digest with its prefix or as sha256sum prints it, and nothing else', () => {
+  const hex = 'ab'.repeat(32);
+  expect(digest(`sha256:${hex}`)).toBe(`sha256:${hex}`);
+  expect(digest(hex)).toBe(`sha256:${hex}`);
+  for (const bad of ['', hex.toUpperCase(), hex.slice(1), `sha512:${hex}`, `${hex}\n`]) {
+    expect(() => digest(bad)).toThrow(InvalidArgumentError);
+  }
+});
+
+it('takes whole numbers within their bounds only', () => {
+  const read = wholeNumber(1, 64);
+  expect([read('1'), read('64')]).toEqual([1, 64]);
+  for (const bad of ['0', '65', '-1', '1.5', '1e1', '', ' 1', '0x10'])
+    expect(() => read(bad)).toThrow(InvalidArgumentError);
+});
+
+describe('a file with named members', () => {
+  it('keeps commas and equals signs in the name of the file', () => {
+    expect(fileSpec('a,b=c.pem,issuer=acme', ['issuer'], 'FORM')).toEqual({
+      file: 'a,b=c.pem',
+      issuer: 'acme',
+    });
+  });
+
+  it('keeps equals signs in a value', () => {
+    expect(keySpec('k.pem,issuer=a=b,keyId=sha256:00')).toEqual({
+      file: 'k.pem',
+      issuer: 'a=b',
+      keyId: 'sha256:00',
+    });
+  });
+
+  it.each(['k.pem', 'k.pem,issuer=', ',issuer=a', 'k.pem,issuer=a,issuer=b', 'k.pem,keyId=a'])(
+    'refuses %j as a key',
+    (value) => {
+      expect(() => keySpec(value)).toThrow(InvalidArgumentError);
+    },
+  );
+});
+
+describe('formats of a report', () => {
+  it('go to standard output or to files', () => {
+    expect(target('json')).toEqual({ format: 'json' });
+    expect(target('json=a=b.json')).toEqual({ format: 'json', file: 'a=b.json' });
+    expect(() => target('xml')).toThrow(InvalidArgumentError);
+    expect(() => target('json=')).toThrow(InvalidArgumentError);
+  });
+
+  it('leave text on standard output when only files are named', () => {
+    expect(targetsOf([{ format: 'json', file: 'r.json' }], false)[0]).toBe('text');
+    expect(targetsOf([], true)).toEqual(['json']);
+    expect(targetsOf([{ format: 'json' }], true)).toEqual(['json']);
+  });
+
+  it('cannot both go to standard output', () => {
+    expect(() => targetsOf([{ format: 'text' }, { format: 'json' }], false)).toThrow(/standard output/);
+  });
+});

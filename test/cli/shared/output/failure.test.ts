@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { failureJson, failureOf, failureText } from '../../../../src/cli/shared/output/failure.ts';
+import { DrillproofError, TransportError } from '../../../../src/errors.ts';
+
+const told = (error: unknown, interrupted = false) => failureText(failureOf(error, interrupted));
+
+describe('a failure', () => {
+  it('is one line with its code and one with what to do', () => {
+    expect(told(new DrillproofError('io.EXISTS', 'x exists'))).toMatch(
+      /^drillproof: io\.EXISTS: x exists\n {2}Name another.*\n$/,
+    );
+  });
+
+  it('names its path unless the message does', () => {
+    expect(told(new DrillproofError('io.EXISTS', 'it exists', { path: 'a/b' }))).toContain('it exists (a/b)');
+    expect(told(new DrillproofError('io.EXISTS', 'a/b exists', { path: 'a/b' }))).not.toContain('(a/b)');
+  });
+
+  it('lists the single faults behind it, ten at most', () => {
+    const issues = Array.from({ length: 12 }, (_, i) => ({ path: `/p${i}`, message: `rule ${i} is broken` }));
+    const text = told(new DrillproofError('pack.INPUT_INVALID', 'broken', { details: { issues } }));
+    expect(text).toContain('  - /p0: rule 0 is broken\n');
+    expect(text).toContain('and 2 more');
+    expect(text).not.toContain('/p10');
+  });
+
+  it('shows the files that a mirror could not bring with their codes', () => {
+    const failures = [
+      { path: 'parts/a.zip', code: 'transport.TIMEOUT', message: 'no byte came' },
+      { path: 'parts/b.zip', code: 'part.DIGEST_MISMATCH', message: 'other bytes' },
+    ];
+    const text = told(
+      new DrillproofError('mirror.SOURCE_INCOMPLETE', 'could not bring two', { details: { failures } }),
+    );
+    expect(text).toContain('  - parts/a.zip: transport.TIMEOUT: no byte came\n');
+  });
+
+  it('escapes control characters, wherever they come from', () => {
+    const evil = '\u001B]0;owned\u0007\r\n\u009B31m\u202E';
+    const issues = [
+      { path: evil, message: evil },
+      { path: evil, message: evil },
+    ];
+    const text = told(
+      new DrillproofError('io.EXISTS', evil, { path: `${evil}x`, details: { issues, correlationId: evil } }),
+    );
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cf}\p{Cc}]/u);
+    expect(text.split('\n')).toHaveLength(5);
+  });
+
+  it('shows the correlation id and the errno of a connection', () => {
+    expect(
+      told(new DrillproofError('control.INTERNAL', 'm', { details: { correlationId: 'corr_1234567' } })),
+    ).toContain('corr_1234567');
+    const answered = { retryAfterMs: 1e12, correlationId: 'corr_1' };
+    expect(told(new DrillproofError('control.RATE_LIMITED', 'm', { details: answered }))).toContain(
+      'm (it asks to wait 11574 d 1 h, correlation id corr_1)',
+    );
+    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    const cause = new TypeError('fetch failed', { cause: refused });
+    expect(told(new TransportError('transport.UNREACHABLE', 'no answer', { cause }))).toContain(
+      'no answer (ECONNREFUSED)',
+    );
+  });
+
+  it('of the system is told by its code, and one of ours as internal.BUG, without a stack', () => {
+    const system = Object.assign(new Error('EACCES: no'), { code: 'EACCES', syscall: 'open', path: '/x' });
+    expect(failureOf(system, false)).toMatchObject({ code: 'io.UNREADABLE', exit: 3 });
+    const bug = failureOf(new RangeError('index'), false);
+    expect(bug).toMatchObject({ code: 'internal.BUG', exit: 3 });
+    expect(failureText(bug)).not.toMatch(/\n\s+at /);
+    expect(failureOf('a string', false).message).toBe('a string');
+  });
+
+  it('after an interruption is the interruption, whatever was thrown', () => {
+    expect(failureOf(new RangeError('index'), true)).toMatchObject({ code: 'transport.ABORTED', exit: 130 });
+  });
+
+  it('is one JSON object for programs', () => {
+    const failure = failureOf(
+      new DrillproofError('io.EXISTS', 'x', { path: 'p', details: { hint: 'do this', n: 1 } }),
+      false,
+    );
+    expect(JSON.parse(failureJson(failure))).toEqual({
+      schemaVersion: 1,
+      kind: 'error',
+      code: 'io.EXISTS',
+      class: 'usage',
+      message: 'x',
+      path: 'p',
+      action: 'do this',
+      details: { n: 1 },
+      exitCode: 2,
+    });
+  });
+});

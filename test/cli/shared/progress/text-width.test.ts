@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { clipEnd, clipStart, columnsOf, padEnd } from '../../../../src/cli/shared/progress/text-width.ts';
+
+/** Every assigned code point with its East Asian width and category, as the Unicode database of Python has them. */
+const UNICODE = `
+import sys, unicodedata as u
+for c in range(32, 0x110000):
+    k = u.category(chr(c))
+    if k not in ('Cn', 'Cs', 'Co', 'Cc'): print(c, u.east_asian_width(chr(c)), k)
+`;
+
+describe('the columns of a text', () => {
+  it('are never fewer than the Unicode database says', () => {
+    const rows = execFileSync('python3', ['-c', UNICODE], { encoding: 'utf8', maxBuffer: 1e8 })
+      .trim()
+      .split('\n');
+    expect(rows.length).toBeGreaterThan(100_000);
+    const narrow = rows.filter((row) => {
+      const [code, width = '', category = ''] = row.split(' ');
+      const least = /^M[ne]$/.test(category) ? 0 : /^[WF]$/.test(width) ? 2 : 1;
+      return columnsOf(String.fromCodePoint(Number(code))) < least;
+    });
+    expect(narrow).toEqual([]);
+  });
+
+  it.each([
+    ['abc', 3],
+    ['naïve', 5],
+    ['nai\u0308ve', 5],
+    ['漢字', 4],
+    ['ﾊﾝｶｸ', 4],
+    ['한글', 4],
+    ['🚀', 2],
+    ['Ω…', 2],
+  ])('of %s are %i', (text, columns) => {
+    expect(columnsOf(text)).toBe(columns);
+  });
+});
+
+describe('a clipped text', () => {
+  it.each([
+    ['abcdef', 6, 'abcdef', 'abcdef'],
+    ['abcdef', 5, 'abcd…', '…cdef'],
+    ['漢字漢字', 6, '漢字…', '…漢字'],
+    ['漢字漢字', 4, '漢…', '…字'],
+    ['abc', 1, '…', '…'],
+    ['abc', 0, '', ''],
+  ])('%s in %i columns keeps %s, or %s', (text, columns, end, start) => {
+    expect([clipEnd(text, columns), clipStart(text, columns)]).toEqual([end, start]);
+  });
+
+  it('is never wider than asked, and a text that fits stays as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, columns) => {
+        for (const clip of [clipEnd, clipStart]) {
+          expect(columnsOf(clip(text, columns))).toBeLessThanOrEqual(columns);
+          expect(clip(text, columnsOf(text))).toBe(text);
+        }
+        expect(columnsOf(padEnd(text, columns))).toBe(Math.max(columns, columnsOf(text)));
+      }),
+    );
+  });
+});

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { EXPORT_ID, idOf, makeExport, PROJECT } from '../../support/evidence.ts';
+import type { EvidenceExport } from '../../../src/contract/index.ts';
+import type { TestS3 } from '../../support/s3.ts';
+import { sendBytes, serveExports, type Fault, type TestExport } from '../../faults/export-source.ts';
+import { drillproof, start, type Ended } from '../make.ts';
+
+export const TOKEN = 'token-that-must-never-appear';
+
+/** Exports of real evidence, with ids that count from 1. */
+export function realExports(count: number): Promise<readonly TestExport[]> {
+  return Promise.all(Array.from({ length: count }, (_, i) => realExport(idOf('evexp', i + 1))));
+}
+
+async function realExport(id: string = EXPORT_ID): Promise<TestExport> {
+  const { files: all } = await makeExport({ reports: 0, input: { evidenceExportId: id } });
+  const {
+    'manifest.json': manifest,
+    'export.json': resource,
+    'export-attestation.json': attestation,
+    ...files
+  } = all;
+  if (manifest === undefined || resource === undefined || attestation === undefined)
+    throw new Error('the export has no documents');
+  const typed = JSON.parse(Buffer.from(resource).toString()) as EvidenceExport;
+  const manifestDigest = typed.manifestDigest as TestExport['manifestDigest'];
+  return {
+    id,
+    files: new Map(Object.entries(files)),
+    manifest,
+    manifestDigest,
+    resource: typed,
+    attestation,
+  };
+}
+
+/** Holds the answers that bring a part of one export until they are let go. */
+export function gate(id: string) {
+  const held: (() => void)[] = [];
+  let open = false;
+  const fault: Fault = ({ path, bytes, seen, response }) => {
+    if (open || !path.startsWith('parts/') || !seen.url.includes(id)) return false;
+    held.push(() => sendBytes(response, seen, bytes));
+    return true;
+  };
+  return {
+    fault,
+    /** How many requests wait. */
+    held: () => held.length,
+    open() {
+      open = true;
+      for (const answer of held.splice(0)) answer();
+    },
+  };
+}
+
+/** A control plane with exports, a place in S3 and a queue; `worker` starts a real process with the same command. */
+export async function sharedWork(s3: TestS3, queue: string, all: readonly TestExport[], fault?: Fault) {
+  const server = await serveExports(all, fault);
+  const place = s3.url(await s3.bucket(), 'archive');
+  const env = { ...s3.env, DRILLPROOF_TOKEN: TOKEN };
+  const common = `mirror --list - --project ${PROJECT} --url ${server.url} --to ${place} --concurrency 1`;
+  const shared = `--queue ${queue} --queue-lost-after 10s --json --quiet`;
+  const line = (...more: string[]): string[] => [...`${common} ${shared}`.split(' '), ...more];
+  return {
+    server,
+    place,
+    env,
+    line,
+    worker(ids: readonly string[], ...more: string[]) {
+      const child = start(line(...more), { env });
+      child.stdin.end(ids.join('\n'));
+      return { child, ended: endOf(child) };
+    },
+    /** Every export of the list judged where it lies. */
+    verify: (ids: readonly string[]): Promise<Ended> =>
+      drillproof(['verify', '--list', '-', '--accept', 'intact', '--json', '--quiet'], {
+        env,
+        input: ids.map((id) => place.replace('archive', `archive/${id}/`)).join('\n'),
+      }),
+  };
+}
+
+async function endOf(child: ReturnType<typeof start>): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code: code ?? -1, stdout, stderr };
+}

@@ -1,0 +1,148 @@
+import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bagOf, type Files } from '../../support/bag.ts';
+import { call, scratch, writeEvidence, type Ended } from '../make.ts';
+
+let dir: Awaited<ReturnType<typeof scratch>>;
+const home = process.cwd();
+beforeAll(async () => {
+  dir = await scratch();
+  await writeEvidence(dir.root);
+  process.chdir(dir.root);
+  await writeFile('opaque.bin', 'anything');
+  const signer = ['--key', 'key.pem', '--issuer', 'acme-ci'];
+  const parts = ['part-1.zip', 'part-2.zip', '--report', 'opaque.bin,project=prj_000000000001'];
+  for (const out of ['whole', 'whole.zip']) {
+    const ended = await call(['export', ...parts, ...signer, '--through', '2100-01-01', '--out', out]);
+    expect(ended).toMatchObject({ code: 0 });
+  }
+});
+afterAll(async () => {
+  process.chdir(home);
+  await dir[Symbol.asyncDispose]();
+});
+
+const verify = (...args: readonly string[]): Promise<Ended> =>
+  call(['verify', ...args, '--trust', 'trust.json', '--jobs', '1']);
+const required = (...args: readonly string[]): Promise<Ended> => verify(...args, '--require-coverage');
+
+async function writeTree(root: string, files: Files): Promise<void> {
+  await rm(root, { recursive: true, force: true });
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), bytes);
+  }
+}
+
+async function readTree(root: string): Promise<Files> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const rows = names.map(async (name) => [name.slice(root.length + 1), await readFile(name)] as const);
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+/** The export with more files in it. */
+async function withFiles(more: Readonly<Record<string, string>>): Promise<string> {
+  const added = Object.entries(more).map(([path, text]) => [path, Buffer.from(text)] as const);
+  await writeTree('more', { ...(await readTree('whole')), ...Object.fromEntries(added) });
+  return 'more';
+}
+
+const SUMS = `${'0'.repeat(64)}  manifest.json\n`;
+
+describe('verify --require-coverage', () => {
+  it.each(['whole', 'whole.zip', 'part-1.zip'])('passes where every byte is covered: %s', async (path) => {
+    expect(await required(path)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('holds local reports for covered, though nobody attests them', async () => {
+    const { code, stdout } = await required('whole', '--json');
+    const { localReports, coverage } = JSON.parse(stdout) as {
+      localReports: readonly { verdict: string }[];
+      coverage: { totalBytes: number; coveredBytes: number; attestedBytes: number; uncovered: readonly [] };
+    };
+    expect([code, localReports.map(({ verdict }) => verdict), coverage.uncovered]).toEqual([
+      0,
+      ['intact'],
+      [],
+    ]);
+    expect(coverage.coveredBytes).toBe(coverage.totalBytes);
+    expect(coverage.totalBytes - coverage.attestedBytes).toBeGreaterThanOrEqual('anything'.length);
+  });
+
+  it.each([
+    ['a file', { 'notes.txt': 'hello' }, 5],
+    ['an empty file', { 'notes.txt': '' }, 0],
+    ['a file deep below', { 'a/b/c/notes.txt': 'hi' }, 2],
+    ['what is no receipt beside receipts', { 'receipts/notes.txt': 'hi' }, 2],
+    ['checksums that lie elsewhere', { 'other/SHA256SUMS': SUMS }, SUMS.length],
+  ])('fails over %s that nothing covers, which is verified otherwise', async (_name, more, bytes) => {
+    const path = await withFiles(more);
+    expect((await verify(path)).code).toBe(0);
+    const { code, stderr } = await required(path);
+    expect([code, stderr]).toEqual([
+      1,
+      `--require-coverage: nothing covers ${bytes} bytes of ${path}, 1 of the files among them\n`,
+    ]);
+  });
+
+  it('fails over a file in a ZIP that nothing covers', async () => {
+    const { pack } = await import('../../support/evidence.ts');
+    const files = { ...(await readTree('whole')), 'notes.txt': Buffer.from('hello') };
+    await writeFile('stray.zip', await pack(Object.entries(files)));
+    expect((await verify('stray.zip')).code).toBe(0);
+    expect((await required('stray.zip')).code).toBe(1);
+  });
+
+  it('leaves out what a mirror adds, even when it is broken', async () => {
+    expect((await required(await withFiles({ SHA256SUMS: SUMS }))).code).toBe(0);
+    expect((await required(await withFiles({ SHA256SUMS: 'no sums', 'receipts/1.json': '{}' }))).code).toBe(
+      0,
+    );
+  });
+
+  it('leaves out the tag files of a bag, and takes what lies uncovered in its payload', async () => {
+    const files = await readTree('whole');
+    await writeTree('bag', bagOf(files));
+    expect(await required('bag')).toMatchObject({ code: 0, stderr: '' });
+    await writeTree('bag', bagOf({ ...files, 'notes.txt': Buffer.from('hello') }));
+    expect((await verify('bag')).code).toBe(0);
+    expect((await required('bag')).code).toBe(1);
+  });
+
+  it('holds for an unsigned list that was accepted as intact, but not for an attestation that no key was named for', async () => {
+    const unsigned = ['--report', 'opaque.bin,project=prj_000000000001', '--through', '2100-01-01'];
+    await call(['export', 'part-1.zip', ...unsigned, '--out', 'unsigned']);
+    const codes = [];
+    for (const path of ['unsigned', 'whole']) {
+      const ended = await call(['verify', path, '--jobs', '1', '--accept', 'intact', '--require-coverage']);
+      codes.push(ended.code);
+    }
+    expect(codes).toEqual([0, 1]);
+  });
+
+  it('holds for parts of which the archive alone is compared', async () => {
+    const digest = ['--depth', 'digest', '--accept', 'intact'];
+    expect((await required('whole', ...digest)).code).toBe(0);
+    const path = await withFiles({ 'notes.txt': 'hello' });
+    expect((await required(path, ...digest)).code).toBe(1);
+  });
+
+  it('never makes bad evidence better', async () => {
+    await cp('whole', 'damaged', { recursive: true });
+    await rm('damaged/parts/evidence_000000000002.zip');
+    expect((await required('damaged')).code).toBe(1);
+  });
+
+  it('judges each of many paths by it', async () => {
+    const path = await withFiles({ 'notes.txt': 'hello' });
+    const { code, stdout } = await required('part-1.zip', path, 'export', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      summary: { judged: 3, passed: 2, verdicts: { verified: 3 } },
+    });
+  });
+});

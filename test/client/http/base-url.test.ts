@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { parseBaseUrl } from '../../../src/client/http/base-url.ts';
+import { createClient } from '../../../src/client/index.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+
+describe('the base address', () => {
+  it.each([
+    ['https://control.example', 'https://control.example'],
+    ['https://control.example/', 'https://control.example'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['http://[::1]:8080//', 'http://[::1]:8080'],
+    ['https://control.example/behind/a/proxy/', 'https://control.example/behind/a/proxy'],
+    ['HTTPS://Control.Example:443', 'https://control.example'],
+  ])('takes %s', (given, expected) => {
+    expect(parseBaseUrl(given)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    'control.example',
+    '//control.example',
+    '/v1',
+    'ftp://control.example',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://user@control.example',
+    'https://user:secret@control.example',
+    'https://control.example?token=secret',
+    'https://control.example?',
+    'https://control.example#part',
+    'https://control.example#',
+    'https://',
+    'http://a b',
+  ])('refuses %j', (given) => {
+    expect(() => parseBaseUrl(given)).toThrow(expect.objectContaining({ code: 'client.BASE_URL_INVALID' }));
+  });
+
+  it('does not repeat a password that stands in the address', () => {
+    try {
+      createClient({ baseUrl: 'https://user:secret@control.example', token: 't' });
+      expect.unreachable();
+    } catch (cause) {
+      expect(cause).toBeInstanceOf(DrillproofError);
+      expect(String(cause)).not.toContain('secret');
+    }
+  });
+
+  it.each(['', ' ', 'two words', 'line\nbreak', 'ünicode', 'null\0'])(
+    'refuses the token %j, unseen',
+    (token) => {
+      const failure = (): unknown => createClient({ baseUrl: 'https://control.example', token });
+      expect(failure).toThrow(expect.objectContaining({ code: 'client.REQUEST_INVALID' }));
+      if (token.trim() !== '') expect(failure).not.toThrow(token);
+    },
+  );
+});

@@ -1,0 +1,130 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ControlError, HttpStatusError } from '../../../src/client/http/errors.ts';
+import { networkError } from '../../../src/client/http/network-errors.ts';
+import { retryDelayMs } from '../../../src/client/http/retry.ts';
+import { DrillproofError, LimitError, TransportError } from '../../../src/errors.ts';
+
+const policy = { retries: 5, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 };
+const facts = { retries: 0, repeatable: true, random: () => 0.5 };
+const decide = (failure: unknown, more: Partial<typeof facts> = {}) =>
+  retryDelayMs(failure, { ...facts, ...more }, policy);
+const control = (status: number, retryable: boolean, retryAfterMs?: number): ControlError =>
+  new ControlError({
+    code: 'control.INTERNAL',
+    message: 'x',
+    status,
+    retryable,
+    retryAfterMs,
+    correlationId: 'c',
+  });
+const socket = (code: string): Error =>
+  new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) });
+
+describe('the decision to retry', () => {
+  it('repeats 408, 425, 429 and 5xx but not 501, and no other status', () => {
+    const all = Array.from({ length: 500 }, (_, i) => i + 100);
+    const repeated = all.filter((status) => decide(new HttpStatusError(status, undefined)) !== undefined);
+    const expected = [
+      408,
+      425,
+      429,
+      ...Array.from({ length: 100 }, (_, i) => i + 500).filter((s) => s !== 501),
+    ];
+    expect(repeated).toEqual(expected);
+    expect(all.filter((status) => decide(control(status, true)) !== undefined)).toEqual(expected);
+  });
+
+  it('obeys an envelope that says it is not retryable', () => {
+    expect(decide(control(503, false))).toBeUndefined();
+    expect(decide(control(429, false))).toBeUndefined();
+  });
+
+  it.each(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'])(
+    'repeats after %s',
+    (errno) => {
+      expect(decide(networkError(socket(errno), 'headers'))).toBe(250);
+      expect(decide(networkError(socket(errno), 'body'))).toBe(250);
+    },
+  );
+
+  it.each([
+    'ENOTFOUND',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'HPE_INVALID_CONSTANT',
+    'UND_ERR_HEADERS_OVERFLOW',
+  ])('does not repeat after %s', (errno) => {
+    expect(decide(networkError(socket(errno), 'headers'))).toBeUndefined();
+  });
+
+  it('knows broken HTTP by the class of the error where it has no code', () => {
+    const parser = Object.assign(new Error('Response does not match'), { name: 'HTTPParserError' });
+    const failure = networkError(new TypeError('fetch failed', { cause: parser }), 'headers');
+    expect(failure).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
+    expect(decide(failure)).toBeUndefined();
+  });
+
+  it('repeats after a failure without a name, as browsers report every one', () => {
+    expect(decide(networkError(new TypeError('Failed to fetch'), 'headers'))).toBe(250);
+  });
+
+  it.each([
+    new TransportError('transport.REDIRECT_REFUSED', 'x'),
+    new TransportError('transport.ENCODING_REFUSED', 'x'),
+    new TransportError('transport.RESPONSE_INVALID', 'x'),
+    new TransportError('transport.RANGE_INVALID', 'x'),
+    new TransportError('transport.ABORTED', 'x'),
+    new LimitError('json.TOO_LARGE', 'x'),
+    new DrillproofError('client.REQUEST_INVALID', 'x'),
+    new TypeError('a mistake'),
+    'text',
+  ])('does not repeat after what no repetition mends: %s', (failure) => {
+    expect(decide(failure)).toBeUndefined();
+  });
+
+  it('does not repeat what could act twice', () => {
+    expect(decide(control(503, true), { repeatable: false })).toBeUndefined();
+  });
+
+  it('ends with the count', () => {
+    expect(decide(control(503, true), { retries: 4 })).toBeDefined();
+    expect(decide(control(503, true), { retries: 5 })).toBeUndefined();
+  });
+
+  it('doubles the bound of the random wait, up to a maximum', () => {
+    const full = { random: () => 0.999_999 };
+    const bounds = [0, 1, 2, 3, 4].map((retries) => decide(control(503, true), { ...full, retries }));
+    expect(bounds).toEqual([499, 999, 1999, 3999, 7999]);
+    expect(
+      retryDelayMs(control(503, true), { ...facts, ...full, retries: 40 }, { ...policy, retries: 50 }),
+    ).toBe(19_999);
+  });
+
+  it('waits at least as long as the server asks, up to the bound and no longer', () => {
+    expect(decide(control(429, true, 60_000), { random: () => 0 })).toBe(60_000);
+    expect(decide(control(429, true, 60_001))).toBeUndefined();
+    expect(decide(new HttpStatusError(503, 1e12))).toBeUndefined();
+    expect(decide(new HttpStatusError(503, Number.POSITIVE_INFINITY))).toBeUndefined();
+  });
+
+  it('never waits beyond both bounds together, whatever comes', () => {
+    const input = fc.record({
+      status: fc.integer({ min: 100, max: 599 }),
+      retryable: fc.boolean(),
+      retryAfterMs: fc.option(fc.nat({ max: 1e9 }), { nil: undefined }),
+      retries: fc.nat({ max: 10 }),
+      random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(input, ({ status, retryable, retryAfterMs, retries, random }) => {
+        const delay = decide(control(status, retryable, retryAfterMs), { retries, random: () => random });
+        if (delay === undefined) return;
+        expect(delay).toBeGreaterThanOrEqual(retryAfterMs ?? 0);
+        expect(delay).toBeLessThan(policy.maxRetryAfterMs + policy.maxDelayMs);
+        expect(retries).toBeLessThan(policy.retries);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { isCode } from '../../../src/codes/index.ts';
+import { controlErrors, errorEnvelopeSchema, isControlCode } from '../../../src/contract/index.ts';
+import { describeResource } from '../field-rules.ts';
+import {
+  boolean,
+  chosenId,
+  code,
+  count,
+  digest,
+  id,
+  list,
+  nonEmpty,
+  object,
+  oneOf,
+  openObject,
+  positive,
+  string,
+} from '../formats.ts';
+import { errorEnvelope } from '../samples.ts';
+
+describeResource('error envelope', {
+  schema: errorEnvelopeSchema,
+  sample: errorEnvelope,
+  open: ['', 'details'],
+  rules: {
+    code: code(['control', 'world'], ['build', 'framework', 'Control', 'controls', '']),
+    message: nonEmpty,
+    correlationId: nonEmpty,
+    retryable: boolean,
+    source: oneOf('platform', 'simulated_provider'),
+    'retryAfterMs?': positive,
+    'operationId?': string,
+    'issues?': list,
+    'issues[]': object,
+    'issues[].path': string,
+    'issues[].code': string,
+    'issues[].message': string,
+    'details?': openObject,
+    'evidence?': object,
+    'evidence.sessionId?': id('ses'),
+    'evidence.runId?': chosenId('run'),
+    'evidence.journalSeq?': count,
+    'evidence.buildHash?': digest,
+  },
+});
+
+const codesOf = (status: number, retryable: boolean): string[] =>
+  Object.entries(controlErrors)
+    .filter(([, row]) => row.status === status && row.retryable === retryable)
+    .map(([name]) => name.replace('control.', ''))
+    .toSorted();
+
+describe('the table of control errors', () => {
+  it.each([
+    [400, ['CURSOR_INVALID', 'IDEMPOTENCY_KEY_REQUIRED', 'REQUEST_INVALID'], []],
+    [401, ['UNAUTHENTICATED'], []],
+    [403, ['ENTITLEMENT_EXCEEDED', 'PERMISSION_DENIED'], []],
+    [404, ['NOT_FOUND'], []],
+    [405, ['METHOD_NOT_ALLOWED'], []],
+    [408, [], ['REQUEST_TIMEOUT']],
+    [
+      409,
+      [
+        'AUTHORING_SESSION_NOT_ACTIVE',
+        'BUILD_NOT_AVAILABLE',
+        'EXPORT_FAILED',
+        'LEASE_GENERATION_MISMATCH',
+        'LIFETIME_NOT_LATER',
+        'RUN_NOT_TERMINAL',
+        'SESSION_EXPIRED',
+        'SESSION_NOT_READY',
+        'VERSION_MISMATCH',
+      ],
+      ['AUTHORING_TURN_ACTIVE', 'EXPORT_NOT_READY', 'IDEMPOTENCY_KEY_IN_USE'],
+    ],
+    [410, ['EVIDENCE_DELETED', 'UPLOAD_EXPIRED'], []],
+    [413, ['PAYLOAD_TOO_LARGE'], []],
+    [415, ['UNSUPPORTED_MEDIA_TYPE'], []],
+    [416, ['RANGE_NOT_SATISFIABLE'], []],
+    [417, ['EXPECTATION_FAILED'], []],
+    [422, ['IDEMPOTENCY_KEY_REUSED', 'TOOL_SOURCE_TOO_LARGE', 'UPLOAD_MISMATCH'], []],
+    [429, [], ['RATE_LIMITED']],
+    [431, ['HEADERS_TOO_LARGE'], []],
+    [500, ['STORED_BYTES_CORRUPT'], ['INTERNAL']],
+    [501, ['NOT_IMPLEMENTED'], []],
+    [503, [], ['UNAVAILABLE']],
+  ])('answers %i with these codes', (status, final, retryable) => {
+    expect(codesOf(status, false)).toEqual(final);
+    expect(codesOf(status, true)).toEqual(retryable);
+  });
+
+  it('has no status besides these', () => {
+    expect(new Set(Object.values(controlErrors).map(({ status }) => status)).size).toBe(18);
+  });
+
+  it('names only codes of the catalogue, all in the form of the envelope', () => {
+    for (const name of Object.keys(controlErrors)) {
+      expect(isCode(name)).toBe(true);
+      expect(errorEnvelopeSchema.shape.code.safeParse(name).success).toBe(true);
+    }
+  });
+
+  it('knows its own codes and no inherited names', () => {
+    expect(isControlCode('control.NOT_FOUND')).toBe(true);
+    expect(isControlCode('control.EXPORT_TOO_LARGE')).toBe(false);
+    expect(isControlCode('toString')).toBe(false);
+    expect(isControlCode('__proto__')).toBe(false);
+  });
+});

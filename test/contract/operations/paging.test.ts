@@ -1,0 +1,96 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  cursorSchema,
+  evidenceExportPageSchema,
+  localReportPageSchema,
+  pageQuerySchema,
+} from '../../../src/contract/index.ts';
+import { describeResource } from '../field-rules.ts';
+import { chars, listUpTo, resource } from '../formats.ts';
+import { evidenceExport, localReportItem } from '../samples.ts';
+
+const limitOf = (limit: unknown) => pageQuerySchema.safeParse({ limit });
+
+describe('the query of a list', () => {
+  it('takes 50 items unless it says otherwise', () => {
+    expect(pageQuerySchema.parse({})).toEqual({ limit: 50 });
+  });
+
+  it('reads a page size from 1 to 100', () => {
+    expect(limitOf('1').data).toEqual({ limit: 1 });
+    expect(limitOf('10').data).toEqual({ limit: 10 });
+    expect(limitOf('100').data).toEqual({ limit: 100 });
+  });
+
+  it.each([
+    '0',
+    '101',
+    '-1',
+    '1000000000',
+    '9'.repeat(400),
+    '',
+    ' 10',
+    '10 ',
+    '10\n',
+    '+10',
+    '010',
+    '1e1',
+    '0x0a',
+    '10.0',
+    '1_0',
+    '١٠',
+    'ten',
+    10,
+    null,
+    ['10'],
+  ])('refuses the page size %j', (limit) => {
+    expect(limitOf(limit).success).toBe(false);
+  });
+
+  it('reads exactly the decimal numbers from 1 to 100', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: -5, max: 130 }).map(String), fc.string({ maxLength: 4 })),
+        (text) => {
+          const wanted = Array.from({ length: 100 }, (_, i) => String(i + 1)).includes(text);
+          return limitOf(text).success === wanted;
+        },
+      ),
+    );
+  });
+
+  it('takes a cursor of 1 to 2048 characters', () => {
+    const { accepts, rejects } = chars(1, 2048);
+    for (const value of accepts) expect(cursorSchema.safeParse(value).success).toBe(true);
+    for (const value of rejects) expect(cursorSchema.safeParse(value).success).toBe(false);
+    expect(pageQuerySchema.safeParse({ cursor: '' }).success).toBe(false);
+    expect(pageQuerySchema.parse({ cursor: 'c', limit: '7' })).toEqual({ cursor: 'c', limit: 7 });
+  });
+
+  it('refuses parameters that it does not know', () => {
+    expect(pageQuerySchema.safeParse({ pageSize: '10' }).success).toBe(false);
+  });
+});
+
+const noVersion = (sample: object) => ({ ...resource(sample), rejects: ['x', 1, [], {}, null] });
+
+describeResource('page of local reports', {
+  schema: localReportPageSchema,
+  sample: { items: [localReportItem], nextCursor: 'next' },
+  rules: {
+    items: listUpTo(100, localReportItem),
+    'items[]': noVersion(localReportItem),
+    'nextCursor?': chars(1, 2048),
+  },
+});
+
+describeResource('page of evidence exports', {
+  schema: evidenceExportPageSchema,
+  sample: { items: [evidenceExport], nextCursor: 'next' },
+  rules: {
+    items: listUpTo(100, evidenceExport),
+    'items[]': resource(evidenceExport),
+    'nextCursor?': chars(1, 2048),
+  },
+});

@@ -1,0 +1,258 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import {
+  packBundle,
+  parseAttestation,
+  parseBundleManifest,
+  readPartFacts,
+} from '../../../src/evidence/index.ts';
+import { verifyPart } from '../../../src/verify/index.ts';
+import {
+  collect,
+  edited,
+  hashOf,
+  makeBundleInput,
+  makeObject,
+  makeRunResult,
+  makeSigner,
+  makeSigning,
+  makeTrust,
+  NOW,
+  pack,
+  unpack,
+} from '../../support/evidence.ts';
+
+const signer = makeSigner();
+const store = { compression: 'store' } as const;
+const invalid = { code: 'pack.INPUT_INVALID' };
+
+describe('packing a bundle', () => {
+  test('gives the same bytes for the same input, in whatever order the objects come', async () => {
+    const { objects } = makeBundleInput(1);
+    const first = await collect((await packBundle(makeBundleInput(1))).archive(store));
+    for (const order of [objects, objects.toReversed(), [...objects.slice(2), ...objects.slice(0, 2)]]) {
+      const packed = await packBundle(makeBundleInput(1, { objects: order }));
+      expect(await collect(packed.archive(store))).toEqual(first);
+      expect(await collect(packed.archive(store))).toEqual(first);
+    }
+  });
+
+  test('puts manifest, attestation and objects in order, and parses its own documents', async () => {
+    const packed = await packBundle(makeBundleInput(1), makeSigning(signer));
+    const entries = await unpack(await collect(packed.archive()));
+    expect([...entries.keys()]).toEqual([
+      'manifest.json',
+      'attestation.json',
+      'objects/evidence.jsonl',
+      'objects/files/readme.txt',
+      'objects/run-result.json',
+      'objects/state.json',
+      'objects/trajectory.jsonl',
+    ]);
+    expect(parseBundleManifest(entries.get('manifest.json')!)).toEqual(packed.manifest);
+    expect(parseAttestation(entries.get('attestation.json')!)).toEqual(packed.attestation);
+  });
+
+  test('fills the hashes of the run result in from the objects of those roles', async () => {
+    const entries = await unpack(
+      await collect((await packBundle(makeBundleInput(1), makeSigning(signer))).archive()),
+    );
+    const result = JSON.parse(new TextDecoder().decode(entries.get('objects/run-result.json'))) as object;
+    expect(result).toMatchObject({
+      stateHash: hashOf('{"run":1}'),
+      trajectoryHash: hashOf('{"step":1}\n'),
+      evidenceHash: hashOf('{"sequence":1,"run":1}\n{"sequence":2}\n'),
+    });
+  });
+
+  test.each(['stateHash', 'evidenceHash', 'trajectoryHash'])('refuses to sign another %s', async (field) => {
+    const runResult = makeRunResult(1, { [field]: hashOf('wrong') });
+    await expect(packBundle(makeBundleInput(1, { runResult }), makeSigning(signer))).rejects.toMatchObject({
+      ...invalid,
+      details: { issues: [{ path: `result.${field}` }] },
+    });
+  });
+
+  test('refuses to sign for another run than the result is of', async () => {
+    const input = makeBundleInput(1, { runId: 'run_other-run' });
+    await expect(packBundle(input, makeSigning(signer))).rejects.toMatchObject(invalid);
+  });
+
+  test.each(['evidence', 'state', 'trajectory'])(
+    'refuses to sign without an object of role %s',
+    async (role) => {
+      const objects = makeBundleInput(1).objects.filter((object) => object.role !== role);
+      await expect(packBundle(makeBundleInput(1, { objects }), makeSigning(signer))).rejects.toMatchObject(
+        invalid,
+      );
+    },
+  );
+
+  test('refuses to sign without a run result, and packs without one when nobody signs', async () => {
+    const { runResult: _runResult, ...input } = makeBundleInput(1);
+    await expect(packBundle(input, makeSigning(signer))).rejects.toMatchObject(invalid);
+    const bytes = await collect((await packBundle(input)).archive());
+    expect((await verifyPart(memoryAccess(bytes), { asOfMs: NOW })).verdict).toBe('intact');
+  });
+
+  test('takes a run result that is an object already, and refuses two', async () => {
+    const { runResult, ...input } = makeBundleInput(1);
+    const bytes = (await unpack(await collect((await packBundle(makeBundleInput(1))).archive()))).get(
+      'objects/run-result.json',
+    )!;
+    const own = makeObject('result.json', new TextDecoder().decode(bytes), { role: 'run-result' });
+    const packed = await packBundle({ ...input, objects: [...input.objects, own] }, makeSigning(signer));
+    const report = await verifyPart(memoryAccess(await collect(packed.archive())), {
+      asOfMs: NOW,
+      trust: makeTrust(signer),
+    });
+    expect(report.verdict).toBe('verified');
+    const both = { ...input, objects: [...input.objects, own], ...(runResult && { runResult }) };
+    await expect(packBundle(both)).rejects.toMatchObject(invalid);
+  });
+
+  test.each([
+    ['no JSON', 'x'],
+    ['another document', '{"schemaVersion":1}'],
+    ['not canonical', '{ }'],
+  ])('refuses a run result that no verifier would read, signed or not: %s', async (_, text) => {
+    const { runResult: _runResult, ...input } = makeBundleInput(1);
+    const objects = [...input.objects, makeObject('result.json', text, { role: 'run-result' })];
+    for (const signing of [undefined, makeSigning(signer)])
+      await expect(packBundle({ ...input, objects }, signing)).rejects.toMatchObject(invalid);
+  });
+
+  test.each([
+    ['a path outside objects/', { path: 'manifest.json' }],
+    ['a path that climbs', { path: 'objects/../x' }],
+    ['a device name', { path: 'objects/nul.txt' }],
+    ['a twin', { path: 'objects/STATE.json' }],
+    ['no media type', { mediaType: 'text' }],
+    ['a second role', { role: 'state' as const }],
+  ])('refuses an object with %s', async (_, rest) => {
+    const objects = [...makeBundleInput(1).objects, makeObject('more', 'more', rest)];
+    await expect(packBundle(makeBundleInput(1, { objects }))).rejects.toMatchObject(invalid);
+  });
+
+  test.each([
+    ['evidenceBundleId', 'evidence_1'],
+    ['organizationId', 'org'],
+    ['projectId', 'prj_'],
+    ['hostedRunId', 'run_000000000001'],
+    ['runId', 'run_x'],
+    ['createdAtMs', 1.5],
+    ['createdAtMs', Number.NaN],
+    ['more', 1],
+  ])('refuses a bundle with a wrong %s', async (field, value) => {
+    await expect(packBundle({ ...makeBundleInput(1), [field]: value })).rejects.toMatchObject(invalid);
+  });
+
+  test.each([
+    ['no issuer', { issuer: '' }],
+    ['an issuer of 1,025 characters', { issuer: 'i'.repeat(1025) }],
+    ['half a millisecond', { issuedAtMs: 0.5 }],
+    ['no time', { issuedAtMs: Number.NaN }],
+    ['no type', { predicateType: '' }],
+    ['a key id of 257 characters', { signer: { ...signer, keyId: 'k'.repeat(257) } }],
+  ])('signs nothing that no verifier would read: %s', async (_, rest) => {
+    await expect(packBundle(makeBundleInput(1), makeSigning(signer, rest))).rejects.toMatchObject(invalid);
+  });
+
+  test('ends when an object is no longer what was digested', async () => {
+    let passes = 0;
+    const changing = makeObject('log.txt', '', {
+      open: async function* () {
+        yield toUtf8(passes++ === 0 ? 'before' : 'after!');
+      },
+    });
+    const packed = await packBundle(
+      makeBundleInput(1, { objects: [...makeBundleInput(1).objects, changing] }),
+    );
+    await expect(collect(packed.archive())).rejects.toMatchObject({
+      code: 'io.CHANGED',
+      path: 'objects/log.txt',
+    });
+  });
+
+  test('passes on what an object throws', async () => {
+    const broken = makeObject('log.txt', '', {
+      open: async function* () {
+        yield toUtf8('x');
+        throw new Error('the disk says no');
+      },
+    });
+    await expect(packBundle(makeBundleInput(1, { objects: [broken] }))).rejects.toThrow('the disk says no');
+  });
+
+  test('takes as many objects as a verifier does', async () => {
+    const objects = Array.from({ length: 99_999 }, (_, i) => makeObject(String(i), ''));
+    const { runResult: _runResult, ...input } = makeBundleInput(1);
+    await expect(packBundle({ ...input, objects })).rejects.toMatchObject({
+      code: 'bundle.OBJECTS_EXCEEDED',
+    });
+  });
+
+  test('gives what verifies, whatever the objects are', async () => {
+    const name = fc.stringMatching(/^[a-z0-9]{1,6}(?:\/[a-z]{1,3}x)?$/);
+    const content = fc.uint8Array({ maxLength: 2000 });
+    const property = fc.asyncProperty(
+      fc.dictionary(name, content, { maxKeys: 6 }),
+      fc.boolean(),
+      async (files, stored) => {
+        const objects = Object.entries(files).map(([path, bytes]) =>
+          makeObject(`more/${path}`, '', {
+            open: async function* () {
+              yield bytes;
+            },
+          }),
+        );
+        const input = makeBundleInput(1, { objects: [...makeBundleInput(1).objects, ...objects] });
+        const packed = await packBundle(input, makeSigning(signer));
+        const bytes = await collect(packed.archive({ compression: stored ? 'store' : 'deflate' }));
+        const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: makeTrust(signer) });
+        expect([report.verdict, report.findings]).toEqual(['verified', []]);
+      },
+    );
+    await fc.assert(property, { numRuns: 50 });
+  });
+});
+
+describe('the facts of a part', () => {
+  test('are those of its archive and manifest', async () => {
+    const packed = await packBundle(makeBundleInput(1), makeSigning(signer));
+    const bytes = await collect(packed.archive());
+    const entries = await unpack(bytes);
+    const total = [...entries]
+      .filter(([name]) => name !== 'attestation.json')
+      .reduce((sum, [, { length }]) => sum + length, 0);
+    expect(await readPartFacts(memoryAccess(bytes))).toMatchObject({
+      manifest: packed.manifest,
+      manifestDigest: packed.manifestDigest,
+      manifestBytes: entries.get('manifest.json')!.length,
+      totalBytes: total,
+      signed: true,
+      bytes: bytes.length,
+    });
+    const unsigned = await collect((await packBundle(makeBundleInput(1))).archive());
+    expect((await readPartFacts(memoryAccess(unsigned))).signed).toBe(false);
+  });
+
+  test('are not there without a manifest, or with one that breaks its format', async () => {
+    const none = await pack([['objects/x', toUtf8('x')]]);
+    await expect(readPartFacts(memoryAccess(none))).rejects.toMatchObject({
+      code: 'bundle.MANIFEST_MISSING',
+    });
+    const entries = await unpack(await collect((await packBundle(makeBundleInput(1))).archive()));
+    const broken = await pack([
+      ['manifest.json', edited(entries.get('manifest.json'), (m) => void (m['kind'] = 'x'))],
+    ]);
+    await expect(readPartFacts(memoryAccess(broken))).rejects.toMatchObject({
+      code: 'bundle.MANIFEST_INVALID',
+    });
+    await expect(readPartFacts(memoryAccess(toUtf8('no zip')))).rejects.toMatchObject({
+      code: 'zip.NOT_A_ZIP',
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { portablePathProblem } from '../../../src/bytes/portable-path.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import {
+  bagDeclarationBytes,
+  bagDigest,
+  bagInfoBytes,
+  bagManifestBytes,
+  parseBagDeclaration,
+  parseBagInfo,
+  parseBagManifest,
+} from '../../../src/evidence/export/bag-tags.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { isBag } from '../../../src/evidence/index.ts';
+
+const HEX = 'ab'.repeat(32);
+const manifest = (text: string) => parseBagManifest(toUtf8(text));
+const codeOf = (run: () => unknown): string | undefined => {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof DrillproofError ? error.code : String(error);
+  }
+};
+
+describe('a manifest of a bag', () => {
+  it('reads the forms that RFC 8493 shows: spaces, tabs, an asterisk, upper case, any end of line', () => {
+    const rows = manifest(`${HEX} data/a\r\n${HEX.toUpperCase()}\t data/b\r${HEX}  *data/c\n${HEX} data/d e`);
+    expect(rows.map(({ path }) => path)).toEqual(['data/a', 'data/b', 'data/c', 'data/d e']);
+    expect(new Set(rows.map(({ hex }) => hex))).toEqual(new Set([HEX]));
+  });
+
+  it('decodes exactly the three encodings of RFC 8493 §2.1.3, once', () => {
+    expect(
+      manifest(`${HEX} data/100%25.txt\n${HEX} data/%41\n${HEX} data/%250A\n`).map(({ path }) => path),
+    ).toEqual(['data/100%.txt', 'data/%41', 'data/%0A']);
+  });
+
+  it.each([
+    ['no checksum', 'data/a\n'],
+    ['a checksum that is too short', `${'a'.repeat(31)} data/a\n`],
+    ['no path', `${HEX} \n`],
+    ['an empty line in between', `${HEX} data/a\n\n${HEX} data/b\n`],
+    ['a line break in a path', `${HEX} data/a%0Ab\n`],
+    ['a path that climbs', `${HEX} data/../a\n`],
+    ['a path from the root', `${HEX} /data/a\n`],
+    ['a path twice', `${HEX} data/a\n${HEX} data/a\n`],
+  ])('refuses %s', (_, text) => {
+    expect(codeOf(() => manifest(text))).toBe('bag.INVALID');
+  });
+
+  it('may be empty', () => {
+    expect(manifest('')).toEqual([]);
+  });
+
+  it('is read back as it was written, sorted', () => {
+    const path = fc
+      .array(fc.stringMatching(/^[a-zA-Z0-9 %*~ä._-]{1,12}$/), { minLength: 1, maxLength: 3 })
+      .map((steps) => ['data', ...steps].join('/').normalize('NFC'))
+      .filter((one) => portablePathProblem(one) === undefined);
+    fc.assert(
+      fc.property(fc.uniqueArray(path), (paths) => {
+        const rows = paths.map((one) => ({ path: one, digest: digestOf(toUtf8(one)) }));
+        const read = parseBagManifest(bagManifestBytes(rows));
+        expect(new Map(read.map((row) => [row.path, bagDigest(row)]))).toEqual(
+          new Map(rows.map((row) => [row.path, row.digest])),
+        );
+      }),
+    );
+  });
+
+  it('gives a code for any bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary' }).map(utf8)),
+        (bytes) => {
+          for (const parse of [parseBagManifest, parseBagInfo, parseBagDeclaration])
+            expect([undefined, 'bag.INVALID', 'bag.UNSUPPORTED', 'encoding.UTF8_INVALID']).toContain(
+              codeOf(() => parse(bytes)),
+            );
+        },
+      ),
+    );
+  });
+});
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+describe('the declaration of a bag', () => {
+  it('is read back as it was written', () => {
+    expect(parseBagDeclaration(bagDeclarationBytes())).toEqual({ version: '1.0' });
+  });
+
+  it.each([
+    [
+      '0.97, which older tools write',
+      'BagIt-Version: 0.97\r\nTag-File-Character-Encoding: utf-8\r\n',
+      undefined,
+    ],
+    ['a version to come', 'BagIt-Version: 1.1\nTag-File-Character-Encoding: UTF-8\n', 'bag.UNSUPPORTED'],
+    ['another encoding', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: ISO-8859-1\n', 'bag.UNSUPPORTED'],
+    ['a third line', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\nx: y\n', 'bag.INVALID'],
+    ['a byte order mark', '\uFEFFBagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n', 'bag.INVALID'],
+    ['nothing', '', 'bag.INVALID'],
+  ])('of %s', (_, text, code) => {
+    expect(codeOf(() => parseBagDeclaration(toUtf8(text)))).toBe(code);
+  });
+});
+
+describe('bag-info.txt', () => {
+  it('is read back as it was written', () => {
+    const bytes = bagInfoBytes([
+      ['Bag-Software-Agent', 'drillproof\n1'],
+      ['Payload-Oxum', '12.3'],
+    ]);
+    expect(new TextDecoder().decode(bytes)).toBe('Bag-Software-Agent: drillproof 1\nPayload-Oxum: 12.3\n');
+    expect(parseBagInfo(bytes)).toEqual({ bytes: 12, files: 3 });
+  });
+
+  it.each([
+    ['no Payload-Oxum', 'Contact-Name: A\n  and B\n', undefined],
+    ['one in other case', 'payload-oxum : 0.0\n', undefined],
+    ['one twice', 'Payload-Oxum: 1.1\nPayload-Oxum: 1.1\n', 'bag.INVALID'],
+    ['one that is no pair', 'Payload-Oxum: 1\n', 'bag.INVALID'],
+    ['a negative one', 'Payload-Oxum: -1.1\n', 'bag.INVALID'],
+    ['one of more digits than a number holds exactly', `Payload-Oxum: ${'9'.repeat(16)}.1\n`, 'bag.INVALID'],
+    ['a line without a label', 'hello\n', 'bag.INVALID'],
+    ['a value that goes on before there is one', ' hello\n', 'bag.INVALID'],
+  ])('with %s', (_, text, code) => {
+    expect(codeOf(() => parseBagInfo(toUtf8(text)))).toBe(code);
+  });
+});
+
+describe('a tree of files', () => {
+  it.each([
+    [['bagit.txt', 'data/manifest.json'], true],
+    [['bagit.txt'], false],
+    [['data/manifest.json'], false],
+    [['bagit.txt', 'database/x'], false],
+    [['bagit.txt', 'data/x', 'manifest.json'], false],
+  ])('%j is a bag: %j', (paths, expected) => {
+    expect(isBag(paths)).toBe(expected);
+  });
+});

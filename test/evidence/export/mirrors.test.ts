@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memorySource } from '../../../src/evidence/index.ts';
+import { mirrorsIn } from '../../../src/evidence/export/mirrors.ts';
+
+const EMPTY = new Uint8Array();
+const found = async (...paths: readonly string[]): Promise<Record<string, string[]>> => {
+  const mirrors = await mirrorsIn(memorySource(Object.fromEntries(paths.map((path) => [path, EMPTY]))));
+  const files = mirrors.map(async ({ prefix, source }) => [
+    prefix,
+    (await source.files()).map(({ path }) => path),
+  ]);
+  return Object.fromEntries(await Promise.all(files)) as Record<string, string[]>;
+};
+
+describe('the mirrors in a tree', () => {
+  it('are one when the tree is a mirror', async () => {
+    expect(await found('manifest.json', 'receipts/a.json', 'receipts/a.json.dsse', 'parts/x.zip')).toEqual({
+      '': ['manifest.json', 'receipts/a.json', 'receipts/a.json.dsse'],
+    });
+  });
+
+  it('lie at any depth, in bags too', async () => {
+    expect(
+      await found(
+        'one/receipts/a.json',
+        'two/three/manifest.json',
+        'bag/bagit.txt',
+        'bag/data/receipts/b.json',
+      ),
+    ).toEqual({
+      'bag/data/': ['receipts/b.json'],
+      'one/': ['receipts/a.json'],
+      'two/three/': ['manifest.json'],
+    });
+  });
+
+  it('are found without a receipt or without a manifest, and never where there is neither', async () => {
+    expect(await found('parts/x.zip', 'receipts/notes.txt', 'receipt/a.json', 'export.json')).toEqual({});
+  });
+
+  it('may be called receipts themselves', async () => {
+    expect(await found('receipts/receipts/a.json', 'receipts/manifest.json')).toEqual({
+      'receipts/': ['manifest.json', 'receipts/a.json'],
+    });
+  });
+
+  it('open what they list', async () => {
+    const text = new TextEncoder().encode('here');
+    const [mirror] = await mirrorsIn(memorySource({ 'deep/er/receipts/a.json': text }));
+    const file = await mirror!.source.open('receipts/a.json');
+    expect(await file.read(0, file.size)).toEqual(text);
+  });
+
+  it('have each receipt once, whatever else lies around', async () => {
+    const step = fc.constantFrom('a', 'receipts', 'parts', 'data');
+    const name = fc.constantFrom('x.json', 'x.json.dsse', 'manifest.json', 'y.zip');
+    const path = fc
+      .tuple(fc.array(step, { maxLength: 3 }), name)
+      .map(([steps, last]) => [...steps, last].join('/'));
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(path), async (paths) => {
+        const all = Object.entries(await found(...paths)).flatMap(([prefix, files]) =>
+          files.map((file) => prefix + file),
+        );
+        const receipts = paths.filter((one) => /(?:^|\/)receipts\/x\.json(?:\.dsse)?$/.test(one));
+        for (const one of receipts) expect(all.filter((other) => other === one)).toHaveLength(1);
+      }),
+    );
+  });
+});

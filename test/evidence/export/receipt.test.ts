@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { parseReceipt, receiptBytes, type MirrorReceipt } from '../../../src/evidence/export/receipt.ts';
+
+const receipt: MirrorReceipt = {
+  schemaVersion: 1,
+  kind: 'mirror.receipt',
+  evidenceExportId: 'evexp_000000000001',
+  organizationId: 'org_000000000001',
+  projectId: 'prj_000000000001',
+  manifestDigest: `sha256:${'a'.repeat(64)}`,
+  manifestFrom: 'source',
+  source: 'https://control.example/base',
+  tool: 'drillproof/1.0.0',
+  startedAtMs: 1,
+  finishedAtMs: 2,
+  outcome: 'complete',
+  withoutLocalReports: false,
+  files: [{ path: 'parts/evidence_000000000001.zip', bytes: '10', state: 'fetched' }],
+  failures: [],
+};
+const failure = {
+  path: 'parts/evidence_000000000002.zip',
+  code: 'part.DIGEST_MISMATCH',
+  message: 'wrong bytes',
+};
+
+describe('a receipt', () => {
+  it('reads back as it was written', () => {
+    expect(parseReceipt(receiptBytes(receipt))).toEqual(receipt);
+    const incomplete: MirrorReceipt = { ...receipt, outcome: 'incomplete', failures: [failure] };
+    expect(parseReceipt(receiptBytes(incomplete))).toEqual(incomplete);
+  });
+
+  it.each([
+    ['a member too many', { ...receipt, token: 'x' }],
+    ['another kind', { ...receipt, kind: 'evidence.export' }],
+    ['a secret in the address', { ...receipt, source: 'https://user:pw@control.example' }],
+    ['a query in the address', { ...receipt, source: 'https://control.example/?token=x' }],
+    ['no address', { ...receipt, source: 'control.example' }],
+    ['an unknown state', { ...receipt, files: [{ path: 'a', bytes: '1', state: 'guessed' }] }],
+    ['a path out of the mirror', { ...receipt, files: [{ path: '../a', bytes: '1', state: 'kept' }] }],
+    ['a number of bytes that is none', { ...receipt, files: [{ path: 'a', bytes: '01', state: 'kept' }] }],
+    ['failures in a complete run', { ...receipt, failures: [failure] }],
+    ['an incomplete run without a failure', { ...receipt, outcome: 'incomplete' }],
+    ['a code of another form', { ...receipt, outcome: 'incomplete', failures: [{ ...failure, code: 'x' }] }],
+  ])('with %s is refused', (_, value) => {
+    const read = (): unknown => parseReceipt(toUtf8(JSON.stringify(value)));
+    expect(read).toThrow(expect.objectContaining({ code: 'receipt.INVALID' }));
+  });
+});

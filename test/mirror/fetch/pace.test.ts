@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HttpStatusError } from '../../../src/client/index.ts';
+import { TransportError } from '../../../src/errors.ts';
+import { createPacer } from '../../../src/mirror/fetch/pace.ts';
+import { TokenBucket } from '../../../src/mirror/fetch/token-bucket.ts';
+import { CongestionWindow } from '../../../src/mirror/fetch/window.ts';
+import { failureOf } from '../../client/make.ts';
+
+const never = new AbortController().signal;
+
+describe('the window of concurrency', () => {
+  it('begins wide, halves on overload, and grows back by about one for each round', () => {
+    const window = new CongestionWindow(8);
+    expect(window.size).toBe(8);
+    window.overloaded(window.epoch);
+    expect(window.size).toBe(4);
+    for (let i = 0; i < 5; i++) window.succeeded();
+    expect(window.size).toBe(5);
+    for (let i = 0; i < 100; i++) window.succeeded();
+    expect(window.size).toBe(8);
+  });
+
+  it('is halved once by the many that hear of one overload', () => {
+    const window = new CongestionWindow(64);
+    const { epoch } = window;
+    for (let i = 0; i < 64; i++) window.overloaded(epoch);
+    expect(window.size).toBe(32);
+  });
+
+  it('stays between 1 and what was asked for, whatever happens', () => {
+    const step = fc.constantFrom('success', 'overload', 'stale');
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 64 }), fc.array(step, { maxLength: 300 }), (most, steps) => {
+        const window = new CongestionWindow(most);
+        for (const one of steps) {
+          const before = window.size;
+          if (one === 'success') window.succeeded();
+          else window.overloaded(one === 'stale' ? window.epoch - 1 : window.epoch);
+          expect(window.size).toBeGreaterThanOrEqual(1);
+          expect(window.size).toBeLessThanOrEqual(most);
+          if (one === 'stale') expect(window.size).toBe(before);
+          if (one === 'overload') expect(window.size).toBeLessThanOrEqual(Math.max(1, (before + 1) / 2));
+        }
+      }),
+    );
+  });
+});
+
+describe('the bucket of a bandwidth limit', () => {
+  it('lets no more through than the rate, one burst and the last chunk, over any time', () => {
+    const flow = fc.array(fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 0, max: 5_000 })));
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), flow, (rate, steps) => {
+        let nowMs = 0;
+        let passed = 0;
+        const bucket = new TokenBucket(rate, () => nowMs);
+        for (const [bytes, idleMs] of steps) {
+          nowMs += idleMs;
+          const bound = (rate * nowMs) / 1000 + rate / 4;
+          expect(passed).toBeLessThanOrEqual(bound + 1e-6 * bound);
+          passed += bytes;
+          nowMs += bucket.take(bytes);
+        }
+      }),
+    );
+  });
+
+  it('does not make anyone wait longer than the debt, when the clock goes back', () => {
+    let nowMs = 1_000_000;
+    const bucket = new TokenBucket(1000, () => nowMs);
+    bucket.take(250);
+    nowMs = 0;
+    expect(bucket.take(1000)).toBe(1000);
+  });
+});
+
+function paced(options: Parameters<typeof createPacer>[0] = {}) {
+  let nowMs = 0;
+  const slept: number[] = [];
+  const pacer = createPacer({
+    now: () => nowMs,
+    sleep: (ms) => {
+      slept.push(ms);
+      nowMs += ms;
+      return Promise.resolve();
+    },
+    ...options,
+  });
+  return { pacer, slept };
+}
+const overload = (status: number) => new HttpStatusError(status, undefined);
+
+describe('a pacer', () => {
+  it('gives as many places as the window has, and the next when one is left', async () => {
+    const { pacer } = paced({ concurrency: 2 });
+    const first = await pacer.place(never);
+    await pacer.place(never);
+    let third = false;
+    const waiting = pacer.place(never).then(() => (third = true));
+    await Promise.resolve();
+    expect(third).toBe(false);
+    first.leave('done');
+    await waiting;
+    expect(third).toBe(true);
+  });
+
+  it('gives no place to who has ended, and keeps none for them', async () => {
+    const { pacer } = paced({ concurrency: 1 });
+    const first = await pacer.place(never);
+    const stop = new AbortController();
+    const waiting = failureOf(pacer.place(stop.signal));
+    stop.abort();
+    expect(await waiting).toMatchObject({ code: 'transport.ABORTED' });
+    expect(await failureOf(pacer.place(stop.signal))).toMatchObject({ code: 'transport.ABORTED' });
+    first.leave('failed');
+    (await pacer.place(never)).leave('done');
+  });
+
+  it.each([
+    ['429', overload(429)],
+    ['503', overload(503)],
+    ['a timeout', new TransportError('transport.TIMEOUT', 'made for a test')],
+  ])('is halved by %s', (_, failure) => {
+    const { pacer } = paced({ concurrency: 8 });
+    pacer.attempts().failed(failure, 0);
+    expect(pacer.size).toBe(4);
+  });
+
+  it.each([
+    ['500', overload(500)],
+    ['404', overload(404)],
+    ['a wrong byte', new TransportError('transport.RANGE_INVALID', 'made for a test')],
+  ])('is not halved by %s', (_, failure) => {
+    const { pacer } = paced({ concurrency: 8 });
+    pacer.attempts().failed(failure, 0);
+    expect(pacer.size).toBe(8);
+  });
+
+  it('makes every request wait that the server asked one to', async () => {
+    const { pacer, slept } = paced();
+    pacer.attempts().failed(overload(503), 7_000);
+    await (await pacer.place(never)).enter(never);
+    expect(slept).toEqual([7_000]);
+    await pacer.attempts().enter(never);
+    expect(slept).toEqual([7_000]);
+  });
+
+  it('lets nobody wait for an absurd time', async () => {
+    const { pacer, slept } = paced();
+    pacer.attempts().failed(overload(503), 1e12);
+    await pacer.attempts().enter(never);
+    expect(slept).toEqual([]);
+  });
+
+  it('holds all files together to the bandwidth', async () => {
+    const { pacer, slept } = paced({ bytesPerSecond: 1000 });
+    const places = [await pacer.place(never), await pacer.place(never)];
+    for (const place of places) await place.received(250, never);
+    expect(slept).toEqual([250]);
+  });
+
+  it.each([{ concurrency: 0 }, { concurrency: 1.5 }, { bytesPerSecond: 0 }, { bytesPerSecond: Number.NaN }])(
+    'is a mistake of the caller with %j',
+    (options) => {
+      expect(() => createPacer(options)).toThrow(TypeError);
+    },
+  );
+});

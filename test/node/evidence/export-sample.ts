@@ -1,0 +1,14 @@
+// Prints the digest of a fixed export; run in several time zones by yazl-export.test.ts.
+import { createHash } from 'node:crypto';
+import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
+
+const hash = createHash('sha256');
+const file = {
+  path: 'manifest.json',
+  bytes: 2,
+  async *open() {
+    yield Buffer.from('{}');
+  },
+};
+await zipExport([file], hash);
+process.stdout.write((hash.read() as Buffer).toString('hex'));

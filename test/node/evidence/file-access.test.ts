@@ -1,0 +1,227 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { directorySource } from '../../../src/node/evidence/directory-source.ts';
+import { openFile } from '../../../src/node/evidence/file-access.ts';
+import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
+import {
+  errorsOf,
+  makeExport,
+  makePart,
+  makeTrust,
+  NOW,
+  pack,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+let root = '';
+let made: MadeExport;
+const PART = 'parts/evidence_000000000001.zip';
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'sources-'));
+  made = await makeExport();
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+let folders = 0;
+/** A new folder with these files. */
+function folder(files: Record<string, Uint8Array> = {}): string {
+  const path = join(root, String(folders++));
+  mkdirSync(path);
+  for (const [name, bytes] of Object.entries(files)) {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), bytes);
+  }
+  return path;
+}
+
+const options = (): { asOfMs: number; trust: ReturnType<typeof makeTrust> } => ({
+  asOfMs: NOW,
+  trust: makeTrust(made.signer),
+});
+
+describe('a file', () => {
+  test('is read at any place', async () => {
+    const file = await openFile(join(folder({ a: toUtf8('abcdef') }), 'a'));
+    expect(file.size).toBe(6);
+    expect(new TextDecoder().decode(await file.read(2, 3))).toBe('cde');
+    expect((await file.read(6, 0)).length).toBe(0);
+    await file.close();
+  });
+
+  test('that is not there, or no regular file, is refused at once', async () => {
+    const at = folder();
+    await expect(openFile(join(at, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    await expect(openFile(at)).rejects.toMatchObject({ code: 'io.KIND' });
+    await expect(openFile(join(at, 'none', 'below'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    execFileSync('mkfifo', [join(at, 'fifo')]);
+    await expect(openFile(join(at, 'fifo'))).rejects.toMatchObject({ code: 'io.KIND' });
+    await expect(openFile('/dev/null')).rejects.toMatchObject({ code: 'io.KIND' });
+  });
+
+  test('that becomes shorter is changed, not wrong', async () => {
+    const path = join(folder({ a: toUtf8('abcdef') }), 'a');
+    const file = await openFile(path);
+    truncateSync(path, 3);
+    expect(new TextDecoder().decode(await file.read(0, 3))).toBe('abc');
+    expect(() => file.read(0, 6)).toThrow(expect.objectContaining({ code: 'io.CHANGED' }));
+    await file.close();
+  });
+
+  test('that grows keeps the size with which it was opened, and is changed', async () => {
+    const path = join(folder({ a: made.files[PART]! }), 'a');
+    const file = await openFile(path);
+    expect(() => file.assertUnchanged?.()).not.toThrow();
+    appendFileSync(path, 'more');
+    expect((await file.read(0, file.size)).length).toBe(made.files[PART]!.length);
+    const report = await verifyPart(file, options());
+    expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
+    await file.close();
+    const again = await openFile(path);
+    expect(errorsOf(await verifyPart(again, options()))).toEqual(['zip.BYTES_UNACCOUNTED']);
+    await again.close();
+  });
+
+  test('that shrinks while it is verified leaves the verdict open', async () => {
+    const path = join(folder({ a: made.files[PART]! }), 'a');
+    const file = await openFile(path);
+    truncateSync(path, 10);
+    const report = await verifyPart(file, options());
+    expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
+    await file.close();
+  });
+});
+
+describe('a folder', () => {
+  test('lists every file below it, sorted by bytes, and no folder', async () => {
+    const source = directorySource(folder({ 'b/c/d': toUtf8('x'), a: toUtf8(''), 'b.txt': toUtf8('xy') }));
+    const listed = (await source.files()).map(({ identity: _identity, ...file }) => file);
+    expect(listed).toEqual([
+      { path: 'a', bytes: 0, regular: true },
+      { path: 'b.txt', bytes: 2, regular: true },
+      { path: 'b/c/d', bytes: 1, regular: true },
+    ]);
+  });
+
+  test('lists links, to files and folders alike, and FIFOs as irregular, and follows none', async () => {
+    const elsewhere = folder({ 'x/secret': toUtf8('secret') });
+    const at = folder({ a: toUtf8('x') });
+    symlinkSync(join(elsewhere, 'x'), join(at, 'folder'));
+    symlinkSync(join(elsewhere, 'x/secret'), join(at, 'file'));
+    symlinkSync(join(at, 'nowhere'), join(at, 'dangling'));
+    execFileSync('mkfifo', [join(at, 'fifo')]);
+    const source = directorySource(at);
+    const files = await source.files();
+    expect(files.map(({ path, regular }) => [path, regular])).toEqual([
+      ['a', true],
+      ['dangling', false],
+      ['fifo', false],
+      ['file', false],
+      ['folder', false],
+    ]);
+    for (const path of ['file', 'folder/secret', 'dangling', 'fifo'])
+      await expect(source.open(path)).rejects.toMatchObject({ code: 'io.KIND' });
+  });
+
+  test('that is not there cannot be listed, and what is not in it cannot be opened', async () => {
+    await expect(directorySource(join(root, 'none')).files()).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    const source = directorySource(folder({ 'a/b': toUtf8('x') }));
+    await expect(source.open('c')).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    await expect(source.open('a')).rejects.toMatchObject({ code: 'io.KIND' });
+    await expect(source.open('a/b/c')).rejects.toMatchObject({ code: 'io.KIND' });
+  });
+
+  test('is verified as the same tree in memory is', async () => {
+    const at = folder(made.files);
+    const report = await verifyExport(directorySource(at), options());
+    expect([report.verdict, report.findings]).toEqual(['verified', []]);
+    symlinkSync(join(at, PART), join(at, 'parts/x.zip'));
+    const linked = await verifyExport(directorySource(at), options());
+    expect([linked.verdict, errorsOf(linked)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
+  });
+
+  test('with a folder in the place of a part lacks the part', async () => {
+    const at = folder(made.files);
+    rmSync(join(at, PART));
+    mkdirSync(join(at, PART));
+    const report = await verifyExport(directorySource(at), options());
+    expect([report.verdict, errorsOf(report.parts[0]!)]).toEqual(['failed', ['part.MISSING']]);
+  });
+
+  test('with a link to the very bytes in the place of a part fails', async () => {
+    const at = folder(made.files);
+    const elsewhere = folder({ 'part.zip': made.files[PART]! });
+    rmSync(join(at, PART));
+    symlinkSync(join(elsewhere, 'part.zip'), join(at, PART));
+    const report = await verifyExport(directorySource(at), options());
+    expect([report.verdict, errorsOf(report.parts[0]!)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
+  });
+});
+
+const kindOf = async (path: string): Promise<string> => {
+  const evidence = await openEvidence(path);
+  await evidence.close();
+  return evidence.kind;
+};
+
+describe('what a person names', () => {
+  test('is an export when it is its folder, or one ZIP of it', async () => {
+    expect(await kindOf(folder(made.files))).toBe('export');
+    const zip = await pack(Object.entries(made.files));
+    const evidence = await openEvidence(join(folder({ 'x.zip': zip }), 'x.zip'));
+    if (evidence.kind !== 'export') throw new Error('no export');
+    expect((await verifyExport(evidence.source, options())).verdict).toBe('verified');
+    await evidence.close();
+  });
+
+  test('is an export still when its manifest was taken away', async () => {
+    const { 'manifest.json': _manifest, ...rest } = made.files;
+    const zip = await pack(Object.entries(rest));
+    for (const path of [folder(rest), join(folder({ 'x.zip': zip }), 'x.zip')]) {
+      const evidence = await openEvidence(path);
+      if (evidence.kind !== 'export') throw new Error('no export');
+      expect(errorsOf(await verifyExport(evidence.source, options()))).toContain('export.MANIFEST_MISSING');
+      await evidence.close();
+    }
+  });
+
+  test('is a part when it is its archive, or no readable ZIP at all', async () => {
+    const { bytes } = await makePart(1);
+    const at = folder({
+      'part.zip': bytes,
+      'cut.zip': bytes.subarray(0, 100),
+      'text.zip': toUtf8('text'),
+      empty: toUtf8(''),
+    });
+    for (const name of ['part.zip', 'cut.zip', 'text.zip', 'empty'])
+      expect(await kindOf(join(at, name))).toBe('part');
+  });
+
+  test('may be given by a link, which the person made', async () => {
+    const at = folder(made.files);
+    symlinkSync(at, join(root, 'link'));
+    expect(await kindOf(join(root, 'link'))).toBe('export');
+  });
+
+  test('is refused when there is nothing, or nothing of an export', async () => {
+    await expect(openEvidence(join(root, 'none'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    for (const files of [{}, { 'notes.txt': toUtf8('x') }])
+      await expect(openEvidence(folder(files))).rejects.toMatchObject({ code: 'export.NOT_AN_EXPORT' });
+    const at = folder();
+    execFileSync('mkfifo', [join(at, 'fifo')]);
+    await expect(openEvidence(join(at, 'fifo'))).rejects.toMatchObject({ code: 'io.KIND' });
+  });
+});

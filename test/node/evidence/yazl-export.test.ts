@@ -1,0 +1,241 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  createReadStream,
+  createWriteStream,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { readZipWithYauzl } from '../../../src/node/evidence/yauzl-reader.ts';
+import { zipExport, type ExportFile } from '../../../src/node/evidence/yazl-export.ts';
+import { openZip } from '../../../src/zip/index.ts';
+import { codeOf, collected, contentOf, errorOf, zipOf } from '../../zip/support.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'drillproof-export-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (path: string, ...chunks: readonly string[]): ExportFile => ({
+  path,
+  bytes: Buffer.byteLength(chunks.join('')),
+  async *open() {
+    for (const chunk of chunks) yield Buffer.from(chunk);
+  },
+});
+
+async function exported(files: Iterable<ExportFile> | AsyncIterable<ExportFile>): Promise<Uint8Array> {
+  const out = new PassThrough();
+  const [bytes] = await Promise.all([collected(out), zipExport(files, out)]);
+  return bytes;
+}
+
+async function* coming(files: readonly ExportFile[]): AsyncGenerator<ExportFile> {
+  for (const each of files) {
+    await new Promise((resolve) => setImmediate(resolve));
+    yield each;
+  }
+}
+
+const files = [
+  file('manifest.json', '{', '}'),
+  file('export.json'),
+  file('parts/b.zip', 'second'),
+  file('parts/a.zip', 'first'),
+];
+
+/** Fails at its first chunk. */
+const brokenSink = (error: Error): Writable =>
+  new Writable({ write: (_chunk, _encoding, done) => done(error) });
+
+describe('zipExport', () => {
+  it('stores the files in the order given', async () => {
+    const archive = await openZip(memoryAccess(await exported(files)));
+    expect(archive.entries.map(({ name, method, bytes }) => [name, method, bytes])).toEqual([
+      ['manifest.json', 'store', 2],
+      ['export.json', 'store', 0],
+      ['parts/b.zip', 'store', 6],
+      ['parts/a.zip', 'store', 5],
+    ]);
+    expect(archive.notes.map(({ message }) => message)).toEqual(
+      Array(4).fill('the entry has a data descriptor'),
+    );
+  });
+
+  it('writes an archive without files', async () => {
+    expect(await contentOf(await exported([]))).toEqual([]);
+  });
+
+  it('gives the same bytes for the same files, however they come', async () => {
+    const whole = await exported(files);
+    expect(await exported(coming(files))).toEqual(whole);
+    const cut = files.map((each) => ({
+      ...each,
+      open: () => Readable.from(each.open()),
+    }));
+    expect(await exported(cut)).toEqual(whole);
+  });
+
+  it('gives the same bytes in any time zone', () => {
+    const script = fileURLToPath(new URL('export-sample.ts', import.meta.url));
+    const inZone = (TZ: string): string =>
+      execFileSync(process.execPath, ['--conditions=drillproof:source', script], {
+        env: { ...process.env, TZ, NODE_OPTIONS: '' },
+        encoding: 'utf8',
+      });
+    expect(inZone('Pacific/Kiritimati')).toBe(inZone('America/Los_Angeles'));
+    expect(inZone('UTC')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('reads files from disk and ends the file that it writes', async () => {
+    const part = join(folder, 'part');
+    writeFileSync(part, 'x'.repeat(200_000));
+    const target = join(folder, 'export.zip');
+    const fromDisk = { path: 'parts/a.zip', bytes: 200_000, open: () => createReadStream(part) };
+    await zipExport([fromDisk], createWriteStream(target));
+    expect((await contentOf(readFileSync(target)))[0]?.[1]).toHaveLength(200_000);
+  });
+
+  it.skipIf(spawnSync('unzip', ['-v']).status !== 0)('writes what unzip tests', async () => {
+    const target = join(folder, 'unzip.zip');
+    writeFileSync(target, await exported(files));
+    expect(execFileSync('unzip', ['-t', target], { encoding: 'utf8' })).toContain('No errors detected');
+  });
+
+  it('keeps the parts readable in place, and the same for yauzl', async () => {
+    const part = await zipOf({ 'manifest.json': '{}' });
+    const bytes = await exported([
+      { path: 'parts/a.zip', bytes: part.length, open: () => Readable.from([part]) },
+    ]);
+    const archive = await openZip(memoryAccess(bytes));
+    expect(await contentOf(archive.stored(archive.entries[0]!))).toEqual(await contentOf(part));
+    for await (const entry of readZipWithYauzl(memoryAccess(bytes))) expect(entry.bytes).toBe(part.length);
+  });
+
+  it('opens one file at a time, in order, when it is its turn', async () => {
+    let open = 0;
+    let most = 0;
+    const order: number[] = [];
+    const counted = Array.from({ length: 30 }, (_, i): ExportFile => ({
+      path: `parts/${i}`,
+      bytes: 1,
+      async *open() {
+        order.push(i);
+        most = Math.max(most, ++open);
+        yield Buffer.from('x');
+        open--;
+      },
+    }));
+    await exported(counted);
+    expect(order).toEqual(Array.from({ length: 30 }, (_, i) => i));
+    expect(most).toBe(1);
+  });
+
+  it('holds a few chunks in memory', async () => {
+    const chunk = Buffer.alloc(2 ** 20, 'x');
+    const large = (path: string): ExportFile => ({
+      path,
+      bytes: 100 * chunk.length,
+      async *open() {
+        for (let i = 0; i < 100; i++) yield chunk;
+      },
+    });
+    let bytes = 0;
+    const slow = new Writable({
+      write(written: Buffer, _encoding, done) {
+        bytes += written.length;
+        setImmediate(done);
+      },
+    });
+    const before = process.memoryUsage.rss();
+    await zipExport([large('a'), large('b'), large('c')], slow);
+    expect(bytes).toBeGreaterThan(300 * 2 ** 20);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20);
+  });
+});
+
+describe('zipExport fails', () => {
+  it.each([
+    ['a file is longer than announced', { ...file('b', 'xyz'), bytes: 2 }, 'io.CHANGED'],
+    ['a file is shorter than announced', { ...file('b', 'xyz'), bytes: 4 }, 'io.CHANGED'],
+    ['a file is empty and announced as more', { ...file('b'), bytes: 1 }, 'io.CHANGED'],
+    ['a path is unsafe', file('../b'), 'zip.NAME_INVALID'],
+    ['a path has a backslash', file('b\\c'), 'zip.NAME_INVALID'],
+    ['a path comes twice', file('a'), 'zip.ENTRY_DUPLICATE'],
+  ])('when %s', async (_, bad, code) => {
+    const out = new PassThrough().resume();
+    const error = await errorOf(zipExport([file('a', 'x'), bad, file('c', 'y')], out));
+    expect(error).toMatchObject({ code, path: bad.path });
+    expect(out.destroyed).toBe(true);
+  });
+
+  it('at the announced size of a file that does not end', async () => {
+    let given = 0;
+    const endless: ExportFile = {
+      path: 'a',
+      bytes: 10,
+      async *open() {
+        for (; ; given++) yield Buffer.from('xxxx');
+      },
+    };
+    expect(await codeOf(zipExport([endless], new PassThrough().resume()))).toBe('io.CHANGED');
+    expect(given).toBeLessThan(5);
+  });
+
+  it('with what a file throws', async () => {
+    const error = new DrillproofError('io.UNREADABLE', 'cannot read');
+    const broken: ExportFile = {
+      path: 'b',
+      bytes: 9,
+      async *open() {
+        yield Buffer.from('x');
+        throw error;
+      },
+    };
+    expect(await errorOf(zipExport([file('a'), broken], new PassThrough().resume()))).toBe(error);
+    const unopened: ExportFile = {
+      path: 'b',
+      bytes: 9,
+      open() {
+        throw error;
+      },
+    };
+    expect(await errorOf(zipExport([unopened], new PassThrough().resume()))).toBe(error);
+  });
+
+  it('with what the list of files throws', async () => {
+    const error = new Error('no more files');
+    async function* listing(): AsyncGenerator<ExportFile> {
+      yield file('a', 'x');
+      throw error;
+    }
+    expect(await errorOf(zipExport(listing(), new PassThrough().resume()))).toBe(error);
+  });
+
+  it('with what the target throws, and closes the file that it reads', async () => {
+    const error = new Error('ENOSPC');
+    let closed = false;
+    const reading: ExportFile = {
+      path: 'a',
+      bytes: 10 ** 9,
+      async *open() {
+        try {
+          for (;;) yield Buffer.alloc(65_536);
+        } finally {
+          closed = true;
+        }
+      },
+    };
+    expect(await errorOf(zipExport([reading], brokenSink(error)))).toBe(error);
+    await vi.waitFor(() => expect(closed).toBe(true));
+  });
+});

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { commandWords } from '../../../src/node/keys/command-words.ts';
+import { codeOf } from '../../trust/makers.ts';
+
+describe('a command line', () => {
+  const lines: [string, string[]][] = [
+    ['openssl dgst -sha256 -sign key.pem', ['openssl', 'dgst', '-sha256', '-sign', 'key.pem']],
+    ['  sign\t me  ', ['sign', 'me']],
+    ["sign 'a b' c", ['sign', 'a b', 'c']],
+    ['sign "a b" c', ['sign', 'a b', 'c']],
+    ["sign ''", ['sign', '']],
+    ['sign \'pkcs11:token=t;object=k\' --x="y z"', ['sign', 'pkcs11:token=t;object=k', '--x=y z']],
+    [String.raw`sign a\ b \$HOME`, ['sign', 'a b', '$HOME']],
+    [String.raw`sign "a\"b\\c\d"`, ['sign', String.raw`a"b\c\d`]],
+    ["sign '$(rm -rf /)'", ['sign', '$(rm -rf /)']],
+    ['a\'b\'"c"d', ['abcd']],
+  ];
+  it.each(lines)('%s has its words', (line, words) => {
+    expect(commandWords(line)).toEqual(words);
+  });
+
+  it.each(lines)('%s has the words that a shell gives it', (line, words) => {
+    const said = execFileSync('sh', ['-c', `printf '%s\\n' ${line}`]).toString();
+    expect(said).toBe(words.map((word) => `${word}\n`).join(''));
+  });
+
+  const refused = [
+    'a | b',
+    'a; b',
+    'a && b',
+    'a > b',
+    'a < b',
+    'a $HOME',
+    'a $(b)',
+    'a `b`',
+    'a *',
+    'a ?',
+    'a ~/b',
+    'a #b',
+    'a "$b"',
+    'a "`b`"',
+    'a\nb',
+    'a {b,c}',
+    '(a)',
+    'a [b]',
+    'a !b',
+    '',
+    '   ',
+    "''",
+    '"a',
+    "'a",
+    'a\\',
+  ];
+  it.each(refused)('%j is refused: no shell is there to act upon it', (line) => {
+    expect(codeOf(() => commandWords(line))).toBe('usage.INVALID');
+  });
+
+  it('is refused or read, whatever it is, and quoting brings every text through', () => {
+    fc.assert(
+      fc.property(fc.string(), (line) => {
+        codeOf(() => commandWords(line));
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }), (words) => {
+        const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+        expect(commandWords(['sign', ...quoted].join(' '))).toEqual(['sign', ...words]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MirrorTarget } from '../../../src/mirror/index.ts';
+import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
+import { failureOf } from '../../client/make.ts';
+import { cleanUp, filesOf, newFolder } from '../../mirror/make.ts';
+
+const open: MirrorTarget[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((target) => target.close()));
+  await cleanUp();
+});
+async function targetIn(folder: string): Promise<MirrorTarget> {
+  const target = await mirrorDirectory(folder).open();
+  open.push(target);
+  return target;
+}
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+async function all(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += new TextDecoder().decode(chunk);
+  return text;
+}
+const PRIVATE = '.drillproof-mirror';
+const lockOf = (folder: string): string => join(folder, PRIVATE, 'lock');
+
+describe('a folder as target', () => {
+  it('gives whole files their final name and leaves nothing of its own behind', async () => {
+    const folder = join(await newFolder(), 'new');
+    const target = await targetIn(folder);
+    expect(await target.isEmpty()).toBe(true);
+    await target.write('a.json', bytes('first'));
+    await target.write('a.json', bytes('2nd'));
+    await target.write('deep/er/b.json', bytes('b'));
+    expect(await target.size('a.json')).toBe(3);
+    expect(await target.size('deep/absent')).toBeUndefined();
+    expect(await target.size('no/folder')).toBeUndefined();
+    expect(await all(target.read('a.json'))).toBe('2nd');
+    expect(await target.isEmpty()).toBe(false);
+    await target.clean();
+    await target.close();
+    expect([...(await filesOf(folder)).keys()].toSorted()).toEqual(['a.json', 'deep/er/b.json']);
+    expect(await readdir(folder)).not.toContain(PRIVATE);
+  });
+
+  it('remembers a partial file and its entity tag until it is committed', async () => {
+    const folder = await newFolder();
+    const first = await (await targetIn(folder)).partial('parts/a.zip');
+    await first.restart('"v1"');
+    await first.append(bytes('hello '));
+    await first.close();
+    await open.pop()?.close();
+    const target = await targetIn(folder);
+    const second = await target.partial('parts/a.zip');
+    expect([second.bytes, second.etag]).toEqual([6, '"v1"']);
+    expect(await all(second.read())).toBe('hello ');
+    await second.append(bytes('world'));
+    expect(await target.size('parts/a.zip')).toBeUndefined();
+    await second.commit();
+    await second.close();
+    expect(await all(target.read('parts/a.zip'))).toBe('hello world');
+    expect(await readdir(join(folder, PRIVATE, 'partial'))).toEqual([]);
+  });
+
+  it('forgets what is there when a partial file is started over', async () => {
+    const folder = await newFolder();
+    const target = await targetIn(folder);
+    const partial = await target.partial('a');
+    await partial.restart('"v1"');
+    await partial.append(bytes('a long beginning'));
+    await partial.restart(undefined);
+    await partial.append(bytes('short'));
+    await partial.close();
+    const again = await target.partial('a');
+    expect([again.bytes, again.etag]).toEqual([5, undefined]);
+    await again.restart(undefined);
+    await again.close();
+    expect(await readdir(join(folder, PRIVATE, 'partial'))).toEqual([]);
+  });
+
+  it('holds exactly what was appended, in whatever pieces', async () => {
+    const folder = await newFolder();
+    const target = await targetIn(folder);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 }), async (pieces) => {
+        const partial = await target.partial('x');
+        await partial.restart(undefined);
+        for (const piece of pieces) await partial.append(piece);
+        await partial.commit();
+        expect(Buffer.concat(pieces).equals(await readFile(join(folder, 'x')))).toBe(true);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('keeps its claim until it is cleaned', async () => {
+    const folder = await newFolder();
+    const target = await targetIn(folder);
+    expect(await target.readClaim()).toBeUndefined();
+    await target.writeClaim(bytes('{}'));
+    expect(await target.readClaim()).toEqual(Buffer.from('{}'));
+    expect(await target.isEmpty()).toBe(true);
+    await target.clean();
+    expect(await target.readClaim()).toBeUndefined();
+  });
+
+  it.each(['../outside', '/etc/passwd', 'a/../../b', 'a\\b', 'C:x', '', '.', 'a//b', 'con'])(
+    'takes no path like %j',
+    async (path) => {
+      const target = await targetIn(await newFolder());
+      expect(await failureOf(target.write(path, bytes('x')))).toMatchObject({ code: 'io.KIND' });
+      expect(await failureOf(target.partial(path))).toMatchObject({ code: 'io.KIND' });
+    },
+  );
+
+  it('follows no symbolic link below its root', async () => {
+    const folder = await newFolder();
+    const outside = await newFolder();
+    await writeFile(join(outside, 'secret'), 'secret');
+    await symlink(outside, join(folder, 'parts'));
+    await symlink(join(outside, 'secret'), join(folder, 'link'));
+    const target = await targetIn(folder);
+    expect(await failureOf(target.write('parts/x', bytes('x')))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(target.size('parts/secret'))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(target.size('link'))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(all(target.read('link')))).toMatchObject({ code: 'io.KIND' });
+    await target.write('link', bytes('replaced, not followed'));
+    expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('secret');
+    expect((await stat(join(folder, 'link'))).isFile()).toBe(true);
+    expect(await readdir(outside)).toEqual(['secret']);
+  });
+
+  it('does not open when its own folder is a symbolic link', async () => {
+    const folder = await newFolder();
+    await symlink(await newFolder(), join(folder, PRIVATE));
+    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.KIND' });
+  });
+});
+
+const writeLock = async (folder: string, content: string): Promise<void> => {
+  await mkdir(join(folder, PRIVATE), { recursive: true });
+  await writeFile(lockOf(folder), content);
+};
+const lockBy = (pid: number): string => JSON.stringify({ pid, host: hostname(), nonce: 'x' });
+const deadPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
+
+describe('the lock of a folder', () => {
+  it('is held by one at a time, and free again afterwards', async () => {
+    const folder = await newFolder();
+    const target = await targetIn(folder);
+    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+    await target.close();
+    await (await mirrorDirectory(folder).open()).close();
+  });
+
+  it('of a process that lives is respected', async () => {
+    const folder = await newFolder();
+    await writeLock(folder, lockBy(process.ppid));
+    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+    expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
+  });
+
+  it('of another machine is respected, dead or alive', async () => {
+    const folder = await newFolder();
+    await writeLock(folder, JSON.stringify({ pid: deadPid(), host: 'another-machine', nonce: 'x' }));
+    expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
+  });
+
+  it.each([
+    ['a process that is dead', () => lockBy(deadPid())],
+    ['an earlier process with our own pid', () => lockBy(process.pid)],
+    ['a process that died while writing it', () => ''],
+    ['nobody that it names', () => '{"pid":"1"}'],
+  ])('of %s is taken over', async (_, content) => {
+    const folder = await newFolder();
+    await writeLock(folder, content());
+    await targetIn(folder);
+    expect(JSON.parse(await readFile(lockOf(folder), 'utf8'))).toMatchObject({ pid: process.pid });
+    expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
+  });
+
+  it('that a process moved aside before it died goes with the next one; that of a live process stays', async () => {
+    const folder = await newFolder();
+    await mkdir(join(folder, PRIVATE));
+    await writeFile(`${lockOf(folder)}.0123456789ab`, lockBy(deadPid()));
+    await writeFile(`${lockOf(folder)}.ba9876543210`, lockBy(process.ppid));
+    await (await mirrorDirectory(folder).open()).close();
+    expect(await readdir(join(folder, PRIVATE))).toEqual(['lock.ba9876543210']);
+  });
+
+  it('that is stale goes to exactly one of many who want it', async () => {
+    const folder = await newFolder();
+    await writeLock(folder, lockBy(deadPid()));
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => targetIn(folder)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createClient } from '../../../src/client/index.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { bagSink, checkMirror, type MirrorSink } from '../../../src/mirror/index.ts';
+import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
+import { openPartStore } from '../../../src/node/mirror/part-store.ts';
+import { disk, type DiskAct } from '../../faults/failing-disk.ts';
+import { etagOf, exportRef, makeExport, type ExportSource } from '../../faults/export-source.ts';
+import { cleanUp, filesOf, mirror, newFolder, source } from '../../mirror/make.ts';
+import { expectProven, refetchGuard } from '../killing.ts';
+
+vi.mock('node:fs', async (real) => (await import('../../faults/failing-disk.ts')).failingFs(await real()));
+vi.mock('node:fs/promises', async (real) =>
+  (await import('../../faults/failing-disk.ts')).failingPromises(await real()),
+);
+
+// Syncs of a disk that is none cost nothing, and there are thousands.
+if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm';
+/** Every call fails in its turn, or every fourth, from the first, where it is not asked for all. */
+const STEP = process.env['DRILLPROOF_TEST_DISK_CALLS'] === 'all' ? 1 : 4;
+
+afterEach(async () => {
+  disk.disarm();
+  await cleanUp();
+});
+
+const made = makeExport({ parts: 2, reports: 1, bytes: 3_000 });
+
+/** A place for a mirror and what it shares. */
+type Place = {
+  readonly folder: string;
+  readonly store: string;
+  readonly inside: string;
+  readonly sink: () => Promise<MirrorSink>;
+};
+
+const KINDS = ['plain', 'bag', 'store'] as const;
+async function placeOf(kind: (typeof KINDS)[number]): Promise<Place> {
+  const [folder, store] = [join(await newFolder(), 'new'), join(await newFolder(), 'store')];
+  const sinks = {
+    plain: async () => mirrorDirectory(folder),
+    bag: async () =>
+      bagSink(mirrorDirectory(folder), { tool: 'test', evidenceExportId: exportRef.evidenceExportId }),
+    store: async () => mirrorDirectory(folder, { store: await openPartStore(store, { link: 'copy' }) }),
+  };
+  return { folder, store, inside: kind === 'bag' ? 'data/' : '', sink: sinks[kind] };
+}
+
+/** Mirrors there; the code of what ended it, if anything did. */
+async function mirrorInto({ folder, sink }: Place, server: ExportSource): Promise<string> {
+  try {
+    const { receipt } = await mirror(server, folder, { to: await sink(), concurrency: 1 });
+    return receipt.outcome;
+  } catch (error) {
+    if (error instanceof DrillproofError) return error.code;
+    throw error;
+  }
+}
+
+const here = async (folder: string) => filesOf(folder).catch(() => new Map<string, Uint8Array>());
+
+async function expectSound({ folder, store, inside }: Place): Promise<string[]> {
+  for (const [path, bytes] of await here(store)) {
+    if (!path.startsWith('sha256/')) continue;
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(basename(path));
+  }
+  return (await here(folder)).size === 0 ? [] : expectProven(made, folder, inside);
+}
+
+/** That the next run, with nothing in its way, completes what this one left, and leaves nothing but the mirror. */
+async function expectMended(place: Place, server: ExportSource): Promise<void> {
+  const guard = refetchGuard(server);
+  guard.note(await expectSound(place));
+  expect(await mirrorInto(place, server)).toBe('complete');
+  expect(guard.again()).toEqual([]);
+  expect((await expectSound(place)).length).toBe(made.files.size);
+  const cwd = join(place.folder, place.inside);
+  execFileSync('sha256sum', ['--quiet', '--strict', '-c', 'SHA256SUMS'], { cwd });
+  expect([...(await filesOf(place.folder)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
+}
+
+/** Lets every call of a kind fail in turn, each in a new place; gives the codes in their order. */
+async function failEach(kind: (typeof KINDS)[number], act: DiskAct, errno: string): Promise<string[]> {
+  const server = await source(made);
+  const codes: string[] = [];
+  for (let nth = 1; ; nth += STEP) {
+    const place = await placeOf(kind);
+    disk.arm(act, nth, errno);
+    const outcome = await mirrorInto(place, server);
+    const { struck } = disk;
+    disk.disarm();
+    if (!struck) {
+      expect(outcome).toBe('complete');
+      return codes;
+    }
+    codes.push(outcome);
+    await expectMended(place, server);
+  }
+}
+
+describe.each(KINDS)('a disk under a mirror (%s) on which any one call fails', (kind) => {
+  it.each([
+    ['write', 'ENOSPC', 'io.DISK_FULL'],
+    ['write', 'EIO', 'io.WRITE_FAILED'],
+    ['sync', 'EIO', 'io.WRITE_FAILED'],
+    ['rename', 'EIO', 'io.WRITE_FAILED'],
+    ['rename', 'ENOSPC', 'io.DISK_FULL'],
+    ['open', 'EIO', 'io.WRITE_FAILED'],
+    ['mkdir', 'ENOSPC', 'io.DISK_FULL'],
+    ['truncate', 'EIO', 'io.WRITE_FAILED'],
+    ['remove', 'EIO', 'io.WRITE_FAILED'],
+  ] as const)('%s with %s: ends with %s, and the next run completes', async (act, errno, code) => {
+    const codes = await failEach(kind, act, errno);
+    expect(codes.length).toBeGreaterThan(0);
+    expect(new Set(codes)).toEqual(new Set([code]));
+  });
+});
+
+const [PART = ''] = made.files.keys();
+const endsWith = (path: string): RegExp => new RegExp(`/${path.replaceAll('.', '\\.')}$`);
+
+async function wholePlace(server: ExportSource): Promise<Place> {
+  const place = await placeOf('plain');
+  expect(await mirrorInto(place, server)).toBe('complete');
+  return place;
+}
+
+/** A place where a run ended in the middle of the first part. */
+async function placeUnderWay(): Promise<Place> {
+  const place = await placeOf('plain');
+  const target = await mirrorDirectory(place.folder).open();
+  const partial = await target.partial(PART);
+  const bytes = made.files.get(PART)!;
+  await partial.restart(etagOf(bytes));
+  await partial.append(bytes.subarray(0, 1_000));
+  await partial.close();
+  await target.close();
+  return place;
+}
+
+describe('bytes that a disk may have lost', () => {
+  it('are not taken up by the next run, which would find them whole and sync nothing', async () => {
+    const server = await source(made);
+    const place = await placeOf('plain');
+    disk.arm('sync', 1, 'EIO', /\.partial$/);
+    expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
+    expect(server.requests(PART)).toHaveLength(1);
+    disk.disarm();
+    await expectMended(place, server);
+    expect(server.requests(PART)).toHaveLength(2);
+  });
+
+  it.each(['read', 'look'] as const)(
+    'in a file of the mirror (%s) are unreadable, not damaged',
+    async (act) => {
+      const server = await source(made);
+      const place = await wholePlace(server);
+      disk.arm(act, 1, 'EIO', endsWith(PART));
+      const client = createClient({ baseUrl: server.url, token: 'a-token' });
+      const check = await checkMirror(exportRef, { client, to: await place.sink() });
+      expect(check).toMatchObject({ outcome: 'unreadable', faults: [{ path: PART, found: 'unreadable' }] });
+    },
+  );
+
+  it.each(['read', 'look'] as const)('in a file of the mirror (%s) are fetched again', async (act) => {
+    const server = await source(made);
+    const place = await wholePlace(server);
+    disk.arm(act, 1, 'EIO', endsWith(PART));
+    const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
+    expect(events).toContainEqual({ type: 'looked', path: PART, bytes: 3_000, found: 'unreadable' });
+    expect(receipt.files.find(({ path }) => path === PART)?.state).toBe('fetched');
+    expect((await expectSound(place)).length).toBe(made.files.size);
+  });
+
+  it('in a document of the mirror end the run: what it is a mirror of cannot be told', async () => {
+    const server = await source(made);
+    const place = await wholePlace(server);
+    for (const name of ['export.json', 'manifest.json']) {
+      disk.arm('read', 1, 'EIO', endsWith(name));
+      expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
+      disk.disarm();
+      await expectMended(place, server);
+    }
+  });
+
+  it('are not kept under a name that may be lost: the next run makes the names durable that it finds', async () => {
+    const one = makeExport({ parts: 1, reports: 0 });
+    const [server, place] = [await source(one), await placeOf('plain')];
+    const parts = join(place.folder, 'parts');
+    for (const times of [1, 1]) {
+      disk.arm('sync', 1, 'EIO', /\/parts$/);
+      expect(await mirrorInto(place, server)).toBe('io.WRITE_FAILED');
+      expect(await readdir(parts)).toHaveLength(times);
+      expect((await here(place.folder)).has('manifest.json')).toBe(false);
+    }
+    disk.disarm();
+    expect(await mirrorInto(place, server)).toBe('complete');
+  });
+
+  it.each(['read', 'look'] as const)('at any one call (%s) over a whole mirror harm nothing', async (act) => {
+    const server = await source(made);
+    const place = await wholePlace(server);
+    for (let nth = 1; ; nth++) {
+      disk.arm(act, nth, 'EIO');
+      const outcome = await mirrorInto(place, server);
+      const { struck } = disk;
+      disk.disarm();
+      expect(['complete', 'io.UNREADABLE', 'io.WRITE_FAILED']).toContain(outcome);
+      expect((await expectSound(place)).length).toBe(made.files.size);
+      if (struck) continue;
+      expect(nth).toBeGreaterThan(made.files.size);
+      break;
+    }
+    await expectMended(place, server);
+  });
+
+  it('in a part on its way end the run, and the next one fetches it from its beginning', async () => {
+    const [server, place] = [await source(made), await placeUnderWay()];
+    disk.arm('read', 1, 'EIO', /\.partial$/);
+    expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
+    disk.disarm();
+    await expectMended(place, server);
+    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
+  });
+
+  it('in the note of a part on its way cost that part alone', async () => {
+    const [server, place] = [await source(made), await placeUnderWay()];
+    disk.arm('read', 1, 'EIO', /\.etag$/);
+    expect(await mirrorInto(place, server)).toBe('complete');
+    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
+  });
+
+  it('are not suspected where nothing failed: a part on its way goes on where it stopped', async () => {
+    const [server, place] = [await source(made), await placeUnderWay()];
+    expect(await mirrorInto(place, server)).toBe('complete');
+    expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual(['bytes=1000-']);
+  });
+});

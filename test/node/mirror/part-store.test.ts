@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
+import { openPartStore, type PartStoreOptions } from '../../../src/node/mirror/part-store.ts';
+import { createClient } from '../../../src/client/index.ts';
+import { mirrorExport } from '../../../src/mirror/index.ts';
+import { failureOf } from '../../client/make.ts';
+import { exportRef, makeExport } from '../../faults/export-source.ts';
+import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
+
+afterEach(cleanUp);
+const made = makeExport();
+const ALL = [...made.files.keys()];
+const [PART = ''] = ALL;
+const WHOLE = Buffer.from(made.files.get(PART) ?? []);
+const expected = { digest: digestOf(WHOLE), bytes: WHOLE.length };
+const placeIn = (store: string): string => {
+  const hex = expected.digest.slice('sha256:'.length);
+  return join(store, 'sha256', hex.slice(0, 2), hex);
+};
+
+const inode = async (file: string): Promise<number> => (await stat(file)).ino;
+
+async function mirrorWith(
+  server: { readonly url: string },
+  folder: string,
+  store: string,
+  options?: PartStoreOptions,
+) {
+  const receipt = await mirrorExport(exportRef, {
+    client: createClient({ baseUrl: server.url, token: 'a-token' }),
+    to: mirrorDirectory(folder, { store: await openPartStore(store, options) }),
+  });
+  const states = receipt.files.filter(({ path }) => ALL.includes(path)).map(({ state }) => state);
+  return { receipt, states: new Set(states) };
+}
+
+describe('a store that mirrors share', () => {
+  it.each(['auto', 'hardlink', 'copy'] as const)(
+    'gives by %s what another mirror fetched, and nothing is asked of the source',
+    async (link) => {
+      const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
+      const server = await source(made);
+      expect((await mirrorWith(server, first, store, { link })).states).toEqual(new Set(['fetched']));
+      expect((await mirrorWith(server, second, store, { link })).states).toEqual(new Set(['linked']));
+      for (const path of ALL) {
+        expect(server.requests(path)).toHaveLength(1);
+        expect(await readFile(join(second, path))).toEqual(Buffer.from(made.files.get(path) ?? []));
+      }
+      const same = (await inode(join(second, PART))) === (await inode(placeIn(store)));
+      if (link !== 'auto') expect(same).toBe(link === 'hardlink');
+      expect(await readdir(join(store, 'tmp'))).toEqual([]);
+      expect([...(await filesOf(second)).keys()].filter((path) => path.startsWith('.'))).toEqual([]);
+    },
+  );
+
+  it('is filled by a mirror that is complete already', async () => {
+    const [store, folder] = [await newFolder(), await newFolder()];
+    const server = await source(made);
+    await mirrorWith(server, folder, await newFolder());
+    await mirrorWith(server, folder, store);
+    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+  });
+
+  it.each([
+    ['a changed byte', (bytes: Buffer) => bytes.fill(0, 7, 8)],
+    ['a lost end', (bytes: Buffer) => bytes.subarray(0, -1)],
+    ['nothing left', () => Buffer.of()],
+  ])('never gives a file with %s, and replaces it', async (_, damage) => {
+    const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
+    const server = await source(made);
+    await mirrorWith(server, first, store, { link: 'copy' });
+    await writeFile(placeIn(store), damage(await readFile(placeIn(store))));
+    const { receipt } = await mirrorWith(server, second, store, { link: 'copy' });
+    expect(receipt.files.find(({ path }) => path === PART)?.state).toBe('fetched');
+    expect(await readFile(join(second, PART))).toEqual(WHOLE);
+    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+  });
+
+  it('heals both names when a byte rots that they share', async () => {
+    const [store, folder] = [await newFolder(), await newFolder()];
+    const server = await source(made);
+    await mirrorWith(server, folder, store, { link: 'hardlink' });
+    await writeFile(placeIn(store), Buffer.from(WHOLE).fill(0, 7, 8));
+    expect(await readFile(join(folder, PART))).not.toEqual(WHOLE);
+    await mirrorWith(server, folder, store, { link: 'hardlink' });
+    expect(await readFile(join(folder, PART))).toEqual(WHOLE);
+    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+  });
+
+  it('serves mirrors that run at the same time', async () => {
+    const store = await newFolder();
+    const server = await source(made);
+    const folders = await Promise.all(Array.from({ length: 6 }, newFolder));
+    await Promise.all(folders.map((folder) => mirrorWith(server, folder, store)));
+    for (const folder of folders) expect(await readFile(join(folder, PART))).toEqual(WHOLE);
+    expect(await readFile(placeIn(store))).toEqual(WHOLE);
+    expect(await readdir(join(store, 'tmp'))).toEqual([]);
+  });
+
+  it('is asked when the source has deleted the export and a file here is gone', async () => {
+    const [store, folder] = [await newFolder(), await newFolder()];
+    await mirrorWith(await source(made), folder, store, { link: 'copy' });
+    await rm(join(folder, PART));
+    const gone = await source({
+      ...made,
+      resource: {
+        ...made.resource,
+        deletion: { state: 'deleted', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 },
+      },
+    });
+    const { receipt } = await mirrorWith(gone, folder, store, { link: 'copy' });
+    expect(receipt).toMatchObject({ outcome: 'complete', manifestFrom: 'target' });
+    expect(gone.requests(PART)).toEqual([]);
+  });
+
+  it('takes away what dead processes left in it, and nothing of those that live', async () => {
+    const store = await newFolder();
+    const host = digestOf(new TextEncoder().encode(hostname())).slice(-12);
+    const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+    await mkdir(join(store, 'tmp'));
+    await writeFile(join(store, 'tmp', `${dead}-${host}-0123-4567`), 'left');
+    await writeFile(join(store, 'tmp', `${process.ppid}-${host}-0123-4567`), 'under way');
+    await writeFile(join(store, 'tmp', `${dead}-elsewhere-0123-4567`), 'of another machine');
+    await openPartStore(store);
+    expect((await readdir(join(store, 'tmp'))).toSorted()).toEqual(
+      [`${process.ppid}-${host}-0123-4567`, `${dead}-elsewhere-0123-4567`].toSorted(),
+    );
+  });
+
+  it('follows no symbolic link in the place of a file', async () => {
+    const [store, folder, outside] = [await newFolder(), await newFolder(), await newFolder()];
+    await mirrorWith(await source(made), await newFolder(), store);
+    await writeFile(join(outside, 'other'), WHOLE);
+    await rm(placeIn(store));
+    await symlink(join(outside, 'other'), placeIn(store));
+    expect(await failureOf(mirrorWith(await source(made), folder, store))).toMatchObject({ code: 'io.KIND' });
+  });
+
+  it('that cannot do what is forced says so', async () => {
+    const store = await openPartStore('/dev/shm/drillproof-part-store-test', { link: 'hardlink' });
+    try {
+      const folder = await newFolder();
+      await writeFile(join(folder, 'part'), WHOLE);
+      expect(await failureOf(store.put(expected, join(folder, 'part')))).toMatchObject({
+        code: 'io.WRITE_FAILED',
+        details: { errno: 'EXDEV' },
+      });
+    } finally {
+      await rm('/dev/shm/drillproof-part-store-test', { recursive: true });
+    }
+  });
+
+  it('copies where the two lie on different file systems', async () => {
+    const folder = '/dev/shm/drillproof-part-store-auto';
+    try {
+      const store = await openPartStore(folder);
+      const here = await newFolder();
+      await writeFile(join(here, 'part'), WHOLE);
+      await chmod(join(here, 'part'), 0o644);
+      await store.put(expected, join(here, 'part'));
+      expect(await store.take(expected, join(here, 'copy'))).toBe(true);
+      expect(await readFile(join(here, 'copy'))).toEqual(WHOLE);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

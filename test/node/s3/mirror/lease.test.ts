@@ -1,0 +1,138 @@
+import { hostname } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { PutBucketVersioningCommand } from '@aws-sdk/client-s3';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openBucket, type Bucket } from '../../../../src/node/s3/bucket.ts';
+import { takeLease, type Lease, type LeaseOptions } from '../../../../src/node/s3/mirror/lease.ts';
+import { loadSdk } from '../../../../src/node/s3/sdk.ts';
+import { failureOf } from '../../../client/make.ts';
+import { locationOf, needS3, objectsIn, store } from '../make.ts';
+
+const s3 = await needS3();
+afterAll(() => s3.stop());
+
+const FOLDER = 'a/lease/';
+const FIRST = `${FOLDER}000000001`;
+const sleep = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
+
+async function bucketOf(name: string): Promise<Bucket> {
+  return openBucket(await loadSdk(), locationOf(s3.url(name)), { env: s3.env });
+}
+
+/** A holder as the object of a lease names it. */
+const holder = (rest: object): string =>
+  JSON.stringify({ nonce: 'another', host: 'elsewhere', machine: 'another', pid: 1, ...rest });
+
+async function race(bucket: Bucket, times: number, options: LeaseOptions = {}): Promise<Lease[]> {
+  const tries = Array.from({ length: times }, () => takeLease(bucket, FOLDER, options));
+  const ended = await Promise.allSettled(tries);
+  const codes = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason.code)] : []));
+  expect(codes.every((code) => code === 'io.LOCKED')).toBe(true);
+  return ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+}
+
+describe('the lease of a prefix', () => {
+  it('is held by one, and leaves nothing behind', async () => {
+    const name = await s3.bucket();
+    const bucket = await bucketOf(name);
+    const lease = await takeLease(bucket, FOLDER);
+    expect((await failureOf(takeLease(bucket, FOLDER))).code).toBe('io.LOCKED');
+    await lease.assertHeld();
+    await lease.release();
+    expect((await objectsIn(s3, name)).size).toBe(0);
+    await (await takeLease(bucket, FOLDER)).release();
+  });
+
+  it('is got by exactly one of several that ask at once', async () => {
+    const name = await s3.bucket();
+    for (let n = 0; n < 5; n++) {
+      const won = await race(await bucketOf(name), 6);
+      expect(won).toHaveLength(1);
+      await won[0]!.release();
+      expect((await objectsIn(s3, name)).size).toBe(0);
+    }
+  });
+
+  it('is got by exactly one where the server ignores conditions, as Ceph does in a bucket with versions', async () => {
+    const Bucket = await s3.bucket();
+    const VersioningConfiguration = { Status: 'Enabled' } as const;
+    await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
+    expect(await race(await bucketOf(Bucket), 4)).toHaveLength(1);
+  });
+
+  it('is taken over when it was not renewed, by exactly one, and its old holder knows', async () => {
+    const bucket = await bucketOf(await s3.bucket());
+    // Held up for longer than the lease lasts: its timer does not run.
+    const first = await takeLease(bucket, FOLDER, { ttlMs: 1_000_000, elapsedMs: late(1_000_000) });
+    await sleep(2_100);
+    const [second, ...more] = await race(bucket, 4, { ttlMs: 1_000 });
+    expect(more).toEqual([]);
+    expect((await failureOf(first.assertHeld())).code).toBe('io.LOCKED');
+    await second!.assertHeld();
+    await first.release();
+    expect((await failureOf(takeLease(bucket, FOLDER))).code).toBe('io.LOCKED');
+    await second!.release();
+  });
+
+  it('is kept by being renewed', async () => {
+    const bucket = await bucketOf(await s3.bucket());
+    const lease = await takeLease(bucket, FOLDER, { ttlMs: 2_000 });
+    await sleep(4_000);
+    expect((await failureOf(takeLease(bucket, FOLDER, { ttlMs: 2_000 }))).code).toBe('io.LOCKED');
+    await lease.release();
+  });
+
+  it('is lost when its object is gone', async () => {
+    const name = await s3.bucket();
+    const bucket = await bucketOf(name);
+    const lease = await takeLease(bucket, FOLDER, { elapsedMs: late(60_000) });
+    await bucket.remove(FIRST);
+    expect((await failureOf(lease.assertHeld())).code).toBe('io.LOCKED');
+    await lease.release();
+    expect((await objectsIn(s3, name)).size).toBe(0);
+  });
+
+  it('is left until it expires to whoever may be alive, and to what is no holder', async () => {
+    const contents = [
+      holder({ pid: 999_999 }), // of another machine
+      holder({ host: hostname(), pid: 999_999 }), // of another machine with our name
+      'x',
+      'x'.repeat(10_000),
+    ];
+    const names = await Promise.all(contents.map(() => s3.bucket()));
+    for (const [at, name] of names.entries()) {
+      await store(s3, name, FIRST, contents[at]!);
+      expect((await failureOf(takeLease(await bucketOf(name), FOLDER))).code).toBe('io.LOCKED');
+    }
+    await sleep(2_100);
+    for (const name of names) {
+      await (await takeLease(await bucketOf(name), FOLDER, { ttlMs: 1_000 })).release();
+      expect((await objectsIn(s3, name)).size).toBe(0);
+    }
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is taken over at once from a dead process of this machine',
+    async () => {
+      const name = await s3.bucket();
+      const bucket = await bucketOf(name);
+      const lease = await takeLease(bucket, FOLDER);
+      const own = (await objectsIn(s3, name)).get(FIRST);
+      await lease.release();
+      const { pid } = spawnSync(process.execPath, ['-e', '']);
+      await store(
+        s3,
+        name,
+        FIRST,
+        JSON.stringify({ ...JSON.parse(String(Buffer.from(own!))), nonce: 'x', pid }),
+      );
+      await (await takeLease(bucket, FOLDER)).release();
+    },
+  );
+});
+
+/** A clock on which so much passes after its first look. */
+function late(ms: number): () => number {
+  let looks = 0;
+  return () => (looks++ === 0 ? 0 : ms);
+}

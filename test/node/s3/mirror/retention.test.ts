@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  HeadObjectCommand,
+  ListObjectVersionsCommand,
+} from '@aws-sdk/client-s3';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { isRetained } from '../../../../src/node/s3/mirror/retention.ts';
+import { makeExport } from '../../../faults/export-source.ts';
+import { failureOf } from '../../../client/make.ts';
+import { cleanUp, source } from '../../../mirror/make.ts';
+import { mirrorTo, needS3, objectsIn, sinkTo } from '../make.ts';
+
+const s3 = await needS3();
+afterAll(() => s3.stop());
+afterEach(cleanUp);
+
+const HOUR_MS = 3_600_000;
+const untilMs = Math.floor(Date.now() / 1000) * 1000 + HOUR_MS;
+
+async function lockedBucket(): Promise<string> {
+  const Bucket = `test-${randomUUID()}`;
+  await s3.client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+  return Bucket;
+}
+
+const lockOf = async (Bucket: string, Key: string) => {
+  const facts = await s3.client.send(new HeadObjectCommand({ Bucket, Key }));
+  const { ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus } = facts;
+  return [ObjectLockMode, ObjectLockRetainUntilDate?.getTime(), ObjectLockLegalHoldStatus];
+};
+
+describe('a mirror that is to be retained', () => {
+  it('is locked, every object of it, large ones too, and cannot be deleted', async () => {
+    const Bucket = await lockedBucket();
+    const made = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
+    const retention = { retain: { mode: 'GOVERNANCE', untilMs }, legalHold: true } as const;
+    await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(made));
+    const keys = [...(await objectsIn(s3, Bucket)).keys()];
+    expect(keys.length).toBeGreaterThanOrEqual(6);
+    for (const key of keys) expect(await lockOf(Bucket, key), key).toEqual(['GOVERNANCE', untilMs, 'ON']);
+    const { Versions = [] } = await s3.client.send(
+      new ListObjectVersionsCommand({ Bucket, Prefix: 'a/parts/' }),
+    );
+    const [{ Key, VersionId } = {}] = Versions;
+    await expect(s3.client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }))).rejects.toThrow();
+  });
+
+  it('may be retained by a later run, and for longer', async () => {
+    const Bucket = await lockedBucket();
+    const server = await source(makeExport());
+    const url = s3.url(Bucket, 'a');
+    await mirrorTo(sinkTo(s3, url), server);
+    const [key = ''] = [...(await objectsIn(s3, Bucket)).keys()].filter((one) => one.includes('/parts/'));
+    expect(await lockOf(Bucket, key)).toEqual([undefined, undefined, undefined]);
+    for (const until of [untilMs, untilMs + HOUR_MS]) {
+      const retention = { retain: { mode: 'COMPLIANCE', untilMs: until } } as const;
+      const { files } = await mirrorTo(sinkTo(s3, url, { retention }), server);
+      expect(files.every(({ state }) => state === 'kept')).toBe(true);
+      expect((await lockOf(Bucket, key)).slice(0, 2)).toEqual(['COMPLIANCE', until]);
+    }
+  });
+
+  it('is refused, before anything is written, where the bucket has no object lock', async () => {
+    const bucket = await s3.bucket();
+    const to = sinkTo(s3, s3.url(bucket, 'a'), { retention: { legalHold: true } });
+    expect((await failureOf(mirrorTo(to, await source(makeExport())))).code).toBe('io.KIND');
+    expect((await objectsIn(s3, bucket)).size).toBe(0);
+  });
+});
+
+const stated = (mode: string | undefined, ms: number, hold?: string) => ({
+  ObjectLockMode: mode,
+  ObjectLockRetainUntilDate: new Date(ms),
+  ObjectLockLegalHoldStatus: hold,
+});
+
+describe('whether an object is retained as asked', () => {
+  const asked = { retain: { mode: 'GOVERNANCE', untilMs: 5_500 } } as const;
+  it.each([
+    ['until then', stated('GOVERNANCE', 5_500), asked, true],
+    ['to the second', stated('GOVERNANCE', 5_000), asked, true],
+    ['for less', stated('GOVERNANCE', 4_999), asked, false],
+    ['for longer', stated('GOVERNANCE', 9_000), asked, true],
+    ['more strictly', stated('COMPLIANCE', 5_500), asked, true],
+    [
+      'less strictly',
+      stated('GOVERNANCE', 5_500),
+      { retain: { mode: 'COMPLIANCE', untilMs: 5_500 } } as const,
+      false,
+    ],
+    ['not at all', {}, asked, false],
+    ['without the hold', stated('GOVERNANCE', 5_500, 'OFF'), { ...asked, legalHold: true }, false],
+    ['with the hold', stated('GOVERNANCE', 5_500, 'ON'), { ...asked, legalHold: true }, true],
+    ['as nobody asked', {}, {}, true],
+  ])('%s', (_, facts, retention, answer) => {
+    expect(isRetained(facts, retention)).toBe(answer);
+  });
+});

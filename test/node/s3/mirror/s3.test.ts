@@ -1,0 +1,327 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CreateMultipartUploadCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import {
+  exportRef,
+  makeExport,
+  sendBytes,
+  type Fault,
+  type TestExport,
+} from '../../../faults/export-source.ts';
+import { failureOf } from '../../../client/make.ts';
+import { cleanUp, newFolder, source } from '../../../mirror/make.ts';
+import { bagSink } from '../../../../src/mirror/index.ts';
+import { openPartStore } from '../../../../src/node/mirror/part-store.ts';
+import { loadSdk } from '../../../../src/node/s3/sdk.ts';
+import { locationOf, mirrorTo, needS3, objectsIn, sha256, sinkTo, store, uploadsIn } from '../make.ts';
+
+const s3 = await needS3();
+afterAll(() => s3.stop());
+afterEach(cleanUp);
+
+const MIB = 1024 * 1024;
+const PREFIX = 'archive/one';
+
+/** Sends a file with its last byte changed. */
+function flipping(bad: string): Fault {
+  return ({ path, bytes, seen, response }) => {
+    if (path !== bad) return false;
+    const wrong = Uint8Array.from(bytes);
+    wrong[wrong.length - 1]! ^= 1;
+    sendBytes(response, seen, wrong);
+    return true;
+  };
+}
+
+/** A source that lets a test do something before a file is sent. */
+async function slowSource(made: TestExport, before: (request: Parameters<Fault>[0]) => Promise<boolean>) {
+  return source(made, (request) => {
+    if (!made.files.has(request.path)) return false;
+    void before(request).then(() => sendBytes(request.response, request.seen, request.bytes));
+    return true;
+  });
+}
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+/** That every listed file is there and right, and nothing of the sink's own. */
+function expectWhole(
+  made: TestExport,
+  objects: ReadonlyMap<string, Uint8Array>,
+  prefix = `${PREFIX}/`,
+): void {
+  for (const [path, bytes] of made.files)
+    expect(sha256(objects.get(prefix + path) ?? new Uint8Array(1))).toBe(sha256(bytes));
+  expect(sha256(objects.get(`${prefix}manifest.json`) ?? new Uint8Array())).toBe(made.manifestDigest);
+  expect([...objects.keys()].filter((key) => key.includes('/.drillproof-mirror/'))).toEqual([]);
+}
+
+describe('a mirror in S3', () => {
+  it.each([
+    ['no bytes at all', 0],
+    ['few bytes', 5_000],
+    ['exactly one part of an upload', 8 * MIB],
+    ['a byte more than one part', 8 * MIB + 1],
+    ['several parts', 20 * MIB],
+  ])('is whole, and kept by the next run, with files of %s', async (_, bytes) => {
+    const bucket = await s3.bucket();
+    const made = makeExport({ parts: 2, reports: 1, bytes });
+    const server = await source(made);
+    const to = sinkTo(s3, s3.url(bucket, PREFIX));
+    const first = await mirrorTo(to, server);
+    expect(first.files.filter(({ state }) => state === 'fetched').length).toBeGreaterThanOrEqual(3);
+    expectWhole(made, await objectsIn(s3, bucket));
+    const asked = [...made.files.keys()].map((path) => server.requests(path).length);
+    const second = await mirrorTo(to, server);
+    expect(second.files.every(({ state }) => state === 'kept')).toBe(true);
+    expect([...made.files.keys()].map((path) => server.requests(path).length)).toEqual(asked);
+    expect(await uploadsIn(s3, bucket)).toEqual([]);
+  });
+
+  it('lies beside what has a similar name, and does not touch it', async () => {
+    const bucket = await s3.bucket();
+    const others = ['archive/one-more/parts/a.zip', 'archive/one.txt', 'archive/on'];
+    for (const key of others) await store(s3, bucket, key, 'another');
+    const made = makeExport();
+    await mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await source(made));
+    const objects = await objectsIn(s3, bucket);
+    expectWhole(made, objects);
+    for (const key of others) expect(String(Buffer.from(objects.get(key) ?? []))).toBe('another');
+  });
+
+  it('is refused where something else lies', async () => {
+    const bucket = await s3.bucket();
+    await store(s3, bucket, `${PREFIX}/notes.txt`, 'mine');
+    const mirrored = mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await source(makeExport()));
+    expect((await failureOf(mirrored)).code).toBe('mirror.TARGET_FOREIGN');
+    expect([...(await objectsIn(s3, bucket)).keys()]).toEqual([`${PREFIX}/notes.txt`]);
+  });
+
+  it('may have the bucket to itself', async () => {
+    const bucket = await s3.bucket();
+    const made = makeExport();
+    await mirrorTo(sinkTo(s3, s3.url(bucket)), await source(made));
+    expectWhole(made, await objectsIn(s3, bucket), '');
+  });
+
+  it.each([
+    ['small', 5_000],
+    ['large', 9 * MIB],
+  ])('never shows wrong bytes of a %s file, nor keeps what came of them', async (_, bytes) => {
+    const bucket = await s3.bucket();
+    const made = makeExport({ parts: 2, bytes });
+    const [bad = ''] = made.files.keys();
+    const server = await source(made, flipping(bad));
+    const to = sinkTo(s3, s3.url(bucket, PREFIX));
+    expect((await failureOf(mirrorTo(to, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
+    const keys = [...(await objectsIn(s3, bucket)).keys()];
+    expect(keys).not.toContain(`${PREFIX}/${bad}`);
+    expect(keys).not.toContain(`${PREFIX}/manifest.json`);
+    expect(await uploadsIn(s3, bucket)).toEqual([]);
+    await mirrorTo(to, await source(made));
+    expectWhole(made, await objectsIn(s3, bucket));
+  });
+
+  it.each([
+    ['small', 5_000],
+    ['large', 9 * MIB],
+  ])('replaces a %s object that rots, only when the new one is proven', async (_, bytes) => {
+    const bucket = await s3.bucket();
+    const made = makeExport({ parts: 2, bytes });
+    const [path = ''] = made.files.keys();
+    const to = sinkTo(s3, s3.url(bucket, PREFIX));
+    await mirrorTo(to, await source(made));
+    const rotten = Uint8Array.from(made.files.get(path) ?? []);
+    rotten[bytes - 1]! ^= 1;
+    await store(s3, bucket, `${PREFIX}/${path}`, rotten);
+    await failureOf(mirrorTo(to, await source(made, flipping(path))));
+    expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}/${path}`)!)).toBe(sha256(rotten));
+    const receipt = await mirrorTo(to, await source(made));
+    expect(receipt.files.filter(({ state }) => state === 'fetched').map((file) => file.path)).toEqual([path]);
+    expectWhole(made, await objectsIn(s3, bucket));
+  });
+
+  it('leaves alone what another writer put under a final name meanwhile', async () => {
+    const bucket = await s3.bucket();
+    const made = makeExport({ parts: 1, reports: 0 });
+    const [path = ''] = made.files.keys();
+    const meddling = async (request: Parameters<Fault>[0]) => {
+      if (request.path === path) await store(s3, bucket, `${PREFIX}/${path}`, 'of another');
+      return false;
+    };
+    const mirrored = mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await slowSource(made, meddling));
+    expect((await failureOf(mirrored)).code).toBe('io.EXISTS');
+    expect(String(Buffer.from((await objectsIn(s3, bucket)).get(`${PREFIX}/${path}`)!))).toBe('of another');
+  });
+
+  it('is made by one of two that begin at once', async () => {
+    const bucket = await s3.bucket();
+    const made = makeExport({ parts: 5 });
+    const server = await source(made);
+    const runs = [1, 2, 3].map(() => mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), server));
+    const ended = await Promise.allSettled(runs);
+    const codes = ended.flatMap((run) => (run.status === 'rejected' ? [String(run.reason.code)] : []));
+    expect(codes).toEqual(['io.LOCKED', 'io.LOCKED']);
+    expectWhole(made, await objectsIn(s3, bucket));
+  });
+
+  it('sweeps the unfinished uploads of killed runs, and no others', async () => {
+    const Bucket = await s3.bucket();
+    const made = makeExport({ parts: 1 });
+    const ours = `${PREFIX}/parts/gone.zip`;
+    const others = ['archive/one-more/parts/x.zip', `${PREFIX}/elsewhere/x.zip`, 'archive/x'];
+    for (const Key of [ours, ...others])
+      await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    await mirrorTo(sinkTo(s3, s3.url(Bucket, PREFIX)), await source(made));
+    expect((await uploadsIn(s3, Bucket)).toSorted()).toEqual(others.toSorted());
+  });
+
+  it('goes into a bucket with versions too', async () => {
+    const Bucket = await s3.bucket();
+    const VersioningConfiguration = { Status: 'Enabled' } as const;
+    await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
+    const made = makeExport();
+    const to = sinkTo(s3, s3.url(Bucket, PREFIX));
+    await mirrorTo(to, await source(made));
+    const [path = ''] = made.files.keys();
+    await store(s3, Bucket, `${PREFIX}/${path}`, 'rotten');
+    await mirrorTo(to, await source(made));
+    expectWhole(made, await objectsIn(s3, Bucket));
+  });
+
+  it.each([
+    ['a bucket that does not exist', 'io.NOT_FOUND', () => s3.url('no-such-bucket'), s3.env],
+    ['no way to the server', 'io.UNREADABLE', () => s3.url('bucket', '', 'http://127.0.0.1:1'), s3.env],
+  ])('ends with %s: %s, without a secret', async (_, code, url, env) => {
+    const failure = await failureOf(mirrorTo(sinkTo(s3, url(), { env }), await source(makeExport())));
+    expect(failure.code).toBe(code);
+    expect(JSON.stringify([failure.message, failure.path])).not.toContain(env['AWS_SECRET_ACCESS_KEY']);
+  });
+
+  it('ends where the credentials lack the right, without a secret', async () => {
+    const bucket = await s3.bucket();
+    const to = sinkTo(s3, s3.url(bucket, PREFIX), { env: s3.strangerEnv });
+    const failure = await failureOf(mirrorTo(to, await source(makeExport())));
+    expect(failure.code).toBe('io.UNREADABLE');
+    expect(failure.message).toContain('lack the right');
+    expect(failure.message).not.toContain(s3.strangerEnv['AWS_SECRET_ACCESS_KEY']);
+  });
+
+  it('refuses paths that could lead elsewhere', async () => {
+    const target = await sinkTo(s3, s3.url(await s3.bucket(), PREFIX)).open();
+    try {
+      for (const path of ['../a', 'a//b', '/a', 'a/../b', 'a\\b']) {
+        expect((await failureOf(target.write(path, new Uint8Array()))).code).toBe('io.KIND');
+        expect((await failureOf(target.partial(path))).code).toBe('io.KIND');
+      }
+    } finally {
+      await target.close();
+    }
+  });
+
+  it('takes portable names with odd characters, and gives them back', async () => {
+    const bucket = await s3.bucket();
+    const names = ['a b.txt', 'a+b.txt', 'a%20b.txt', 'é & <x>.txt'.replaceAll(/[<>]/g, ''), "it's (1)!.txt"];
+    const target = await sinkTo(s3, s3.url(bucket, PREFIX)).open();
+    for (const name of names) await target.write(`odd/${name}`, Buffer.from(name));
+    expect(await target.list('odd')).toEqual(names.map((name) => `odd/${name}`).toSorted());
+    await target.close();
+    const view = await sinkTo(s3, s3.url(bucket, PREFIX)).look?.();
+    expect(await view?.list('odd')).toEqual(names.map((name) => `odd/${name}`).toSorted());
+    for (const name of names) expect(await textOf(view!.read(`odd/${name}`))).toBe(name);
+  });
+
+  it('takes from a store of this machine what lies there, and proves it', async () => {
+    const bucket = await s3.bucket();
+    const shared = await openPartStore(await newFolder());
+    const folder = await newFolder();
+    const contents = new Map([
+      ['small', Buffer.from('small')],
+      ['large', Buffer.alloc(9 * MIB, 'large')],
+    ]);
+    const target = await sinkTo(s3, s3.url(bucket, PREFIX), { store: shared }).open();
+    for (const [name, bytes] of contents) {
+      const expected = { digest: sha256(bytes), bytes: bytes.length };
+      expect(await target.adopt?.(`parts/${name}`, expected)).toBe(false);
+      await writeFile(join(folder, name), bytes);
+      await shared.put(expected, join(folder, name));
+      expect(await target.adopt?.(`parts/${name}`, expected)).toBe(true);
+      expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}/parts/${name}`)!)).toBe(sha256(bytes));
+    }
+    await target.close();
+  });
+
+  it('fills a store of this machine with what it fetches, and the next mirror asks for no part', async () => {
+    const [first, second, folder] = [await s3.bucket(), await s3.bucket(), await newFolder()];
+    for (const bytes of [5_000, 9 * MIB]) {
+      const made = makeExport({ bytes, parts: 2, seed: bytes });
+      const server = await source(made);
+      for (const bucket of [first, second])
+        await mirrorTo(
+          sinkTo(s3, s3.url(bucket, `${bytes}`), { store: await openPartStore(folder) }),
+          server,
+        );
+      for (const [path, content] of made.files) {
+        expect(server.requests(path)).toHaveLength(1);
+        const hex = sha256(content).slice('sha256:'.length);
+        expect(sha256(await readFile(join(folder, 'sha256', hex.slice(0, 2), hex)))).toBe(sha256(content));
+      }
+      expectWhole(made, await objectsIn(s3, second), `${bytes}/`);
+    }
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+  });
+
+  it('fills no store with bytes that did not prove', async () => {
+    const [bucket, folder] = [await s3.bucket(), await newFolder()];
+    const made = makeExport();
+    const [bad = ''] = made.files.keys();
+    const server = await source(made, flipping(bad));
+    const sink = sinkTo(s3, s3.url(bucket, PREFIX), { store: await openPartStore(folder) });
+    expect((await failureOf(mirrorTo(sink, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
+    const stored = await readdir(join(folder, 'sha256'), { recursive: true, withFileTypes: true });
+    expect(stored.filter((entry) => entry.isFile())).toHaveLength(made.files.size - 1);
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+  });
+
+  it('as a bag ends the uploads that killed runs left under data/', async () => {
+    const Bucket = await s3.bucket();
+    const { evidenceExportId } = exportRef;
+    const Key = `${PREFIX}/data/parts/left.zip`;
+    await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    expect(await uploadsIn(s3, Bucket)).toEqual([Key]);
+    const sink = sinkTo(s3, s3.url(Bucket, PREFIX));
+    await mirrorTo(bagSink(sink, { tool: 'test', evidenceExportId }), await source(makeExport()));
+    expect(await uploadsIn(s3, Bucket)).toEqual([]);
+  });
+
+  it('can be looked at without a trace', async () => {
+    const bucket = await s3.bucket();
+    const sink = sinkTo(s3, s3.url(bucket, PREFIX));
+    expect(await sink.look?.()).toBeUndefined();
+    await store(s3, bucket, `${PREFIX}/export.json`, '{}');
+    const view = await sink.look?.();
+    expect(await view?.size('export.json')).toBe(2);
+    expect(await view?.size('absent')).toBeUndefined();
+    expect(await view?.isEmpty()).toBe(false);
+    expect(await view?.readClaim()).toBeUndefined();
+    expect([...(await objectsIn(s3, bucket)).keys()]).toEqual([`${PREFIX}/export.json`]);
+  });
+});
+
+describe('S3 without the SDK', () => {
+  it('is told from what fails in it', async () => {
+    const absent = Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
+    const missing = await failureOf(loadSdk(() => Promise.reject(absent)));
+    expect([missing.code, missing.message]).toEqual([
+      'io.PACKAGE_MISSING',
+      expect.stringContaining('@aws-sdk/client-s3 and @aws-sdk/lib-storage'),
+    ]);
+    await expect(loadSdk(() => Promise.reject(new RangeError('another')))).rejects.toThrow(RangeError);
+    expect(locationOf('s3://bucket').bucket).toBe('bucket');
+  });
+});

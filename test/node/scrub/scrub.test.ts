@@ -1,0 +1,347 @@
+import { chmodSync, statSync, utimesSync, symlinkSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { verifyDirectory } from '../../../src/node/verify-directory.ts';
+import { makeTrust, NOW } from '../../support/evidence.ts';
+import { cleanUp, DAY, exportId, makeArchive, newFolder, partOf, rot, scrubbed, told } from './make.ts';
+
+afterEach(cleanUp);
+
+const PART = 'parts/evidence_000000000001.zip';
+
+describe('an archive that is sound', () => {
+  test('is good, mirror by mirror, plain or a bag', async () => {
+    const { root } = await makeArchive({ mirrors: 3, bags: true });
+    const results = await scrubbed(root);
+    expect(results.map(({ name, outcome }) => [name, outcome])).toEqual([
+      [exportId(1), 'good'],
+      [exportId(2), 'good'],
+      [exportId(3), 'good'],
+    ]);
+    expect(told(results)).toEqual([]);
+    expect(results.every(({ read, files }) => read === files && files === 9)).toBe(true);
+  });
+
+  test('is good at full depth under trust, and by threads', async () => {
+    const { root, exports } = await makeArchive({ mirrors: 1 });
+    const trust = makeTrust(exports[0]!.signer);
+    expect(told(await scrubbed(root, { depth: 'full', trust, jobs: 3 }))).toEqual([]);
+  });
+
+  test('is one mirror where the place is one, whose journal is that of the archive around it', async () => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    const [alone] = await scrubbed(join(root, exportId(1)));
+    expect(alone).toMatchObject({ name: exportId(1), outcome: 'good' });
+    const [first, second] = await scrubbed(root, { olderThanMs: DAY });
+    expect([first!.name, first!.read, second!.name, second!.read]).toEqual([exportId(2), 9, exportId(1), 0]);
+  });
+
+  test('is written to in no place but the journal, which no verification trips over', async () => {
+    const { root } = await makeArchive({ mirrors: 2, bags: true });
+    const before = await readdir(root, { recursive: true });
+    await scrubbed(root);
+    const after = (await readdir(root, { recursive: true })).filter((path) => !before.includes(path));
+    expect(after.filter((path) => !path.startsWith('.drillproof'))).toEqual([]);
+    const report = await verifyDirectory(join(root, exportId(1)), { asOfMs: NOW, jobs: 1 });
+    expect(report.coverage.uncovered).toEqual([]);
+  });
+});
+
+describe('what rots', () => {
+  test('is found though size and time of the file stay as they were', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const file = partOf(join(root, exportId(1)));
+    utimesSync(file, 1_000, 1_000);
+    expect(told(await scrubbed(root))).toEqual([]);
+    const before = statSync(file);
+    await rot(file);
+    utimesSync(file, 1_000, 1_000);
+    const { mtimeMs, ino, size } = statSync(file);
+    expect([mtimeMs, ino, size]).toEqual([before.mtimeMs, before.ino, before.size]);
+    // Young: nobody looks at it. Old: it is read again, whatever the journal says.
+    const later = (ms: number) => scrubbed(root, { olderThanMs: 30 * DAY, now: () => NOW + ms });
+    expect(told(await later(DAY))).toEqual([]);
+    expect(told(await later(30 * DAY))).toEqual([`damaged ${PART} part.DIGEST_MISMATCH`]);
+  });
+
+  test('is told in every run until it is right again', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await rot(partOf(join(root, exportId(1))));
+    for (const _ of [1, 2])
+      expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([
+        `damaged ${PART} part.DIGEST_MISMATCH`,
+      ]);
+    await rot(partOf(join(root, exportId(1))));
+    expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([]);
+  });
+
+  test.each([
+    ['manifest.json', 120],
+    ['export.json', 100],
+    ['export-attestation.json', 300],
+    ['local-reports/lrep_000000000001.zip', 2],
+  ])('is found in %s', async (path, offset) => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await rot(join(root, exportId(1), path), offset, 0);
+    const [result] = await scrubbed(root);
+    expect(result!.outcome).toBe('damaged');
+    expect(result!.faults.map((fault) => fault.path)).toContain(path);
+  });
+
+  test('is found in every single byte of the documents and receipts', { timeout: 60_000 }, async () => {
+    const { root } = await makeArchive({ mirrors: 1, parts: 1 });
+    const folder = join(root, exportId(1));
+    const [receipt] = await readdir(join(folder, 'receipts'));
+    for (const path of [
+      'manifest.json',
+      'export.json',
+      'export-attestation.json',
+      'SHA256SUMS',
+      `receipts/${receipt}`,
+    ]) {
+      const { size } = statSync(join(folder, path));
+      for (let offset = 0; offset < size; offset += 37) {
+        await rot(join(folder, path), offset, offset % 7);
+        const [result] = await scrubbed(root);
+        expect([path, offset, result!.outcome]).toEqual([path, offset, 'damaged']);
+        await rot(join(folder, path), offset, offset % 7);
+      }
+    }
+  });
+
+  test('is found in the tag files of a bag', async () => {
+    const { root } = await makeArchive({ mirrors: 2, bags: true });
+    await rot(join(root, exportId(2), 'bag-info.txt'), 3);
+    for (const _ of [1, 2])
+      expect(told(await scrubbed(root, { olderThanMs: DAY }))).toContain(
+        'damaged bag-info.txt bag.TAG_MISMATCH',
+      );
+    await rot(join(root, exportId(2), 'bag-info.txt'), 3);
+    expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([]);
+    expect((await scrubbed(root, { olderThanMs: DAY })).map(({ read }) => read)).toEqual([0, 0]);
+  });
+
+  test('is found at full depth alone where every digest agrees: a signature that no key vouches for', async () => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    const { signer } = (await makeArchive({ mirrors: 1 })).exports[0]!;
+    const [first] = await scrubbed(root, { depth: 'full', trust: makeTrust(signer) });
+    expect(first!.outcome).toBe('damaged');
+    expect(told([first!]).some((line) => line.includes(`${PART} trust.`))).toBe(true);
+  });
+});
+
+describe('what is not there, not readable, or not listed', () => {
+  test.each(['export.json', 'export-attestation.json'])(
+    'is missing, and nothing else, as %s',
+    async (path) => {
+      const { root } = await makeArchive({ mirrors: 1 });
+      await rm(join(root, exportId(1), path));
+      const [result] = await scrubbed(root);
+      expect(result!.outcome).toBe('damaged');
+      expect(new Set(result!.faults.map((fault) => `${fault.found} ${fault.path}`))).toEqual(
+        new Set([`missing ${path}`]),
+      );
+    },
+  );
+
+  test('is missing', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    expect(told(await scrubbed(root))).toEqual([]);
+    await rm(partOf(join(root, exportId(1))));
+    expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([`missing ${PART} part.MISSING`]);
+  });
+
+  test('is unreadable, which is no damage', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const folder = join(root, exportId(1));
+    await rm(partOf(folder));
+    await mkdir(join(folder, PART));
+    const [result] = await scrubbed(root);
+    expect(result!.outcome).not.toBe('good');
+    chmodSync(folder, 0o755);
+  });
+
+  test('is extra, which is no harm and stays', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const folder = join(root, exportId(1));
+    await writeFile(join(folder, 'parts/evidence_00000000000x.zip'), 'x');
+    await writeFile(join(folder, 'note.txt'), 'x');
+    const results = await scrubbed(root);
+    expect(told(results)).toEqual([
+      'extra note.txt export.FILE_UNCOVERED',
+      'extra parts/evidence_00000000000x.zip part.EXTRA',
+    ]);
+    expect(await readFile(join(folder, 'note.txt'), 'utf8')).toBe('x');
+    await rm(join(folder, 'note.txt'));
+    await rm(join(folder, 'parts/evidence_00000000000x.zip'));
+    expect((await scrubbed(root, { olderThanMs: DAY }))[0]!.outcome).toBe('good');
+    expect((await scrubbed(root, { olderThanMs: DAY }))[0]!.read).toBe(0);
+  });
+
+  test('is a link in the place of a file, which is never followed', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const file = partOf(join(root, exportId(1)));
+    await rename(file, `${root}/elsewhere`);
+    symlinkSync(`${root}/elsewhere`, file);
+    const [result] = await scrubbed(root);
+    expect(result!.outcome).toBe('damaged');
+  });
+
+  test('is a mirror that was never whole', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const folder = join(root, exportId(1));
+    for (const path of ['manifest.json', 'SHA256SUMS']) await rm(join(folder, path));
+    await mkdir(join(folder, '.drillproof-mirror'));
+    expect(told(await scrubbed(root))).toEqual(['unreadable manifest.json scrub.MIRROR_UNFINISHED']);
+  });
+
+  test('is a mirror without a manifest that was whole once', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await rm(join(root, exportId(1), 'manifest.json'));
+    const [result] = await scrubbed(root);
+    expect(result!.outcome).toBe('damaged');
+    expect(told([result!])).toContain('missing manifest.json export.MANIFEST_MISSING');
+  });
+});
+
+describe('a journal', () => {
+  test.each<[string, (file: string, other: string) => Promise<unknown>]>([
+    ['was torn in its last line', async (file) => truncate(file, statSync(file).size - 10)],
+    ['is noise', (file) => writeFile(file, Buffer.from('\u0000{"]\n\n\n', 'latin1'))],
+    ['is that of another mirror', (file, other) => cp(other, file)],
+    ['is empty', (file) => writeFile(file, '')],
+    ['was rotated away', (file) => rename(file, `${file}.1`)],
+    [
+      'has a flipped bit in each line',
+      async (file) => {
+        const lines = (await readFile(file, 'latin1')).split('\n');
+        await writeFile(file, lines.map((line) => line.replace('"good"', '"gooe"')).join('\n'), 'latin1');
+      },
+    ],
+    [
+      'says that everything was read in the future',
+      async (file) => {
+        const text = await readFile(file, 'utf8');
+        await writeFile(file, text.replaceAll(/"atMs":\d+/g, `"atMs":${NOW + 100 * DAY}`));
+      },
+    ],
+  ])('that %s hides nothing that is due', async (_, change) => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    await scrubbed(root);
+    await rot(partOf(join(root, exportId(1))));
+    const journals = join(root, '.drillproof/scrub');
+    await change(join(journals, `${exportId(1)}.jsonl`), join(journals, `${exportId(2)}.jsonl`));
+    const results = await scrubbed(root, { now: () => NOW + 31 * DAY, olderThanMs: 30 * DAY });
+    expect(told(results)).toEqual([`damaged ${PART} part.DIGEST_MISMATCH`]);
+  });
+
+  test('counts only for the version, depth and trust under which it was written', async () => {
+    const { root, exports } = await makeArchive({ mirrors: 1 });
+    const how = { olderThanMs: DAY };
+    const reads = async (change: object): Promise<number> =>
+      (await scrubbed(root, { ...how, ...change }))[0]!.read;
+    expect(await reads({})).toBe(9);
+    expect(await reads({})).toBe(0);
+    expect(await reads({ tool: 'drillproof/next' })).toBe(9);
+    expect(await reads({ depth: 'full' })).toBe(9);
+    expect(await reads({ depth: 'full', trust: makeTrust(exports[0]!.signer) })).toBe(9);
+    expect(await reads({ depth: 'full', trust: makeTrust(exports[0]!.signer) })).toBe(0);
+  });
+
+  test('counts only for the very file that was read', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await scrubbed(root);
+    const file = partOf(join(root, exportId(1)));
+    await cp(file, `${file}.new`, { preserveTimestamps: true });
+    await rename(`${file}.new`, file);
+    const [result] = await scrubbed(root, { olderThanMs: DAY });
+    expect([result!.outcome, result!.young]).toEqual(['good', 3]);
+  });
+
+  test('can lie elsewhere, and nothing at all is written to the archive then', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const before = await readdir(root, { recursive: true });
+    const journal = await newFolder();
+    await scrubbed(root, { journal });
+    expect(await readdir(root, { recursive: true })).toEqual(before);
+    expect(await readdir(journal)).toEqual([`${exportId(1)}.jsonl`]);
+    expect((await scrubbed(root, { journal, olderThanMs: DAY }))[0]!.read).toBe(0);
+  });
+
+  test('is written anew when it has grown much longer than the mirror has files', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const file = join(root, '.drillproof/scrub', `${exportId(1)}.jsonl`);
+    await scrubbed(root);
+    const once = await readFile(file, 'utf8');
+    await writeFile(file, once.repeat(500));
+    await scrubbed(root, { olderThanMs: DAY });
+    expect((await readFile(file, 'utf8')).length).toBe(once.length);
+  });
+
+  test('ends the run when it cannot be written, for no slice would go on', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    const journal = join(root, 'file');
+    await writeFile(journal, '');
+    await expect(scrubbed(root, { journal })).rejects.toMatchObject({ code: expect.stringMatching(/^io\./) });
+  });
+});
+
+/** A clock that goes on by a second at every look. */
+const ticking = (fromMs: number) => {
+  let nowMs = fromMs;
+  return () => (nowMs += 1_000);
+};
+
+describe('slices', () => {
+  test('cover everything in the end, oldest first, and say what is left', async () => {
+    const { root } = await makeArchive({ mirrors: 3, parts: 4 });
+    const seen = new Map<string, number>();
+    const lefts: number[] = [];
+    for (let slice = 0; slice < 40; slice++) {
+      const fromMs = NOW + slice * 1_000_000;
+      const results = await scrubbed(root, {
+        now: ticking(fromMs),
+        untilMs: fromMs + 20_000,
+        olderThanMs: 400 * DAY,
+        onProgress: (event) => {
+          if (event.type !== 'read') return;
+          const key = `${event.name}/${event.path}`;
+          seen.set(key, (seen.get(key) ?? 0) + 1);
+        },
+      });
+      lefts.push(results.reduce((sum, { left }) => sum + left, 0));
+      if (lefts.at(-1) === 0) break;
+    }
+    expect(lefts.length).toBeGreaterThan(2);
+    expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
+    expect(lefts.at(-1)).toBe(0);
+    expect([...seen.values()]).toEqual(Array(15).fill(1));
+  });
+
+  test('without an age go round: what was read longest ago comes first', async () => {
+    const { root } = await makeArchive({ mirrors: 2, parts: 4 });
+    const seen: string[] = [];
+    for (let slice = 0; slice < 12 && new Set(seen).size < 10; slice++) {
+      const fromMs = NOW + slice * 1_000_000;
+      await scrubbed(root, {
+        now: ticking(fromMs),
+        untilMs: fromMs + 1_000,
+        onProgress: (event) => void (event.type === 'read' && seen.push(`${event.name}/${event.path}`)),
+      });
+    }
+    expect(new Set(seen.slice(0, 10)).size).toBe(10);
+  });
+
+  test('an interruption keeps what was read', async () => {
+    const { root } = await makeArchive({ mirrors: 1, parts: 6 });
+    const stop = new AbortController();
+    let reads = 0;
+    const how = {
+      onProgress: (event: { type: string }) => void (event.type === 'read' && ++reads === 3 && stop.abort()),
+    };
+    await expect(scrubbed(root, { ...how, signal: stop.signal })).rejects.toThrow();
+    const [rest] = await scrubbed(root, { olderThanMs: DAY });
+    expect([rest!.young, rest!.outcome]).toEqual([3, 'good']);
+  });
+});

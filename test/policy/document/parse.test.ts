@@ -1,0 +1,199 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_JSON_DEPTH } from '../../../src/bytes/json/parse.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { parsePolicy, syntaxOf } from '../../../src/policy/document/parse.ts';
+import { parseYaml } from '../../../src/policy/document/yaml.ts';
+import { jsonTemplate, yamlTemplate } from '../../../src/policy/document/template.ts';
+import { DEFAULT_DOCUMENT, policyDigest } from '../../../src/policy/policy.ts';
+import { anyRules } from '../arbitrary.ts';
+import { documentOf } from '../make.ts';
+import { stringify } from 'yaml';
+
+const HEAD = 'schemaVersion: 1\nkind: policy\n';
+
+/** The faults of a text: pointers and messages. */
+function faultsOf(text: string, path = 'policy.yaml'): readonly (readonly [string, string])[] {
+  try {
+    parsePolicy(toUtf8(text), path);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    expect(error.code).toBe('policy.INVALID');
+    const issues = error.details?.['issues'];
+    if (!Array.isArray(issues)) return [['', error.message]];
+    return issues.map(({ path: at, message }: { path: string; message: string }) => [at, message]);
+  }
+}
+
+describe('a policy', () => {
+  it('is the same in JSON and YAML', () => {
+    fc.assert(
+      fc.property(anyRules, (rules) => {
+        const document = documentOf(rules);
+        const asJson = parsePolicy(toUtf8(JSON.stringify(document)), 'p.json');
+        const asYaml = parsePolicy(toUtf8(stringify(document)), 'p.yaml');
+        expect(asJson).toEqual(document);
+        expect(asYaml).toEqual(document);
+        expect(policyDigest([asYaml])).toBe(policyDigest([document]));
+        expect(policyDigest([{ $schema: 'x', ...document }])).toBe(policyDigest([document]));
+      }),
+    );
+  });
+
+  it('throws one error for any bytes, and never another', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.uint8Array(), fc.string().map(toUtf8), fc.json().map(toUtf8)),
+        fc.constantFrom('p.json', 'p.yaml', 'p'),
+        (bytes, path) => {
+          try {
+            parsePolicy(bytes, path);
+          } catch (error) {
+            expect(error).toBeInstanceOf(DrillproofError);
+            expect(error).toMatchObject({ code: 'policy.INVALID' });
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is read by its name, else by its first character', () => {
+    const brace = toUtf8(' \n{');
+    expect(syntaxOf('a.yaml', brace)).toBe('yaml');
+    expect(syntaxOf('a.YML', brace)).toBe('yaml');
+    expect(syntaxOf('a.json', toUtf8('kind: x'))).toBe('json');
+    expect(syntaxOf('a.json.yaml', brace)).toBe('yaml');
+    expect(syntaxOf('a.yaml.txt', brace)).toBe('json');
+    expect(syntaxOf('a.json.txt', toUtf8('kind: x'))).toBe('yaml');
+    expect(syntaxOf('-', brace)).toBe('json');
+    expect(syntaxOf('-', toUtf8('kind: x'))).toBe('yaml');
+  });
+
+  it('begins as what is demanded without one, in both templates', () => {
+    for (const document of [
+      parsePolicy(toUtf8(yamlTemplate()), 'policy.yaml'),
+      parsePolicy(toUtf8(jsonTemplate()), 'policy.json'),
+    ]) {
+      const { $schema, name, ...rest } = document;
+      expect($schema).toContain('policy.v1.schema.json');
+      expect(name).toBe('release');
+      const { name: _name, ...wanted } = DEFAULT_DOCUMENT;
+      expect(rest).toEqual(wanted);
+    }
+  });
+
+  it('holds nothing in its template that could not be taken in', () => {
+    const every = yamlTemplate()
+      .replace(/^( *)# (?=[a-zA-Z]+:|  )/gm, '$1')
+      .replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
+    expect(faultsOf(every)).toEqual([]);
+    expect(every).toContain('\nwaivers:\n');
+    expect(every).toContain('\n  coverage: full\n');
+  });
+});
+
+describe('a fault', () => {
+  it('has its pointer, its line, and what was probably meant', () => {
+    expect(faultsOf(`${HEAD}outcom: {}\n`)).toEqual([
+      ['/outcom', 'the member "outcom" is not known. Did you mean outcome? (line 3)'],
+    ]);
+    expect(faultsOf(`${HEAD}run:\n  drills:\n    - {patern: x}\n`)).toContainEqual([
+      '/run/drills/0/patern',
+      'the member "patern" is not known. Did you mean pattern? (line 5)',
+    ]);
+    expect(faultsOf('{"schemaVersion":1,"kind":"policy","trials":{"reruns":"alow"}}', 'p.json')).toHaveLength(
+      1,
+    );
+  });
+
+  it('does not hide the others', () => {
+    const faults = faultsOf(`${HEAD}one: 1\ntwo: 2\nage: {max: 5}\nsigners: {distinct: 0}\n`);
+    expect(faults.map(([path]) => path)).toEqual(
+      expect.arrayContaining(['/one', '/two', '/age/max', '/signers/distinct']),
+    );
+  });
+
+  it.each([
+    ['an alias bomb', `${HEAD}name: &a [x, x]\ndescription: [*a, *a]\n`, 'line 3'],
+    ['a lone alias', `${HEAD}name: *a\n`, 'line 3'],
+    ['a tag', `${HEAD}name: !!str x\n`, 'line 3'],
+    ['a merge key', `${HEAD}age: {<<: {max: 1d}}\n`, 'line 3'],
+    ['two equal names', `${HEAD}name: a\nname: b\n`, 'line 4'],
+    ['a name that is no text', `${HEAD}? [a]\n: b\n`, 'line'],
+    ['two documents', `${HEAD}---\n${HEAD}`, 'more than one document'],
+    ['a byte order mark', `\uFEFF${HEAD}`, 'byte order mark'],
+    ['deep nesting', `${HEAD}name: ${'['.repeat(200)}${']'.repeat(200)}\n`, 'deep'],
+    ['too many values', `${HEAD}name: [${'1,'.repeat(100_001)}]\n`, 'more than 100000 values'],
+    ['a number that a double changes', `${HEAD}signers: {distinct: 9007199254740993}\n`, 'double'],
+  ])('names %s', (_, text, words) => {
+    expect(
+      faultsOf(text)
+        .map(([, message]) => message)
+        .join('\n'),
+    ).toContain(words);
+  });
+
+  it('names a file that is too large', () => {
+    expect(faultsOf(`${HEAD}${'#'.repeat(1024 * 1024)}\n`)[0]?.[1]).toContain('bytes');
+    expect(faultsOf(HEAD + '#'.repeat(1024 * 1024 - HEAD.length))).toEqual([]);
+  });
+
+  it('takes no for text, as YAML 1.2 does', () => {
+    const { outcome } = parsePolicy(toUtf8(`${HEAD}outcome: {verdict: [no, off, y, ~x]}\n`), 'p.yaml');
+    expect(outcome?.verdict).toEqual(['no', 'off', 'y', '~x']);
+  });
+});
+
+it('JSON is held to JSON, though it is YAML as well', () => {
+  const text = '{"schemaVersion":1,"kind":"policy",}';
+  expect(faultsOf(text, 'p.yaml')).toEqual([]);
+  expect(faultsOf(text, 'p.json')).toHaveLength(1);
+});
+
+const read = (text: string) => parseYaml(text).value;
+const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+
+describe('YAML', () => {
+  it('says what JSON could say', () => {
+    expect(read('[a, "b", 1, -1.5, true, false, null, ~, {c: [], d: {}}]')).toEqual([
+      'a',
+      'b',
+      1,
+      -1.5,
+      true,
+      false,
+      null,
+      null,
+      { c: [], d: {} },
+    ]);
+    expect(read('a:\n? b\n')).toEqual({ a: null, b: null });
+    expect(read('~')).toBeNull();
+    expect(read('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each([
+    ['an infinite number', '[.inf]'],
+    ['what is no number', '[.nan]'],
+    ['a number beyond doubles', '[1e999]'],
+    ['a lone surrogate', '["\\ud800"]'],
+    ['a merge key', '{<<: {a: 1}}'],
+    ['a name that is no text', '? [a]\n: b\n'],
+    ['an anchor that nothing uses', '[&a b]'],
+    ['an anchor on a name', '{&a b: c}'],
+    ['a tag on a list', '!!seq [a]'],
+    ['two equal names', '{a: 1, a: 2}'],
+    ['nothing', ''],
+    ['lists in each other', `${'['.repeat(200)}${']'.repeat(200)}`],
+    ['members in each other', `${'{a: '.repeat(200)}1${'}'.repeat(200)}`],
+  ])('does not say %s', (_, text) => {
+    expect(() => read(text)).toThrow(DrillproofError);
+  });
+
+  it('is as deep as JSON may be', () => {
+    expect(() => read(nested(MAX_JSON_DEPTH))).not.toThrow();
+    expect(() => read(nested(MAX_JSON_DEPTH + 2))).toThrow(DrillproofError);
+  });
+});

@@ -1,0 +1,192 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { attestDsse, parseAttestation } from '../../../src/evidence/index.ts';
+import { readSummary } from '../../../src/policy/vsa/read.ts';
+import { verifyDsse } from '../../../src/verify/index.ts';
+import { errorsOf, makePart, makeSigner, makeTrust, unpack } from '../../support/evidence.ts';
+import { AS_OF_MS, enveloped, exportInput, hexOf, IN_TOTO, MANIFEST_B, summaryOf } from '../vsa-makers.ts';
+
+type Path = readonly (string | number)[];
+type Edit = readonly [path: Path, value: unknown];
+
+/** The statement with values put in places; `undefined` removes, and a place one beyond a list appends. */
+function changed(...edits: readonly Edit[]): Uint8Array {
+  const statement: object = structuredClone(summaryOf());
+  for (const [path, value] of edits) put(statement, path, value);
+  return canonicalBytes(statement);
+}
+
+function put(root: object, path: Path, value: unknown): void {
+  const [step = '', ...rest] = path;
+  if (rest.length === 0) {
+    if (value === undefined) Reflect.deleteProperty(root, step);
+    else Reflect.set(root, step, value);
+    return;
+  }
+  const next: unknown = Reflect.get(root, step);
+  if (typeof next !== 'object' || next === null) throw new TypeError(`nothing at ${step}`);
+  put(next, rest, value);
+}
+
+const codeOf = (payload: Uint8Array, payloadType = IN_TOTO): string | undefined => {
+  try {
+    readSummary({ payloadType, payload });
+    return undefined;
+  } catch (error) {
+    if (error instanceof DrillproofError) return error.code;
+    throw error;
+  }
+};
+
+describe('reading a summary', () => {
+  const other = { digest: { sha256: hexOf('bb') } };
+  const time = ['predicate', 'timeVerified'];
+  const broken: [string, Path, unknown][] = [
+    ['no subject', ['subject'], []],
+    ['a subject without SHA-256', ['subject', 0, 'digest'], { sha512: hexOf('aa') }],
+    ['a digest in capitals', ['subject', 0, 'digest', 'sha256'], hexOf('AA')],
+    ['a subject that was not judged', ['subject', 1], { name: 'b', ...other }],
+    ['an input that is no subject', ['predicate', 'inputAttestations', 1], { uri: 'urn:b', ...other }],
+    ['another input than the subject', ['predicate', 'inputAttestations', 0], { uri: 'urn:b', ...other }],
+    ['no inputs', ['predicate', 'inputAttestations'], undefined],
+    ['no verifier', ['predicate', 'verifier'], undefined],
+    ['a verifier that is no URI', ['predicate', 'verifier', 'id'], 'gate'],
+    ['no time', time, undefined],
+    ['a time without its zone', time, '2026-11-21T12:00:00'],
+    ['a time of another zone', time, '2026-11-21T12:00:00+01:00'],
+    ['a day that there is not', time, '2026-02-30T12:00:00Z'],
+    ['a number as its time', time, AS_OF_MS],
+    ['no resource', ['predicate', 'resourceUri'], undefined],
+    ['a policy without digest', ['predicate', 'policy', 'digest'], undefined],
+    ['a policy without URI', ['predicate', 'policy', 'uri'], undefined],
+    ['another result', ['predicate', 'verificationResult'], 'passed'],
+    ['no levels', ['predicate', 'verifiedLevels'], []],
+    ['a pass of level FAILED', ['predicate', 'verifiedLevels', 1], 'FAILED'],
+    ['a failure with a level', ['predicate', 'verificationResult'], 'FAILED'],
+    ['a broken trust store', ['predicate', 'urn:drillproof:vsa:trust-store'], {}],
+    ['another type of statement', ['_type'], 'https://in-toto.io/Statement/v0.1'],
+  ];
+  it.each(broken)('refuses %s', (_, path, value) => {
+    expect(codeOf(changed([path, value]))).toBe('vsa.INVALID');
+  });
+
+  const [subject] = summaryOf().subject;
+  const fine: [string, Path, unknown][] = [
+    ['a field that it does not know', ['predicate', 'more'], { a: 1 }],
+    ['a field of the verifier that it does not know', ['predicate', 'verifier', 'more'], 1],
+    ['digests of other algorithms beside ours', ['subject', 0, 'digest', 'sha512'], 'x'],
+    ['a verifier without versions', ['predicate', 'verifier', 'version'], undefined],
+    ['levels of other tracks beside ours', ['predicate', 'verifiedLevels', 1], 'SLSA_BUILD_LEVEL_3'],
+    ['a time to the nanosecond', time, '2026-11-21T12:00:00.123456789Z'],
+    ['a time to the second', time, '2026-11-21T12:00:00Z'],
+    ['a subject that stands twice, which is one', ['subject', 1], subject],
+  ];
+  it.each(fine)('takes %s', (_, path, value) => {
+    expect(codeOf(changed([path, value]))).toBeUndefined();
+  });
+
+  it('counts a subject that stands twice once', () => {
+    const payload = changed([['subject', 1], subject]);
+    expect(readSummary({ payloadType: IN_TOTO, payload }).inputs).toHaveLength(1);
+  });
+
+  it('names a trust store only where one is named', () => {
+    const payload = changed([['predicate', 'urn:drillproof:vsa:trust-store'], undefined]);
+    expect(readSummary({ payloadType: IN_TOTO, payload: changed() })).toHaveProperty('trustStore');
+    expect(readSummary({ payloadType: IN_TOTO, payload })).not.toHaveProperty('trustStore');
+  });
+
+  it('refuses as many inputs as subjects of which one is another', () => {
+    const inputs = [exportInput(), exportInput({ manifestDigest: MANIFEST_B })];
+    const statement = summaryOf({ inputs });
+    const [first] = statement.predicate.inputAttestations;
+    const payload = (sha256: string) => {
+      const inputAttestations = [first, { uri: 'urn:b', digest: { sha256 } }];
+      return canonicalBytes({ ...statement, predicate: { ...statement.predicate, inputAttestations } });
+    };
+    expect(codeOf(payload(hexOf('bb')))).toBeUndefined();
+    expect(codeOf(payload(hexOf('cc')))).toBe('vsa.INVALID');
+  });
+
+  const many = (length: number) => changed([['subject'], Array.from({ length }, () => subject)]);
+
+  it('takes 10,000 subjects, and not one more', () => {
+    expect(codeOf(many(10_000))).toBeUndefined();
+    expect(codeOf(many(10_001))).toBe('vsa.INVALID');
+  });
+
+  it('takes no other payload for one', () => {
+    for (const type of [
+      'application/json',
+      'application/vnd.in-toto+json ',
+      'application/vnd.in-toto+JSON',
+      '',
+    ])
+      expect(codeOf(changed(), type)).toBe('dsse.PAYLOAD_TYPE_UNSUPPORTED');
+    for (const type of [
+      'https://slsa.dev/verification_summary/v0.2',
+      'https://slsa.dev/verification_summary/v1.1',
+      'https://slsa.dev/provenance/v1',
+      'urn:drillproof:attestation:evidence:v1',
+    ])
+      expect(codeOf(changed([['predicateType'], type]))).toBe('attestation.PREDICATE_UNSUPPORTED');
+  });
+
+  it('refuses a member that stands twice, which two readers see differently', () => {
+    const text = new TextDecoder().decode(changed());
+    const twice = text.replace(
+      '"verificationResult":"PASSED"',
+      '"verificationResult":"FAILED","verificationResult":"PASSED"',
+    );
+    expect(codeOf(toUtf8(twice))).toBe('json.MEMBER_DUPLICATE');
+  });
+
+  it('gives a summary or an error of a code for any JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(codeOf(toUtf8(text))).toMatch(/^(vsa|json|attestation)\./);
+      }),
+    );
+  });
+
+  it('gives a summary or an error of a code whatever member is replaced by whatever', () => {
+    const paths = [
+      'subject',
+      'predicate',
+      '_type',
+      'predicateType',
+      ...Object.keys(summaryOf().predicate).map((name) => `predicate.${name}`),
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...paths), fc.jsonValue(), (path, value) => {
+        const payload = changed([path.split('.'), value]);
+        const code = codeOf(payload);
+        if (code !== undefined) expect(code).toMatch(/^(vsa|json|attestation)\./);
+      }),
+    );
+  });
+});
+
+describe('an attestation of one kind as another', () => {
+  it('is refused: a statement about a bundle is no summary', async () => {
+    const signer = makeSigner();
+    const entries = await unpack((await makePart(1, signer)).bytes);
+    const { statement } = parseAttestation(entries.get('attestation.json')!);
+    const { payloadType, payload } = await attestDsse(statement, [signer]);
+    expect(codeOf(payload, payloadType)).toBe('attestation.PREDICATE_UNSUPPORTED');
+  });
+
+  it('is refused: a summary is no statement about a bundle or an export', async () => {
+    const signer = makeSigner();
+    const inputs = [exportInput({ manifestDigest: MANIFEST_B })];
+    const envelope = await enveloped(summaryOf({ inputs }), [signer]);
+    for (const purpose of ['evidence', 'export'] as const) {
+      const report = verifyDsse(envelope, { asOfMs: AS_OF_MS, trust: makeTrust(signer), purpose });
+      expect(errorsOf(report)).not.toEqual([]);
+      expect(report.result).toBe('invalid');
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../../src/policy/decision.ts';
+import { renderDecisionGitlab } from '../../../src/report/decision/gitlab.ts';
+import { BENIGN, decision, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
+import { GITLAB_SCHEMA } from './schemas.ts';
+
+type Entry = {
+  description: string;
+  check_name: string;
+  fingerprint: string;
+  severity: string;
+  location: { path: string };
+};
+
+const validate = new Ajv2020({ strict: false }).compile(GITLAB_SCHEMA);
+const entriesOf = (one: Decision): Entry[] => {
+  const entries = JSON.parse(renderDecisionGitlab(one)) as Entry[];
+  expect(validate(entries), JSON.stringify(validate.errors)).toBe(true);
+  expect(new Set(entries.map(({ fingerprint }) => fingerprint)).size).toBe(entries.length);
+  return entries;
+};
+
+describe('the GitLab code quality report', () => {
+  it('has what GitLab documents, each entry with a fingerprint of its own', () => {
+    for (const one of [YES, NO, UNSURE, withReasons(300)]) entriesOf(one);
+    fc.assert(
+      fc.property(texts, (some) => {
+        expect(entriesOf(withTexts(some))).toHaveLength(3);
+      }),
+    );
+  });
+
+  it('has a path even for an input without a name', () => {
+    const paths = entriesOf(withTexts({ ...BENIGN, name: '', path: '' })).map(
+      ({ location }) => location.path,
+    );
+    expect(paths).toEqual(['.', '.', '.']);
+  });
+
+  it('is empty for a yes only', () => {
+    expect(entriesOf(YES)).toEqual([]);
+    expect(entriesOf(decision({ answer: 'could_not_tell', inputs: [], rules: [] }))).toHaveLength(1);
+  });
+
+  it('says in one line what failed, expected and actual, and what to do', () => {
+    const entry = entriesOf(NO)[1];
+    expect(entry).toMatchObject({
+      check_name: 'outcome.verdict',
+      severity: 'critical',
+      location: { path: 'mirror/parts/evidence_000000000002.zip', lines: { begin: 1 } },
+    });
+    expect(entry?.description).toMatch(
+      /evidence_000000000002.*expected: passed; actual: failed;.*to do: See/,
+    );
+    expect(entry?.description).not.toContain('\n');
+  });
+
+  it('orders severities: failed, could not be told, waived', () => {
+    expect(entriesOf(UNSURE)[0]?.severity).toBe('major');
+    expect(entriesOf(NO).map(({ severity }) => severity)).toEqual(['critical', 'critical', 'info']);
+  });
+});

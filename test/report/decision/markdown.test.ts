@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderDecisionMarkdown } from '../../../src/report/decision/markdown.ts';
+import { printable } from '../../../src/report/printable.ts';
+import { BENIGN, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
+
+/**
+ * The code spans of a line as GFM 6.3 finds them: a run of backticks up to the next run of the same length. What is
+ * left is what Markdown gives a meaning to.
+ */
+function spansOf(line: string): { outside: string; spans: string[] } {
+  const spans: string[] = [];
+  let outside = '';
+  let rest = line;
+  for (;;) {
+    const open = /`+/.exec(rest);
+    if (open === null) return { outside: outside + rest, spans };
+    const after = rest.slice(open.index + open[0].length);
+    const close = [...after.matchAll(/`+/g)].find(([run]) => run.length === open[0].length);
+    if (close === undefined) return { outside: outside + rest, spans };
+    spans.push(after.slice(0, close.index));
+    outside += `${rest.slice(0, open.index)}<code>`;
+    rest = after.slice(close.index + close[0].length);
+  }
+}
+const skeleton = (markdown: string): string =>
+  markdown
+    .split('\n')
+    .map((line) => spansOf(line).outside.replaceAll('(empty)', '<code>'))
+    .join('\n');
+const bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+describe('the Markdown of a decision', () => {
+  it('says the answer first, then each reason with expected, actual and what to do', () => {
+    const text = renderDecisionMarkdown(NO);
+    expect(text).toMatch(/^# drillproof gate: NO: /);
+    for (const words of [
+      'evidence_000000000002 parts',
+      'expected: `passed`',
+      'actual: `failed`',
+      'to do: See',
+    ])
+      expect(text).toContain(words);
+    expect(renderDecisionMarkdown(UNSURE)).toMatch(/^# drillproof gate: COULD NOT TELL: /);
+    expect(renderDecisionMarkdown(YES)).not.toContain('## Reasons');
+  });
+
+  it('holds text from outside in code spans alone, so that it is no link, mention, HTML, heading or table', () => {
+    const benign = skeleton(renderDecisionMarkdown(withTexts(BENIGN)));
+    fc.assert(
+      fc.property(texts, (some) => {
+        expect(skeleton(renderDecisionMarkdown(withTexts(some)))).toBe(benign);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('loses nothing of the text', () => {
+    const message = 'a `b` ``c`` | <d> @e';
+    const line = renderDecisionMarkdown(withTexts({ ...BENIGN, message }))
+      .split('\n')
+      .find((one) => one.includes('@e'));
+    expect(spansOf(line ?? '').spans.map((span) => span.trim())).toContain(printable(message));
+  });
+
+  it.each([20_000, 60_000, 1_048_576])('stays within %i bytes, and says what it left out', (maxBytes) => {
+    const text = renderDecisionMarkdown(withReasons(10_000), { maxBytes });
+    expect(bytes(text)).toBeLessThanOrEqual(maxBytes);
+    expect(bytes(text)).toBeGreaterThan(maxBytes - 1000);
+    const [, left] = /\*\*([\d,]+) more reasons are left out/.exec(text) ?? [];
+    const shown = [...text.matchAll(/^- \*\*(failed|could not tell|waived)\*\*/gm)].map(([, state]) => state);
+    expect(Number(left?.replaceAll(',', '')) + shown.length).toBe(10_000);
+    expect(shown.lastIndexOf('failed')).toBeLessThan(
+      shown.includes('waived') ? shown.indexOf('waived') : Infinity,
+    );
+    expect(text).toContain('## Rules');
+  });
+
+  it('is within what a step summary may have, by default and whatever the characters', () => {
+    const wide = withReasons(10_000);
+    const rules = wide.rules.map((one) => ({
+      ...one,
+      violations: one.violations.map((violated) => ({ ...violated, message: '€'.repeat(300) })),
+    }));
+    expect(bytes(renderDecisionMarkdown({ ...wide, rules }))).toBeLessThanOrEqual(1_048_576);
+  });
+});

@@ -1,0 +1,202 @@
+import schemaFile from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' with { type: 'json' };
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../../src/policy/decision.ts';
+import { uriOf } from '../../../src/report/decision/location.ts';
+import { renderDecisionSarif } from '../../../src/report/decision/sarif.ts';
+import {
+  decision,
+  hostile,
+  input,
+  NO,
+  rule,
+  texts,
+  UNSURE,
+  violation,
+  withReasons,
+  withTexts,
+  YES,
+} from './makers.ts';
+import { SARIF_SCHEMA } from './schemas.ts';
+
+type Descriptor = { id: string; help?: { text: string } };
+type Result = {
+  ruleId: string;
+  ruleIndex: number;
+  level: string;
+  message: { text: string };
+  locations: { physicalLocation: { artifactLocation: { uri: string; uriBaseId?: string } } }[];
+  taxa: { id: string; index: number }[];
+  partialFingerprints: Record<string, string>;
+  suppressions?: { justification: string }[];
+};
+type Run = {
+  tool: { driver: { rules: Descriptor[] } };
+  taxonomies: { taxa: Descriptor[] }[];
+  invocations: {
+    executionSuccessful: boolean;
+    exitCode: number;
+    toolExecutionNotifications: { level: string }[];
+  }[];
+  results: Result[];
+};
+
+const validate = new Ajv2020({ strict: false }).compile(SARIF_SCHEMA);
+
+/** The schema of OASIS, as a package brings it; it says draft 4, which Ajv does not know, and means the same in draft 7. */
+const { $schema: _schema, id: _id, ...published } = schemaFile;
+const validateOfficial = new Ajv({
+  strict: false,
+  unicodeRegExp: false,
+  formats: {
+    uri: (text: string) => URL.canParse(text),
+    'uri-reference': (text: string) => URL.canParse(text, 'https://example.org/') && !/[\s\\]/.test(text),
+    'date-time': (text: string) => !Number.isNaN(Date.parse(text)),
+  },
+}).compile(published);
+const runOf = (one: Decision): Run => {
+  const log = JSON.parse(renderDecisionSarif(one)) as { runs: [Run] };
+  expect(validate(log), JSON.stringify(validate.errors)).toBe(true);
+  expect(validateOfficial(log), JSON.stringify(validateOfficial.errors)).toBe(true);
+  return log.runs[0];
+};
+const uris = (one: Decision): string[] =>
+  runOf(one).results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation.uri);
+
+describe('SARIF', () => {
+  it('matches the schema, whatever the decision', () => {
+    for (const one of [
+      YES,
+      NO,
+      UNSURE,
+      decision({ answer: 'could_not_tell', inputs: [], rules: [] }),
+      withReasons(200),
+    ])
+      runOf(one);
+    fc.assert(
+      fc.property(texts, (some) => {
+        runOf(withTexts(some));
+      }),
+    );
+  });
+
+  it('is not taken by the schema when a member is of another name or type', () => {
+    const log = JSON.parse(renderDecisionSarif(NO)) as { runs: { results: object[] }[] };
+    log.runs[0]!.results.push({ ruleId: 'x' });
+    expect(validate(log)).toBe(false);
+    expect(validateOfficial(log)).toBe(false);
+  });
+
+  it('has a result for each reason, whose rule and codes have help of the catalogue', () => {
+    const run = runOf(NO);
+    expect(run.results.map(({ ruleId }) => ruleId)).toEqual([
+      'drills.required',
+      'outcome.verdict',
+      'findings.warnings',
+    ]);
+    for (const { ruleId, ruleIndex, taxa } of run.results) {
+      const described = run.tool.driver.rules[ruleIndex];
+      expect(described?.id).toBe(ruleId);
+      expect(described?.help?.text).toMatch(/\.$/);
+      for (const { id, index } of taxa) expect(run.taxonomies[0]!.taxa[index]?.id).toBe(id);
+    }
+    expect(run.results[2]!.taxa.map(({ id }) => id)).toEqual([
+      'policy.WARNING_REFUSED',
+      'export.FILE_UNCOVERED',
+    ]);
+  });
+
+  it('says that the run did not succeed exactly where the gate could not tell', () => {
+    const said = [YES, NO, UNSURE].map((one) => {
+      const [invocation] = runOf(one).invocations;
+      return [invocation?.executionSuccessful, invocation?.exitCode];
+    });
+    expect(said).toEqual([
+      [true, 0],
+      [true, 1],
+      [false, 3],
+    ]);
+  });
+
+  it('makes an error of what could not be told, and a suppressed note of what is waived', () => {
+    expect(runOf(UNSURE).results.map(({ level }) => level)).toEqual(['error']);
+    const waived = runOf(NO).results.at(-1);
+    expect(waived?.level).toBe('note');
+    expect(waived?.suppressions?.[0]?.justification).toContain('ops@example.org');
+  });
+
+  it('has no result for a yes, and one where nothing was checked', () => {
+    expect(runOf(YES).results).toEqual([]);
+    const run = runOf(decision({ answer: 'could_not_tell', inputs: [], rules: [] }));
+    expect(run.results).toHaveLength(1);
+    expect(run.tool.driver.rules[run.results[0]!.ruleIndex]?.id).toBe('decision');
+  });
+
+  it('lets no text from outside be a placeholder or a link', () => {
+    const text = runOf(withTexts({ ...hostileTexts, message: 'a {0} [b](javascript:c)' })).results[0]!.message
+      .text;
+    expect(text).toContain(String.raw`a {{0}} [b]\(javascript:c)`);
+  });
+
+  it('gives every result another fingerprint', () => {
+    const prints = runOf(withReasons(200)).results.map(
+      (one) => one.partialFingerprints['drillproofReason/v1'],
+    );
+    expect(new Set(prints).size).toBe(200);
+  });
+});
+
+const hostileTexts = {
+  name: 'a',
+  subject: 'b',
+  path: 'c',
+  message: 'd',
+  expected: 'e',
+  actual: 'f',
+  reason: 'g',
+  owner: 'h',
+  policy: 'i',
+};
+
+const at = (name: string, path?: string): string => {
+  const { path: _path, ...bare } = violation();
+  const one = path === undefined ? bare : { ...bare, path };
+  return uris(
+    decision({ answer: 'no', inputs: [input({ name })], rules: [rule('outcome.verdict', [one])] }),
+  )[0]!;
+};
+
+describe('the location of a result', () => {
+  it('is a URI relative to where the gate ran, percent-encoded', () => {
+    expect(at('./mirror', 'parts/a b#c.zip')).toBe('mirror/parts/a%20b');
+    expect(at('mirror/', 'parts/ü%41.zip')).toBe('mirror/parts/%C3%BC%2541.zip');
+    expect(at('../up/100% (a).zip')).toBe('../up/100%25%20%28a%29.zip');
+    expect(at('a:b')).toBe('a%3Ab');
+  });
+
+  it('is a URI of its own for what lies elsewhere', () => {
+    expect(at('/srv/mirror', 'manifest.json')).toBe('file:///srv/mirror/manifest.json');
+    expect(at('s3://bucket/a b?c', 'manifest.json')).toBe('s3://bucket/a%20b%3Fc/manifest.json');
+  });
+
+  it('names the file, and not the place inside it', () => {
+    expect(at('mirror', 'parts/a.zip#/payload')).toBe('mirror/parts/a.zip');
+  });
+
+  it('does not climb out of its input, whatever the path in the evidence', () => {
+    expect(at('mirror', '../../etc/passwd')).toBe('mirror/%2E%2E/%2E%2E/etc/passwd');
+    fc.assert(
+      fc.property(hostile, (inside) => {
+        const uri = new URL(uriOf({ root: 'mirror', inside }), 'https://root.example/x/');
+        expect(uri.origin).toBe('https://root.example');
+        expect(uri.search + uri.hash).toBe('');
+      }),
+    );
+  });
+
+  it('is the policy where no input is to blame', () => {
+    expect(uris(NO)[0]).toBe('policies/release.yaml');
+  });
+});

@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DrillproofError } from '../../../src/errors.ts';
+import type { ArchiveReport } from '../../../src/report/merge/archive-schema.ts';
+import { mergeArchives } from '../../../src/report/merge/archives.ts';
+import { mergeScrubs } from '../../../src/report/merge/scrubs.ts';
+import { assertWhole, type Named } from '../../../src/report/merge/units.ts';
+import type { ScrubReport } from '../../../src/report/merge/scrub-schema.ts';
+import { shardOf, type ShardFacts } from '../../../src/report/merge/shard.ts';
+import { hashOf, idOf } from '../../support/evidence.ts';
+
+const failureOf = (evidenceExportId: string): ArchiveReport['failures'][number] => ({
+  evidenceExportId,
+  code: 'io.LOCKED',
+  message: 'held',
+  action: 'Wait.',
+  files: [],
+});
+
+/** The report on some exports, of which those with an odd number failed. */
+function archive(numbers: readonly number[], rest: Partial<ArchiveReport> = {}): ArchiveReport {
+  const ids = (odd: number) => numbers.filter((n) => n % 2 === odd).map((n) => idOf('evexp', n));
+  const mirrored = ids(0);
+  const failures = ids(1).map(failureOf);
+  return {
+    schemaVersion: 1,
+    kind: 'mirror.archive',
+    exports: numbers.length,
+    complete: mirrored.length,
+    failed: failures.length,
+    untried: 0,
+    older: 1,
+    left: { failed: 2 },
+    mirrored: mirrored.map((id) => ({ evidenceExportId: id, manifestDigest: hashOf(id) })),
+    failures,
+    codes: failures.length > 0 ? ['io.LOCKED'] : [],
+    ...rest,
+  };
+}
+
+const named = <R>(reports: readonly R[]): Named<R>[] =>
+  reports.map((report, i) => ({ name: `${i}.json`, report }));
+const inShards = (numbers: readonly number[], count: number, list?: string) =>
+  Array.from({ length: count }, (_, index) =>
+    archive(
+      numbers.filter((n) => shardOf(idOf('evexp', n), count) === index),
+      { shard: { index, count, ...(list !== undefined && { list }) } },
+    ),
+  );
+
+function codeOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DrillproofError) return error.code;
+    throw error;
+  }
+}
+
+describe('merging the mirrors of shards', () => {
+  it('gives what one run over all would have said, in any order', () => {
+    const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 40 });
+    fc.assert(
+      fc.property(numbers, fc.integer({ min: 1, max: 9 }), fc.nat(), (all, count, turn) => {
+        const shards = inShards(all, count);
+        const turned = shards.map((_, i) => shards[(i + turn) % count]!);
+        assertWhole(named(turned));
+        const sorted = all.toSorted((a, b) => a - b);
+        expect(mergeArchives(named(turned))).toEqual({ ...archive(sorted), older: 1, left: { failed: 2 } });
+        expect(mergeArchives(named([...turned, ...shards]))).toEqual(mergeArchives(named(shards)));
+      }),
+    );
+  });
+
+  it('counts failures that are only counted, and exports that were not tried', () => {
+    const merged = mergeArchives(named([archive([1], { failed: 5, exports: 7, untried: 2 }), archive([2])]));
+    expect(merged).toMatchObject({ exports: 8, complete: 1, failed: 5, untried: 2 });
+  });
+
+  it.each([
+    ['another manifest', { mirrored: [{ evidenceExportId: idOf('evexp', 2), manifestDigest: hashOf('x') }] }],
+    ['a failure', { mirrored: [], failures: [failureOf(idOf('evexp', 2))] }],
+  ])('refuses %s of an export that another report knows otherwise', (_what, rest) => {
+    expect(codeOf(() => mergeArchives(named([archive([2]), archive([2], rest)])))).toBe(
+      'report.MERGE_CONFLICT',
+    );
+  });
+
+  it('refuses an export in a report of another shard than its own', () => {
+    const index = 1 - shardOf(idOf('evexp', 2), 2);
+    const strange = archive([2], { shard: { index, count: 2 } });
+    expect(codeOf(() => mergeArchives(named([strange])))).toBe('report.MERGE_CONFLICT');
+  });
+});
+
+const shard = (index: number, count: number, list?: string): { shard?: ShardFacts } => ({
+  shard: { index, count, ...(list !== undefined && { list }) },
+});
+
+describe('a whole', () => {
+  it('needs every shard, whichever is lost', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 30 }), fc.nat(29), (count, lost) => {
+        const all = Array.from({ length: count }, (_, index) => shard(index, count));
+        expect(codeOf(() => assertWhole(named(all)))).toBeUndefined();
+        const some = all.filter((_, index) => index !== lost % count);
+        expect(codeOf(() => assertWhole(named(some)))).toBe('report.SHARD_MISSING');
+      }),
+    );
+  });
+
+  it.each([
+    ['shards of different numbers', [shard(0, 2), shard(1, 3)], 'report.MERGE_CONFLICT'],
+    [
+      'shards of different lists',
+      [shard(0, 2, hashOf('a')), shard(1, 2, hashOf('b'))],
+      'report.MERGE_CONFLICT',
+    ],
+    ['a shard of a list and one of none', [shard(0, 2, hashOf('a')), shard(1, 2)], 'report.MERGE_CONFLICT'],
+    ['a shard and a whole', [shard(0, 1), {}], 'report.MERGE_MIXED'],
+    ['wholes alone', [{}, {}], undefined],
+    ['a shard twice', [shard(0, 1), shard(0, 1)], undefined],
+  ])('of %s', (_what, reports, code) => {
+    expect(codeOf(() => assertWhole(named(reports)))).toBe(code);
+    expect(codeOf(() => assertWhole(named(reports.toReversed())))).toBe(code);
+  });
+});
+
+describe('merging scrubs', () => {
+  const numbers = { files: 3, read: 3, readBytes: 30, young: 0, left: 0, leftBytes: 0 };
+  const outcomes = { good: 1, damaged: 0, unreadable: 0, unread: 0 };
+  const scrubOf = (name: string, rest: Partial<ScrubReport> = {}): ScrubReport => ({
+    schemaVersion: 1,
+    kind: 'scrub',
+    place: 'archive',
+    outcome: 'good',
+    mirrors: 1,
+    outcomes,
+    ...numbers,
+    results: [{ name, outcome: 'good', ...numbers }],
+    faults: [],
+    moreFaults: 0,
+    strays: ['x'],
+    ...rest,
+  });
+  const fault = {
+    mirror: 'b',
+    path: 'parts/1.zip',
+    found: 'damaged',
+    code: 'part.DIGEST_MISMATCH',
+    message: 'm',
+  } as const;
+  const damaged = scrubOf('b', { results: [{ name: 'b', outcome: 'damaged', ...numbers }], faults: [fault] });
+
+  it('keeps each mirror once, with its faults, in any order', () => {
+    const merged = mergeScrubs(named([damaged, scrubOf('a')]));
+    expect(merged).toEqual(mergeScrubs(named([scrubOf('a'), damaged])));
+    expect(merged.mirrors).toMatchObject([
+      { name: 'a', faults: [] },
+      { name: 'b', outcome: 'damaged', faults: [{ path: 'parts/1.zip' }] },
+    ]);
+    expect(merged).toMatchObject({ place: 'archive', strays: ['x'] });
+  });
+
+  it('refuses a mirror that is good in one and damaged in the other', () => {
+    expect(codeOf(() => mergeScrubs(named([damaged, scrubOf('b')])))).toBe('report.MERGE_CONFLICT');
+  });
+});

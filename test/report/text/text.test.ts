@@ -1,0 +1,303 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderText } from '../../../src/report/index.ts';
+import { finding } from '../../../src/verify/finding.ts';
+import type { Report } from '../../../src/verify/report.ts';
+import {
+  attestationReport,
+  coverage,
+  DIGEST,
+  exportReport,
+  failedPart,
+  localReport,
+  part,
+  SIGNER,
+  toolSourceReport,
+} from '../makers.ts';
+
+const firstLine = (report: Report): string => renderText(report).split('\n')[0]!;
+/** The lines under a title. */
+function section(text: string, title: string): string {
+  const at = text.indexOf(`\n\n${title}`);
+  expect(at, title).toBeGreaterThan(0);
+  return text.slice(at + 2).split('\n\n')[0]!;
+}
+const caveats = (report: Report): string =>
+  section(renderText(report), 'What this does not mean').replaceAll(/\s+/g, ' ');
+/** Text without the colours that we use. */
+const uncoloured = (text: string): string =>
+  [1, 2, 22, 31, 32, 33, 39].reduce((left, code) => left.replaceAll(`\u001B[${code}m`, ''), text);
+const parts = (n: number) => Array.from({ length: n }, (_, i) => part(i + 1));
+
+describe('the first line', () => {
+  it('is the verdict, what it is about, and a summary', () => {
+    expect(firstLine(exportReport({ parts: parts(130) }))).toBe(
+      'VERIFIED evexp_000000000001: 130 of 130 parts verified; list pinned',
+    );
+    const mixed = exportReport({
+      verdict: 'failed',
+      parts: [...parts(128), failedPart(129), failedPart(130)],
+    });
+    expect(firstLine(mixed)).toBe('FAILED evexp_000000000001: 128 verified, 2 failed; list pinned');
+    expect(firstLine(exportReport({ verdict: 'incomplete', parts: [], completeness: 'claimed' }))).toBe(
+      'INCOMPLETE evexp_000000000001: no parts; list claimed',
+    );
+    expect(firstLine(part(1))).toBe('VERIFIED evidence bundle evidence_000000000001');
+    expect(firstLine(attestationReport({ result: 'not_judged' }))).toBe(
+      'NOT JUDGED attestation alone, without its evidence',
+    );
+    expect(firstLine(toolSourceReport())).toBe('INTACT tool source of mailer');
+  });
+});
+
+describe('the report of an export', () => {
+  it('lists only the parts that are not fine', () => {
+    const text = section(
+      renderText(exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] })),
+      'Parts',
+    );
+    expect(text).toContain('3 verified, 1 failed');
+    expect(text).toContain('evidence_000000000004 part.DIGEST_MISMATCH');
+    expect(text).not.toContain('evidence_000000000001');
+  });
+
+  it('says the outcomes of the drills, and which did not pass', () => {
+    const failed = part(3, {
+      outcome: { drillId: 'login', targetId: 'web', status: 'completed', verdict: 'failed' },
+    });
+    const text = section(renderText(exportReport({ parts: [part(1), part(2), failed] })), 'Drill outcomes');
+    expect(text).toContain('2 passed, 1 failed');
+    expect(text).toContain('failed: login on web (evidence_000000000003)');
+    expect(text).not.toContain('package-1');
+  });
+
+  it('says each key once, with how many parts it signed and when', () => {
+    const other = part(4, { signer: { ...SIGNER, issuer: 'other' } });
+    const text = section(
+      renderText(exportReport({ parts: [...parts(3), other, part(5, { signed: false })] })),
+      'Signed by',
+    );
+    expect(text).toContain('acme-ci, key sha256:121212121212…, 4 parts');
+    expect(text).toContain('signed between 2026-11-21T11:59:59.001Z and 2026-11-21T11:59:59.005Z');
+    expect(text).toContain('other, key');
+    expect(text).toContain('1 unsigned part');
+  });
+
+  it.each([
+    ['pinned', 'the digest that you gave'],
+    ['attested', 'a key in your trust store vouches'],
+    ['claimed', 'only the export itself says'],
+  ] as const)('says %s in words', (completeness, words) => {
+    expect(section(renderText(exportReport({ completeness })), 'Completeness')).toContain(words);
+  });
+
+  it('counts bytes, and names files that nothing covers and those of the mirror', () => {
+    const covered = coverage({
+      coveredBytes: 999_999,
+      attestedBytes: 500_000,
+      uncovered: ['notes.txt'],
+      mirrorFiles: ['SHA256SUMS'],
+    });
+    const text = section(renderText(exportReport({ coverage: covered })), 'Byte coverage');
+    expect(text).toContain('999,999 match a digest in the chain (99.9 %)');
+    expect(text).toContain('500,000 stand under a trusted signature (50.0 %)');
+    expect(text).toContain('1 file that nothing covers: notes.txt');
+    expect(text).toContain('SHA256SUMS');
+  });
+
+  it('counts each check over the parts, and says what was not checked and why', () => {
+    const text = renderText(exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] }));
+    expect(section(text, 'Checked of 4 parts')).toContain(
+      '3/4          the archive has the listed size and SHA-256 (1 FAILED)',
+    );
+    expect(section(text, 'Not checked')).toMatch(
+      /the archive is not the listed one:\n +the archive is one unambiguous ZIP[^]*\(1 of 4\)/,
+    );
+  });
+
+  it('says that local reports are nobody’s evidence', () => {
+    const text = renderText(
+      exportReport({ localReports: [localReport(), localReport({ verdict: 'failed' })] }),
+    );
+    expect(section(text, 'Local reports')).toContain('1 intact, 1 failed (user-produced, unattested)');
+    expect(section(text, 'What this does not mean')).toContain('Local reports are what their uploaders say');
+  });
+
+  it('shows the fingerprint of the trust store, or that there was none', () => {
+    expect(renderText(exportReport())).toContain(`trust store     ${DIGEST}\n                  with 2 keys`);
+    const { trust: _trust, ...without } = exportReport();
+    expect(renderText(without)).toContain('trust store     none given');
+  });
+});
+
+describe('findings', () => {
+  const failing = exportReport({
+    verdict: 'failed',
+    findings: [
+      finding('export.COMPLETENESS_CLAIMED', 'export', { message: 'a note' }),
+      finding('export.FILE_UNCOVERED', 'export', { path: 'x', message: 'a warning' }),
+    ],
+    parts: [part(1), failedPart(2)],
+  });
+
+  it('stand with code, meaning, action, subject, path, expected and actual, the most severe first', () => {
+    const text = section(renderText(failing), 'Findings: 1 error, 1 warning, 1 note');
+    const order = ['part.DIGEST_MISMATCH', 'export.FILE_UNCOVERED', 'export.COMPLETENESS_CLAIMED'].map(
+      (code) => text.indexOf(code),
+    );
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(order[0]).toBeGreaterThan(0);
+    expect(text).toContain('to do: Mirror the export again');
+    expect(text).toContain('evidence_000000000002 parts/evidence_000000000002.zip');
+    expect(text).toContain(`expected ${DIGEST}`);
+    expect(text).toContain('actual   sha256:cdcd');
+  });
+
+  it('end with the failures once more, one line each', () => {
+    expect(renderText(failing).trimEnd().split('\n').at(-1)).toBe(
+      '  part.DIGEST_MISMATCH evidence_000000000002 parts/evidence_000000000002.zip',
+    );
+    expect(renderText(exportReport())).not.toContain('Failures');
+  });
+
+  it('of thousands of parts fill a page, not a book', () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => failedPart(i + 1));
+    const text = renderText(exportReport({ verdict: 'failed', parts: many }));
+    expect(text.split('\n').length).toBeLessThan(250);
+    expect(text).toContain('(5,000 times)');
+    expect(text).toContain('4,990 more; --format json lists them all');
+  });
+});
+
+describe('what a result does not mean', () => {
+  it('is said of a pass: authentic is not successful, the time is a claim, nothing was read for its meaning', () => {
+    const text = caveats(exportReport());
+    for (const words of [
+      'Authentic is not successful',
+      'only the word of its signer',
+      'Nothing was judged of what the objects say',
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+
+  it('is said of evidence that only matches itself, of a list that nobody vouches for, and of a shallow look', () => {
+    expect(caveats(exportReport({ verdict: 'intact', completeness: 'claimed', depth: 'digest' }))).toMatch(
+      /could have made them match.*nothing inside them was read.*could have left some out/,
+    );
+  });
+
+  it('never calls something authentic that is not verified', () => {
+    for (const verdict of ['intact', 'incomplete', 'failed'] as const) {
+      expect(caveats(exportReport({ verdict }))).not.toContain('Authentic');
+    }
+  });
+});
+
+describe('text from the evidence', () => {
+  const evil = '\u001B[2J\u001B]0;t\u0007\r\nVERIFIED \u202Egnp.exe\u009B';
+  const hostile: readonly Report[] = [
+    exportReport({
+      evidenceExportId: evil,
+      organizationId: evil,
+      findings: [
+        finding('export.FILE_UNCOVERED', evil, { path: evil, message: evil, expected: evil, actual: evil }),
+      ],
+      parts: [
+        part(1, {
+          evidenceBundleId: evil,
+          signer: { issuer: evil, keyId: evil, issuedAtMs: 0 },
+          outcome: { drillId: evil, targetId: evil, status: evil, verdict: evil },
+          checks: [{ id: 'part.bytes', state: 'not_checked', reason: evil }],
+        }),
+        failedPart(2, finding('part.DIGEST_MISMATCH', evil, { path: evil, message: evil })),
+      ],
+      localReports: [localReport({ verdict: 'failed', localReportId: evil })],
+      coverage: coverage({ uncovered: [evil], mirrorFiles: [evil] }),
+    }),
+    part(1, {
+      evidenceBundleId: evil,
+      runId: evil,
+      projectId: evil,
+      checks: [{ id: 'part.bytes', state: 'not_applicable', reason: evil }],
+    }),
+    attestationReport({ signer: { issuer: evil, keyId: evil, issuedAtMs: 0 } }),
+    toolSourceReport({ packageId: evil, buildHash: evil }),
+  ];
+
+  it('can neither act on the terminal nor forge a line', () => {
+    for (const report of hostile) {
+      const text = renderText(report);
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(text.split('\n').filter((line) => line.startsWith('VERIFIED'))).toHaveLength(
+        report.kind === 'export' || report.kind === 'bundle' ? 1 : 0,
+      );
+    }
+  });
+
+  it('shows no colour of its own even when colours are on', () => {
+    for (const report of hostile)
+      expect(uncoloured(renderText(report, { color: true })).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe('the page', () => {
+  const reports = [
+    exportReport({ parts: [...parts(3), failedPart(4)], localReports: [localReport()] }),
+    part(1),
+    attestationReport(),
+    toolSourceReport(),
+  ];
+
+  it('is at most as wide as asked, but for words that cannot be broken', () => {
+    for (const width of [60, 80, 120]) {
+      for (const report of reports) {
+        for (const line of renderText(report, { width }).split('\n').slice(1)) {
+          const longest = Math.max(
+            ...line
+              .trim()
+              .split(' ')
+              .map((word) => word.length),
+          );
+          if (longest < 40) expect(line.length, line).toBeLessThanOrEqual(width);
+        }
+      }
+    }
+  });
+
+  it('says the same with colours as without', () => {
+    for (const report of reports) {
+      const coloured = renderText(report, { color: true });
+      expect(coloured).not.toBe(renderText(report));
+      expect(uncoloured(coloured)).toBe(renderText(report));
+    }
+  });
+
+  it('is the same for the same report', () => {
+    fc.assert(
+      fc.property(fc.nat(20), fc.boolean(), (n, color) => {
+        const make = () => renderText(exportReport({ parts: parts(n) }), { color });
+        expect(make()).toBe(make());
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe('a bundle that several keys signed', () => {
+  const other = { ...SIGNER, issuer: 'acme-qa', keyId: `sha256:${'34'.repeat(32)}` };
+  const report = part(1, {
+    rerunOfHostedRunId: 'hrun_000000000009',
+    signers: [
+      { ...SIGNER, thumbprint: DIGEST, in: 'attestation' },
+      { ...other, thumbprint: DIGEST, in: 'dsse' },
+    ],
+  });
+
+  it('names each of them, and the run that it reproduces', () => {
+    const signed = section(renderText(report), 'Signed by');
+    expect(signed).toContain('acme-ci, key sha256:121212121212…, 1 signature');
+    expect(signed).toContain('acme-qa, key sha256:343434343434…, 1 signature');
+    expect(renderText(report)).toMatch(/rerun of +hrun_000000000009/);
+  });
+});

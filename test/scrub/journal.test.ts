@@ -1,0 +1,143 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { journalLines, readJournal, type JournalEntry } from '../../src/scrub/journal.ts';
+import { isDue, oldestOf, standingOf } from '../../src/scrub/plan.ts';
+
+const NOW = 1_790_000_000_000;
+const POLICY = digestOf(toUtf8('policy'));
+const OTHER = digestOf(toUtf8('other policy'));
+
+const entry = (path: string, rest: Partial<JournalEntry> = {}): JournalEntry => ({
+  path,
+  identity: '1:2:3',
+  atMs: NOW - 1_000,
+  state: 'good',
+  ...rest,
+});
+const read = (bytes: Uint8Array) => readJournal(bytes, POLICY, NOW);
+const joined = (...all: Uint8Array[]): Uint8Array => Buffer.concat(all);
+
+const entries = fc.array(
+  fc.record({
+    path: fc.constantFrom('a', 'b', 'parts/c.zip'),
+    identity: fc.string(),
+    atMs: fc.integer({ min: 0, max: NOW }),
+    state: fc.constantFrom('good' as const, 'bad' as const),
+  }),
+  { maxLength: 12 },
+);
+
+describe('a journal', () => {
+  test('gives back the last entry of each path', () => {
+    fc.assert(
+      fc.property(entries, (rows) => {
+        const { entries: got, worn } = read(journalLines(POLICY, rows));
+        expect([...got.values()].toSorted(byPath)).toEqual(
+          [...new Map(rows.map((row) => [row.path, row])).values()].toSorted(byPath),
+        );
+        expect(worn).toBe(false);
+      }),
+    );
+  });
+
+  test('never throws, and never tells an entry that nobody wrote, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(read(bytes).entries.size).toBe(0);
+      }),
+    );
+  });
+
+  test('tells nothing that was not written, whatever byte of it is changed, cut or added', () => {
+    fc.assert(
+      fc.property(
+        entries,
+        fc.nat(),
+        fc.uint8Array({ minLength: 1, maxLength: 5 }),
+        fc.nat(5),
+        (rows, at, put, cut) => {
+          const whole = journalLines(POLICY, rows);
+          const from = at % (whole.length + 1);
+          const spoilt = joined(whole.subarray(0, from), put, whole.subarray(from + cut));
+          for (const got of read(spoilt).entries.values()) expect(rows).toContainEqual(got);
+        },
+      ),
+    );
+  });
+
+  test('that ends in the middle of a line tells the lines before it', () => {
+    const [first, second] = [journalLines(POLICY, [entry('a')]), journalLines(POLICY, [entry('b')])];
+    for (let end = 0; end < second.length; end++) {
+      const got = read(joined(first, second.subarray(0, end)));
+      expect([...got.entries.keys()]).toEqual(['a']);
+      expect(got.worn).toBe(end > 0);
+    }
+  });
+
+  test('tells nothing from before a broken line, which may have said that one of them is bad', () => {
+    const broken = toUtf8('{"path":"a"}\n');
+    const got = read(joined(journalLines(POLICY, [entry('a')]), broken, journalLines(POLICY, [entry('b')])));
+    expect([[...got.entries.keys()], got.worn]).toEqual([['b'], true]);
+  });
+
+  test('forgets what was read under another policy, and what that replaced', () => {
+    const got = read(
+      joined(journalLines(POLICY, [entry('a')]), journalLines(OTHER, [entry('a'), entry('b')])),
+    );
+    expect(got.entries.size).toBe(0);
+  });
+
+  test('tells nothing of the future', () => {
+    expect(read(journalLines(POLICY, [entry('a', { atMs: NOW + 1 })])).entries.size).toBe(0);
+    expect(read(journalLines(POLICY, [entry('a', { atMs: NOW })])).entries.size).toBe(1);
+  });
+
+  test('refuses a line whose sum is of another line', () => {
+    const text = fromUtf8(journalLines(POLICY, [entry('a', { state: 'bad' })]));
+    expect(read(toUtf8(text.replace('"bad"', '"good"'))).entries.size).toBe(0);
+  });
+
+  test('is worn when it has many more lines than paths', () => {
+    const line = journalLines(POLICY, [entry('a')]);
+    expect(read(joined(...Array<Uint8Array>(4_097).fill(line))).worn).toBe(false);
+    expect(read(joined(...Array<Uint8Array>(4_098).fill(line))).worn).toBe(true);
+  });
+});
+
+const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: true, identity });
+
+const due = (told: JournalEntry | undefined, there = file('a'), olderThanMs = 1_000): boolean =>
+  standingOf(told, there, NOW, { olderThanMs }).due;
+
+describe('a file is due', () => {
+  test('unless it was found good, as the file that is there, less long ago than asked for', () => {
+    expect(due(entry('a', { atMs: NOW - 999 }))).toBe(false);
+    expect(due(entry('a', { atMs: NOW - 1_000 }))).toBe(true);
+    expect(due(entry('a', { atMs: NOW, state: 'bad' }))).toBe(true);
+    expect(due(entry('a', { atMs: NOW }), file('a', '1:2:4'))).toBe(true);
+    expect(due(undefined)).toBe(true);
+    expect(due(entry('a', { atMs: NOW }), file('a'), 0)).toBe(true);
+  });
+
+  test('and so is a mirror that lacks a file which was there, or has none', () => {
+    const told = new Map([
+      ['a', entry('a')],
+      ['b', entry('b')],
+    ]);
+    const how = { olderThanMs: 10_000 };
+    expect(isDue([file('a'), file('b')], told, NOW, how)).toBe(false);
+    expect(isDue([file('a')], told, NOW, how)).toBe(true);
+    expect(isDue([], new Map(), NOW, how)).toBe(true);
+  });
+
+  test('first where it was never read', () => {
+    expect(oldestOf([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
+    expect(oldestOf([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
+  });
+});
+
+function byPath(a: JournalEntry, b: JournalEntry): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
+}

@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrations } from '../../../../src/server/store/migrations.ts';
+import { openSqliteStore } from '../../../../src/server/store/sqlite/sqlite.ts';
+import { ORG, temporaryFolder } from '../../make.ts';
+import { codeOf } from '../../thrown.ts';
+import { idempotencySuite } from '../idempotency-suite.ts';
+import { queueSuite } from '../queue-suite.ts';
+import { retentionSuite } from '../retention-suite.ts';
+import { storeSuite } from '../suite.ts';
+import type { PairFactory } from '../work-rows.ts';
+import { workSuite } from '../work-suite.ts';
+
+storeSuite('the embedded store', async () => {
+  const { path, remove } = await temporaryFolder();
+  return { open: () => openSqliteStore(join(path, 'store.sqlite')), remove };
+});
+
+const pair: PairFactory = async () => {
+  const { path, remove } = await temporaryFolder();
+  const store = await openSqliteStore(join(path, 'store.sqlite'));
+  return { stores: [store, store], remove }; // its instances share one process
+};
+workSuite('the embedded store: work', pair);
+queueSuite('the embedded store', pair);
+idempotencySuite('the embedded store', pair);
+retentionSuite('the embedded store: retention', pair);
+
+describe('opening the embedded store', () => {
+  let path: string;
+  let remove: () => Promise<void>;
+  beforeEach(async () => {
+    const folder = await temporaryFolder();
+    ({ remove } = folder);
+    path = join(folder.path, 'store.sqlite');
+  });
+  afterEach(() => remove());
+
+  const withDatabase = (work: (database: DatabaseSync) => void): void => {
+    const database = new DatabaseSync(path);
+    work(database);
+    database.close();
+  };
+
+  it('writes ahead, syncs each commit and numbers its schema', async () => {
+    await (await openSqliteStore(path)).close();
+    withDatabase((database) => {
+      expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+      const version = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get();
+      expect(version).toEqual({ value: String(migrations.length) });
+      const loose =
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite_%'";
+      expect(database.prepare(loose).all()).toEqual([]);
+    });
+  });
+
+  it('refuses a newer schema, and one that is no number', async () => {
+    await (await openSqliteStore(path)).close();
+    for (const version of [String(migrations.length + 1), 'x', '-1']) {
+      withDatabase((database) => {
+        database.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(version);
+      });
+      expect(await codeOf(openSqliteStore(path))).toBe('server.CONFIG_INVALID');
+    }
+  });
+
+  it('goes on after the last step that was finished, and undoes one that failed', async () => {
+    const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
+    await expect(openSqliteStore(path, { migrations: broken })).rejects.toThrow();
+    const mended = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
+    const store = await openSqliteStore(path, { migrations: mended });
+    await store.close();
+    withDatabase((database) => {
+      expect(database.prepare('SELECT count(*) AS n FROM more').get()).toEqual({ n: 0 });
+    });
+    expect(await codeOf(openSqliteStore(path))).toBe('server.CONFIG_INVALID');
+  });
+
+  it('refuses a file that is no store', async () => {
+    await writeFile(path, 'this is a text, and long enough to be looked at as a database header'.repeat(20));
+    expect(await codeOf(openSqliteStore(path))).toBe('server.CONFIG_INVALID');
+  });
+
+  it('refuses a damaged store', async () => {
+    const store = await openSqliteStore(path);
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 2000; n++) {
+        await tx.insertOrganization({
+          organizationId: `org_${String(n).padStart(12, '0')}`,
+          name: 'x'.repeat(50),
+          createdAtMs: n,
+        });
+      }
+    });
+    await store.close();
+    const { length } = await readFile(path);
+    const file = await open(path, 'r+');
+    await file.write(Buffer.alloc(4096 * 8, 0xff), 0, 4096 * 8, Math.floor(length / 4096 / 2) * 4096);
+    await file.close();
+    expect(['server.CONFIG_INVALID', 'io.UNREADABLE']).toContain(await codeOf(openSqliteStore(path)));
+  });
+
+  it('says so when the folder is not there', async () => {
+    expect(await codeOf(openSqliteStore(join(path, 'no', 'where')))).toBe('io.UNREADABLE');
+  });
+
+  it('is shared by two that open the same file', async () => {
+    const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
+    await first.transaction((tx) =>
+      tx.insertOrganization({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
+    );
+    expect(await second.organization(ORG)).toBeDefined();
+    expect(await second.secret('cursor')).toEqual(await first.secret('cursor'));
+    await first.close();
+    await second.close();
+  });
+
+  it('keeps what was committed when the process is killed at once', async () => {
+    const script = `
+      import { openSqliteStore } from ${JSON.stringify(new URL('../../../../src/server/store/sqlite/sqlite.ts', import.meta.url).href)};
+      const store = await openSqliteStore(${JSON.stringify(path)});
+      await store.transaction((tx) => tx.insertOrganization({ organizationId: '${ORG}', name: 'x', createdAtMs: 1 }));
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    const args = ['--conditions=drillproof:source', '--input-type=module', '-e', script];
+    expect(spawnSync(process.execPath, args).signal).toBe('SIGKILL');
+    const store = await openSqliteStore(path);
+    expect(await store.organization(ORG)).toBeDefined();
+    await store.close();
+  });
+});

@@ -1,0 +1,61 @@
+import { beforeAll, expect, it } from 'vitest';
+import { attestedSubject } from '../../../src/verify/export/attested-manifest.ts';
+import type { TrustStore } from '../../../src/trust/index.ts';
+import {
+  EXPORT_ID,
+  flipped,
+  makeExport,
+  makeSigner,
+  makeTrust,
+  NOW,
+  ORGANIZATION,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+let made: MadeExport;
+let attestation: Uint8Array;
+beforeAll(async () => {
+  made = await makeExport();
+  attestation = made.files['export-attestation.json']!;
+});
+
+const subject = (trust: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
+  attestedSubject(bytes, { asOfMs, ...(trust && { trust }) });
+
+it('an export attestation says of which export and manifest it is, on the word of a trusted key', () => {
+  expect(subject(makeTrust(made.signer))).toEqual({
+    evidenceExportId: EXPORT_ID,
+    organizationId: ORGANIZATION,
+    manifestDigest: made.packed.manifestDigest,
+  });
+});
+
+it('it still does when its key is retired, which makes its time a claim and no more', () => {
+  expect(subject(makeTrust(made.signer, { notAfterMs: NOW - 1 }))).toBeDefined();
+});
+
+it.each<readonly [string, () => TrustStore | undefined]>([
+  ['without a trust store', () => undefined],
+  ['by a key that nobody trusts', () => makeTrust(makeSigner())],
+  ['by a key that is compromised', () => makeTrust(made.signer, { revokedAtMs: NOW })],
+  ['by a key for evidence alone', () => makeTrust(made.signer, { purposes: ['evidence'] })],
+  [
+    'by a key for another organization',
+    () => makeTrust(made.signer, { organizations: ['org_000000000009'] }),
+  ],
+  ['by a key for one project', () => makeTrust(made.signer, { projects: ['prj_000000000001'] })],
+])('it says nothing %s', (_, trust) => {
+  expect(subject(trust())).toBeUndefined();
+});
+
+it('it says nothing before it was issued, nor with a bit that is flipped', () => {
+  const trust = makeTrust(made.signer);
+  expect(subject(trust, attestation, NOW - 30_001)).toBeUndefined();
+  for (let at = 0; at < attestation.length; at += 7)
+    expect([at, subject(trust, flipped(attestation, at))]).toEqual([at, undefined]);
+});
+
+it('it says nothing where it is no attestation, and of a bundle least of all', () => {
+  expect(subject(makeTrust(made.signer), new Uint8Array())).toBeUndefined();
+  expect(subject(makeTrust(made.signer), made.files['manifest.json'])).toBeUndefined();
+});

@@ -1,7 +1,0 @@
-import { platform } from '#platform';
-import { expect, test } from 'vitest';
-import { noFlipIsVerified } from './flips-suite.ts';
-
-test('these are the primitives of Node', () => expect(platform.name).toBe('node'));
-
-noFlipIsVerified(1);

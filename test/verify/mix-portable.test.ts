@@ -1,9 +1,0 @@
-import { platform } from '#platform';
-import { expect, test, vi } from 'vitest';
-import { noMixIsVerified } from './mix-suite.ts';
-
-vi.mock('#platform', () => import('../../src/bytes/platform-portable.ts'));
-
-test('these are the portable primitives', () => expect(platform.name).toBe('portable'));
-
-noMixIsVerified();

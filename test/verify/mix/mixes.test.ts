@@ -1,0 +1,144 @@
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { memorySource } from '../../../src/evidence/index.ts';
+import { trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
+import { verifyExport } from '../../../src/verify/index.ts';
+import { flipped, idOf, makeExport, makeSigner, NOW } from '../../support/evidence.ts';
+
+type Files = Record<string, Uint8Array>;
+const ISSUERS = ['https://a.example', 'https://b.example'] as const;
+const ids = [idOf('evexp', 1), idOf('evexp', 2)];
+let signers: readonly [Signer, Signer];
+let trust: TrustStore;
+let exports: readonly [Files, Files];
+
+// Two exports of two issuers, both trusted, over bundles of the same ids: everything of one fits into the other.
+beforeAll(async () => {
+  signers = [makeSigner(), makeSigner()];
+  trust = trustStore(
+    signers.map(({ keyId, point }, i) => ({
+      issuer: ISSUERS[i]!,
+      keyId,
+      point,
+      compromised: true,
+      purposes: ['evidence', 'export'],
+    })),
+  );
+  const make = async (i: 0 | 1): Promise<Files> => {
+    const input = { evidenceExportId: ids[i]!, requestedBy: `user ${i}` };
+    const { files } = await makeExport({
+      signer: signers[i],
+      issuer: ISSUERS[i],
+      input,
+      createdAtMs: NOW - 100_000 + i,
+    });
+    return files;
+  };
+  exports = [await make(0), await make(1)];
+});
+
+const options = (): { asOfMs: number; trust: TrustStore } => ({ asOfMs: NOW, trust });
+
+describe('two exports that are verified', () => {
+  test('are', async () => {
+    for (const files of exports)
+      expect((await verifyExport(memorySource(files), options())).verdict).toBe('verified');
+  });
+
+  test('give none that is when any of their files are mixed', async () => {
+    const paths = Object.keys(exports[0]).filter((path) => !path.startsWith('local-reports/'));
+    expect(paths).toEqual(Object.keys(exports[1]).filter((path) => !path.startsWith('local-reports/')));
+    for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
+      const mixed = paths.map((path, i) => [path, exports[(mask >> i) & 1 ? 1 : 0][path]!] as const);
+      const files = { ...exports[0], ...Object.fromEntries(mixed) };
+      const report = await verifyExport(memorySource(files), options());
+      expect([mask, report.verdict]).toEqual([mask, 'failed']);
+    }
+  });
+});
+
+type Act =
+  | { readonly kind: 'flip'; readonly path: number; readonly at: number; readonly bit: number }
+  | { readonly kind: 'drop' | 'duplicate' | 'rename' | 'cut'; readonly path: number; readonly at: number }
+  | { readonly kind: 'swap'; readonly path: number; readonly at: number };
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({ kind: fc.constant('flip' as const), path: fc.nat(), at: fc.nat(), bit: fc.nat(7) }),
+  fc.record({
+    kind: fc.constantFrom('drop' as const, 'duplicate' as const, 'rename' as const, 'cut' as const),
+    path: fc.nat(),
+    at: fc.nat(),
+  }),
+  fc.record({ kind: fc.constant('swap' as const), path: fc.nat(), at: fc.nat() }),
+);
+
+/** Files after an act of tampering; names and places are taken modulo what there is. */
+function tampered(files: Files, act: Act): Files {
+  const paths = Object.keys(files).toSorted();
+  const path = paths[act.path % paths.length];
+  if (path === undefined) return files;
+  const bytes = files[path]!;
+  const other = paths[act.at % paths.length]!;
+  const { [path]: _taken, ...rest } = files;
+  switch (act.kind) {
+    case 'flip':
+      return bytes.length === 0
+        ? files
+        : { ...files, [path]: flipped(bytes, act.at % bytes.length, act.bit) };
+    case 'cut':
+      return { ...files, [path]: bytes.subarray(0, act.at % (bytes.length + 1)) };
+    case 'drop':
+      return rest;
+    case 'duplicate':
+      return { ...files, [path.replace(/(\.\w+)?$/, `-${act.at % 3}$1`)]: bytes };
+    case 'rename':
+      return { ...rest, [path.replace(/(\.\w+)?$/, `-${act.at % 3}$1`)]: bytes };
+    case 'swap':
+      return { ...files, [path]: files[other]!, [other]: bytes };
+    default:
+      return act satisfies never;
+  }
+}
+
+const same = (a: Files, b: Files): boolean =>
+  Object.keys(a).length === Object.keys(b).length &&
+  Object.entries(a).every(([path, bytes]) => b[path] !== undefined && Buffer.compare(bytes, b[path]) === 0);
+
+/** What is verified however the rest of the folder is: the files that the manifest lists, and its documents. */
+const evidenceOf = (files: Files): Files =>
+  Object.fromEntries(
+    Object.entries(files).filter(([path]) => /^(?:export|manifest|export-attestation)\.json$|\//.test(path)),
+  );
+
+describe('an export that was tampered with at random', () => {
+  test('is verified only when all of its evidence is byte for byte what it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 4 }), async (list) => {
+        const original = exports[0];
+        const files = list.reduce(tampered, original);
+        const report = await verifyExport(memorySource(files), {
+          ...options(),
+          expect: { evidenceExportId: ids[0]! },
+        });
+        if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
+        else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+/**
+ * Whether the evidence is as it was, apart from two things that nothing binds: the signature of the list may be left
+ * out (the list is then `claimed`), and export.json has fields that the manifest does not determine.
+ */
+function onlyFreeChanged(files: Files, original: Files): boolean {
+  const bound = (all: Files): Files => {
+    const { 'export.json': _resource, 'export-attestation.json': _attestation, ...rest } = evidenceOf(all);
+    return rest;
+  };
+  const attestation = files['export-attestation.json'];
+  const kept =
+    attestation === undefined || same({ attestation }, { attestation: original['export-attestation.json']! });
+  return kept && same(bound(files), bound(original));
+}

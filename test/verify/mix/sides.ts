@@ -1,0 +1,142 @@
+import type { Statement } from '../../../src/evidence/index.ts';
+import { trustStore, type Purpose, type Signer, type TrustedKey } from '../../../src/trust/index.ts';
+import {
+  idOf,
+  ISSUER,
+  makeExport,
+  makeSigner,
+  NOW,
+  ORGANIZATION,
+  PROJECT,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+export type Side = 0 | 1;
+export type Pair<T> = readonly [T, T];
+
+/** One of two parties whose valid evidence is mixed. */
+type Party = {
+  readonly signer: Signer;
+  readonly issuer: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly key: Partial<TrustedKey>;
+};
+
+/** What the two parties have in common, and what not. Everything of one fits into the place of the other. */
+type Variant = readonly [name: string, parties: () => Pair<Partial<Party>>];
+
+const both = <T>(value: T): Pair<T> => [value, value];
+const renamed = (signer: Signer, keyId: string): Signer => ({ ...signer, keyId });
+
+export const VARIANTS: readonly Variant[] = [
+  ['two issuers', () => [{ issuer: 'https://a.example' }, { issuer: 'https://b.example' }]],
+  ['two keys of one issuer', () => [{}, {}]],
+  [
+    'two issuers with one key',
+    () => {
+      const signer = makeSigner();
+      return [
+        { signer, issuer: 'https://a.example' },
+        { signer, issuer: 'https://b.example' },
+      ];
+    },
+  ],
+  [
+    'two issuers that call their keys by one name',
+    () => [
+      { signer: renamed(makeSigner(), 'release'), issuer: 'https://a.example' },
+      { signer: renamed(makeSigner(), 'release'), issuer: 'https://b.example' },
+    ],
+  ],
+  [
+    'one key under two names',
+    () => {
+      const signer = makeSigner();
+      return [{ signer: renamed(signer, 'old') }, { signer: renamed(signer, 'new') }];
+    },
+  ],
+  [
+    'two projects, a key for each',
+    () => [
+      { key: { projects: [idOf('prj', 1)] } },
+      { projectId: idOf('prj', 2), key: { projects: [idOf('prj', 2)] } },
+    ],
+  ],
+  [
+    'two organizations, a key for each',
+    () => [
+      { key: { organizations: [idOf('org', 1)] } },
+      { organizationId: idOf('org', 2), key: { organizations: [idOf('org', 2)] } },
+    ],
+  ],
+  ['an older and a newer version of the same, by one key', () => both({ signer: makeSigner() })],
+];
+
+export type MadeSide = Party & {
+  readonly made: MadeExport;
+  readonly trusted: TrustedKey;
+};
+
+/** Two exports that are verified, over bundles of the same ids, and the store that trusts the keys of both. */
+export async function makeSides(
+  parties: Pair<Partial<Party>>,
+  purposes: readonly Purpose[] = ['evidence', 'export'],
+): Promise<{ sides: Pair<MadeSide>; keys: readonly TrustedKey[]; trust: ReturnType<typeof trustStore> }> {
+  const sides = [await makeSide(parties[0], 0, purposes), await makeSide(parties[1], 1, purposes)] as const;
+  const name = ({ trusted }: MadeSide): string => JSON.stringify([trusted.issuer, trusted.keyId]);
+  const keys = [...new Map(sides.map((side) => [name(side), side.trusted])).values()];
+  return { sides, keys, trust: trustStore(keys) };
+}
+
+async function makeSide(party: Partial<Party>, n: Side, purposes: readonly Purpose[]): Promise<MadeSide> {
+  const {
+    signer = makeSigner(),
+    issuer = ISSUER,
+    organizationId = ORGANIZATION,
+    projectId = PROJECT,
+    key = {},
+  } = party;
+  const { keyId, point } = signer;
+  const trusted: TrustedKey = { issuer, keyId, point, compromised: true, purposes, ...key };
+  const made = await makeExport({
+    signer,
+    issuer,
+    parts: 1,
+    reports: 0,
+    issuedAtMs: NOW - 50_000 + n,
+    bundle: { organizationId, projectId, createdAtMs: NOW - 100_000 + n },
+    input: {
+      evidenceExportId: idOf('evexp', n + 1),
+      organizationId,
+      scope: { kind: 'project', projectId },
+    },
+  });
+  return { signer, issuer, organizationId, projectId, key, made, trusted };
+}
+
+/** The members of a statement that can be taken from either side; what is left of it is a piece too. */
+export const MEMBERS = ['keyId', 'issuer', 'subject'] as const;
+export const PIECES = ['statement', 'signature', ...MEMBERS, 'part'] as const;
+export type Piece = (typeof PIECES)[number];
+export type Mix = { readonly name: string } & { readonly from: Readonly<Record<Piece, Side>> };
+
+/** Every way of taking each piece from one of the two sides: 2^6, the two originals among them. */
+export const MIXES: readonly Mix[] = Array.from({ length: 2 ** PIECES.length }, (_, mask) => {
+  const side = (piece: Piece): Side => ((mask >> PIECES.indexOf(piece)) & 1 ? 1 : 0);
+  const from = Object.fromEntries(PIECES.map((piece) => [piece, side(piece)])) as Record<Piece, Side>;
+  return { name: PIECES.map((piece) => `${piece} ${'ab'[from[piece]]}`).join(', '), from };
+});
+
+type Head = Pick<Statement, 'keyId' | 'issuer'> & { readonly subject: object };
+type Signed<S extends Head> = { readonly signature: string; readonly statement: S };
+
+/** The attestation that a mix makes of two. */
+export const mixed = <S extends Head, A extends Signed<S>>(pair: Pair<A>, { from }: Mix): A => ({
+  ...pair[0],
+  signature: pair[from.signature].signature,
+  statement: {
+    ...pair[from.statement].statement,
+    ...Object.fromEntries(MEMBERS.map((member) => [member, pair[from[member]].statement[member]])),
+  },
+});

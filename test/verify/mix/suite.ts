@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { canonicalJson, canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
+import type { Attestation, ExportAttestation } from '../../../src/contract/index.ts';
+import { memorySource } from '../../../src/evidence/index.ts';
+import type { Purpose, TrustedKey, TrustStore } from '../../../src/trust/index.ts';
+import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
+import { errorsOf, forge, makeTrust, NOW, pack, unpack } from '../../support/evidence.ts';
+import { makeSides, mixed, MIXES, VARIANTS, type MadeSide, type Mix, type Pair } from './sides.ts';
+
+const PART = 'parts/evidence_000000000001.zip';
+const EXPORT_ATTESTATION = 'export-attestation.json';
+
+const bundleAttestation = ({ made }: MadeSide): Attestation => made.packedParts[0]!.attestation!;
+const exportAttestation = ({ made }: MadeSide): ExportAttestation => made.packed.attestation!;
+const bothOf = <T>([a, b]: Pair<MadeSide>, of: (side: MadeSide) => T): Pair<T> => [of(a), of(b)];
+
+/** What must be said of a mix, told from the pieces alone and not by the code under test. */
+function expectedCodes(
+  { from }: Mix,
+  sides: Pair<MadeSide>,
+  keys: readonly TrustedKey[],
+  pair: Pair<Attestation> | Pair<ExportAttestation>,
+  mix: Attestation | ExportAttestation,
+  otherSubject: readonly string[],
+): string[] {
+  const { statement } = mix;
+  const key = keys.find(({ issuer, keyId }) => issuer === statement.issuer && keyId === statement.keyId);
+  const signed =
+    canonicalJson(statement) === canonicalJson(pair[from.signature].statement) &&
+    key?.point === sides[from.signature].trusted.point;
+  const { projectId, organizationId } = sides[from.part];
+  return [
+    ...(key === undefined ? ['trust.KEY_UNKNOWN'] : []),
+    ...(key !== undefined && !signed ? ['attestation.SIGNATURE_INVALID'] : []),
+    ...(key?.projects?.includes(projectId) === false ? ['trust.PROJECT_MISMATCH'] : []),
+    ...(key?.organizations?.includes(organizationId) === false ? ['trust.ORGANIZATION_MISMATCH'] : []),
+    ...(from.subject === from.part ? [] : otherSubject),
+  ].toSorted();
+}
+
+/** Whether a mix is one of the two originals, whichever way it was put together. */
+const isOriginal = ({ from }: Mix, pair: Pair<object>, mix: object): boolean =>
+  canonicalJson(mix) === canonicalJson(pair[from.part]);
+
+/**
+ * Requirements 14, 16 and 17: of {statement, signature, keyId, issuer, subject, part} of two valid exports, no product
+ * but the two originals is verified, and each refusal has its code.
+ */
+export function noMixIsVerified(): void {
+  describe.each(VARIANTS)('requirements 14, 16, 17: the mixes of %s', (_, parties) => {
+    let sides: Pair<MadeSide>;
+    let keys: readonly TrustedKey[];
+    let trust: TrustStore;
+    beforeAll(async () => void ({ sides, keys, trust } = await makeSides(parties())));
+
+    test('are refused for a bundle by their codes, all but the two originals', async () => {
+      const contents = [await unpack(sides[0].made.files[PART]!), await unpack(sides[1].made.files[PART]!)];
+      const pair = bothOf(sides, bundleAttestation);
+      for (const mix of MIXES) {
+        const attestation = mixed(pair, mix);
+        const entries = new Map(contents[mix.from.part]).set('attestation.json', canonicalBytes(attestation));
+        const report = await verifyPart(memoryAccess(await pack(entries)), { asOfMs: NOW, trust });
+        const codes = expectedCodes(mix, sides, keys, pair, attestation, ['attestation.SUBJECT_MISMATCH']);
+        const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
+        expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
+      }
+    });
+
+    test('are refused for the list of bundles by their codes, all but the two originals', async () => {
+      const pair = bothOf(sides, exportAttestation);
+      for (const mix of MIXES) {
+        const attestation = mixed(pair, mix);
+        const { files } = sides[mix.from.part].made;
+        const report = await verifyExport(
+          memorySource({ ...files, [EXPORT_ATTESTATION]: canonicalBytes(attestation) }),
+          { asOfMs: NOW, trust },
+        );
+        const subject = ['export.ATTESTATION_SUBJECT_MISMATCH'];
+        const codes = expectedCodes(mix, sides, keys, pair, attestation, subject);
+        const verdict = isOriginal(mix, pair, attestation) ? 'verified' : 'failed';
+        expect([mix.name, report.verdict, errorsOf(report)]).toEqual([mix.name, verdict, codes]);
+        if (verdict === 'failed') expect(report.completeness).toBe('claimed');
+      }
+    });
+
+    test('are refused for the files of an export, all but the two originals', async () => {
+      const [a, b] = bothOf(sides, ({ made }) => made.files);
+      const paths = Object.keys(a);
+      for (let mask = 1; mask < 2 ** paths.length - 1; mask++) {
+        const files = paths.map((path, i) => [path, ((mask >> i) & 1 ? b : a)[path]!] as const);
+        for (const depth of ['full', 'digest'] as const) {
+          const source = memorySource(Object.fromEntries(files));
+          const report = await verifyExport(source, { asOfMs: NOW, trust, depth });
+          expect([mask, depth, report.verdict]).toEqual([mask, depth, 'failed']);
+        }
+      }
+    });
+  });
+
+  describe('requirement 16: an attestation of one type, by the very same key', () => {
+    let side: MadeSide;
+    beforeAll(
+      async () =>
+        void ({
+          sides: [side],
+        } = await makeSides([{}, {}])),
+    );
+
+    const bundleWith = async (attestation: Uint8Array, trust: TrustStore) => {
+      const entries = await unpack(side.made.files[PART]!);
+      const bytes = await pack(entries.set('attestation.json', attestation));
+      const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust });
+      return [report.verdict, errorsOf(report)];
+    };
+    const listWith = async (attestation: Uint8Array, trust: TrustStore) => {
+      const source = memorySource({ ...side.made.files, [EXPORT_ATTESTATION]: attestation });
+      const report = await verifyExport(source, { asOfMs: NOW, trust });
+      return [report.verdict, errorsOf(report)];
+    };
+    const trusting = (...purposes: Purpose[]): TrustStore => makeTrust(side.signer, { purposes });
+
+    test('is refused in the place of the other: the whole document', async () => {
+      const trust = trusting('evidence', 'export');
+      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)].map(canonicalBytes);
+      expect(await bundleWith(ofList!, trust)).toEqual(['failed', ['attestation.INVALID']]);
+      expect(await listWith(ofBundle!, trust)).toEqual(['failed', ['attestation.INVALID']]);
+    });
+
+    test('is refused in the place of the other: its type, signed again over the right subject', async () => {
+      const trust = trusting('evidence', 'export');
+      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)];
+      const retyped = (value: Attestation | ExportAttestation, from: Attestation | ExportAttestation) =>
+        forge(canonicalBytes(value), side.signer, (statement) => {
+          statement.predicateType = from.statement.predicateType;
+        });
+      const refused = ['failed', ['attestation.PREDICATE_UNSUPPORTED']];
+      expect(await bundleWith(await retyped(ofBundle, ofList), trust)).toEqual(refused);
+      expect(await listWith(await retyped(ofList, ofBundle), trust)).toEqual(refused);
+    });
+
+    test('is refused in the place of the other: its signature', async () => {
+      const trust = trusting('evidence', 'export');
+      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)];
+      const refused = ['failed', ['attestation.SIGNATURE_INVALID']];
+      const bundle = canonicalBytes({ ...ofBundle, signature: ofList.signature });
+      expect(await bundleWith(bundle, trust)).toEqual(refused);
+      const list = canonicalBytes({ ...ofList, signature: ofBundle.signature });
+      expect(await listWith(list, trust)).toEqual(refused);
+    });
+
+    test('is refused from a key that is trusted for the other type only', async () => {
+      const [ofBundle, ofList] = [bundleAttestation(side), exportAttestation(side)].map(canonicalBytes);
+      const refused = ['failed', ['trust.PURPOSE_MISMATCH']];
+      expect(await bundleWith(ofBundle!, trusting('export', 'summary', 'receipt'))).toEqual(refused);
+      expect(await listWith(ofList!, trusting('evidence', 'summary', 'receipt'))).toEqual(refused);
+    });
+  });
+
+  test('requirement 14: the message is the statement as it stands in the file, byte for byte', async () => {
+    const { sides } = await makeSides([{}, {}]);
+    for (const attestation of bothOf(sides, bundleAttestation)) {
+      const text = fromUtf8(canonicalBytes(attestation));
+      const message = text.slice(text.indexOf(',"statement":') + ',"statement":'.length, -1);
+      expect(message).toBe(canonicalJson(attestation.statement));
+    }
+  });
+}

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import type { TrustStore } from '../../../src/trust/index.ts';
+import { verifyPart, type BundleReport, type Listing } from '../../../src/verify/index.ts';
+import {
+  codesOf,
+  collect,
+  errorsOf,
+  flipped,
+  listingOf,
+  makeBundleInput,
+  makeObject,
+  makeSigner,
+  makeSigning,
+  makeTrust,
+  NOW,
+  pack,
+  stateOf,
+  unpack,
+} from '../../support/evidence.ts';
+import { packBundle } from '../../../src/evidence/index.ts';
+
+let part: Uint8Array;
+let trust: TrustStore;
+let listed: Listing;
+
+beforeAll(async () => {
+  const signer = makeSigner();
+  trust = makeTrust(signer);
+  const objects = [
+    makeObject('e', 'evidence', { role: 'evidence' }),
+    makeObject('s', 'state', { role: 'state' }),
+    makeObject('t', 'trajectory', { role: 'trajectory' }),
+  ];
+  const packed = await packBundle(makeBundleInput(1, { objects }), makeSigning(signer));
+  part = await collect(packed.archive({ compression: 'store' }));
+  listed = await listingOf(part);
+});
+
+const verify = (bytes: Uint8Array, listing?: Listing): Promise<BundleReport> =>
+  verifyPart(memoryAccess(bytes), {
+    asOfMs: NOW,
+    trust,
+    ...(listing === undefined ? {} : { listed: listing }),
+  });
+
+describe('a small signed part', () => {
+  test('is verified as it was packed, with and without the row that lists it', async () => {
+    for (const listing of [listed, undefined]) {
+      const report = await verify(part, listing);
+      expect(report.findings).toEqual([]);
+      expect(report.verdict).toBe('verified');
+      expect(report.provenance).toBe('attested');
+    }
+  });
+
+  test('fails under its listing with any single byte flipped', async () => {
+    for (let offset = 0; offset < part.length; offset++) {
+      const report = await verify(flipped(part, offset), listed);
+      expect([offset, report.verdict]).toEqual([offset, 'failed']);
+      expect(errorsOf(report)).toContain('part.DIGEST_MISMATCH');
+    }
+  });
+
+  test('is never verified by itself with any single byte flipped, unless no content changed', async () => {
+    const original = await unpack(part);
+    for (let offset = 0; offset < part.length; offset++) {
+      const bytes = flipped(part, offset);
+      const report = await verify(bytes);
+      if (report.verdict !== 'verified') {
+        expect([offset, report.verdict]).toEqual([offset, 'failed']);
+        expect(errorsOf(report)).not.toEqual([]);
+        continue;
+      }
+      // What is left are fields of the headers that carry no content, such as the time: all content is the same.
+      expect(codesOf(report).filter((code) => code !== 'zip.METADATA_UNUSUAL')).toEqual([]);
+      expect(await unpack(bytes)).toEqual(original);
+    }
+  });
+
+  test('fails when it was packed again with any single byte of an entry flipped', async () => {
+    const entries = await unpack(part);
+    for (const [name, bytes] of entries) {
+      for (let offset = 0; offset < bytes.length; offset++) {
+        const report = await verify(await pack(new Map(entries).set(name, flipped(bytes, offset))));
+        expect([name, offset, report.verdict]).toEqual([name, offset, 'failed']);
+      }
+    }
+  });
+
+  test.each([1, 2, 21, 22, 23, 100, 500, 1000])('fails without its last %i bytes', async (missing) => {
+    const bytes = part.subarray(0, part.length - missing);
+    const report = await verify(bytes, listed);
+    expect(report.verdict).toBe('failed');
+    expect(errorsOf(report)).toEqual(expect.arrayContaining(['part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH']));
+    expect(stateOf(report, 'part.archive')).toBe('failed');
+    expect((await verify(bytes)).verdict).toBe('failed');
+  });
+
+  test('fails when cut at every 37th length, when empty, and with a byte after its end or before its start', async () => {
+    const cuts = Array.from({ length: Math.ceil(part.length / 37) }, (_, i) => part.subarray(0, i * 37));
+    const grown = [Uint8Array.of(...part, 0), Uint8Array.of(0, ...part)];
+    for (const bytes of [...cuts, ...grown]) expect((await verify(bytes)).verdict).toBe('failed');
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { memorySource } from '../../../src/evidence/index.ts';
+import { judgeChain } from '../../../src/verify/receipts/chain.ts';
+import type { ReceiptFacts, ReceiptSummary } from '../../../src/verify/receipts/facts.ts';
+import { verifyReceipts } from '../../../src/verify/index.ts';
+import { NOW } from '../../support/evidence.ts';
+import { makeChain, receiptFacts } from '../../support/receipts.ts';
+
+const digestAt = (path: string) => digestOf(toUtf8(path));
+
+type Choices = Partial<Pick<ReceiptSummary, 'finishedAtMs' | 'linked' | 'previous'>>;
+
+const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
+  const { evidenceExportId, organizationId, manifestDigest, tool, source } = receiptFacts;
+  return {
+    path,
+    digest: digestAt(path),
+    signed: false,
+    findings: [],
+    receipt: {
+      evidenceExportId,
+      organizationId,
+      manifestDigest,
+      tool,
+      source,
+      startedAtMs: 0,
+      finishedAtMs: NOW,
+      outcome: 'complete',
+      files: 0,
+      failures: 0,
+      linked: true,
+      ...choices,
+    },
+  };
+};
+const after = (path: string, before: string, choices: Choices = {}): ReceiptFacts =>
+  receiptAt(path, { previous: { path: before, digest: digestAt(before) }, ...choices });
+const judge = (...facts: readonly ReceiptFacts[]) => judgeChain(facts, undefined, undefined);
+const pathsOf = (...facts: readonly ReceiptFacts[]): readonly string[] =>
+  judge(...facts).order.map(({ path }) => path);
+
+describe('the order of receipts', () => {
+  it('is by time, and of the same time by name, however they were found', () => {
+    const [early, late, last] = [
+      receiptAt('z', { finishedAtMs: 1 }),
+      receiptAt('a', { finishedAtMs: 2 }),
+      receiptAt('b', { finishedAtMs: 2 }),
+    ] as const;
+    expect(pathsOf(early, late, last)).toEqual(['z', 'a', 'b']);
+    expect(pathsOf(last, late, early)).toEqual(['z', 'a', 'b']);
+  });
+
+  it('has those at its end that could not be read', () => {
+    const unread: ReceiptFacts = { path: '0', signed: false, findings: [] };
+    const damaged: ReceiptFacts = { ...unread, path: '1', digest: digestAt('1') };
+    expect(pathsOf(unread, damaged, receiptAt('2'))).toEqual(['2', '0', '1']);
+    const { order, head, subject } = judge(unread);
+    expect([order, head, subject]).toEqual([[unread], undefined, undefined]);
+  });
+});
+
+describe('the head of a chain', () => {
+  it('is the receipt that no other names, whatever its time says', () => {
+    const first = receiptAt('a', { finishedAtMs: 9 });
+    expect(judge(first, after('b', 'a', { finishedAtMs: 1 })).head).toEqual({
+      path: 'b',
+      digest: digestAt('b'),
+      finishedAtMs: 1,
+    });
+  });
+
+  it('is the newest of several that no other names', () => {
+    const facts = [receiptAt('a'), after('b', 'a', { finishedAtMs: NOW + 1 }), after('c', 'a')];
+    expect(judge(...facts).head?.path).toBe('b');
+  });
+
+  it('is no receipt from before they were linked where one is linked', () => {
+    const older = receiptAt('z', { linked: false, finishedAtMs: NOW + 1 });
+    expect(judge(receiptAt('a'), older).head?.path).toBe('a');
+    expect(judge(older).head?.path).toBe('z');
+    const oldest = receiptAt('y', { linked: false });
+    expect(judge(older, oldest).head?.path).toBe('z');
+  });
+
+  it('is the newest where each is named by another', () => {
+    const ring = [
+      after('a', 'b', { finishedAtMs: 1 }),
+      after('b', 'c', { finishedAtMs: 2 }),
+      after('c', 'a', { finishedAtMs: 3 }),
+    ];
+    expect(judge(...ring).head?.path).toBe('c');
+  });
+});
+
+it('a receipt without a link may be of the same moment as the beginning of a chain, and not later', () => {
+  const older = receiptAt('o', { linked: false, finishedAtMs: 1 });
+  const codes = (finishedAtMs: number) =>
+    judge(older, after('a', 'o'), receiptAt('b', { linked: false, finishedAtMs })).findings.map(
+      ({ code }) => code,
+    );
+  expect(codes(NOW)).not.toContain('receipt.FORKED');
+  expect(codes(NOW + 1)).toContain('receipt.FORKED');
+});
+
+describe('the report on receipts', () => {
+  it('has a line for one that could not be read, and says of what the others speak', async () => {
+    const { files, written } = await makeChain(2);
+    const { path } = written[0]!;
+    const whole = memorySource(files);
+    const report = await verifyReceipts(
+      {
+        ...whole,
+        open: (name) =>
+          name === path ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(name),
+      },
+      { asOfMs: NOW },
+    );
+    const { evidenceExportId, organizationId, manifestDigest } = receiptFacts;
+    expect(report).toMatchObject({ evidenceExportId, organizationId, manifestDigest });
+    expect(report.receipts).toMatchObject([
+      { path: written[1]!.path, digest: written[1]!.digest },
+      { path, signed: false },
+    ]);
+    expect(report.receipts[1]).not.toHaveProperty('digest');
+  });
+
+  it('is of none, and says that nothing was read, where the mirror cannot be listed', async () => {
+    const report = await verifyReceipts(
+      { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
+      { asOfMs: NOW },
+    );
+    expect(report).toMatchObject({ result: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
+  });
+});

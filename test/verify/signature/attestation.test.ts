@@ -1,0 +1,246 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { platform as portable } from '../../../src/bytes/platform-portable.ts';
+import type { Attestation } from '../../../src/contract/index.ts';
+import type { Signer } from '../../../src/trust/index.ts';
+import { judgeSignature, signedOf } from '../../../src/verify/signature/attestation.ts';
+import { createLedger } from '../../../src/verify/check.ts';
+import {
+  verifyAttestation,
+  type AttestationReport,
+  type SecondOpinion,
+  type VerifyAttestationOptions,
+} from '../../../src/verify/index.ts';
+import { settingsOf } from '../../../src/verify/options.ts';
+import {
+  codesOf,
+  errorsOf,
+  hashOf,
+  idOf,
+  makeExport,
+  makePart,
+  makeSigner,
+  makeTrust,
+  NOW,
+  ORGANIZATION,
+  PROJECT,
+  stateOf,
+} from '../../support/evidence.ts';
+
+let signer: Signer;
+let attestation: Attestation;
+let manifestDigest: string;
+
+beforeAll(async () => {
+  signer = makeSigner();
+  const { packed } = await makePart(1, signer);
+  attestation = packed.attestation!;
+  manifestDigest = packed.manifestDigest;
+});
+
+const verify = (
+  options: Partial<VerifyAttestationOptions> = {},
+  value: unknown = attestation,
+): AttestationReport => verifyAttestation(value, { asOfMs: NOW, trust: makeTrust(signer), ...options });
+
+const broken = (): never => {
+  throw new RangeError('bug');
+};
+
+const readZip = (): never => {
+  throw new Error('there is no archive');
+};
+
+describe('an attestation alone', () => {
+  test('is valid at best: it is bound to no bytes', () => {
+    const report = verify();
+    expect(report).toMatchObject({
+      kind: 'attestation',
+      result: 'valid',
+      signer: { keyId: signer.keyId },
+      findings: [],
+    });
+    expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+    expect(JSON.stringify(report)).not.toContain('verified');
+  });
+
+  test('is held against the digest of a manifest', () => {
+    const bound = verify({ manifestDigest });
+    expect([bound.result, stateOf(bound, 'attestation.binding')]).toEqual(['valid', 'passed']);
+    const other = verify({ manifestDigest: hashOf('x') });
+    expect([other.result, errorsOf(other)]).toEqual(['invalid', ['attestation.SUBJECT_MISMATCH']]);
+  });
+
+  test('is not judged without a trust store', () => {
+    const report = verifyAttestation(attestation, { asOfMs: NOW });
+    expect([report.result, codesOf(report), report.signer]).toEqual([
+      'not_judged',
+      ['trust.STORE_ABSENT'],
+      undefined,
+    ]);
+  });
+
+  test('is not judged when the key is limited, until it is said where the evidence belongs', () => {
+    const trust = makeTrust(signer, {
+      projects: [PROJECT],
+      organizations: [ORGANIZATION],
+      notAfterMs: NOW - 1,
+    });
+    for (const known of [{}, { projectId: PROJECT }, { organizationId: ORGANIZATION }]) {
+      const report = verify({ trust, ...known });
+      expect([report.result, stateOf(report, 'attestation.key')]).toEqual(['not_judged', 'not_checked']);
+      expect(report.signer).toBeUndefined();
+      expect(codesOf(report)).toEqual(['attestation.TIME_CLAIMED']);
+    }
+    expect(verify({ trust, projectId: PROJECT, organizationId: ORGANIZATION }).result).toBe('valid');
+    expect(errorsOf(verify({ trust, projectId: idOf('prj', 9) }))).toEqual(['trust.PROJECT_MISMATCH']);
+    expect(errorsOf(verify({ trust, organizationId: idOf('org', 9) }))).toEqual([
+      'trust.ORGANIZATION_MISMATCH',
+    ]);
+  });
+
+  test('is invalid when the signature is, even where the key could not be judged', () => {
+    const forged = structuredClone(attestation);
+    forged.statement.issuedAtMs++;
+    const trust = makeTrust(signer, { projects: [PROJECT] });
+    expect(errorsOf(verify({ trust }, forged))).toEqual(['attestation.SIGNATURE_INVALID']);
+    expect(verify({ trust }, forged).result).toBe('invalid');
+  });
+
+  test('is invalid by an unknown key, a foreign type and a time to come', () => {
+    expect(errorsOf(verify({ trust: makeTrust(makeSigner()) }))).toEqual(['trust.KEY_UNKNOWN']);
+    expect(errorsOf(verify({ predicateTypes: { evidence: ['x'], export: [] } }))).toEqual([
+      'attestation.PREDICATE_UNSUPPORTED',
+    ]);
+    expect(errorsOf(verify({ asOfMs: attestation.statement.issuedAtMs - 1 }))).toEqual([
+      'attestation.ISSUED_IN_FUTURE',
+    ]);
+    expect(verify({ asOfMs: attestation.statement.issuedAtMs }).result).toBe('valid');
+  });
+
+  test.each([[null], ['text'], [[]], [{}]])('is invalid when it is none: %j', (value) => {
+    const report = verify({}, value);
+    expect([report.result, errorsOf(report)]).toEqual(['invalid', ['attestation.INVALID']]);
+    expect(report.checks.map(({ id, state }) => [id, state])).toEqual([
+      ['attestation.format', 'failed'],
+      ['attestation.key', 'not_checked'],
+      ['attestation.signature', 'not_checked'],
+      ['attestation.binding', 'not_checked'],
+    ]);
+  });
+
+  test.each(['predicateType', 'issuer', 'keyId'] as const)(
+    'is invalid when no bytes could have been signed for it: a lone surrogate in %s',
+    (member) => {
+      const value = structuredClone(attestation);
+      value.statement[member] = '\ud800';
+      const report = verify({}, value);
+      expect([report.result, errorsOf(report)]).toEqual(['invalid', ['json.NOT_REPRESENTABLE']]);
+    },
+  );
+
+  test('is invalid when it is one of an export', async () => {
+    const { packed } = await makeExport({ signer });
+    expect(errorsOf(verify({}, packed.attestation))).toEqual(['attestation.INVALID']);
+  });
+
+  test('is not taken for unsound by a fault of the program, which is thrown on', () => {
+    const signed = {
+      ...signedOf(attestation),
+      purpose: 'evidence' as const,
+      signatures: [{ path: '/signature', decode: broken }],
+    };
+    const settings = settingsOf({ asOfMs: NOW, trust: makeTrust(signer) });
+    expect(() => judgeSignature(createLedger(), 'attestation', '', signed, settings)).toThrow(RangeError);
+  });
+
+  test('may be judged twice', () => {
+    const report = verify({ secondOpinion: { p256: portable.p256, readZip } });
+    expect([report.result, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
+  });
+});
+
+const p256 = portable.p256;
+const opinionOf = (answer: boolean): SecondOpinion => ({
+  p256: { ...p256, verifier: () => ({ verify: () => answer }) },
+  readZip,
+});
+
+/** What it finds, without its words and without what the catalogue says of a code. */
+const found = (...how: Parameters<typeof verify>) =>
+  verify(...how).findings.map(({ message, class: _class, severity: _severity, ...rest }) => {
+    expect(message).not.toBe('');
+    return rest;
+  });
+const unsound = () => ({ ...attestation, signature: 'AAAA' });
+const forged = () => ({ ...attestation, statement: { ...attestation.statement, issuer: 'eve' } });
+const opinion = (...how: Parameters<typeof verify>) => stateOf(verify(...how), 'second.crypto');
+
+describe('the report on an attestation alone', () => {
+  const at = { subject: 'attestation', path: '' };
+
+  test('names what was expected and what is there', () => {
+    const { predicateType, issuedAtMs, subject } = attestation.statement;
+    expect(found({ predicateTypes: { evidence: ['x', 'y'], export: [] } })).toStrictEqual([
+      { ...at, code: 'attestation.PREDICATE_UNSUPPORTED', expected: 'x or y', actual: predicateType },
+    ]);
+    const asOfMs = issuedAtMs - 1;
+    expect(found({ asOfMs })).toStrictEqual([
+      { ...at, code: 'attestation.ISSUED_IN_FUTURE', expected: `at most ${asOfMs}`, actual: `${issuedAtMs}` },
+    ]);
+    expect(found({ manifestDigest: 'sha256:x' })).toStrictEqual([
+      {
+        subject: 'attestation',
+        path: '/statement/subject/manifestDigest',
+        code: 'attestation.SUBJECT_MISMATCH',
+        expected: 'sha256:x',
+        actual: subject.manifestDigest,
+      },
+    ]);
+    expect(found({ trust: makeTrust(makeSigner()) })).toMatchObject([{ ...at, code: 'trust.KEY_UNKNOWN' }]);
+    expect(found({}, unsound())).toStrictEqual([
+      { ...at, path: '#/signature', code: 'attestation.SIGNATURE_ENCODING' },
+    ]);
+    expect(found({ trust: makeTrust(signer, { issuer: 'eve' }) }, forged())).toStrictEqual([
+      { ...at, code: 'attestation.SIGNATURE_INVALID' },
+    ]);
+    expect(found({ trust: makeTrust(signer, { notAfterMs: NOW - 1 }) })).toStrictEqual([
+      { ...at, code: 'attestation.TIME_CLAIMED' },
+    ]);
+  });
+
+  test('names no signer, and no key, where none vouches for it', () => {
+    expect(verify()).toHaveProperty('signer');
+    expect(verify({}, unsound())).not.toHaveProperty('signer');
+    expect(verify({ trust: makeTrust(makeSigner()) })).not.toHaveProperty('signer');
+  });
+
+  test('leaves a step open for what the step before it lacks', () => {
+    expect(stateOf(verify({}, unsound()), 'attestation.signature')).toBe('not_checked');
+    expect(stateOf(verify({}, unsound()), 'attestation.key')).toBe('passed');
+    expect(stateOf(verify({ trust: makeTrust(makeSigner()) }), 'attestation.signature')).toBe('not_checked');
+  });
+
+  test('has a second opinion exactly when one is asked for', () => {
+    const secondOpinion = { p256, readZip };
+    expect(opinion()).toBeUndefined();
+    expect(opinion({ secondOpinion })).toBe('passed');
+    expect(opinion({ secondOpinion }, unsound())).toBe('not_checked');
+    expect(opinion({ secondOpinion, trust: makeTrust(makeSigner()) })).toBe('not_checked');
+    expect(opinion({ secondOpinion, trust: makeTrust(signer, { issuer: 'eve' }) }, forged())).toBe('passed');
+    const without = verifyAttestation(attestation, { asOfMs: NOW, secondOpinion });
+    expect(stateOf(without, 'second.crypto')).toBe('not_checked');
+    expect(stateOf(verifyAttestation(attestation, { asOfMs: NOW }), 'second.crypto')).toBeUndefined();
+  });
+
+  test('names both opinions where they differ', () => {
+    const code = 'attestation.SECOND_OPINION';
+    expect(found({ secondOpinion: opinionOf(false) })).toStrictEqual([
+      { ...at, code, expected: 'valid', actual: 'invalid' },
+    ]);
+    const trust = makeTrust(signer, { issuer: 'eve' });
+    expect(found({ secondOpinion: opinionOf(true), trust }, forged())).toStrictEqual([
+      { ...at, code: 'attestation.SIGNATURE_INVALID' },
+      { ...at, code, expected: 'invalid', actual: 'valid' },
+    ]);
+  });
+});

@@ -1,0 +1,386 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { platform as portable } from '../../../src/bytes/platform-portable.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import {
+  attestDsse,
+  attestExportDsse,
+  DEFAULT_LIMITS,
+  exportStatement,
+  memorySource,
+  parseAttestation,
+  type Statement,
+} from '../../../src/evidence/index.ts';
+import { readZipWithYauzl } from '../../../src/node/evidence/yauzl-reader.ts';
+import {
+  dsseBytes,
+  parseDsse,
+  signDsse,
+  trustStore,
+  type Signer,
+  type TrustStore,
+} from '../../../src/trust/index.ts';
+import { createLedger } from '../../../src/verify/check.ts';
+import { bundleVerdict } from '../../../src/verify/verdict.ts';
+import { verifyDsse, verifyExport, verifyPart } from '../../../src/verify/index.ts';
+import {
+  codesOf,
+  edited,
+  errorsOf,
+  EXPORT_ID,
+  ISSUER,
+  makeExport,
+  makePart,
+  makeSigner,
+  makeSigning,
+  makeTrust,
+  NOW,
+  ORGANIZATION,
+  PROJECT,
+  stateOf,
+  unpack,
+  type Json,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+type Side = {
+  signer: Signer;
+  signed: Uint8Array;
+  unsigned: Uint8Array;
+  manifest: Uint8Array;
+  statement: Statement;
+  dsse: Uint8Array;
+};
+let a: Side;
+let b: Side;
+let both: TrustStore;
+
+async function side(n: number): Promise<Side> {
+  const signer = makeSigner();
+  const [signed, unsigned] = [(await makePart(n, signer)).bytes, (await makePart(n)).bytes];
+  const entries = await unpack(signed);
+  const { statement } = parseAttestation(entries.get('attestation.json')!);
+  const dsse = dsseBytes(await attestDsse(statement, [signer]));
+  return { signer, signed, unsigned, manifest: entries.get('manifest.json')!, statement, dsse };
+}
+
+beforeAll(async () => {
+  [a, b] = await Promise.all([side(1), side(2)]);
+  both = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer).keys]);
+});
+
+const secondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
+const part = (bytes: Uint8Array, dsse: Uint8Array, options = {}) =>
+  verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: both, dsse, ...options });
+const alone = (dsse: Uint8Array, options = {}) =>
+  verifyDsse(dsse, { asOfMs: NOW, trust: both, manifest: a.manifest, ...options });
+
+describe('an envelope beside a part', () => {
+  it('stands for the attestation of a part that carries none', async () => {
+    const report = await part(a.unsigned, a.dsse, { secondOpinion });
+    expect(report).toMatchObject({ verdict: 'verified', provenance: 'attested', signed: false });
+    expect(report.signer).toEqual({ issuer: ISSUER, keyId: a.signer.keyId, issuedAtMs: NOW - 50_000 });
+    expect(codesOf(report)).toEqual([]);
+    expect(report.coverage.attestedBytes).toBe(a.unsigned.length);
+  });
+
+  it('leaves a part intact where nobody is trusted, and where only archives are compared', async () => {
+    const untrusting = await verifyPart(memoryAccess(a.unsigned), { asOfMs: NOW, dsse: a.dsse });
+    expect(untrusting.verdict).toBe('intact');
+    expect(stateOf(untrusting, 'dsse.attestation')).toBe('not_checked');
+    const shallow = await part(a.unsigned, a.dsse, { depth: 'digest' });
+    expect(shallow.verdict).toBe('incomplete');
+    expect(stateOf(shallow, 'dsse.attestation')).toBe('not_checked');
+  });
+
+  it('never mends an attestation that does not verify, nor does a sound one mend it', async () => {
+    const forged = await part(b.signed, b.dsse, { trust: makeTrust(a.signer) });
+    expect(forged.verdict).toBe('failed');
+    const stray = await part(a.signed, b.dsse);
+    expect(stray.verdict).toBe('failed');
+    expect(stateOf(stray, 'attestation.signature')).toBe('passed');
+    expect(stateOf(stray, 'dsse.attestation')).toBe('failed');
+  });
+
+  it('holds beside a sound attestation', async () => {
+    expect((await part(a.signed, a.dsse)).verdict).toBe('verified');
+  });
+
+  it('fails for a part that is damaged', async () => {
+    const damaged = Uint8Array.from(a.unsigned);
+    damaged[60]! ^= 1;
+    expect((await part(damaged, a.dsse)).verdict).not.toBe('verified');
+  });
+
+  it.each(['', '{}', '[]', 'null', '{"payload":"","payloadType":"","signatures":[]}'])(
+    'fails the part when it is %j',
+    async (text) => {
+      const report = await part(a.unsigned, toUtf8(text));
+      expect(report.verdict).toBe('failed');
+      expect(stateOf(report, 'dsse.attestation')).toBe('failed');
+    },
+  );
+
+  it('counts by the sound one of several signatures that are said to be by its key', async () => {
+    const { signatures, ...rest } = parseDsse(a.dsse);
+    const [sound] = signatures;
+    const broken = { ...sound, signature: Uint8Array.of(0) };
+    for (const pair of [
+      [broken, sound],
+      [sound, broken],
+    ] as const) {
+      const report = await part(a.unsigned, dsseBytes({ ...rest, signatures: pair }));
+      expect([report.verdict, errorsOf(report)]).toEqual(['verified', []]);
+    }
+    const neither = await part(a.unsigned, dsseBytes({ ...rest, signatures: [broken, broken] }));
+    expect([neither.verdict, new Set(errorsOf(neither))]).toEqual([
+      'failed',
+      new Set(['attestation.SIGNATURE_ENCODING']),
+    ]);
+  });
+
+  it('counts only for what its key is trusted for', async () => {
+    const trust = makeTrust(a.signer, { purposes: ['export'] });
+    expect(errorsOf(await part(a.unsigned, a.dsse, { trust }))).toEqual(['trust.PURPOSE_MISMATCH']);
+    const foreign = makeTrust(a.signer, { projects: ['prj_000000000009'] });
+    expect(errorsOf(await part(a.unsigned, a.dsse, { trust: foreign }))).toEqual(['trust.PROJECT_MISMATCH']);
+  });
+});
+
+type Members = { payload: string; payloadType: string; signatures: [{ keyid: string; sig: string }] };
+
+const verdict = (signature: 'passed' | 'not_checked'): string => {
+  const ledger = createLedger();
+  for (const id of ['part.bytes', 'part.archive', 'bundle.manifest', 'bundle.row', 'bundle.objects'] as const)
+    ledger.ran(id, []);
+  ledger.skipped('bundle.expected', 'not_applicable', '');
+  for (const id of ['attestation.format', 'attestation.key', 'attestation.binding'] as const)
+    ledger.ran(id, []);
+  if (signature === 'passed') ledger.ran('attestation.signature', []);
+  else ledger.skipped('attestation.signature', signature, '');
+  ledger.ran('dsse.attestation', []);
+  return bundleVerdict(ledger, { depth: 'full', signed: true, trusted: true, listed: true });
+};
+
+it('no envelope makes up for a step of the own attestation that stayed open', () => {
+  expect(verdict('passed')).toBe('verified');
+  expect(verdict('not_checked')).toBe('incomplete');
+});
+
+describe('envelopes put together from two valid ones', () => {
+  const mixes: [string, (mine: Members, other: Members) => void][] = [
+    ['payload', (mine, other) => (mine.payload = other.payload)],
+    ['signature', (mine, other) => (mine.signatures[0].sig = other.signatures[0].sig)],
+    ['key id', (mine, other) => (mine.signatures[0].keyid = other.signatures[0].keyid)],
+    ['signatures', (mine, other) => (mine.signatures = other.signatures)],
+    [
+      'payload and signature',
+      (mine, other) => {
+        mine.payload = other.payload;
+        mine.signatures[0].sig = other.signatures[0].sig;
+      },
+    ],
+    [
+      'payload and key id',
+      (mine, other) => {
+        mine.payload = other.payload;
+        mine.signatures[0].keyid = other.signatures[0].keyid;
+      },
+    ],
+    ['everything', (mine, other) => void Object.assign(mine, other)],
+  ];
+  it.each(mixes)('are refused for the part with the %s of the other', async (_, mix) => {
+    const other = JSON.parse(new TextDecoder().decode(b.dsse)) as Members;
+    const mixed = edited<Members>(a.dsse, (mine) => {
+      mix(mine, other);
+    });
+    expect(parseDsse(mixed).signatures.length).toBe(1);
+    const report = await part(a.unsigned, mixed);
+    expect(report.verdict).toBe('failed');
+    expect(alone(mixed).result).toBe('invalid');
+  });
+
+  it('are refused whichever member is changed', () => {
+    const changes: ((envelope: Json) => void)[] = [
+      (envelope) => (envelope['payloadType'] = 'application/json'),
+      (envelope) => (envelope['payload'] = 'e30='),
+      (envelope) => (envelope['signatures'] = [{ keyid: a.signer.keyId, sig: 'AAAA' }]),
+      (envelope) => (envelope['signatures'] = []),
+    ];
+    for (const change of changes) {
+      const changed = edited(a.dsse, (envelope: Json) => {
+        change(envelope);
+      });
+      expect(alone(changed).result).toBe('invalid');
+    }
+  });
+
+  it('are refused when signed so: a subject or type outside the predicate that the predicate contradicts', async () => {
+    const resigned = async (edit: (payload: Json) => void): Promise<Uint8Array> => {
+      const { payload, payloadType } = parseDsse(a.dsse);
+      const changed = edited(payload, (value: Json) => {
+        edit(value);
+      });
+      return dsseBytes(await signDsse({ payloadType, payload: changed }, [a.signer]));
+    };
+    const { subject } = JSON.parse(new TextDecoder().decode(parseDsse(b.dsse).payload)) as Json;
+    const other = await resigned((value) => (value['subject'] = subject));
+    expect(errorsOf(alone(other))).toEqual(['dsse.SUBJECT_MISMATCH']);
+    expect((await part(a.unsigned, other)).verdict).toBe('failed');
+    expect((await part(b.unsigned, other)).verdict).toBe('failed');
+    const types = { evidence: ['urn:a', a.statement.predicateType], export: [] };
+    const renamed = await resigned((value) => (value['predicateType'] = 'urn:a'));
+    expect(errorsOf(alone(renamed, { predicateTypes: types }))).toEqual(['dsse.STATEMENT_INVALID']);
+  });
+
+  it('are refused whichever bit of payload or signature is flipped', async () => {
+    const text = new TextDecoder().decode(a.dsse);
+    const { payload, signatures } = JSON.parse(text) as Members;
+    for (const [name, value] of [
+      ['payload', payload],
+      ['sig', signatures[0].sig],
+    ] as const) {
+      const bytes = Buffer.from(value, 'base64');
+      for (let at = 0; at < bytes.length; at += name === 'sig' ? 1 : 37) {
+        const copy = Buffer.from(bytes);
+        copy[at]! ^= 1 << (at % 8);
+        const report = alone(toUtf8(text.replace(value, copy.toString('base64'))));
+        expect([name, at, report.result]).toEqual([name, at, 'invalid']);
+      }
+    }
+  });
+});
+
+const limitOf = (documentBytes: number) => ({ limits: { ...DEFAULT_LIMITS, documentBytes } });
+
+describe('an envelope by itself', () => {
+  it('is valid for the manifest that it is about, and for no other', () => {
+    expect(alone(a.dsse)).toMatchObject({ result: 'valid', findings: [] });
+    expect(alone(a.dsse, { manifest: b.manifest }).result).toBe('invalid');
+    expect(errorsOf(alone(a.dsse, { manifest: toUtf8('{}') }))).toContain('bundle.MANIFEST_INVALID');
+  });
+
+  it('is valid and bound to nothing without a manifest', () => {
+    const report = alone(a.dsse, { manifest: undefined });
+    expect(report.result).toBe('valid');
+    expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
+  });
+
+  it('does not speak of an export, nor an envelope of an export of a bundle', () => {
+    expect(errorsOf(alone(a.dsse, { purpose: 'export', manifest: undefined }))).toEqual([
+      'attestation.PREDICATE_UNSUPPORTED',
+    ]);
+  });
+
+  it('has as many signers as different keys signed it', async () => {
+    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer, a.signer]));
+    expect(alone(dsse, { threshold: 2 }).result).toBe('valid');
+    expect(errorsOf(alone(dsse, { threshold: 3 }))).toEqual(['dsse.THRESHOLD_MISSED']);
+    const report = alone(dsse, { trust: makeTrust(a.signer) });
+    expect(report.result).toBe('valid');
+    expect(codesOf(report)).toEqual(['dsse.SIGNATURE_UNCOUNTED']);
+  });
+
+  it.each([
+    ['another project', { projects: ['prj_000000000009'] }],
+    ['another organization', { organizations: ['org_000000000009'] }],
+    ['exports alone', { purposes: ['export'] }],
+  ] as const)('does not count a further key for %s', async (_, rest) => {
+    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
+    const trust = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer, rest).keys]);
+    expect(errorsOf(alone(dsse, { threshold: 2, trust }))).toEqual(['dsse.THRESHOLD_MISSED']);
+  });
+
+  it('counts a further key for its project and organization', async () => {
+    const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
+    const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
+    const trust = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer, limits).keys]);
+    expect(alone(dsse, { threshold: 2, trust })).toMatchObject({ result: 'valid', findings: [] });
+  });
+
+  it('is not by the key that it names when the sound signature is said to be by another', () => {
+    const { signatures, ...rest } = parseDsse(a.dsse);
+    const [{ signature }] = signatures;
+    const broken = { keyId: a.signer.keyId, signature: parseDsse(b.dsse).signatures[0].signature };
+    const report = alone(dsseBytes({ ...rest, signatures: [broken, { keyId: b.signer.keyId, signature }] }));
+    expect([report.result, stateOf(report, 'attestation.signature')]).toEqual(['invalid', 'failed']);
+  });
+
+  it('is not read beyond the limit of documents', () => {
+    expect(alone(a.dsse, limitOf(a.dsse.length)).result).toBe('valid');
+    const report = alone(a.dsse, limitOf(a.dsse.length - 1));
+    expect([report.result, stateOf(report, 'dsse.envelope')]).toEqual(['invalid', 'failed']);
+  });
+
+  it.each([0, -1, 1.5, NaN])('is not judged with a threshold of %d', (threshold) => {
+    expect(() => alone(a.dsse, { threshold })).toThrow(TypeError);
+  });
+});
+
+it.each([
+  ['a whole organization', { kind: 'organization' }, 'failed'],
+  ['its project', { kind: 'project', projectId: PROJECT }, 'verified'],
+] as const)('a key for one project speaks of the list of %s: %s', async (_, scope, wanted) => {
+  const made = await makeExport({ signer: a.signer, signedList: false, input: { scope } });
+  const { manifest, manifestDigest } = made.packed;
+  const statement = exportStatement(manifest, manifestDigest, makeSigning(a.signer));
+  const dsse = dsseBytes(await attestExportDsse(statement, [a.signer]));
+  const trust = makeTrust(a.signer, { projects: [PROJECT] });
+  const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust, dsse });
+  expect(report.verdict).toBe(wanted);
+  const elsewhere = makeTrust(a.signer, { projects: ['prj_000000000009'] });
+  const { findings } = verifyDsse(dsse, {
+    asOfMs: NOW,
+    trust: elsewhere,
+    purpose: 'export',
+    manifest: made.files['manifest.json']!,
+  });
+  expect(findings.map(({ code }) => code)).toContain('trust.PROJECT_MISMATCH');
+});
+
+describe('an envelope beside an export', () => {
+  let made: MadeExport;
+  let dsse: Uint8Array;
+  beforeAll(async () => {
+    made = await makeExport({ signer: a.signer, signedList: false });
+    const { manifest, manifestDigest } = made.packed;
+    const statement = exportStatement(manifest, manifestDigest, makeSigning(a.signer));
+    dsse = dsseBytes(await attestExportDsse(statement, [a.signer]));
+  });
+  const verify = (options: object) =>
+    verifyExport(memorySource(made.files), { asOfMs: NOW, trust: both, ...options });
+
+  it('vouches for the list of bundles as an export attestation does', async () => {
+    expect((await verify({})).completeness).toBe('claimed');
+    const report = await verify({ dsse });
+    expect(report).toMatchObject({
+      verdict: 'verified',
+      completeness: 'attested',
+      evidenceExportId: EXPORT_ID,
+    });
+    expect(report.signer?.keyId).toBe(a.signer.keyId);
+    expect(report.parts.every(({ checks }) => checks.every(({ id }) => id !== 'dsse.attestation'))).toBe(
+      true,
+    );
+  });
+
+  it('fails the export when it is about another, or about a bundle of another', async () => {
+    const stranger = (await side(9)).dsse;
+    for (const wrong of [stranger, toUtf8('{}')]) {
+      const report = await verify({ dsse: wrong });
+      expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
+    }
+    const { manifest, manifestDigest } = (await makeExport({ parts: 1, reports: 0 })).packed;
+    const other = exportStatement(manifest, manifestDigest, makeSigning(a.signer));
+    const report = await verify({ dsse: dsseBytes(await attestExportDsse(other, [a.signer])) });
+    expect(errorsOf(report)).toEqual(['export.ATTESTATION_SUBJECT_MISMATCH']);
+  });
+
+  it('needs a key of purpose export', async () => {
+    const report = await verify({
+      dsse,
+      trust: makeTrust(a.signer, { purposes: ['evidence'], projects: [PROJECT] }),
+    });
+    expect(errorsOf(report)).toEqual(['trust.PURPOSE_MISMATCH']);
+  });
+});

@@ -1,0 +1,259 @@
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import {
+  attestDsse,
+  attestExportDsse,
+  exportStatement,
+  memorySource,
+  parseAttestation,
+  type PackedBundle,
+} from '../../../src/evidence/index.ts';
+import { dsseBytes, parseDsse, trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
+import { MAX_ENVELOPES, verifyExport, verifyPart, type ExportReport } from '../../../src/verify/index.ts';
+import {
+  codesOf,
+  errorsOf,
+  makeExport,
+  makePart,
+  makeSigner,
+  makeSigning,
+  makeTrust,
+  NOW,
+  stateOf,
+  unpack,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+const [a, b, c] = [makeSigner(), makeSigner(), makeSigner()];
+const keys = (...signers: readonly Signer[]): TrustStore =>
+  trustStore(signers.flatMap((signer) => makeTrust(signer).keys));
+const all = keys(a, b, c);
+
+let unsigned: MadeExport;
+let signed: MadeExport;
+let stranger: PackedBundle;
+beforeAll(async () => {
+  unsigned = await makeExport({ signer: a, parts: 3, signedParts: false, signedList: false });
+  signed = await makeExport({ signer: a, parts: 3, signedList: false });
+  stranger = (await makePart(9)).packed;
+});
+
+/** An envelope about the bundle of that number; the exports hold 1 to 3. */
+async function about(n: number, signer: Signer): Promise<Uint8Array> {
+  const entries = await unpack((await makePart(n, signer)).bytes);
+  const { statement } = parseAttestation(entries.get('attestation.json')!);
+  return dsseBytes(await attestDsse(statement, [signer]));
+}
+
+async function aboutList({ packed }: MadeExport, signer: Signer): Promise<Uint8Array> {
+  const statement = exportStatement(packed.manifest, packed.manifestDigest, makeSigning(signer));
+  return dsseBytes(await attestExportDsse(statement, [signer]));
+}
+
+const verify = (made: MadeExport, dsse: Uint8Array | readonly Uint8Array[], options = {}) =>
+  verifyExport(memorySource(made.files), { asOfMs: NOW, trust: all, dsse, ...options });
+const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }) => verdict);
+const signersOf = ({ parts }: ExportReport): number[] =>
+  parts.map(({ signers = [] }) => new Set(signers.map(({ thumbprint }) => thumbprint)).size);
+
+const hexOf = ({ manifestDigest }: PackedBundle): string => manifestDigest.slice('sha256:'.length);
+
+describe('envelopes beside an export', () => {
+  it('stand for the attestations of the bundles that they are about, and leave the others as they are', async () => {
+    const report = await verify(unsigned, [await about(1, a), await about(3, b)]);
+    expect(verdictsOf(report)).toEqual(['verified', 'intact', 'verified']);
+    expect(report.parts.map(({ signer }) => signer?.keyId)).toEqual([a.keyId, undefined, b.keyId]);
+    expect(report.parts.map((part) => stateOf(part, 'dsse.attestation'))).toEqual([
+      'passed',
+      undefined,
+      'passed',
+    ]);
+    expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['intact', undefined]);
+    expect(codesOf(report.parts[1]!)).toEqual(['bundle.UNSIGNED']);
+  });
+
+  it('count beside the attestations in it and beside each other, one key once', async () => {
+    const dsse = [await about(1, b), await about(1, c), await about(2, a), await about(3, b)];
+    const report = await verify(signed, dsse);
+    expect([report.verdict, signersOf(report)]).toEqual(['verified', [3, 1, 2]]);
+    expect(report.parts[0]!.signers?.map(({ in: place }) => place)).toEqual(['attestation', 'dsse', 'dsse']);
+    const again = await verify(signed, [dsse[0]!, dsse[0]!]);
+    expect([again.verdict, signersOf(again)]).toEqual(['verified', [2, 1, 1]]);
+  });
+
+  it('are about the list and about bundles at once', async () => {
+    const dsse = [await about(1, b), await aboutList(unsigned, a), await about(2, b), await about(3, b)];
+    const report = await verify(unsigned, [...dsse, await aboutList(unsigned, c)]);
+    expect(report).toMatchObject({
+      verdict: 'verified',
+      completeness: 'attested',
+      signer: { keyId: a.keyId },
+    });
+    expect(stateOf(report, 'dsse.attestation')).toBe('passed');
+  });
+
+  it('say the same in whatever order, but for who comes first', async () => {
+    const dsse = [await about(1, b), await about(2, a), await about(3, c), await aboutList(unsigned, a)];
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(dsse, { minLength: 4 }), async (order) => {
+        expect(await verify(unsigned, order)).toEqual(await verify(unsigned, dsse));
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('say nothing when there are none', async () => {
+    expect(await verify(signed, [])).toEqual(
+      await verifyExport(memorySource(signed.files), { asOfMs: NOW, trust: all }),
+    );
+  });
+
+  it('may be one alone, given as such or in a list', async () => {
+    const dsse = await aboutList(signed, a);
+    expect(await verify(signed, [dsse])).toEqual(await verify(signed, dsse));
+    expect((await verify(signed, await about(1, b))).verdict).toBe('verified');
+  });
+
+  it('leave parts intact where nobody is trusted, and where only archives are compared', async () => {
+    const dsse = [await about(1, a), await about(2, a), await about(3, a)];
+    for (const options of [{ trust: undefined }, { depth: 'digest' as const }]) {
+      const report = await verify(unsigned, dsse, options);
+      expect(report.verdict).toBe('intact');
+      expect(report.parts.map((part) => stateOf(part, 'dsse.attestation'))).toEqual(
+        Array(3).fill('not_checked'),
+      );
+    }
+  });
+
+  it('are not judged, and that is said, where a part is gone or the manifest cannot be read', async () => {
+    const [path] = Object.keys(unsigned.files);
+    const { [path!]: _gone, ...files } = unsigned.files;
+    const dsse = [await about(1, a), await about(2, a)];
+    const less = await verify({ ...unsigned, files }, dsse);
+    expect(stateOf(less.parts[0]!, 'dsse.attestation')).toBe('not_checked');
+    expect(less.verdict).toBe('failed');
+    const broken = { ...unsigned.files, 'manifest.json': toUtf8('{}') };
+    const report = await verify({ ...unsigned, files: broken }, dsse);
+    expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'not_checked']);
+  });
+
+  it('go with the row to whoever judges the part', async () => {
+    const seen: string[][] = [];
+    await verify(unsigned, [await about(2, a), await aboutList(unsigned, a), await about(2, b)], {
+      judgePart: (_path: string, { envelopes = [] }: { envelopes?: readonly { path: string }[] }) => {
+        seen.push(envelopes.map(({ path }) => path));
+      },
+    });
+    expect(seen).toEqual([[], ['dsse/0', 'dsse/2'], []]);
+  });
+});
+
+describe('an envelope that does not hold', () => {
+  it('fails the export when it is about a bundle that is not in it, and is named', async () => {
+    const dsse = [await about(1, a), await about(9, a)];
+    const report = await verify(unsigned, dsse);
+    expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
+    expect(report.findings.find(({ code }) => code === 'dsse.SUBJECT_UNKNOWN')).toMatchObject({
+      path: 'dsse/1#/payload#/subject/0/digest/sha256',
+      actual: stranger.manifestDigest,
+    });
+    expect([errorsOf(report), stateOf(report, 'dsse.attestation')]).toEqual([
+      ['dsse.SUBJECT_UNKNOWN'],
+      'failed',
+    ]);
+    expect(verdictsOf(report)).toEqual(['verified', 'intact', 'intact']);
+  });
+
+  it('takes from those about the list what they vouch for', async () => {
+    const report = await verify(signed, [await aboutList(signed, a), await about(9, a)]);
+    expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
+    expect(report.signer).toBeUndefined();
+  });
+
+  it('fails it where nobody is trusted too', async () => {
+    const dsse = [await aboutList(signed, a), await about(9, a)];
+    const report = await verify(signed, dsse, { trust: undefined });
+    expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'failed']);
+  });
+
+  it('fails the export when it is about the list of another, or about nothing', async () => {
+    const other = await makeExport({ parts: 1, reports: 0 });
+    const first = await about(1, a);
+    expect(errorsOf(await verify(unsigned, [first, await aboutList(other, a)]))).toEqual([
+      'export.ATTESTATION_SUBJECT_MISMATCH',
+    ]);
+    expect(errorsOf(await verify(unsigned, [first, toUtf8('{}')]))).toEqual(['dsse.INVALID']);
+    expect((await verify(unsigned, [first, new Uint8Array()])).verdict).toBe('failed');
+  });
+
+  it('never counts for another bundle of the export, whichever subject stands outside', async () => {
+    const [first, second] = [parseDsse(await about(1, a)), parseDsse(await about(2, a))];
+    const swapped = dsseBytes({ ...first, signatures: second.signatures });
+    const report = await verify(unsigned, [swapped]);
+    expect(verdictsOf(report)).toEqual(['failed', 'intact', 'intact']);
+    expect(errorsOf(report.parts[0]!)).toEqual(['attestation.SIGNATURE_INVALID']);
+    const text = new TextDecoder().decode(first.payload);
+    const [one, two] = unsigned.packedParts;
+    const redirected = text.replace(`{"sha256":"${hexOf(one!)}"}`, `{"sha256":"${hexOf(two!)}"}`);
+    expect(redirected).not.toBe(text);
+    const forged = await verify(unsigned, [dsseBytes({ ...first, payload: toUtf8(redirected) })]);
+    expect(verdictsOf(forged)).toEqual(['intact', 'failed', 'intact']);
+    expect(errorsOf(forged.parts[1]!)).toEqual(['dsse.SUBJECT_MISMATCH']);
+  });
+
+  it('fails its bundle, whatever else vouches for that, and takes none of the keys that did', async () => {
+    const good = await about(1, b);
+    const report = await verify(signed, [good, await about(1, c)], { trust: keys(a, b) });
+    expect(verdictsOf(report)).toEqual(['failed', 'verified', 'verified']);
+    expect(errorsOf(report.parts[0]!)).toEqual(['trust.KEY_UNKNOWN']);
+    expect(report.parts[0]!.findings.find(({ code }) => code === 'trust.KEY_UNKNOWN')?.path).toMatch(
+      /^dsse\/1/,
+    );
+    expect(signersOf(report)).toEqual([1, 1, 1]);
+  });
+
+  it('fails its bundle when its key is trusted for something else', async () => {
+    const trust = trustStore([...makeTrust(a).keys, ...makeTrust(b, { purposes: ['export'] }).keys]);
+    const report = await verify(unsigned, [await about(1, a), await about(2, b)], { trust });
+    expect(verdictsOf(report)).toEqual(['verified', 'failed', 'intact']);
+    expect(errorsOf(report.parts[1]!)).toEqual(['trust.PURPOSE_MISMATCH']);
+  });
+});
+
+describe('envelopes beside a single part', () => {
+  it('add their keys up, and each of them has to be about it', async () => {
+    const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
+    const part = (...dsse: readonly Uint8Array[]) =>
+      verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: all, dsse });
+    const both = await part(await about(1, a), await about(1, b));
+    expect([both.verdict, both.signers?.map(({ keyId }) => keyId)]).toEqual(['verified', [a.keyId, b.keyId]]);
+    const wrong = await part(await about(1, a), await about(2, a));
+    expect([wrong.verdict, wrong.signers]).toEqual(['failed', undefined]);
+    expect(errorsOf(wrong)).toContain('attestation.SUBJECT_MISMATCH');
+  });
+});
+
+describe('how many envelopes there may be', () => {
+  it('is 10,000, every one of which is judged', async () => {
+    const many = Array.from({ length: MAX_ENVELOPES }, () => toUtf8('{}'));
+    const report = await verify(unsigned, many);
+    const of = report.findings.filter(({ code }) => code === 'dsse.INVALID').map(({ path }) => path);
+    expect(new Set(of.map((path) => path?.split('#')[0])).size).toBe(MAX_ENVELOPES);
+    await expect(verify(unsigned, [...many, toUtf8('{}')])).rejects.toThrow(TypeError);
+  });
+
+  it.each([
+    [0, 'verified'],
+    [1, 'failed'],
+  ])('and each has at most 1 MiB: with %d more it is %s', async (more, verdict) => {
+    const envelope = await about(1, a);
+    const padded = new Uint8Array(2 ** 20 + more).fill(0x20);
+    padded.set(envelope);
+    const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
+    const report = await verifyPart(memoryAccess(bytes), { asOfMs: NOW, trust: all, dsse: [padded] });
+    expect(report.verdict).toBe(verdict);
+    expect(errorsOf(await verify(unsigned, [padded]))).toEqual(more === 0 ? [] : ['json.TOO_LARGE']);
+  });
+});

@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
+import { RETIREMENTS, retireKey, type TrustStore } from '../../../src/trust/index.ts';
+import {
+  bundleStanding,
+  judgePartSignature,
+  judgeSignatures,
+  listStanding,
+  trustEffects,
+  verifyExport,
+  type SignatureStanding,
+} from '../../../src/verify/index.ts';
+import {
+  ISSUER,
+  makeExport,
+  makePart,
+  makeSigner,
+  makeTrust,
+  NOW,
+  repacked,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+const FIRST = 'parts/evidence_000000000001.zip';
+let made: MadeExport;
+let trust: TrustStore;
+beforeAll(async () => {
+  made = await makeExport();
+  trust = makeTrust(made.signer);
+});
+
+const judge = (files: Record<string, Uint8Array>, store = trust) =>
+  judgeSignatures(memorySource(files), { asOfMs: NOW, trust: store });
+const standings = (judged: readonly SignatureStanding[]) => judged.map(({ standing }) => standing);
+const without = (path: string): Record<string, Uint8Array> =>
+  Object.fromEntries(Object.entries(made.files).filter(([name]) => name !== path));
+
+describe('the signatures of an export', () => {
+  it('stand with the list first and the parts in their order', async () => {
+    expect(await judge(made.files)).toMatchObject([
+      { kind: 'list', standing: 'stands', signer: { issuer: ISSUER }, codes: [] },
+      { kind: 'bundle', id: 'evidence_000000000001', path: FIRST, standing: 'stands' },
+      { kind: 'bundle', id: 'evidence_000000000002', standing: 'stands' },
+    ]);
+  });
+
+  it('are refused when nobody trusts the key, with the code', async () => {
+    const judged = await judge(made.files, makeTrust(makeSigner()));
+    expect(standings(judged)).toEqual(['refused', 'refused', 'refused']);
+    expect(judged.map(({ codes }) => codes.includes('trust.KEY_UNKNOWN'))).toEqual([true, true, true]);
+  });
+
+  it('are refused when they are of another bundle than the one that is listed', async () => {
+    const files = { ...made.files, [FIRST]: (await makePart(9, made.signer)).bytes };
+    expect(standings(await judge(files))).toEqual(['stands', 'refused', 'stands']);
+  });
+
+  it('are unsigned where nobody signed', async () => {
+    const { files } = await makeExport({ signer: made.signer, signedParts: false, signedList: false });
+    expect(standings(await judge(files))).toEqual(['unsigned', 'unsigned', 'unsigned']);
+  });
+
+  it('are unread, never refused, where the bytes were not to be had', async () => {
+    expect(standings(await judge(without(FIRST)))).toEqual(['stands', 'unread', 'stands']);
+    const cut = made.files[FIRST]!.subarray(0, 100);
+    expect(standings(await judge({ ...made.files, [FIRST]: cut }))).toEqual(['stands', 'unread', 'stands']);
+    expect(standings(await judge(without('manifest.json')))).toEqual(['unread']);
+    expect(
+      standings(await judge({ ...without('manifest.json'), 'manifest.json': new Uint8Array(3) })),
+    ).toEqual(['unread']);
+  });
+
+  it('are unread, never unsigned, where the list could not be read', async () => {
+    const { files } = await makeExport({ signer: made.signer, signedList: false });
+    expect(standings(await judge(files))).toEqual(['unsigned', 'stands', 'stands']);
+    expect(standings(await judge({ ...files, 'manifest.json': new Uint8Array(3) }))).toEqual(['unread']);
+  });
+
+  it('are unread when the tree cannot be listed', async () => {
+    const source: EvidenceSource = {
+      ...memorySource(made.files),
+      files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no right to read')),
+    };
+    expect(standings(await judgeSignatures(source, { asOfMs: NOW, trust }))).toEqual(['unread']);
+  });
+
+  it('name why a part was not read', async () => {
+    const whole = memorySource(made.files);
+    const irregular: EvidenceSource = {
+      ...whole,
+      files: async () =>
+        (await whole.files()).map((file) => (file.path === FIRST ? { ...file, regular: false } : file)),
+    };
+    const unreadable: EvidenceSource = {
+      ...whole,
+      open: (path) =>
+        path === FIRST ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(path),
+    };
+    for (const [source, code] of [
+      [memorySource(without(FIRST)), 'part.MISSING'],
+      [irregular, 'export.FILE_IRREGULAR'],
+      [unreadable, 'io.UNREADABLE'],
+    ] as const) {
+      const [, part] = await judgeSignatures(source, { asOfMs: NOW, trust });
+      expect(part).toMatchObject({ path: FIRST, standing: 'unread', codes: [code] });
+    }
+  });
+
+  it('are not judged in a part whose manifest does not hold', async () => {
+    const broken = await repacked(made.files[FIRST]!, (entries) => {
+      entries.set('manifest.json', new Uint8Array(3));
+    });
+    const [, part] = await judge({ ...made.files, [FIRST]: broken });
+    expect(part).toMatchObject({ path: FIRST, id: 'evidence_000000000001' });
+    expect(part?.standing).not.toBe('stands');
+    expect(part?.codes).not.toContain('internal.UNEXPECTED');
+  });
+
+  it('are judged without a look at the objects, which says nothing of the bytes', async () => {
+    const bytes = Uint8Array.from(made.files[FIRST]!);
+    const at = Buffer.from(bytes).indexOf('objects/state.json') + 'objects/state.json'.length + 2;
+    bytes[at]! ^= 1;
+    const files = { ...made.files, [FIRST]: bytes };
+    expect(standings(await judge(files))).toEqual(['stands', 'stands', 'stands']);
+    expect((await verifyExport(memorySource(files), { asOfMs: NOW, trust })).verdict).toBe('failed');
+  });
+
+  it('are told one by one, and stop when it is asked', async () => {
+    const seen: string[] = [];
+    const onProgress = (done: number, of: number) => void seen.push(`${done}/${of}`);
+    await judgeSignatures(memorySource(made.files), { asOfMs: NOW, trust, onProgress, concurrency: 2 });
+    expect(seen).toEqual(['1/2', '2/2']);
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(judgeSignatures(memorySource(made.files), { asOfMs: NOW, trust, signal })).rejects.toThrow(
+      'enough',
+    );
+  });
+});
+
+it('judges the signature of a part alone', async () => {
+  const options = { asOfMs: NOW, trust };
+  expect(await judgePartSignature(memoryAccess(made.files[FIRST]!), options)).toMatchObject({
+    kind: 'bundle',
+    id: 'evidence_000000000001',
+    standing: 'stands',
+  });
+  expect(await judgePartSignature(memoryAccess(new Uint8Array(10)), options)).toMatchObject({
+    standing: 'unread',
+  });
+});
+
+const one = (standing: SignatureStanding['standing'], codes: SignatureStanding['codes'] = []) => [
+  { kind: 'bundle' as const, id: 'b', standing, codes },
+];
+
+describe('what a change of the trust store does', () => {
+  it.each(RETIREMENTS)('is the same by the signatures alone and by a whole verification: %s', async (how) => {
+    for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
+      const { keyId } = made.signer;
+      const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
+      const fully = async (store: TrustStore) => {
+        const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: store });
+        return [listStanding(report), ...report.parts.map(bundleStanding)];
+      };
+      const quick = trustEffects(await judge(made.files), await judge(made.files, after));
+      const whole = trustEffects(await fully(trust), await fully(after));
+      const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
+      expect(short(quick)).toEqual(short(whole));
+    }
+  });
+
+  it.each([
+    ['stands', 'stands', 'stands'],
+    ['stands', 'refused', 'stops'],
+    ['refused', 'stands', 'starts'],
+    ['refused', 'refused', 'refused'],
+    ['unsigned', 'unsigned', 'unsigned'],
+    ['unread', 'unread', 'unread'],
+    ['stands', 'unread', 'unread'],
+    ['unread', 'stands', 'unread'],
+  ] as const)('from %s to %s: %s', (before, after, outcome) => {
+    expect(trustEffects(one(before), one(after))).toMatchObject([{ outcome }]);
+  });
+
+  it('names the codes that it brings, and all of them where there was no pass before', () => {
+    const codes = ['trust.CHAIN_NOT_CHECKED', 'trust.KEY_REVOKED'] as const;
+    const [stops] = trustEffects(one('stands', codes.slice(0, 1)), one('refused', codes));
+    expect(stops?.codes).toEqual(['trust.KEY_REVOKED']);
+    const [refused] = trustEffects(one('refused', codes), one('refused', codes));
+    expect(refused?.codes).toEqual(codes);
+  });
+
+  it('compares judgements of the same evidence only', () => {
+    expect(() => trustEffects(one('stands'), [])).toThrow(TypeError);
+    expect(() => trustEffects([], one('stands'))).toThrow(TypeError);
+  });
+});
