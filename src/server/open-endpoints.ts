@@ -4,7 +4,6 @@ import {
   openEndpoints,
   type OpenEndpointName,
 } from '../contract/index.ts';
-import { docsAnswer } from './docs/page.ts';
 import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
@@ -28,11 +27,9 @@ export function servedEndpoints(of: {
   readonly metrics: Metrics;
   readonly readiness: ReadinessProbe;
 }): Readonly<Record<string, OpenEndpoint>> {
-  const document = openApiDocument();
-  const [openApi, docs, alive] = [json(document), docsAnswer(document), json({ status: 'ok' })];
+  const [openApi, alive] = [json(openApiDocument()), json({ status: 'ok' })];
   const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
     openapi: () => openApi,
-    docs: () => docs,
     healthz: () => alive,
     readyz: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
     metrics: async () => ({

@@ -181,7 +181,6 @@ describe.skipIf(!hasNginx)('the example of nginx (needs nginx)', () => {
     expect(digestOf(whole.body)).toBe(digestOf(bytes));
     const range = await get(`${path}/parts/${id('evidence', 1)}`, { headers: { range: 'bytes=5-9' } });
     expect([range.status, range.body]).toEqual([206, Buffer.from(bytes.subarray(5, 10))]);
-    expect((await get('/docs')).headers['content-security-policy']).toContain("default-src 'none'");
   });
 
   it('lets an upload through, at an address that leads back to it', async () => {

@@ -348,7 +348,7 @@ describe('what no row answers', () => {
     '/',
     '/v1',
     '/v1/nothing',
-    '/docs/',
+    '/docs',
     '/v1/projects/x/',
     '//',
     '/v1/%zz',

@@ -24,12 +24,6 @@ export const openEndpoints = {
     mediaType: 'application/json',
     mayBeUnavailable: false,
   },
-  docs: {
-    path: '/docs',
-    summary: 'A readable page of this document.',
-    mediaType: 'text/html',
-    mayBeUnavailable: false,
-  },
 } as const;
 
 export type OpenEndpointName = keyof typeof openEndpoints;

@@ -163,7 +163,6 @@ describe('a server that runs', () => {
       version,
       node: process.version,
     });
-    expect(String(await bodyOf(await get(`${url}/docs`)))).toContain('<title>');
     await bodyOf(await get(`${url}/v1/projects/${PROJECT}/evidence-exports?limit=7`, { bearer }));
     await expect
       .poll(() =>
@@ -171,7 +170,7 @@ describe('a server that runs', () => {
           .filter(({ event }) => event === 'request')
           .map(({ operation }) => operation),
       )
-      .toEqual(['metrics', 'docs', 'evidence.exports.list']);
+      .toEqual(['metrics', 'evidence.exports.list']);
     expect(serving.stderr()).not.toContain(bearer);
   });
 

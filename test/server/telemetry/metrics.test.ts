@@ -122,7 +122,6 @@ describe('/metrics', () => {
     const words = new Set<string>([
       ...operationNames,
       'openapi',
-      'docs',
       'healthz',
       'readyz',
       'metrics',
