@@ -4,7 +4,6 @@ import { renderDecisionGitlab } from './gitlab.ts';
 import { renderDecisionJunit } from './junit.ts';
 import { renderDecisionMarkdown } from './markdown.ts';
 import { renderDecisionSarif } from './sarif.ts';
-import { renderDecisionTap } from './tap.ts';
 import { decisionText } from './text.ts';
 import { stableJson } from '../json.ts';
 import { pageOf, type TextOptions } from '../text/text.ts';
@@ -20,7 +19,6 @@ export const decisionRenderers = {
   github: (decision) => renderDecisionGithub(decision),
   gitlab: (decision) => renderDecisionGitlab(decision),
   markdown: (decision) => renderDecisionMarkdown(decision),
-  tap: (decision) => renderDecisionTap(decision),
 } as const satisfies Readonly<Record<string, DecisionRenderer>>;
 
 export type DecisionFormat = keyof typeof decisionRenderers;
