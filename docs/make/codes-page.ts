@@ -36,7 +36,6 @@ const ABOUT: Readonly<Record<string, string>> = {
   vsa: 'Verification summaries',
   usage: 'Wrong calls',
   pack: 'Packing',
-  demo: 'The demonstration',
   selftest: 'The selftest',
   server: 'Running a control plane',
   internal: 'Faults of this program',

@@ -76,11 +76,6 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     group: CHECK,
     load: () => import('./vsa/command.ts'),
   },
-  demo: {
-    summary: 'see everything work once, on real files',
-    group: CHECK,
-    load: () => import('./demo/command.ts'),
-  },
   scrub: {
     summary: 'read an archive of mirrors again, in slices',
     group: CHECK,

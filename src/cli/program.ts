@@ -10,7 +10,6 @@ Exit codes: 0 pass, 1 the evidence is bad, 2 wrong call or configuration,
 3 could not be checked, 130 interrupted.
 
 Examples:
-  $ drillproof demo
   $ drillproof verify ./mirror --trust trust.json
   $ drillproof explain part.DIGEST_MISMATCH`;
 

@@ -303,13 +303,6 @@ export const ioCodes = {
     action: 'See the path and the rule named.',
     clause: 'formats §1',
   },
-  'demo.EXPECTATION_FAILED': {
-    class: 'internal',
-    severity: 'error',
-    meaning: 'A step of the demonstration did not end as it must.',
-    action: 'Report the output to the maintainers.',
-    clause: 'README',
-  },
   'selftest.VECTORS_INVALID': {
     class: 'usage',
     severity: 'error',

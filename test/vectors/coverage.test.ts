@@ -45,7 +45,6 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   build: 'a build archive is judged by the server that takes it in, and by no verifier',
   client: 'how a client is called and how it pages; cursors have vectors',
   control: 'answers of a control plane',
-  demo: 'whether a demonstration came out as it must',
   internal: 'faults of this program',
   io: 'files and disks',
   mirror: 'the folder of a mirror and the source it reads',
