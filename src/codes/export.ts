@@ -56,7 +56,7 @@ export const exportCodes = {
     severity: 'error',
     meaning: 'The selection digest does not match the bundles and reports that the manifest lists.',
     action: 'The list was edited; get the original.',
-    clause: 'formats §1, selectionDigest',
+    clause: 'formats §1, Export manifest',
   },
   'export.PARTS_EXCEEDED': {
     class: 'limit',

@@ -28,7 +28,7 @@ export const ioCodes = {
     severity: 'error',
     meaning: 'The file is no report that this version reads, so nothing was compared.',
     action: 'Give two JSON reports as "drillproof verify --json" writes them.',
-    clause: 'docs/verify.md, What changed since',
+    clause: 'docs/verify.md, Differences between reports',
   },
   'io.KIND': {
     class: 'usage',

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogue } from '../../src/codes/index.ts';
+
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'vectors/README.md'],
+  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+];
+
+const proseOf = (page: string): string => readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
+
+function headingsOf(page: string): string[] {
+  return Array.from(proseOf(page).matchAll(/^#+ (.+)$/gm), ([, title = '']) => title);
+}
+
+/** The anchors that GitHub gives the headings of a page: a repeated one gets a number. */
+function anchorsOf(page: string): Set<string> {
+  const counts = new Map<string, number>();
+  return new Set(
+    headingsOf(page).map((title) => {
+      const slug = title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-');
+      const count = counts.get(slug) ?? 0;
+      counts.set(slug, count + 1);
+      return count === 0 ? slug : `${slug}-${count}`;
+    }),
+  );
+}
+
+/** What is wrong with the links of a page to files and headings of this repository. */
+function brokenLinks(page: string, text = proseOf(page)): string[] {
+  const links = Array.from(text.matchAll(/\]\((?!https?:)([^)\s]*)\)/g), ([, link = '']) => link);
+  return links.filter((link) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor));
+  });
+}
+
+describe('links between pages', () => {
+  it.each(PAGES)('of %s lead to existing files and headings', (page) => {
+    expect(brokenLinks(page)).toEqual([]);
+  });
+
+  it('are reported if the file or the heading is missing', () => {
+    const text = '[a](absent.md) [b](#absent) [c](docs/verify.md#absent) [d](https://example.com/absent)';
+    expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify.md#absent']);
+  });
+});
+
+describe('the clause of each code', () => {
+  const clauses = new Set(Object.values(catalogue).flatMap(({ clause }) => clause.split('; ')));
+  const ours = Array.from(clauses).filter((clause) => /^(docs\/|formats §)/.test(clause));
+
+  it.each(ours)('"%s" is a heading of its page', (clause) => {
+    const [place = '', ...titles] = clause.split(', ');
+    const [page, titlesOfPage] = place.startsWith('formats ')
+      ? (['docs/formats.md', [place.slice('formats '.length), ...titles]] as const)
+      : ([place, titles] as const);
+    const headings = headingsOf(page);
+    for (const title of titlesOfPage)
+      expect(headings.some((heading) => heading === title || heading.startsWith(`${title} `))).toBe(true);
+  });
+});
