@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/codes/index.ts';
 
 const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'vectors/README.md'],
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'vectors/README.md',
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ];
 
