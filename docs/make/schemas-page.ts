@@ -5,26 +5,25 @@ import { schemaPath, type SchemaRow } from './schema.ts';
 
 const HEAD = `# JSON Schemas
 
-One JSON Schema (2020-12) for each document and for the outputs of the command that other programs read, in
-[schemas/](schemas). They are made from the schemas with which drillproof itself reads and writes (\`npm run docs\`), and its
-tests hold every report and document of the [vectors](vectors.md) to them with an independent validator.
+There is one JSON Schema (2020-12) in [schemas/](schemas) for each document, and for each output of the command that other
+programs read. \`npm run docs\` writes them from the schemas that drillproof itself uses. The tests validate every report
+and document of the [vectors](vectors.md) with an independent validator.
 `;
 
-const TAIL = `## What they can say, and what not
+const TAIL = `## Limits of a schema
 
-A schema says which members there are, of which type, form and range. It cannot say what only a reader of the bytes or of
-several documents knows: that a document is its own RFC 8785 form, that no member stands twice, that rows are sorted, paths
-are portable and distinct, digests and signatures are right. The description of each schema names these rules, and
-[formats.md](formats.md) has them in full. A document that follows its schema is well formed, and nothing more.
+A schema covers members, types, forms and ranges. It cannot express rules about the bytes or about several documents: the
+RFC 8785 form, repeated members, sorted rows, portable and distinct paths, correct digests and signatures. The
+description of each schema names these rules, and [formats.md](formats.md) has them in full.
 
-Objects are closed, except \`details\` of an error. Integers lie within ±9007199254740991, which every parser of JSON holds
-exactly. Codes and checks are patterns, because a later release has more of them ([codes.md](codes.md)).
+Objects are closed, except \`details\` of an error. Integers are within ±9007199254740991, which every JSON parser holds
+exactly. Codes and checks are patterns, because later releases add some ([codes.md](codes.md)).
 
 ## Versions
 
-The number in the name, in \`$id\` and in \`schemaVersion\` of the document is one and the same. It changes when a reader of
-the old version would misunderstand the new one; the old file stays. Within a version members can be added: a reader of
-reports should ignore those that it does not know, or validate with the schema of the release that wrote the report.
+The number in the file name, in \`$id\` and in \`schemaVersion\` is the same. It changes when a reader of the old version
+would misunderstand the new one; the old file stays. Members can be added within a version: ignore those that you do not
+know, or validate with the schema of the release that wrote the report.
 `;
 
 /** The page that lists every schema. */
