@@ -14,6 +14,7 @@ import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/
 import { runFileResultSchema, runFileSchema } from '../../src/cli/pack/run-file.ts';
 import { casesSchema } from '../../src/policy/document/cases.ts';
 import { policySchema } from '../../src/policy/document/document.ts';
+import { importSchema } from '../../src/server/index.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 import type { SchemaRow } from './schema.ts';
 
@@ -150,6 +151,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
         .union([z.string().describe('the path of a file with the run result'), runFileResultSchema])
         .exactOptional(),
     }),
+  },
+  {
+    name: 'import',
+    version: 1,
+    title: 'Import file',
+    description:
+      'Resources for "drillproof admin import" (docs/server.md). Each belongs to a project of its organization; a session names an environment and a run a session of the project, in the file or stored.',
+    schema: importSchema,
   },
   {
     name: 'policy',

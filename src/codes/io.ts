@@ -331,6 +331,13 @@ export const ioCodes = {
     action: 'See the path and the rule named; nothing was stored.',
     clause: 'docs/server.md',
   },
+  'server.IMPORT_CONFLICT': {
+    class: 'refused',
+    severity: 'error',
+    meaning: 'A resource in the import file has an id that is stored with other content.',
+    action: 'Remove the resource from the file, or give it another id; nothing was stored.',
+    clause: 'docs/server.md',
+  },
   'server.BLOB_MISSING': {
     class: 'missing',
     severity: 'error',

@@ -17,20 +17,19 @@ export { openSqliteStore } from './store/sqlite/sqlite.ts';
 export type { Reads, Store, Writes } from './store/store.ts';
 export {
   createAdmin,
+  importSchema,
   localReportMetadataSchema,
   type Admin,
-  type AuthoringSessionInput,
   type CreatedExport,
   type CreateExportInput,
-  type EnvironmentInput,
+  type ImportDocument,
+  type ImportedResource,
   type Ingested,
   type IngestExportOptions,
   type IssuedToken,
   type LocalReportMetadata,
   type OrganizationInput,
   type ProjectInput,
-  type RunInput,
-  type SessionInput,
   type TokenInput,
   type WorkedOff,
 } from './admin/index.ts';

@@ -23,6 +23,7 @@ import {
   type Admin,
   type Blobs,
   type ControlServer,
+  type ImportDocument,
   type LocalReportMetadata,
   type LogEntry,
   type ServerLimits,
@@ -114,23 +115,114 @@ export async function token(
 }
 
 export const ENVIRONMENT = id('env', 1);
+const HOUR_MS = 3_600_000;
+const inProject = { organizationId: ORG, projectId: PROJECT };
+type Made<K extends 'environments' | 'sessions' | 'runs' | 'authoringSessions'> = NonNullable<
+  ImportDocument[K]
+>[number];
+
+/** An environment with a build. */
+export const environment = (over: Partial<Made<'environments'>> = {}): Made<'environments'> => ({
+  ...inProject,
+  environmentId: ENVIRONMENT,
+  name: 'staging',
+  buildHash: HASH,
+  version: 1,
+  createdAtMs: NOW_MS,
+  updatedAtMs: NOW_MS,
+  ...over,
+});
+
+/** Session `n` of the environment, which is ready for an hour. */
+export const session = (n: number, over: Partial<Made<'sessions'>> = {}): Made<'sessions'> => {
+  const { createdAtMs = NOW_MS } = over;
+  return {
+    schemaVersion: 1,
+    ...inProject,
+    environmentId: ENVIRONMENT,
+    sessionId: id('ses', n),
+    buildHash: HASH,
+    drillId: 'restore',
+    seed: '1',
+    state: 'ready',
+    leaseGeneration: 1,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+    expiresAtMs: createdAtMs + HOUR_MS,
+    version: 1,
+    ...over,
+  };
+};
+
+/** Run `n` in session 1, which has not begun. */
+export const run = (n: number, over: Partial<Made<'runs'>> = {}): Made<'runs'> => {
+  const { createdAtMs = NOW_MS } = over;
+  return {
+    schemaVersion: 1,
+    hostedRunId: id('hrun', n),
+    evidenceBundleId: id('evidence', n),
+    ...inProject,
+    environmentId: ENVIRONMENT,
+    sessionId: id('ses', 1),
+    buildHash: HASH,
+    request: {
+      runId: `run_number-${n}`,
+      drillId: 'restore',
+      seed: '1',
+      trial: 1,
+      trialCount: 1,
+      attempt: 1,
+      attemptLimit: 1,
+    },
+    leaseGeneration: 1,
+    revision: 1,
+    state: 'created',
+    deadlineAtMs: createdAtMs + HOUR_MS,
+    evidenceRetentionMs: 720 * HOUR_MS,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+    ...over,
+  };
+};
+
+/** Authoring session `n`, which is active. */
+export const authoringSession = (
+  n: number,
+  over: Partial<Made<'authoringSessions'>> = {},
+): Made<'authoringSessions'> => ({
+  schemaVersion: 1,
+  authoringSessionId: id('authsess', n),
+  ...inProject,
+  repositoryBindingId: id('repo', 1),
+  createdBy: 'admin',
+  branch: 'main',
+  baseRevision: 'a1b2c3',
+  state: 'active',
+  version: 1,
+  createdAtMs: NOW_MS,
+  updatedAtMs: NOW_MS,
+  ...over,
+});
 
 /**
  * An environment with a build, a session of it that is ready for an hour, a run of it that failed and one that has not
- * begun, and two authoring sessions.
+ * begun, and two authoring sessions. Without a clock of the test, the hour begins now.
  */
-export async function worlds({ admin }: Pick<World, 'admin'>, buildHash: string = HASH): Promise<void> {
-  const projectId = PROJECT;
-  await admin.createEnvironment({ projectId, environmentId: ENVIRONMENT, name: 'staging', buildHash });
-  const session = { projectId, sessionId: id('ses', 1), environmentId: ENVIRONMENT, drillId: 'restore' };
-  await admin.createSession(session);
-  const run = { projectId, sessionId: session.sessionId };
+export async function worlds(
+  { admin, clock }: Pick<World, 'admin'> & Partial<Pick<World, 'clock'>>,
+  buildHash: string = HASH,
+): Promise<void> {
+  const createdAtMs = clock?.nowMs ?? Date.now();
+  const over = { buildHash, createdAtMs };
+  const { request, ...failed } = run(1, { ...over, state: 'failed', finishedAtMs: createdAtMs });
   const counters = { trial: 2, trialCount: 3, attempt: 4, attemptLimit: 5 };
-  await admin.createRun({ ...run, hostedRunId: id('hrun', 1), state: 'failed', counters });
-  await admin.createRun({ ...run, hostedRunId: id('hrun', 2) });
-  const conversation = { projectId, branch: 'main', baseRevision: 'a1b2c3' };
-  await admin.createAuthoringSession({ ...conversation, authoringSessionId: id('authsess', 1) });
-  await admin.createAuthoringSession({ ...conversation, authoringSessionId: id('authsess', 2) });
+  await admin.importResources({
+    schemaVersion: 1,
+    environments: [environment({ buildHash })],
+    sessions: [session(1, over)],
+    runs: [{ ...failed, request: { ...request, ...counters } }, run(2, over)],
+    authoringSessions: [authoringSession(1), authoringSession(2)],
+  });
 }
 
 export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -2,21 +2,15 @@ import type { Command } from 'commander';
 import { defineBackup, defineCheck, defineMigrate } from './data.ts';
 import { defineDeleteBundle, defineDeleteExport, defineExportCreate, defineSweep } from './exports.ts';
 import { defineBuild, defineBundle, defineExport, defineLocalReport } from './ingest.ts';
+import { defineCancel, defineImport } from './resources.ts';
 import {
+  defineEntitlement,
   defineOrganization,
   defineProject,
   defineTokenCreate,
   defineTokenList,
   defineTokenRevoke,
 } from './tenants.ts';
-import {
-  defineAuthoringSession,
-  defineCancel,
-  defineEntitlement,
-  defineEnvironment,
-  defineRun,
-  defineSession,
-} from './worlds.ts';
 import type { Cli } from '../cli.ts';
 import { examples } from '../shared/options/options.ts';
 
@@ -36,7 +30,9 @@ export function define(command: Command, cli: Cli): void {
   defineTokenCreate(token.command('create').summary('create a token, shown once'), cli);
   defineTokenList(token.command('list').summary('list the tokens of an organization'), cli);
   defineTokenRevoke(token.command('revoke').summary('revoke a token'), cli);
-  const worlds = defineWorlds(command, cli);
+  defineImport(command.command('import').summary('import worlds, runs and authoring sessions'), cli);
+  const operation = command.command('operation').summary('queued work').description('Cancel queued work.');
+  defineCancel(operation.command('cancel').summary('cancel an operation'), cli);
   const ingest = command
     .command('ingest')
     .summary('take in evidence and builds')
@@ -49,7 +45,7 @@ export function define(command: Command, cli: Cli): void {
   defineMigrate(command.command('migrate').summary('bring the schema of the store up to date'), cli);
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
-  for (const group of [org, project, token, ...worlds, ingest, ...evidence]) groupHelp(group);
+  for (const group of [org, project, token, operation, ingest, ...evidence]) groupHelp(group);
   examples(command, [
     ['from nothing to a token', 'drillproof admin org create --name Acme'],
     ['then', 'drillproof admin project create --organization org_0123456789ab --name web'],
@@ -67,23 +63,6 @@ function defineEvidence(command: Command, cli: Cli): Command[] {
   defineDeleteExport(deletion.command('export').summary('delete an export'), cli);
   defineSweep(command.command('sweep').summary('do what is due, where no worker runs'), cli);
   return [exported, deletion];
-}
-
-/** The groups of what the control plane otherwise gets from the systems around it: worlds and conversations. */
-function defineWorlds(command: Command, cli: Cli): Command[] {
-  const group = (name: string, summary: string, description: string): Command =>
-    command.command(name).summary(summary).description(description);
-  const environment = group('environment', 'environments', 'Create environments.');
-  defineEnvironment(environment.command('create').summary('create an environment'), cli);
-  const session = group('session', 'world sessions', 'Create world sessions.');
-  defineSession(session.command('create').summary('create a session in an environment'), cli);
-  const run = group('run', 'drill runs', 'Create drill runs.');
-  defineRun(run.command('create').summary('create a run of a session'), cli);
-  const authoring = group('authoring-session', 'conversations', 'Open authoring sessions.');
-  defineAuthoringSession(authoring.command('create').summary('open an authoring session'), cli);
-  const operation = group('operation', 'queued work', 'Cancel queued work.');
-  defineCancel(operation.command('cancel').summary('cancel an operation'), cli);
-  return [environment, session, run, authoring, operation];
 }
 
 function groupHelp(group: Command): void {

@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
 import { isoTime } from '../../bytes/text/iso-time.ts';
-import { permissions, type Permission } from '../../contract/index.ts';
+import { MAX_SESSION_TTL_MS, permissions, type Permission } from '../../contract/index.ts';
 import type { IssuedToken } from '../../server/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
 import { say, type Cli } from '../cli.ts';
-import { examples, many, text, time } from '../shared/options/options.ts';
+import { examples, many, text, time, wholeNumber } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { facts, table } from '../shared/output/table.ts';
 import { usageError } from '../shared/options/usage.ts';
@@ -43,6 +43,34 @@ export function defineOrganization(command: Command, cli: Cli): void {
       );
     });
   examples(command, [['the first thing to do', 'drillproof admin org create --name Acme']]);
+}
+
+/** `admin org entitle` */
+export function defineEntitlement(command: Command, cli: Cli): void {
+  dataOptions(command)
+    .description('Set how long the sessions of an organization may be extended to live.')
+    .requiredOption('--organization <id>', 'organization that is entitled')
+    .requiredOption(
+      '--max-session-ttl-ms <ms>',
+      'longest lifetime in milliseconds, at most seven days',
+      wholeNumber(1, MAX_SESSION_TTL_MS),
+    )
+    .action(
+      async (options: DataOptions & { readonly organization: string; readonly maxSessionTtlMs: number }) => {
+        const { organization: organizationId, maxSessionTtlMs } = options;
+        const row = await withAdmin(cli, options, ({ admin }) =>
+          admin.setEntitlement({ organizationId, maxSessionTtlMs }),
+        );
+        const lines = facts([
+          ['organization', row.organizationId],
+          ['longest lifetime of a session', `${maxSessionTtlMs} ms`],
+        ]);
+        await writeProduct(cli, { kind: 'organization', ...row }, lines);
+      },
+    );
+  examples(command, [
+    ['one day', 'drillproof admin org entitle --organization org_0123456789ab --max-session-ttl-ms 86400000'],
+  ]);
 }
 
 /** `admin project create` */

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -11,6 +12,9 @@ export type AdminContext = {
   readonly now: () => number;
   readonly limits: ServerLimits;
 };
+
+/** A name that people read. */
+export const nameSchema = z.string().min(1).max(255);
 
 /** Whether something was taken in now, or was there already. */
 export type Ingested<T> = T & { readonly created: boolean };

@@ -4,9 +4,9 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { defaultLimits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import { cancelOperation } from '../services/cancel.ts';
-import { createAuthoringSession, type AuthoringSessionInput } from './authoring.ts';
 import { refused, type AdminContext } from './context.ts';
 import { createExport, deleteBundle, deleteExport, type CreateExportInput } from './exports.ts';
+import { importResources } from './import.ts';
 import { ingestBuild } from './ingest-build.ts';
 import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
 import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
@@ -17,22 +17,13 @@ import {
   createProject,
   createToken,
   revokeToken,
+  setEntitlement,
   type OrganizationInput,
   type ProjectInput,
   type TokenInput,
 } from './tenants.ts';
-import {
-  createEnvironment,
-  createRun,
-  createSession,
-  setEntitlement,
-  type EnvironmentInput,
-  type RunInput,
-  type SessionInput,
-} from './worlds.ts';
 
-export type { AuthoringSessionInput } from './authoring.ts';
-export type { EnvironmentInput, RunInput, SessionInput } from './worlds.ts';
+export { importSchema, type ImportDocument, type ImportedResource } from './import.ts';
 export type { Ingested } from './context.ts';
 export type { WorkedOff } from './work-off.ts';
 export type { CreatedExport, CreateExportInput } from './exports.ts';
@@ -41,8 +32,8 @@ export { localReportMetadataSchema, type LocalReportMetadata } from './local-rep
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
 
 /**
- * What an operator may do: create tenants, tokens, worlds and conversations, and take in evidence and builds. It works
- * on the stores directly, beside a running server or without one; there is no way to it over HTTP.
+ * What an operator may do: create tenants and tokens, import worlds and conversations, and store evidence and builds. It
+ * works on the stores directly, with or without a running server; it is not reachable over HTTP.
  */
 export function createAdmin(options: {
   readonly store: Store;
@@ -58,10 +49,7 @@ export function createAdmin(options: {
     createProject: (input: ProjectInput) => createProject(context, input),
     createToken: (input: TokenInput) => createToken(context, input),
     revokeToken: (tokenId: string) => revokeToken(context, tokenId),
-    createEnvironment: (input: EnvironmentInput) => createEnvironment(context, input),
-    createSession: (input: SessionInput) => createSession(context, input),
-    createRun: (input: RunInput) => createRun(context, input),
-    createAuthoringSession: (input: AuthoringSessionInput) => createAuthoringSession(context, input),
+    importResources: (document: unknown) => importResources(context, document),
     cancelOperation: async (ref: { organizationId: string; operationId: string }) => {
       if ((await store.operation(ref.organizationId, ref.operationId)) === undefined)
         throw refused(`the organization has no operation ${ref.operationId}`);

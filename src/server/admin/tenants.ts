@@ -1,13 +1,15 @@
 import * as z from 'zod';
 import {
+  MAX_SESSION_TTL_MS,
   organizationIdSchema,
   permissions as allPermissions,
   projectIdSchema,
   type Permission,
 } from '../../contract/index.ts';
+import { typeDocument } from '../../evidence/index.ts';
 import { newToken, tokenHash } from '../http/tokens.ts';
 import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
-import { newId, refused, requireProject, type AdminContext } from './context.ts';
+import { nameSchema, newId, refused, requireProject, type AdminContext } from './context.ts';
 
 export type OrganizationInput = { readonly organizationId?: string; readonly name: string };
 export type ProjectInput = {
@@ -25,8 +27,6 @@ export type TokenInput = {
 
 /** A token as it is shown once; only its hash is kept. */
 export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
-
-const nameSchema = z.string().min(1).max(255);
 
 function assertValid(what: string, schema: z.ZodType, value: unknown): void {
   const result = schema.safeParse(value);
@@ -65,6 +65,26 @@ export async function createProject(
     await tx.insertProject(row);
   });
   return row;
+}
+
+const entitlementSchema = z.int().positive().max(MAX_SESSION_TTL_MS);
+
+/**
+ * Sets how long an organization's sessions may be extended to live.
+ * @throws DrillproofError `server.ADMIN_REFUSED` unless the organization exists and the limit is 1 to 604,800,000 ms
+ */
+export async function setEntitlement(
+  { store }: AdminContext,
+  { organizationId, maxSessionTtlMs }: { organizationId: string; maxSessionTtlMs: number },
+): Promise<OrganizationRow> {
+  typeDocument(maxSessionTtlMs, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
+  return store.transaction(async (tx) => {
+    const row = await tx.organization(organizationId);
+    if (row === undefined) throw refused(`there is no organization ${organizationId}`);
+    const entitled = { ...row, maxSessionTtlMs };
+    await tx.updateOrganization(entitled);
+    return entitled;
+  });
 }
 
 function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, nowMs: number): void {

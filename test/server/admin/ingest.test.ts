@@ -393,3 +393,22 @@ describe('taking in a build', () => {
     expect(await codeOf(here.admin.ingestBuild(PROJECT, large))).toBe('json.TOO_LARGE');
   });
 });
+
+describe('the entitlement of an organization', () => {
+  it.each([1, 604_800_000])('is stored as %d ms', async (maxSessionTtlMs) => {
+    const entitled = await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
+    expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
+    expect(await here.store.organization(ORG)).toEqual(entitled);
+  });
+
+  it.each([0, 604_800_001, 1.5])('refuses %d ms', async (maxSessionTtlMs) => {
+    expect(await codeOf(here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs }))).toBe(
+      'server.ADMIN_REFUSED',
+    );
+  });
+
+  it('is refused for an organization that does not exist', async () => {
+    const lost = { organizationId: id('org', 9), maxSessionTtlMs: 1 };
+    expect(await codeOf(here.admin.setEntitlement(lost))).toBe('server.ADMIN_REFUSED');
+  });
+});

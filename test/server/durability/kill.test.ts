@@ -4,7 +4,17 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
 import { testPostgres } from '../../support/postgres.ts';
 import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
-import { buildArchive, HASH, id, PROJECT, temporaryFolder, tenants, token, worlds } from '../make.ts';
+import {
+  authoringSession,
+  buildArchive,
+  HASH,
+  id,
+  PROJECT,
+  temporaryFolder,
+  tenants,
+  token,
+  worlds,
+} from '../make.ts';
 import { arm, startProgram, type Environment } from './programs.ts';
 
 const postgres = await testPostgres({ durable: true });
@@ -32,8 +42,10 @@ async function nthRequest(
 ): Promise<{ path: string; body: unknown; changes: object }> {
   const { version = 1 } = (await stores.store.session(PROJECT, id('ses', 1)))?.resource ?? {};
   const authoringSessionId = id('authsess', 1000 + n);
-  const conversation = { projectId: PROJECT, branch: 'main', baseRevision: 'a1b2c3', authoringSessionId };
-  await createAdmin(stores).createAuthoringSession(conversation);
+  await createAdmin(stores).importResources({
+    schemaVersion: 1,
+    authoringSessions: [authoringSession(1000 + n)],
+  });
   const requests = [
     {
       path: EXTEND,

@@ -11,7 +11,9 @@ import {
   ORG,
   OTHER_ORG,
   PROJECT,
+  run,
   SECOND_PROJECT,
+  session,
   tenants,
   token,
   world,
@@ -135,7 +137,7 @@ describe('a rerun', () => {
 
   it.each(hostedRunStates)('of a run that is %s', async (state) => {
     const hostedRunId = id('hrun', 7);
-    await here.admin.createRun({ projectId: PROJECT, sessionId: id('ses', 1), hostedRunId, state });
+    await here.admin.importResources({ schemaVersion: 1, runs: [run(7, { state })] });
     const response = await rerunOf(hostedRunId);
     if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
     else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
@@ -143,16 +145,14 @@ describe('a rerun', () => {
 
   it('needs the build, and says first that the run has not ended', async () => {
     const without = `sha256:${'ef'.repeat(32)}`;
-    const session = {
-      projectId: PROJECT,
-      environmentId: ENVIRONMENT,
-      buildHash: without,
-      drillId: 'restore',
-    };
-    const { sessionId } = await here.admin.createSession(session);
-    const run = { projectId: PROJECT, sessionId };
-    const ended = await here.admin.createRun({ ...run, state: 'failed' });
-    const running = await here.admin.createRun({ ...run, state: 'running' });
+    const over = { sessionId: id('ses', 8), buildHash: without };
+    const ended = run(8, { ...over, state: 'failed' });
+    const running = run(9, { ...over, state: 'running' });
+    await here.admin.importResources({
+      schemaVersion: 1,
+      sessions: [session(8, { buildHash: without })],
+      runs: [ended, running],
+    });
     await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
     await expectEnvelope(await rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
     expect(await here.store.jobCounts()).toEqual([]);

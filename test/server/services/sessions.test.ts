@@ -7,14 +7,15 @@ import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
-  ENVIRONMENT,
   FOREIGN_PROJECT,
   id,
   NOW_MS,
   ORG,
   OTHER_ORG,
   PROJECT,
+  run,
   SECOND_PROJECT,
+  session,
   tenants,
   token,
   world,
@@ -73,16 +74,11 @@ describe('an extension', () => {
   });
 
   it('moves the deadlines of unfinished runs with it, and of no other run', async () => {
-    await here.admin.createSession({
-      projectId: PROJECT,
-      sessionId: id('ses', 2),
-      environmentId: ENVIRONMENT,
-      drillId: 'restore',
+    await here.admin.importResources({
+      schemaVersion: 1,
+      sessions: [session(2)],
+      runs: [run(3, { sessionId: id('ses', 2) }), run(4, { state: 'running' })],
     });
-    const other = { projectId: PROJECT, hostedRunId: id('hrun', 3), sessionId: id('ses', 2) };
-    await here.admin.createRun(other);
-    const running = { projectId: PROJECT, hostedRunId: id('hrun', 4), sessionId: SESSION, state: 'running' };
-    await here.admin.createRun(running);
     const deadlines = async () =>
       Promise.all(
         [1, 2, 3, 4].map(async (n) => {

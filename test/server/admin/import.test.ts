@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
+import {
+  authoringSession,
+  ENVIRONMENT,
+  environment,
+  FOREIGN_PROJECT,
+  HASH,
+  id,
+  OTHER_ORG,
+  PROJECT,
+  run,
+  SECOND_PROJECT,
+  session,
+  tenants,
+  world,
+  worlds,
+  type World,
+} from '../make.ts';
+import { thrownBy } from '../thrown.ts';
+
+type ImportFile = Parameters<World['admin']['importResources']>[0] & object;
+
+let here: World;
+beforeEach(async () => {
+  here = await world();
+  await tenants(here);
+});
+afterEach(() => here.close());
+
+const everything = () => ({
+  schemaVersion: 1,
+  environments: [environment()],
+  sessions: [session(1)],
+  runs: [run(1)],
+  authoringSessions: [authoringSession(1)],
+});
+const example = () =>
+  JSON.parse(readFileSync('docs/examples/import.json', 'utf8')) as {
+    schemaVersion: 1;
+    runs: [ReturnType<typeof run>];
+  };
+
+/** The code and the JSON pointers of what an import reports. */
+async function refusal(file: ImportFile): Promise<{ code: string; paths: unknown[] }> {
+  const { code, details } = await thrownBy(here.admin.importResources(file));
+  const issues = details?.['issues'] as { path: string }[];
+  return { code, paths: issues.map(({ path }) => path) };
+}
+
+const results = async (file: ImportFile): Promise<unknown[]> =>
+  (await here.admin.importResources(file)).map(({ type, id: named, result }) => [type, named, result]);
+
+const isEmpty = async (): Promise<boolean> =>
+  [
+    await here.store.environment(PROJECT, ENVIRONMENT),
+    await here.store.session(PROJECT, id('ses', 1)),
+    await here.store.hostedRun(PROJECT, id('hrun', 1)),
+    await here.store.authoringSession(PROJECT, id('authsess', 1)),
+  ].every((row) => row === undefined);
+
+describe('the import of resources', () => {
+  it('stores the example of the documentation as it is, and reports it as unchanged the second time', async () => {
+    const file = example();
+    const tenant = { organizationId: 'org_0123456789ab', name: 'Acme' };
+    await here.admin.createOrganization(tenant);
+    await here.admin.createProject({ ...tenant, projectId: 'prj_0123456789ab', name: 'web' });
+    const types = ['environment', 'session', 'run', 'authoring_session'];
+    expect((await results(file)).map((row) => (row as string[])[0])).toEqual(types);
+    const stored = await here.store.hostedRun('prj_0123456789ab', 'hrun_0123456789ab');
+    expect(stored?.resource).toEqual(file.runs[0]);
+    expect((await here.admin.importResources(file)).map(({ result }) => result)).toEqual(
+      types.map(() => 'unchanged'),
+    );
+  });
+
+  it('has a published schema that accepts the example and refuses every damaged copy of it', () => {
+    const schema = schemaOf('import');
+    expect(faultsOf(schema, example())).toEqual([]);
+    for (const [what, copy] of damaged(example())) expect(faultsOf(schema, copy), what).not.toEqual([]);
+  });
+
+  it('of an empty file stores nothing', async () => {
+    expect(await results({ schemaVersion: 1 })).toEqual([]);
+  });
+
+  it('stores what is new next to what is unchanged', async () => {
+    await worlds(here);
+    expect(
+      await results({ schemaVersion: 1, environments: [environment()], sessions: [session(2)] }),
+    ).toEqual([
+      ['environment', ENVIRONMENT, 'unchanged'],
+      ['session', id('ses', 2), 'created'],
+    ]);
+  });
+
+  it('resolves references within the file in any order of its lists', async () => {
+    const { environments, sessions, ...rest } = everything();
+    expect(await results({ ...rest, sessions, environments })).toHaveLength(4);
+  });
+
+  it('reports an id that is stored with other content as a conflict and stores nothing', async () => {
+    await worlds(here);
+    const sessions = [session(1, { seed: '2' }), session(2)];
+    expect(
+      await refusal({ schemaVersion: 1, environments: [environment({ version: 2 })], sessions }),
+    ).toEqual({
+      code: 'server.IMPORT_CONFLICT',
+      paths: ['/environments/0', '/sessions/0'],
+    });
+    expect(await here.store.session(PROJECT, id('ses', 2))).toBeUndefined();
+  });
+
+  it('reports two resources of one file with the same id and other content as a conflict', async () => {
+    const sessions = [session(1), session(1), session(1, { version: 2 })];
+    expect(await refusal({ ...everything(), sessions })).toEqual({
+      code: 'server.IMPORT_CONFLICT',
+      paths: ['/sessions/2'],
+    });
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('of one file at the same time creates each resource once', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, () => here.admin.importResources(everything())));
+    expect(all.flat().filter(({ result }) => result === 'created')).toHaveLength(4);
+  });
+
+  it('reports every fault of the format with its JSON pointer and stores nothing', async () => {
+    const file = {
+      ...everything(),
+      extra: 1,
+      environments: [environment(), environment({ name: '' }), environment({ environmentId: 'env_x' })],
+      sessions: [session(1, { scenarioId: 'flood' })],
+    };
+    const { code, paths } = await refusal(file);
+    expect(code).toBe('server.ADMIN_REFUSED');
+    expect(new Set(paths)).toEqual(
+      new Set(['', '/environments/1/name', '/environments/2/environmentId', '/sessions/0/scenarioId']),
+    );
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('reports every broken reference with its JSON pointer and stores nothing', async () => {
+    const file = {
+      schemaVersion: 1,
+      environments: [
+        environment(),
+        environment({ environmentId: id('env', 2) }),
+        environment({ projectId: id('prj', 99) }),
+        environment({ projectId: FOREIGN_PROJECT }),
+        environment({ organizationId: OTHER_ORG, environmentId: id('env', 3) }),
+      ],
+      sessions: [
+        session(1),
+        session(2, { environmentId: id('env', 9) }),
+        session(3, { projectId: SECOND_PROJECT }),
+      ],
+      runs: [run(1, { sessionId: id('ses', 9) }), run(2, { environmentId: id('env', 2) })],
+      authoringSessions: [authoringSession(1, { activeTurnId: 'authturn_x' })],
+    };
+    expect(await refusal(file)).toEqual({
+      code: 'server.ADMIN_REFUSED',
+      paths: [
+        '/environments/2/projectId',
+        '/environments/3/organizationId',
+        '/environments/4/organizationId',
+        '/sessions/1/environmentId',
+        '/sessions/2/environmentId',
+        '/runs/0/sessionId',
+        '/runs/1/environmentId',
+        '/authoringSessions/0/activeTurnId',
+      ],
+    });
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('refuses a run whose identity differs from the identity in its result', async () => {
+    const [ended] = example().runs;
+    const { identity, result } = ended;
+    const contradiction = run(1, { identity: { ...identity!, seed: '2' }, result: result! });
+    expect(await refusal({ ...everything(), runs: [contradiction] })).toEqual({
+      code: 'server.ADMIN_REFUSED',
+      paths: ['/runs/0/identity'],
+    });
+  });
+
+  it('reports a conflict and a broken reference together as refused', async () => {
+    await worlds(here);
+    const file = {
+      schemaVersion: 1,
+      environments: [environment({ version: 2 })],
+      runs: [run(3, { sessionId: id('ses', 9) })],
+    };
+    expect(await refusal(file)).toEqual({
+      code: 'server.ADMIN_REFUSED',
+      paths: ['/environments/0', '/runs/0/sessionId'],
+    });
+  });
+
+  it.each([undefined, null, [], 'text', {}, { schemaVersion: 2 }])('of %j is refused', async (file) => {
+    expect((await refusal(file as never)).code).toBe('server.ADMIN_REFUSED');
+  });
+
+  it('accepts an environment with and without a build, which nothing checks against the stored builds', async () => {
+    const { buildHash: _buildHash, ...empty } = environment({ environmentId: id('env', 2) });
+    await here.admin.importResources({ schemaVersion: 1, environments: [environment(), empty] });
+    expect((await here.store.environment(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);
+    expect(await here.store.environment(PROJECT, id('env', 2))).toEqual(empty);
+  });
+});
