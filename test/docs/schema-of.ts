@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /** The published schema of a document, compiled by an independent validator. */
 export const schemaOf = (name: string): ValidateFunction =>
-  new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true }).compile(
+  new Ajv2020({ strict: true, strictTypes: false, allowUnionTypes: true }).compile(
     JSON.parse(readFileSync(`docs/schemas/${name}.v1.schema.json`, 'utf8')) as object,
   );
 

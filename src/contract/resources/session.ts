@@ -59,7 +59,7 @@ export const worldSessionSchema = z
     error: 'drillId and scenarioId exclude each other',
     path: ['scenarioId'],
   })
-  .meta({ not: { required: ['drillId', 'scenarioId'] } });
+  .meta({ not: { properties: { drillId: {}, scenarioId: {} }, required: ['drillId', 'scenarioId'] } });
 
 /** Body of sessions.extend. `ttlMs` counts from the admission of the request, not from the old deadline. */
 export const sessionExtendRequestSchema = z.strictObject({
