@@ -122,7 +122,7 @@ type Made<K extends 'environments' | 'sessions' | 'runs' | 'authoringSessions'> 
 >[number];
 
 /** An environment with a build. */
-export const environment = (over: Partial<Made<'environments'>> = {}): Made<'environments'> => ({
+export const makeEnvironment = (over: Partial<Made<'environments'>> = {}): Made<'environments'> => ({
   ...inProject,
   environmentId: ENVIRONMENT,
   name: 'staging',
@@ -134,7 +134,7 @@ export const environment = (over: Partial<Made<'environments'>> = {}): Made<'env
 });
 
 /** Session `n` of the environment, which is ready for an hour. */
-export const session = (n: number, over: Partial<Made<'sessions'>> = {}): Made<'sessions'> => {
+export const makeSession = (n: number, over: Partial<Made<'sessions'>> = {}): Made<'sessions'> => {
   const { createdAtMs = NOW_MS } = over;
   return {
     schemaVersion: 1,
@@ -155,7 +155,7 @@ export const session = (n: number, over: Partial<Made<'sessions'>> = {}): Made<'
 };
 
 /** Run `n` in session 1, which has not begun. */
-export const run = (n: number, over: Partial<Made<'runs'>> = {}): Made<'runs'> => {
+export const makeRun = (n: number, over: Partial<Made<'runs'>> = {}): Made<'runs'> => {
   const { createdAtMs = NOW_MS } = over;
   return {
     schemaVersion: 1,
@@ -186,7 +186,7 @@ export const run = (n: number, over: Partial<Made<'runs'>> = {}): Made<'runs'> =
 };
 
 /** Authoring session `n`, which is active. */
-export const authoringSession = (
+export const makeAuthoringSession = (
   n: number,
   over: Partial<Made<'authoringSessions'>> = {},
 ): Made<'authoringSessions'> => ({
@@ -214,14 +214,14 @@ export async function worlds(
 ): Promise<void> {
   const createdAtMs = clock?.nowMs ?? Date.now();
   const over = { buildHash, createdAtMs };
-  const { request, ...failed } = run(1, { ...over, state: 'failed', finishedAtMs: createdAtMs });
+  const { request, ...failed } = makeRun(1, { ...over, state: 'failed', finishedAtMs: createdAtMs });
   const counters = { trial: 2, trialCount: 3, attempt: 4, attemptLimit: 5 };
   await admin.importResources({
     schemaVersion: 1,
-    environments: [environment({ buildHash })],
-    sessions: [session(1, over)],
-    runs: [{ ...failed, request: { ...request, ...counters } }, run(2, over)],
-    authoringSessions: [authoringSession(1), authoringSession(2)],
+    environments: [makeEnvironment({ buildHash })],
+    sessions: [makeSession(1, over)],
+    runs: [{ ...failed, request: { ...request, ...counters } }, makeRun(2, over)],
+    authoringSessions: [makeAuthoringSession(1), makeAuthoringSession(2)],
   });
 }
 

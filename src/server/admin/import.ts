@@ -126,9 +126,9 @@ const authoringEntry = (resource: Imported<'authoringSessions'>, n: number): Ent
   document: resource,
   read: async (tx) => (await tx.authoringSession(resource.projectId, resource.authoringSessionId))?.resource,
   // A session waits until its active turn ends, and nothing would ever end a turn that is not stored.
-  check: async ({ authoringTurn }) => {
+  check: async (tx) => {
     const { projectId, activeTurnId } = resource;
-    return activeTurnId === undefined || (await authoringTurn(projectId, activeTurnId)) !== undefined
+    return activeTurnId === undefined || (await tx.authoringTurn(projectId, activeTurnId)) !== undefined
       ? []
       : [{ path: '/activeTurnId', message: `the project has no turn ${activeTurnId}` }];
   },

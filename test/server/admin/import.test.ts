@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
 import {
-  authoringSession,
+  makeAuthoringSession,
   ENVIRONMENT,
-  environment,
+  makeEnvironment,
   FOREIGN_PROJECT,
   HASH,
   id,
   OTHER_ORG,
   PROJECT,
-  run,
+  makeRun,
   SECOND_PROJECT,
-  session,
+  makeSession,
   tenants,
   world,
   worlds,
@@ -20,7 +20,7 @@ import {
 } from '../make.ts';
 import { thrownBy } from '../thrown.ts';
 
-type ImportFile = Parameters<World['admin']['importResources']>[0] & object;
+type ImportFile = object | string | null | undefined;
 
 let here: World;
 beforeEach(async () => {
@@ -31,15 +31,15 @@ afterEach(() => here.close());
 
 const everything = () => ({
   schemaVersion: 1,
-  environments: [environment()],
-  sessions: [session(1)],
-  runs: [run(1)],
-  authoringSessions: [authoringSession(1)],
+  environments: [makeEnvironment()],
+  sessions: [makeSession(1)],
+  runs: [makeRun(1)],
+  authoringSessions: [makeAuthoringSession(1)],
 });
 const example = () =>
   JSON.parse(readFileSync('docs/examples/import.json', 'utf8')) as {
     schemaVersion: 1;
-    runs: [ReturnType<typeof run>];
+    runs: [ReturnType<typeof makeRun>];
   };
 
 /** The code and the JSON pointers of what an import reports. */
@@ -88,7 +88,7 @@ describe('the import of resources', () => {
   it('stores what is new next to what is unchanged', async () => {
     await worlds(here);
     expect(
-      await results({ schemaVersion: 1, environments: [environment()], sessions: [session(2)] }),
+      await results({ schemaVersion: 1, environments: [makeEnvironment()], sessions: [makeSession(2)] }),
     ).toEqual([
       ['environment', ENVIRONMENT, 'unchanged'],
       ['session', id('ses', 2), 'created'],
@@ -102,9 +102,9 @@ describe('the import of resources', () => {
 
   it('reports an id that is stored with other content as a conflict and stores nothing', async () => {
     await worlds(here);
-    const sessions = [session(1, { seed: '2' }), session(2)];
+    const sessions = [makeSession(1, { seed: '2' }), makeSession(2)];
     expect(
-      await refusal({ schemaVersion: 1, environments: [environment({ version: 2 })], sessions }),
+      await refusal({ schemaVersion: 1, environments: [makeEnvironment({ version: 2 })], sessions }),
     ).toEqual({
       code: 'server.IMPORT_CONFLICT',
       paths: ['/environments/0', '/sessions/0'],
@@ -113,7 +113,7 @@ describe('the import of resources', () => {
   });
 
   it('reports two resources of one file with the same id and other content as a conflict', async () => {
-    const sessions = [session(1), session(1), session(1, { version: 2 })];
+    const sessions = [makeSession(1), makeSession(1), makeSession(1, { version: 2 })];
     expect(await refusal({ ...everything(), sessions })).toEqual({
       code: 'server.IMPORT_CONFLICT',
       paths: ['/sessions/2'],
@@ -130,8 +130,12 @@ describe('the import of resources', () => {
     const file = {
       ...everything(),
       extra: 1,
-      environments: [environment(), environment({ name: '' }), environment({ environmentId: 'env_x' })],
-      sessions: [session(1, { scenarioId: 'flood' })],
+      environments: [
+        makeEnvironment(),
+        makeEnvironment({ name: '' }),
+        makeEnvironment({ environmentId: 'env_x' }),
+      ],
+      sessions: [makeSession(1, { scenarioId: 'flood' })],
     };
     const { code, paths } = await refusal(file);
     expect(code).toBe('server.ADMIN_REFUSED');
@@ -145,19 +149,19 @@ describe('the import of resources', () => {
     const file = {
       schemaVersion: 1,
       environments: [
-        environment(),
-        environment({ environmentId: id('env', 2) }),
-        environment({ projectId: id('prj', 99) }),
-        environment({ projectId: FOREIGN_PROJECT }),
-        environment({ organizationId: OTHER_ORG, environmentId: id('env', 3) }),
+        makeEnvironment(),
+        makeEnvironment({ environmentId: id('env', 2) }),
+        makeEnvironment({ projectId: id('prj', 99) }),
+        makeEnvironment({ projectId: FOREIGN_PROJECT }),
+        makeEnvironment({ organizationId: OTHER_ORG, environmentId: id('env', 3) }),
       ],
       sessions: [
-        session(1),
-        session(2, { environmentId: id('env', 9) }),
-        session(3, { projectId: SECOND_PROJECT }),
+        makeSession(1),
+        makeSession(2, { environmentId: id('env', 9) }),
+        makeSession(3, { projectId: SECOND_PROJECT }),
       ],
-      runs: [run(1, { sessionId: id('ses', 9) }), run(2, { environmentId: id('env', 2) })],
-      authoringSessions: [authoringSession(1, { activeTurnId: 'authturn_x' })],
+      runs: [makeRun(1, { sessionId: id('ses', 9) }), makeRun(2, { environmentId: id('env', 2) })],
+      authoringSessions: [makeAuthoringSession(1, { activeTurnId: 'authturn_x' })],
     };
     expect(await refusal(file)).toEqual({
       code: 'server.ADMIN_REFUSED',
@@ -178,7 +182,7 @@ describe('the import of resources', () => {
   it('refuses a run whose identity differs from the identity in its result', async () => {
     const [ended] = example().runs;
     const { identity, result } = ended;
-    const contradiction = run(1, { identity: { ...identity!, seed: '2' }, result: result! });
+    const contradiction = makeRun(1, { identity: { ...identity!, seed: '2' }, result: result! });
     expect(await refusal({ ...everything(), runs: [contradiction] })).toEqual({
       code: 'server.ADMIN_REFUSED',
       paths: ['/runs/0/identity'],
@@ -189,8 +193,8 @@ describe('the import of resources', () => {
     await worlds(here);
     const file = {
       schemaVersion: 1,
-      environments: [environment({ version: 2 })],
-      runs: [run(3, { sessionId: id('ses', 9) })],
+      environments: [makeEnvironment({ version: 2 })],
+      runs: [makeRun(3, { sessionId: id('ses', 9) })],
     };
     expect(await refusal(file)).toEqual({
       code: 'server.ADMIN_REFUSED',
@@ -199,12 +203,12 @@ describe('the import of resources', () => {
   });
 
   it.each([undefined, null, [], 'text', {}, { schemaVersion: 2 }])('of %j is refused', async (file) => {
-    expect((await refusal(file as never)).code).toBe('server.ADMIN_REFUSED');
+    expect((await refusal(file)).code).toBe('server.ADMIN_REFUSED');
   });
 
   it('accepts an environment with and without a build, which nothing checks against the stored builds', async () => {
-    const { buildHash: _buildHash, ...empty } = environment({ environmentId: id('env', 2) });
-    await here.admin.importResources({ schemaVersion: 1, environments: [environment(), empty] });
+    const { buildHash: _buildHash, ...empty } = makeEnvironment({ environmentId: id('env', 2) });
+    await here.admin.importResources({ schemaVersion: 1, environments: [makeEnvironment(), empty] });
     expect((await here.store.environment(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);
     expect(await here.store.environment(PROJECT, id('env', 2))).toEqual(empty);
   });

@@ -5,7 +5,7 @@ import { createAdmin, createServer, openStores, type Stores } from '../../../src
 import { testPostgres } from '../../support/postgres.ts';
 import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import {
-  authoringSession,
+  makeAuthoringSession,
   buildArchive,
   HASH,
   id,
@@ -44,7 +44,7 @@ async function nthRequest(
   const authoringSessionId = id('authsess', 1000 + n);
   await createAdmin(stores).importResources({
     schemaVersion: 1,
-    authoringSessions: [authoringSession(1000 + n)],
+    authoringSessions: [makeAuthoringSession(1000 + n)],
   });
   const requests = [
     {

@@ -11,9 +11,9 @@ import {
   ORG,
   OTHER_ORG,
   PROJECT,
-  run,
+  makeRun,
   SECOND_PROJECT,
-  session,
+  makeSession,
   tenants,
   token,
   world,
@@ -137,7 +137,7 @@ describe('a rerun', () => {
 
   it.each(hostedRunStates)('of a run that is %s', async (state) => {
     const hostedRunId = id('hrun', 7);
-    await here.admin.importResources({ schemaVersion: 1, runs: [run(7, { state })] });
+    await here.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
     const response = await rerunOf(hostedRunId);
     if (terminalRunStates.some((terminal) => terminal === state)) expect(response.status).toBe(202);
     else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
@@ -146,11 +146,11 @@ describe('a rerun', () => {
   it('needs the build, and says first that the run has not ended', async () => {
     const without = `sha256:${'ef'.repeat(32)}`;
     const over = { sessionId: id('ses', 8), buildHash: without };
-    const ended = run(8, { ...over, state: 'failed' });
-    const running = run(9, { ...over, state: 'running' });
+    const ended = makeRun(8, { ...over, state: 'failed' });
+    const running = makeRun(9, { ...over, state: 'running' });
     await here.admin.importResources({
       schemaVersion: 1,
-      sessions: [session(8, { buildHash: without })],
+      sessions: [makeSession(8, { buildHash: without })],
       runs: [ended, running],
     });
     await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');

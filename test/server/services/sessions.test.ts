@@ -13,9 +13,9 @@ import {
   ORG,
   OTHER_ORG,
   PROJECT,
-  run,
+  makeRun,
   SECOND_PROJECT,
-  session,
+  makeSession,
   tenants,
   token,
   world,
@@ -76,8 +76,8 @@ describe('an extension', () => {
   it('moves the deadlines of unfinished runs with it, and of no other run', async () => {
     await here.admin.importResources({
       schemaVersion: 1,
-      sessions: [session(2)],
-      runs: [run(3, { sessionId: id('ses', 2) }), run(4, { state: 'running' })],
+      sessions: [makeSession(2)],
+      runs: [makeRun(3, { sessionId: id('ses', 2) }), makeRun(4, { state: 'running' })],
     });
     const deadlines = async () =>
       Promise.all(
