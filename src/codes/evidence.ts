@@ -118,7 +118,7 @@ export const evidenceCodes = {
     class: 'claimed',
     severity: 'warning',
     meaning: 'The key is retired or revoked, and only the signer says that the statement is older than that.',
-    action: 'Look for a receipt that saw the evidence earlier, or ask for a signature by a current key.',
+    action: 'Ask for a signature by a current key.',
     clause: 'formats §3',
   },
   'attestation.SECOND_OPINION': {

@@ -206,14 +206,6 @@ export const ioCodes = {
     action: 'See the findings named; run the mirror again when the source can serve them.',
     clause: 'docs/mirror.md',
   },
-  'mirror.RECEIPT_UNSIGNED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'Everything of the export is here and proven, but the receipt of the run could not be signed.',
-    action:
-      'See why the signer failed and run the mirror again: nothing is fetched, and a new receipt is signed.',
-    clause: 'docs/receipts.md',
-  },
   'mirror.EXPORT_FAILED': {
     class: 'refused',
     severity: 'error',

@@ -77,13 +77,6 @@ export const receiptCodes = {
     action: 'Look for a copy of the mirror that still has it.',
     clause: CLAUSE,
   },
-  'receipt.SUBJECT_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The envelope beside a receipt signs another receipt.',
-    action: 'Treat the envelope as forged: it was made for another receipt.',
-    clause: 'formats §2, Signed receipts',
-  },
   'receipt.UNLINKED': {
     class: 'claimed',
     severity: 'info',
@@ -92,27 +85,12 @@ export const receiptCodes = {
     action: 'Nothing is to be done; rely on the chain from its first receipt on.',
     clause: CLAUSE,
   },
-  'receipt.UNSIGNED': {
-    class: 'claimed',
-    severity: 'info',
-    meaning:
-      'Receipts carry no signature: they bound no time, and whoever can write there could have made them.',
-    action: 'Sign them with --receipt-key, or keep the digest of the head elsewhere.',
-    clause: 'formats §2, Signed receipts',
-  },
   'receipt.ALONE': {
     class: 'claimed',
     severity: 'info',
     meaning: 'A receipt was judged by itself, so nothing is known of the receipts before and after it.',
     action: 'Name the mirror to have the whole chain verified.',
     clause: CLAUSE,
-  },
-  'receipt.UNCOUNTED': {
-    class: 'untrusted',
-    severity: 'warning',
-    meaning: 'A signed receipt bounds no time, because no trusted key in force vouches for it.',
-    action: 'See what "drillproof receipts verify" says of it.',
-    clause: 'formats §3',
   },
   'receipt.NONE': {
     class: 'refused',

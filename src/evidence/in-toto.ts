@@ -3,25 +3,19 @@ import type { Digest } from '../bytes/hash.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { parseJson } from '../bytes/json/parse.ts';
 import type { Code } from '../codes/index.ts';
-import {
-  attestationSchema,
-  exportAttestationSchema,
-  receiptStatementSchema,
-  type ReceiptStatement,
-} from '../contract/index.ts';
+import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { signDsse, type DsseEnvelope, type Signer } from '../trust/index.ts';
 import { BUNDLE_MANIFEST } from './bundle/archive.ts';
 import { typeStatement, type ExportStatement, type Statement } from './bundle/attestation.ts';
 import { typeDocument } from './document.ts';
-import { RECEIPT_PATH } from './export/receipt.ts';
 
 /** The payload type of an in-toto statement in DSSE. */
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 
-/** An in-toto Statement v1 about one manifest, or about one receipt (formats §2, DSSE and Signed receipts). */
+/** An in-toto Statement v1 about one manifest (formats §2, DSSE). */
 export type InTotoStatement<P> = {
   readonly _type: typeof STATEMENT_TYPE;
   readonly subject: readonly [{ readonly name: string; readonly digest: { readonly sha256: string } }];
@@ -60,7 +54,6 @@ const statementOf = <P extends z.ZodType>(predicate: P, name: z.ZodType<string> 
 
 const evidenceSchema = statementOf(attestationSchema.shape.statement);
 const exportSchema = statementOf(exportAttestationSchema.shape.statement);
-const receiptInTotoSchema = statementOf(receiptStatementSchema, z.string().regex(RECEIPT_PATH));
 const openSchema = statementOf(z.unknown(), z.string());
 
 /**
@@ -71,15 +64,11 @@ const openSchema = statementOf(z.unknown(), z.string());
  *   `attestation.PREDICATE_UNSUPPORTED`, and what `parseJson` throws
  */
 export const readDsseStatement = (envelope: Content, accepted: readonly string[]): Statement =>
-  read(envelope, evidenceSchema, accepted, manifestOf);
+  read(envelope, evidenceSchema, accepted);
 
 /** `readDsseStatement` for a statement about an export. */
 export const readExportDsseStatement = (envelope: Content, accepted: readonly string[]): ExportStatement =>
-  read(envelope, exportSchema, accepted, manifestOf);
-
-/** `readDsseStatement` for a statement about a receipt of a mirror. */
-export const readReceiptDsseStatement = (envelope: Content, accepted: readonly string[]): ReceiptStatement =>
-  read(envelope, receiptInTotoSchema, accepted, ({ subject }) => subject.receiptDigest);
+  read(envelope, exportSchema, accepted);
 
 /**
  * What the in-toto statement in an envelope says to be about; neither the signature nor the predicate is judged.
@@ -95,16 +84,12 @@ export function readDsseSubject(envelope: Content): {
 }
 
 type Content = Pick<DsseEnvelope, 'payloadType' | 'payload'>;
-type Ours = { readonly predicateType: string };
-type OfManifest = Ours & { readonly subject: { readonly manifestDigest: string } };
-
-const manifestOf = ({ subject }: OfManifest): string => subject.manifestDigest;
+type Ours = { readonly predicateType: string; readonly subject: { readonly manifestDigest: string } };
 
 function read<P extends Ours>(
   envelope: Content,
   schema: z.ZodType<InTotoStatement<P>>,
   accepted: readonly string[],
-  digestIn: (predicate: P) => string,
 ): P {
   const { value, open } = openStatement(envelope);
   if (!accepted.includes(open.predicateType)) {
@@ -112,7 +97,7 @@ function read<P extends Ours>(
     throw broken('attestation.PREDICATE_UNSUPPORTED', '/predicateType', message);
   }
   const statement = typeDocument(value, { schema, code: 'dsse.STATEMENT_INVALID' });
-  refuseContradiction(statement, digestIn(statement.predicate));
+  refuseContradiction(statement);
   return statement.predicate;
 }
 
@@ -127,15 +112,12 @@ function openStatement({ payloadType, payload }: Content) {
 }
 
 /** What stands twice, inside and outside the predicate, must be one thing. */
-function refuseContradiction(
-  { predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>,
-  digest: string,
-): void {
+function refuseContradiction({ predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>): void {
   if (predicate.predicateType !== predicateType) {
     const message = 'the predicate calls itself another type than the statement around it';
     throw broken('dsse.STATEMENT_INVALID', '/predicate/predicateType', message);
   }
-  if (digest !== `sha256:${subject.digest.sha256}`) {
+  if (predicate.subject.manifestDigest !== `sha256:${subject.digest.sha256}`) {
     const message = 'the predicate speaks of another subject than the statement around it';
     throw broken('dsse.SUBJECT_MISMATCH', '/subject/0/digest/sha256', message);
   }
@@ -159,26 +141,10 @@ export const attestExportDsse = (statement: ExportStatement, signers: Signers): 
 
 type Signers = readonly [Signer, ...Signer[]];
 
-/** `attestDsse` for a statement about the receipt that lies at a path. */
-export function attestReceiptDsse(
-  statement: ReceiptStatement,
-  path: string,
-  signers: Signers,
-): Promise<DsseEnvelope> {
-  const typed = typeDocument(statement, { schema: receiptStatementSchema, code: 'pack.INPUT_INVALID' });
-  return signSubject(typed, { name: path, digest: typed.subject.receiptDigest }, signers);
-}
-
-const signInToto = (statement: Statement | ExportStatement, signers: Signers): Promise<DsseEnvelope> =>
-  signSubject(statement, { name: BUNDLE_MANIFEST, digest: statement.subject.manifestDigest }, signers);
-
-function signSubject(
-  statement: Statement | ExportStatement | ReceiptStatement,
-  { name, digest }: { readonly name: string; readonly digest: string },
-  signers: Signers,
-): Promise<DsseEnvelope> {
+function signInToto(statement: Statement | ExportStatement, signers: Signers): Promise<DsseEnvelope> {
   if (statement.keyId !== signers[0].keyId)
     throw new TypeError('the statement names another key than the first signer has');
-  const payload = canonicalBytes(inTotoStatement(digest, statement.predicateType, statement, name));
+  const { manifestDigest } = statement.subject;
+  const payload = canonicalBytes(inTotoStatement(manifestDigest, statement.predicateType, statement));
   return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, signers);
 }

@@ -43,13 +43,11 @@ export { parseExportResource, resourceDifferences } from './export/resource.ts';
 export {
   attestDsse,
   attestExportDsse,
-  attestReceiptDsse,
   IN_TOTO_PAYLOAD_TYPE,
   inTotoStatement,
   readDsseStatement,
   readDsseSubject,
   readExportDsseStatement,
-  readReceiptDsseStatement,
   type InTotoStatement,
 } from './in-toto.ts';
 export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';

@@ -11,13 +11,7 @@ export { checkMirror, type MirrorCheck, type MirrorFault } from './check.ts';
 export type { FileState, FoundState, MirrorEvent, OnProgress } from './events.ts';
 export { mirrorExport } from './mirror.ts';
 export { createPacer, type Pacer, type PacerOptions, type Place } from './fetch/pace.ts';
-export {
-  appendReceipt,
-  type ReceiptFacts,
-  type ReceiptOptions,
-  type ReceiptSigning,
-  type WrittenReceipt,
-} from './receipts.ts';
+export { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
 export { replicaClient, type MirrorClient } from './replica.ts';
 export type { MirrorOptions } from './run.ts';
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';

@@ -15,7 +15,7 @@ import {
   type Proven,
 } from './finish.ts';
 import { planFiles, wantedFiles, type Plan } from './plan.ts';
-import { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
+import { appendReceipt, type ReceiptFacts } from './receipts.ts';
 import { readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
@@ -38,8 +38,7 @@ type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Att
  *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for what pins the rest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
  *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be brought and the
- *   others are here; `mirror.RECEIPT_UNSIGNED` when everything is here and only the signer of the receipt failed; and
- *   what the client and the sink throw
+ *   others are here; and what the client and the sink throw
  */
 export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<LinkedReceipt> {
   const run = readRun(exportRef, options);
@@ -109,15 +108,14 @@ async function finish(
   const facts = receiptOf(run, pinned, brought);
   const complete = facts.outcome === 'complete';
   if (complete) await writeChecksums(files, target);
-  const written = await appendReceipt(target, facts, run);
+  const written = await appendReceipt(target, facts, run.now);
   if (complete) {
     await writeManifest(pinned, target);
     await target.seal?.(files);
     await target.clean();
   }
   run.tell({ type: 'done', outcome: facts.outcome, receipt: written.path });
-  if (!complete) throw incomplete(brought.failures, written);
-  if (written.unsigned !== undefined) throw unsigned(written.unsigned, written.path);
+  if (!complete) throw incomplete(brought.failures, written.path);
   return written.receipt;
 }
 
@@ -147,20 +145,10 @@ function receiptOf(
   };
 }
 
-function incomplete(
-  failures: readonly Failure[],
-  { path: receipt, unsigned: cause }: WrittenReceipt,
-): DrillproofError {
+function incomplete(failures: readonly Failure[], receipt: string): DrillproofError {
   const [first] = failures;
   const more = failures.length > 1 ? ` and ${failures.length - 1} more` : '';
   return new DrillproofError('mirror.SOURCE_INCOMPLETE', `could not bring ${first?.path}${more}`, {
-    details: { failures, receipt, ...(cause !== undefined && { unsigned: cause.code }) },
+    details: { failures, receipt },
   });
 }
-
-const unsigned = (cause: DrillproofError, receipt: string): DrillproofError =>
-  new DrillproofError(
-    'mirror.RECEIPT_UNSIGNED',
-    `the mirror is complete, but its receipt is not signed: ${cause.message}`,
-    { cause, details: { receipt, reason: cause.code } },
-  );

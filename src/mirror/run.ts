@@ -3,7 +3,6 @@ import type { CallOptions, ExportRef } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
 import { createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
-import type { ReceiptSigning } from './receipts.ts';
 import type { MirrorSink } from './sink.ts';
 
 export type MirrorOptions = {
@@ -27,8 +26,6 @@ export type MirrorOptions = {
   readonly expectManifest?: string;
   /** Name and version of the program, for the receipt; default `drillproof`. */
   readonly tool?: string;
-  /** Who signs the receipt; default: nobody. */
-  readonly signing?: ReceiptSigning;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -48,7 +45,6 @@ export type Run = {
   readonly withoutLocalReports: boolean;
   readonly expectManifest: string | undefined;
   readonly tool: string;
-  readonly signing: ReceiptSigning | undefined;
   readonly signal: AbortSignal | undefined;
   readonly tell: OnProgress;
   readonly now: () => number;
@@ -69,7 +65,6 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
     withoutLocalReports: options.withoutLocalReports ?? false,
     expectManifest: options.expectManifest,
     tool: options.tool ?? 'drillproof',
-    signing: options.signing,
     signal: options.signal,
     tell: options.onProgress ?? (() => undefined),
     now,

@@ -58,8 +58,6 @@ export {
   type PacerOptions,
   type PartialFile,
   type ReceiptFacts,
-  type ReceiptOptions,
-  type ReceiptSigning,
   type WrittenReceipt,
   type Place,
   type Wish,

@@ -35,7 +35,6 @@ const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>
   attestations: { attestation: { name: 'attestation.json', as: 'text' }, trust },
   bundles: { zip: { name: 'part.zip', as: 'base64' }, trust },
   exports: { zip: { name: 'export.zip', as: 'base64' }, trust },
-  receipts: { trust },
   summaries: { envelope: { name: 'envelope.json', as: 'text' }, trust },
   'tool-sources': {
     resource: { name: 'tool-source.json', as: 'text' },

@@ -28,7 +28,6 @@ export {
   type Coverage,
   type Depth,
   type ExportReport,
-  type FirstSeen,
   type LocalReportReport,
   type Outcome,
   type Provenance,

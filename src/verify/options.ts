@@ -1,7 +1,7 @@
 import type { Digest } from '../bytes/hash.ts';
 import type { P256 } from '../bytes/platform.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
-import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE, RECEIPT_PREDICATE_TYPE } from '../contract/index.ts';
+import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
 import type { Purpose, TrustStore } from '../trust/index.ts';
 import type { ZipLimits } from '../zip/index.ts';
@@ -60,8 +60,8 @@ export const trustOf = ({ trust }: Settings): { readonly trust?: TrustUsed } =>
 const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };
 
 /** What a signed statement may be about here. */
-export type StatementPurpose = Exclude<Purpose, 'summary'>;
+export type StatementPurpose = Extract<Purpose, 'evidence' | 'export'>;
 
-/** The predicate types that are accepted for a purpose; receipts are our own and have one. */
+/** The predicate types that are accepted for a purpose. */
 export const acceptedTypes = ({ predicateTypes }: Settings, purpose: StatementPurpose): readonly string[] =>
-  purpose === 'receipt' ? [RECEIPT_PREDICATE_TYPE] : predicateTypes[purpose];
+  predicateTypes[purpose];

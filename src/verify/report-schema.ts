@@ -75,10 +75,6 @@ const signingKey = z.strictObject({
   thumbprint: digest.describe('SHA-256 of the key: two names of one key have one'),
   in: z.enum(['attestation', 'dsse']),
 });
-const firstSeen = z
-  .strictObject({ atMs, issuer: z.string(), keyId: z.string(), receipt: digest })
-  .describe('when a trusted receipt of a mirror saw it first');
-
 const coverage = z
   .strictObject({
     totalBytes: count,
@@ -121,7 +117,6 @@ export const bundleReportSchema = z.strictObject({
   signed: z.boolean().exactOptional(),
   provenance: z.enum(['attested', 'claimed', 'user_produced']),
   signer: signer.exactOptional(),
-  firstSeen: firstSeen.exactOptional(),
   signers: z.array(signingKey).readonly().exactOptional(),
   reproduction: reproductionSchema
     .exactOptional()
@@ -157,7 +152,6 @@ export const exportReportSchema = z.strictObject({
   manifestDigest: digest.exactOptional(),
   trust: trust.exactOptional(),
   signer: signer.exactOptional(),
-  firstSeen: firstSeen.exactOptional(),
   ...ledger,
   parts: z.array(bundleReportSchema).readonly(),
   localReports: z.array(localReportReportSchema).readonly(),
@@ -178,17 +172,12 @@ export const receiptsReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('receipts'),
   result: z.enum(CHAIN_RESULTS),
-  asOfMs: atMs,
-  trust: trust.exactOptional(),
   evidenceExportId: z.string().exactOptional(),
   organizationId: z.string().exactOptional(),
   manifestDigest: z.string().exactOptional(),
-  manifestHere: z
-    .boolean()
-    .describe('whether the manifest is here; without it the receipts say what they are of'),
+  manifestHere: z.boolean().describe('whether the mirror has a manifest that could be read'),
   head: z.strictObject({ path: z.string(), digest, finishedAtMs: atMs }).exactOptional(),
-  unlinked: count.describe('receipts from before they were linked, outside the chain'),
-  firstSeen: firstSeen.exactOptional(),
+  unlinked: count.describe('receipts without links, outside the chain'),
   receipts: z
     .array(
       z.strictObject({
@@ -201,8 +190,6 @@ export const receiptsReportSchema = z.strictObject({
         failures: count.exactOptional(),
         tool: z.string().exactOptional(),
         source: z.string().exactOptional(),
-        signed: z.boolean(),
-        signer: signer.exactOptional(),
       }),
     )
     .readonly(),

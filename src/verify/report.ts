@@ -27,15 +27,6 @@ export type SigningKey = SignedBy & {
   readonly in: 'attestation' | 'dsse';
 };
 
-/** From when at the latest evidence was there, and whose word that is: a trusted key that signed a receipt of a mirror. */
-export type FirstSeen = {
-  readonly atMs: number;
-  readonly issuer: string;
-  readonly keyId: string;
-  /** The digest of the receipt. */
-  readonly receipt: Digest;
-};
-
 /** What the run result in the evidence says of the drill. It is not a judgement of this verification. */
 export type Outcome = {
   readonly drillId: string;
@@ -101,8 +92,6 @@ export type BundleReport = {
   readonly signed?: boolean;
   readonly provenance: Provenance;
   readonly signer?: SignedBy;
-  /** From when at the latest a trusted receipt of a mirror has seen the part. */
-  readonly firstSeen?: FirstSeen;
   /** Every key that vouches for it, when any does: of the attestation first, then of an envelope that was given. */
   readonly signers?: readonly SigningKey[];
   /** What was pinned for the run, as the statement says; attested when `provenance` is. */
@@ -139,8 +128,6 @@ export type ExportReport = {
   readonly trust?: TrustUsed;
   /** Who signed the export attestation, when a trusted key did. */
   readonly signer?: SignedBy;
-  /** From when at the latest a trusted receipt of a mirror has seen the export under this manifest. */
-  readonly firstSeen?: FirstSeen;
   readonly checks: readonly Check[];
   /** Findings about the export itself; those of parts and reports stand with them. */
   readonly findings: readonly Finding[];

@@ -4,7 +4,6 @@ import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { compareUtf8 } from '../../src/bytes/text/utf8.ts';
 import {
   parseReceipt,
-  receiptEnvelopePath,
   receiptPath,
   type LinkedReceipt,
   type MirrorReceipt,
@@ -13,14 +12,11 @@ import {
   appendReceipt,
   type MirrorTarget,
   type ReceiptFacts,
-  type ReceiptSigning,
   type WrittenReceipt,
 } from '../../src/mirror/index.ts';
-import { trustStore, type Signer, type TrustedKey, type TrustStore } from '../../src/trust/index.ts';
 import { EXPORT_ID, hashOf, NOW, ORGANIZATION, PROJECT } from './evidence.ts';
 
 export type Files = Record<string, Uint8Array>;
-export const ARCHIVE = 'acme-archive';
 
 export const receiptFacts: ReceiptFacts = {
   evidenceExportId: EXPORT_ID,
@@ -51,40 +47,23 @@ export const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'wr
   },
 });
 
-export type Wanted = {
-  readonly facts?: Partial<ReceiptFacts>;
-  readonly finishedAtMs?: number;
-  readonly signing?: ReceiptSigning;
-};
+type RunFacts = { readonly facts?: Partial<ReceiptFacts>; readonly finishedAtMs?: number };
 
-/** Appends a receipt for each of these, as runs one after the other do. */
-export async function appendReceipts(files: Files, wanted: readonly Wanted[]): Promise<WrittenReceipt[]> {
+/** Appends a receipt for each of these, as consecutive runs do. */
+export async function appendReceipts(files: Files, runs: readonly RunFacts[]): Promise<WrittenReceipt[]> {
   const written: WrittenReceipt[] = [];
-  for (const [at, { facts, finishedAtMs = NOW - 90_000 + at * 1000, signing }] of wanted.entries())
-    written.push(
-      await appendReceipt(
-        targetOf(files),
-        { ...receiptFacts, ...facts },
-        { now: () => finishedAtMs, signing },
-      ),
-    );
+  for (const [at, { facts, finishedAtMs = NOW - 90_000 + at * 1000 }] of runs.entries())
+    written.push(await appendReceipt(targetOf(files), { ...receiptFacts, ...facts }, () => finishedAtMs));
   return written;
 }
 
-/** A chain of so many receipts, signed by somebody or nobody. */
+/** A chain of so many receipts. */
 export async function makeChain(
   length: number,
-  signing?: ReceiptSigning,
 ): Promise<{ readonly files: Files; readonly written: WrittenReceipt[] }> {
   const files: Files = {};
-  const one: Wanted = signing === undefined ? {} : { signing };
-  return {
-    files,
-    written: await appendReceipts(
-      files,
-      Array.from({ length }, () => one),
-    ),
-  };
+  const runs = Array.from({ length }, () => ({}));
+  return { files, written: await appendReceipts(files, runs) };
 }
 
 /** Puts a receipt, changed, among files, in the place that its bytes give it. */
@@ -100,7 +79,7 @@ export function putReceipt(
   files[receiptPath(edited, digestOf(bytes))] = bytes;
 }
 
-/** A receipt as it was written before receipts were linked. */
+/** A receipt of version 1, which has no link. */
 export function unlinked(receipt: LinkedReceipt): MirrorReceipt {
   const older: MirrorReceipt = {
     ...receipt,
@@ -109,18 +88,3 @@ export function unlinked(receipt: LinkedReceipt): MirrorReceipt {
   };
   return Object.fromEntries(Object.entries(older).filter(([name]) => name !== 'previous')) as MirrorReceipt;
 }
-
-/** A trust store of one key for receipts. */
-export const receiptTrust = (signer: Signer, rest: Partial<TrustedKey> = {}): TrustStore =>
-  trustStore([receiptKey(signer, rest)]);
-
-export const receiptKey = (signer: Signer, rest: Partial<TrustedKey> = {}): TrustedKey => ({
-  issuer: ARCHIVE,
-  keyId: signer.keyId,
-  point: signer.point,
-  compromised: true,
-  purposes: ['receipt'],
-  ...rest,
-});
-
-export { receiptEnvelopePath };

@@ -1,13 +1,8 @@
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
-import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
 import { ORGANIZATION, PROJECT, T } from './bundle.ts';
-import { base64Of, sha256Of, utf8 } from './bytes.ts';
+import { sha256Of } from './bytes.ts';
 import { EXPORT_ID } from './export.ts';
-import { ISSUER, keyId, signDer } from './keys.ts';
 import { patched, type Patch } from './patch.ts';
-
-export const RECEIPT_TYPE = 'urn:drillproof:attestation:receipt:v1';
-const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
 /** A receipt as a file: its path, which follows from its text. */
 export type Receipt = { readonly path: string; readonly text: string; readonly digest: string };
@@ -57,45 +52,6 @@ export function chain(length: number, patch: Patch = {}): Receipt[] {
   const all: Receipt[] = [];
   for (let n = 1; n <= length; n++) all.push(receipt(n, all.at(-1), patch));
   return all;
-}
-
-type Signing = { readonly signer?: string; readonly issuedAtMs?: number; readonly statement?: Patch };
-
-/** The envelope that signs a receipt, beside it. */
-export function signedBeside(
-  { path, text, digest }: Receipt,
-  { signer = 'b', issuedAtMs, statement = {} }: Signing = {},
-): Readonly<Record<string, string>> {
-  const value = JSON.parse(text) as JsonObject;
-  const predicate: JsonObject = patched(
-    {
-      schemaVersion: 1,
-      predicateType: RECEIPT_TYPE,
-      issuer: ISSUER,
-      keyId: keyId(signer),
-      issuedAtMs: issuedAtMs ?? (value['finishedAtMs'] as JsonValue),
-      subject: {
-        evidenceExportId: value['evidenceExportId'] as JsonValue,
-        manifestDigest: value['manifestDigest'] as JsonValue,
-        receiptDigest: digest,
-      },
-    },
-    statement,
-  );
-  const payload = utf8(
-    canonicalJson({
-      _type: 'https://in-toto.io/Statement/v1',
-      subject: [{ name: path, digest: { sha256: digest.replace('sha256:', '') } }],
-      predicateType: RECEIPT_TYPE,
-      predicate,
-    }),
-  );
-  const head = utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `);
-  const sig = signDer(signer, Uint8Array.from(Buffer.concat([head, payload])));
-  const signatures = [{ keyid: keyId(signer), sig: base64Of(sig) }];
-  return {
-    [`${path}.dsse`]: canonicalJson({ payload: base64Of(payload), payloadType: PAYLOAD_TYPE, signatures }),
-  };
 }
 
 /** Receipts as files, by path. */

@@ -66,12 +66,12 @@ async function inputOf(cli: Cli, name: string, options: GateOptions, how: How): 
 const MAX_SUMMARY_BYTES = 1024 * 1024;
 
 /** No evidence is a JSON document, so what begins as one is a verification summary or nothing that is read here. */
-async function readSummaryFacts(cli: Cli, name: string, { dsse, receipts }: GateOptions, how: How) {
+async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, how: How) {
   const { asOfMs, trust, expect = {} } = how;
   // What cannot be held against it must not be left out without a word.
-  if (Object.keys(expect).length > 0 || (dsse ?? receipts) !== undefined)
+  if (Object.keys(expect).length > 0 || dsse !== undefined)
     throw usageError(
-      `${name} is a verification summary, which --expect-…, --dsse and --receipts say nothing of`,
+      `${name} is a verification summary, which --expect-… and --dsse say nothing of`,
       'Pin the summary in the policy, under summary.accepted.',
     );
   const envelope = await readInput(name, MAX_SUMMARY_BYTES, cli);

@@ -2,7 +2,6 @@ import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { EvidenceSource } from '../../evidence/index.ts';
 import { evaluate, type Answer, type Policy } from '../../policy/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
@@ -12,7 +11,6 @@ import type { GateOptions } from './options.ts';
 import { outputsOf, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 import { openPolicy } from '../policy/file.ts';
-import { givenReceipts } from '../receipts/trees.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { pathsOf } from '../verify/list.ts';
 import { verifyOptions } from '../verify/run.ts';
@@ -25,21 +23,6 @@ const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
 
 /** Judges everything that was named under the policy, writes the decision, and sets the exit code to its answer. */
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
-  const { receipts } = options;
-  const given = receipts === undefined ? undefined : await configured(() => givenReceipts(cli, receipts));
-  try {
-    await gateWith(cli, named, options, given?.sources);
-  } finally {
-    await given?.close();
-  }
-}
-
-async function gateWith(
-  cli: Cli,
-  named: readonly string[],
-  options: GateOptions,
-  receipts: readonly EvidenceSource[] | undefined,
-): Promise<void> {
   refuse(options);
   const outputs = await outputsOf(options);
   if (outputs.shown === 'json') cli.format = 'json';
@@ -60,7 +43,7 @@ async function gateWith(
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');
-  const inputs = await inputsOf(cli, names, options, { ...how, ...(receipts !== undefined && { receipts }) });
+  const inputs = await inputsOf(cli, names, options, how);
   const { asOfMs, trust } = how;
   const decision = evaluate(inputs, policy, {
     asOfMs,

@@ -12,7 +12,6 @@ import { openRemote, remoteOptions } from '../shared/input/remote.ts';
 import { followLook, followMirror } from './progress.ts';
 import { MirrorTally } from './tally.ts';
 import { incompleteText, receiptText } from './output.ts';
-import { receiptSigningOptions } from '../shared/options/signing.ts';
 import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { createProgress } from '../shared/output/progress.ts';
@@ -25,7 +24,7 @@ written last. Interrupt it anywhere and run the same command again: it goes on.
 A mirror that is whole is checked again and left as it is.`;
 
 export function define(command: Command, cli: Cli): void {
-  queueOptions(receiptSigningOptions(sinkOptions(remoteOptions(standardOptions(command)))))
+  queueOptions(sinkOptions(remoteOptions(standardOptions(command))))
     .description(
       'Bring every part and local report of an export here, exactly, and prove each by its digest.',
     )
@@ -104,10 +103,6 @@ export function define(command: Command, cli: Cli): void {
     [
       'which exports of a project are not whole in an archive',
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',
-    ],
-    [
-      'with a signed receipt, which says later when the evidence was here',
-      'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --receipt-key receipts.pem --receipt-issuer acme-archive',
     ],
     [
       'one of eight shares of a list, as a Kubernetes job with indexes does it',

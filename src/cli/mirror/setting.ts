@@ -10,7 +10,6 @@ import { readInput } from '../shared/input/input.ts';
 import { sinkOf, type SinkOptions } from './sink.ts';
 import { assertQueue, type QueueOptions } from '../shared/options/queue.ts';
 import type { RemoteOptions } from '../shared/input/remote.ts';
-import { readReceiptSigning, type ReceiptSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
@@ -20,7 +19,6 @@ const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** What the command line says, parsed. */
 export type MirrorCommandOptions = RemoteOptions &
-  ReceiptSigningOptions &
   SinkOptions &
   QueueOptions & {
     readonly to: string;
@@ -45,7 +43,6 @@ export async function settingOf(cli: Cli, client: Client, options: MirrorCommand
   const { manifest: file, limitRate, concurrency } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
   const tool = await toolName();
-  const signing = await readReceiptSigning(cli, options);
   const shared = await sharedOf(cli, options);
   const common = {
     client,
@@ -55,7 +52,6 @@ export async function settingOf(cli: Cli, client: Client, options: MirrorCommand
     signal: cli.signal,
     now: cli.now,
     ...(manifest !== undefined && { manifest }),
-    ...(signing !== undefined && { signing }),
   };
   return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => ({
     ...common,
@@ -114,14 +110,12 @@ function assertShared(options: MirrorCommandOptions): void {
 
 /** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
 export function refuseWriting(options: MirrorCommandOptions): void {
-  const { store, waitLock, s3RetainUntil, s3LegalHold, receiptKey, receiptSigner, queue } = options;
+  const { store, waitLock, s3RetainUntil, s3LegalHold, queue } = options;
   const given = Object.entries({
     '--store': store,
     '--wait-lock': waitLock,
     '--s3-retain-until': s3RetainUntil,
     '--s3-legal-hold': s3LegalHold,
-    '--receipt-key': receiptKey,
-    '--receipt-signer': receiptSigner,
     '--queue': queue,
   }).find(([, value]) => value !== undefined);
   if (given !== undefined)

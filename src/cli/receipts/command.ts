@@ -3,11 +3,10 @@ import type { ChainResult } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { digest, examples, standardOptions, time } from '../shared/options/options.ts';
+import { digest, examples, standardOptions } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { judgeReceipts, type JudgeOptions } from './run.ts';
 import { listText, receiptsText } from './output.ts';
-import { trustOptions } from '../shared/options/trust.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
 
@@ -17,7 +16,7 @@ export function define(command: Command, cli: Cli): void {
   defineVerify(command.command('verify').summary('verify the chain of receipts of each mirror'), cli);
   examples(command, [
     ['every run of a mirror', 'drillproof receipts list ./mirror'],
-    ['whether one is gone or was changed', 'drillproof receipts verify ./archive --trust trust.json'],
+    ['whether one is missing or was changed', 'drillproof receipts verify ./archive'],
   ]);
 }
 
@@ -30,36 +29,28 @@ function defineList(command: Command, cli: Cli): void {
 }
 
 const MORE = `
-Each receipt names the one before it by its digest, so it shows when one was
-changed, put in, or removed from the middle. That the newest were removed does
-not show: --expect-head takes the digest of one that must still be there.
+Each receipt names the previous one by its digest, so the chain shows when one
+was changed, added, or removed from the middle. It does not show that the newest
+were removed: --expect-head takes the digest of a receipt that must be there.
+Receipts are a local log. They prove nothing about when evidence existed.
 
-Exit codes: 0 every chain is sound, 1 one is not, 2 wrong call or configuration,
+Exit codes: 0 every chain is sound, 1 one is not, 2 usage or configuration error,
 3 something could not be read, or a mirror has no receipts.`;
 
 function defineVerify(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
-    .description(
-      'Verify the receipts of every mirror: each by itself, its signature, and their chain, offline.',
-    )
+  standardOptions(command)
+    .description('Verify the receipts of every mirror offline: each by itself, and their chain.')
     .argument('<path>', PLACE)
     .option('--expect-head <digest>', 'SHA-256 of a receipt that the chain must hold', digest)
-    .option('--as-of <time>', 'judge as of this time instead of now', time)
     .action((path: string, options: JudgeOptions) => verify(cli, path, options));
   examples(command, [
-    [
-      'an archive, with the keys you trust for receipts',
-      'drillproof receipts verify ./archive --trust trust.json',
-    ],
+    ['an archive', 'drillproof receipts verify ./archive'],
     [
       'that nothing was removed since you looked',
       'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     ],
-    ['a bucket', 'drillproof receipts verify s3://archive/exports/ --trust trust.json --json'],
-    [
-      'one receipt that somebody sent',
-      'drillproof receipts verify receipt.json --key archive.pub.pem,issuer=acme-archive',
-    ],
+    ['a bucket', 'drillproof receipts verify s3://archive/exports/ --json'],
+    ['one receipt that somebody sent', 'drillproof receipts verify receipt.json'],
   ]).addHelpText('after', MORE);
 }
 

@@ -1,5 +1,5 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
-import { count, counted, shortId } from '../../report/text/figures.ts';
+import { count, counted } from '../../report/text/figures.ts';
 import type { ReceiptLine, ReceiptsReport } from '../../verify/index.ts';
 import type { MirrorReceipts } from './run.ts';
 import { facts, table } from '../shared/output/table.ts';
@@ -12,25 +12,23 @@ const HEADLINES: Readonly<Record<ReceiptsReport['result'], string>> = {
 };
 
 const TAIL = `
-That the newest receipts of a mirror were removed cannot be seen in it: keep its head
-elsewhere, and give it with --expect-head DIGEST when you verify the mirror again.
+A mirror cannot show that its newest receipts were removed. Store its head elsewhere,
+and pass it with --expect-head DIGEST when you verify the mirror again.
 `;
-const WORD = 'A receipt that no trusted key signed is only the word of whoever can write to the mirror.\n';
 
 /** What became of the receipts of every mirror, the failures last. */
 export function receiptsText(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
   const each = last.map(mirrorText).join('\n');
   const all = mirrors.map(({ report }) => report);
-  const unsigned = all.some(({ receipts }) => receipts.some(({ signer }) => signer === undefined));
   const alone = all.every(({ findings }) => findings.some(({ code }) => code === 'receipt.ALONE'));
-  return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${alone ? '\n' : TAIL}${unsigned ? WORD : ''}`;
+  return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${alone ? '' : TAIL}`;
 }
 
 const failed = ({ report }: MirrorReceipts): boolean => report.result !== 'sound';
 
 function mirrorText({ path, report }: MirrorReceipts): string {
-  const { result, evidenceExportId, manifestDigest, head, receipts, firstSeen, findings } = report;
+  const { result, evidenceExportId, manifestDigest, head, receipts, findings } = report;
   const rows = findings
     .filter(({ severity }) => severity !== 'info')
     .map(({ severity, code, path: at = '', message }) => [severity, code, at, message]);
@@ -38,23 +36,13 @@ function mirrorText({ path, report }: MirrorReceipts): string {
     [HEADLINES[result], path],
     ['export', evidenceExportId],
     ['manifest', manifestDigest],
-    ['receipts', receiptsLine(receipts)],
+    ['receipts', count(receipts.length)],
     ['head', head === undefined ? undefined : `${head.digest}, ${isoTime(head.finishedAtMs)}`],
-    [
-      'first seen',
-      firstSeen && `${isoTime(firstSeen.atMs)}, says ${firstSeen.issuer} (key ${shortId(firstSeen.keyId)})`,
-    ],
   ]);
   const notes = findings
     .filter(({ severity }) => severity === 'info')
     .map(({ message }) => `note: ${message}\n`);
   return `${lines}${notes.join('')}${table(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
-}
-
-function receiptsLine(receipts: readonly ReceiptLine[]): string {
-  const signed = receipts.filter((one) => one.signed).length;
-  const trusted = receipts.filter(({ signer }) => signer !== undefined).length;
-  return `${count(receipts.length)}, ${count(signed)} signed, ${count(trusted)} by a trusted key`;
 }
 
 function totals(reports: readonly ReceiptsReport[]): string {
@@ -69,7 +57,7 @@ export const listText = (mirrors: readonly MirrorReceipts[]): string =>
     .map(({ path, report }) => {
       const name = facts([[report.evidenceExportId ?? 'mirror', path]]);
       const rows = report.receipts.map(rowOf);
-      const heading = ['FINISHED', 'OUTCOME', 'FILES', 'FAILED', 'SIGNED', 'TOOL', 'DIGEST'];
+      const heading = ['FINISHED', 'OUTCOME', 'FILES', 'FAILED', 'TOOL', 'DIGEST'];
       return `${name}${rows.length === 0 ? 'no receipts\n' : table(heading, rows)}`;
     })
     .join('\n');
@@ -79,7 +67,6 @@ const rowOf = (line: ReceiptLine): string[] => [
   line.outcome ?? 'damaged',
   line.files === undefined ? '-' : count(line.files),
   line.failures === undefined ? '-' : count(line.failures),
-  line.signed ? 'yes' : 'no',
   line.tool ?? '-',
   line.digest ?? '-',
 ];

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { mirrorsIn } from '../../evidence/export/mirrors.ts';
@@ -6,14 +7,12 @@ import type { Cli } from '../cli.ts';
 import { createProgress } from '../shared/output/progress.ts';
 import { openReceiptTree, type ReceiptTree } from './trees.ts';
 import { isS3Url } from '../../node/s3/location.ts';
-import { readTrust } from '../shared/options/trusting.ts';
-import type { TrustOptions } from '../shared/options/trust.ts';
 import { usageError } from '../shared/options/usage.ts';
 
 /** The receipts of one mirror, and where it lies. */
 export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
 
-export type JudgeOptions = TrustOptions & { readonly asOf?: number; readonly expectHead?: Digest };
+export type JudgeOptions = { readonly expectHead?: Digest };
 
 /** How each chain is judged. */
 type How = Parameters<typeof verifyReceipts>[1];
@@ -27,14 +26,7 @@ export async function judgeReceipts(
   path: string,
   options: JudgeOptions,
 ): Promise<readonly MirrorReceipts[]> {
-  const { asOf, expectHead } = options;
-  const trust = await readTrust(cli, options, ['receipt']);
-  const how: How = {
-    asOfMs: asOf ?? cli.now(),
-    signal: cli.signal,
-    ...(trust !== undefined && { trust }),
-    ...(expectHead !== undefined && { expectHead }),
-  };
+  const how: How = { signal: cli.signal, ...defined(options) };
   const tree = await openReceiptTree(cli, path);
   try {
     const { single } = tree;

@@ -1,12 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { DrillproofError } from '../../errors.ts';
-import { mirrorsIn } from '../../evidence/export/mirrors.ts';
 import { memorySource, readWhole, type EvidenceSource } from '../../evidence/index.ts';
-import { isReceiptEnvelope, receiptEnvelopePath } from '../../evidence/export/receipt.ts';
 import { directorySource } from '../../node/evidence/directory-source.ts';
 import { openFile } from '../../node/evidence/file-access.ts';
-import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { ioError } from '../../node/fs-errors.ts';
 import { openArchive } from '../../node/evidence/open-evidence.ts';
 import { isS3Url } from '../../node/s3/location.ts';
 import type { Cli } from '../cli.ts';
@@ -22,7 +19,7 @@ export type ReceiptTree = {
 
 /**
  * Opens a folder, a prefix in S3 or a one-file export as a tree in which mirrors are looked for, and any other file as
- * a single receipt, with the envelope beside it.
+ * a single receipt.
  * @throws DrillproofError `io.NOT_FOUND`, `io.UNREADABLE`, `json.TOO_LARGE`; for S3 also `usage.INVALID`,
  *   `io.PACKAGE_MISSING`
  */
@@ -42,21 +39,9 @@ export async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTr
 }
 
 async function openReceipt(path: string): Promise<ReceiptTree> {
-  const single = `receipts/${basename(path, '.json')}.json`; // whatever it is called by now
-  const envelope = await readEnvelope(receiptEnvelopePath(path));
-  const source = memorySource({
-    [single]: await readFileAt(path),
-    ...(envelope !== undefined && { [receiptEnvelopePath(single)]: envelope }),
-  });
+  const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
+  const source = memorySource({ [single]: await readFileAt(path) });
   return { source, single, close: () => Promise.resolve() };
-}
-
-async function readEnvelope(path: string): Promise<Uint8Array | undefined> {
-  const there = await stat(path).catch((cause: unknown) => {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, path, 'read');
-  });
-  return there === undefined ? undefined : readFileAt(path);
 }
 
 async function readFileAt(path: string): Promise<Uint8Array> {
@@ -65,28 +50,5 @@ async function readFileAt(path: string): Promise<Uint8Array> {
     return await readWhole(file, MAX_RECEIPT_BYTES, path);
   } finally {
     await file.close();
-  }
-}
-
-/**
- * The receipts that a person gives beside evidence: those of a mirror, of every mirror in a folder or bucket, or a single
- * one, each with its envelope.
- * @throws DrillproofError `receipt.NONE` when there is none, and what `openReceiptTree` throws
- */
-export async function givenReceipts(
-  cli: Cli,
-  path: string,
-): Promise<{ readonly sources: readonly EvidenceSource[]; close(): Promise<void> }> {
-  const tree = await openReceiptTree(cli, path);
-  try {
-    const mirrors = tree.single === undefined ? await mirrorsIn(tree.source) : [tree];
-    const sources = mirrors.map((one) => one.source);
-    const files = await Promise.all(sources.map((one) => one.files()));
-    if (files.flat().some((file) => isReceiptEnvelope(file.path)))
-      return { sources, close: () => tree.close() };
-    throw new DrillproofError('receipt.NONE', `${path} holds no signed receipt`, { path });
-  } catch (error) {
-    await tree.close();
-    throw error;
   }
 }

@@ -1,4 +1,3 @@
-import type { EvidenceSource } from '../../evidence/index.ts';
 import { openEvidence, type OpenEvidence } from '../../node/evidence/open-evidence.ts';
 import { verifyDirectory } from '../../node/verify-directory.ts';
 import { inShard, listDigest, shardName, type Shard } from '../../report/merge/shard.ts';
@@ -18,7 +17,6 @@ import { exitOfVerdict, worstExit } from '../shared/output/exit-codes.ts';
 import { failureOf, type Failure } from '../shared/output/failure.ts';
 import type { JudgingOptions } from '../shared/options/judging.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { givenReceipts } from '../receipts/trees.ts';
 import { readTrust } from '../shared/options/trusting.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { pathsOf } from './list.ts';
@@ -36,30 +34,13 @@ export type VerifyCommandOptions = JudgingOptions & {
 };
 
 /** How every path is judged; envelopes are about one of them alone. */
-type How = VerifyOptions & {
-  readonly dsse?: readonly Uint8Array[];
-  readonly receipts?: readonly EvidenceSource[];
-};
+type How = VerifyOptions & { readonly dsse?: readonly Uint8Array[] };
 
 /** Judges every path, writes each report as it is made, and sets the exit code to the worst of them. */
 export async function verify(
   cli: Cli,
   named: readonly string[],
   options: VerifyCommandOptions,
-): Promise<void> {
-  const given = options.receipts === undefined ? undefined : await givenReceipts(cli, options.receipts);
-  try {
-    await verifyWith(cli, named, options, given?.sources);
-  } finally {
-    await given?.close();
-  }
-}
-
-async function verifyWith(
-  cli: Cli,
-  named: readonly string[],
-  options: VerifyCommandOptions,
-  receipts: readonly EvidenceSource[] | undefined,
 ): Promise<void> {
   const targets = targetsOf(options.format ?? [], options.json === true);
   if (targets[0] === 'json') cli.format = 'json';
@@ -68,7 +49,7 @@ async function verifyWith(
   const paths = inShard(all, shardName, shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
-  const how = { ...(await verifyOptions(cli, options)), ...(receipts !== undefined && { receipts }) };
+  const how = await verifyOptions(cli, options);
   // Whoever gives a list gets the form for many, however long it is.
   const many = options.list !== undefined || named.length > 1 || shard !== undefined;
   const writer = await writeResults(cli, targets, {
@@ -115,11 +96,6 @@ async function judgeAll(
 /** How evidence is judged, as the options say. */
 export async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<How> {
   const trust = await readTrust(cli, options);
-  if (options.receipts !== undefined && !trust?.keys.some(({ purposes }) => purposes.includes('receipt')))
-    throw usageError(
-      '--receipts is given, and no key is trusted for receipts',
-      'Add one with "drillproof keys add … --purpose receipt", and give the store with --trust.',
-    );
   return {
     asOfMs: options.asOf ?? cli.now(),
     depth: options.depth,
@@ -187,11 +163,6 @@ async function judge(
 ): Promise<ExportReport | BundleReport> {
   if (evidence.kind === 'part') {
     refuseExportExpectations(path, how.expect ?? {});
-    if (how.receipts !== undefined)
-      throw usageError(
-        `--receipts speaks of an export, and ${path} is a single part`,
-        'A receipt knows a part by the manifest of its export: name the export.',
-      );
     return verifyPart(evidence.access, how);
   }
   const progress = createProgress(cli, 'verified', 'parts');

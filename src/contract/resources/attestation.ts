@@ -16,9 +16,6 @@ export const EVIDENCE_PREDICATE_TYPE = 'urn:drillproof:attestation:evidence:v1';
 /** What a statement about an export calls itself (formats §2). */
 export const EXPORT_PREDICATE_TYPE = 'urn:drillproof:attestation:export:v1';
 
-/** What a statement about a receipt of a mirror calls itself (formats §2, Signed receipts). */
-export const RECEIPT_PREDICATE_TYPE = 'urn:drillproof:attestation:receipt:v1';
-
 export const SIGNATURE_ALGORITHM = 'ecdsa-p256-sha256';
 export const SIGNATURE_ENCODING = 'der-base64url';
 
@@ -70,15 +67,6 @@ export const statementSchema = z.strictObject({ ...statementHead, subject: evide
 /** What is signed about an export manifest (formats §2, Export attestation). */
 export const exportStatementSchema = z.strictObject({ ...statementHead, subject: exportSubjectSchema });
 
-const receiptSubjectSchema = z.strictObject({
-  evidenceExportId: evidenceExportIdSchema,
-  manifestDigest: digestSchema,
-  receiptDigest: digestSchema,
-});
-
-/** What is signed about a receipt of a mirror (formats §2, Signed receipts). */
-export const receiptStatementSchema = z.strictObject({ ...statementHead, subject: receiptSubjectSchema });
-
 // Whether the signature decodes and verifies is judged where it is used, not here.
 const attestationHead = {
   schemaVersion: schemaVersionSchema,
@@ -96,6 +84,5 @@ export const exportAttestationSchema = z.strictObject({
 export type Reproduction = z.infer<typeof reproductionSchema>;
 export type Statement = z.infer<typeof statementSchema>;
 export type ExportStatement = z.infer<typeof exportStatementSchema>;
-export type ReceiptStatement = z.infer<typeof receiptStatementSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;
 export type ExportAttestation = z.infer<typeof exportAttestationSchema>;

@@ -1,6 +1,6 @@
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { EXPORT_MANIFEST } from './pack-export.ts';
-import { isReceiptEnvelope, isReceiptFile } from './receipt.ts';
+import { isReceiptFile } from './receipt.ts';
 import type { EvidenceSource, SourceFile } from '../source.ts';
 
 /** A mirror in a tree: its prefix there, empty or with a slash at its end, and of its files what receipts are about. */
@@ -8,7 +8,7 @@ export type MirrorInTree = { readonly prefix: string; readonly source: EvidenceS
 
 /**
  * The mirrors in a tree, sorted: every folder with a `manifest.json` or with receipts, whatever its depth, those in
- * BagIt bags included. Their sources list the manifest, the receipts and the envelopes that sign them.
+ * BagIt bags included. Their sources list the manifest and the receipts.
  * @throws DrillproofError `io.UNREADABLE` when a folder cannot be read
  */
 export async function mirrorsIn(tree: EvidenceSource): Promise<readonly MirrorInTree[]> {
@@ -28,7 +28,7 @@ function prefixOf(path: string): string | undefined {
   const [, folder, file] = /^((?:.*\/)?)([^/]+)$/.exec(path) ?? [];
   if (file === EXPORT_MANIFEST) return folder;
   const [, mirror, receipt = ''] = /^((?:.*\/)?)(receipts\/[^/]+)$/.exec(path) ?? [];
-  return isReceiptFile(receipt) || isReceiptEnvelope(receipt) ? mirror : undefined;
+  return isReceiptFile(receipt) ? mirror : undefined;
 }
 
 const part = (tree: EvidenceSource, prefix: string, files: readonly SourceFile[]): EvidenceSource => ({

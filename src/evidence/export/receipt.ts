@@ -136,14 +136,8 @@ export const isReceiptPath = (path: string): boolean => RECEIPT_PATH.test(path);
 /** Whether a file of a mirror is a receipt, whatever its name. */
 export const isReceiptFile = (path: string): boolean => /^receipts\/[^/]+\.json$/.test(path);
 
-/** Whether a file of a mirror is an envelope that signs a receipt. */
-export const isReceiptEnvelope = (path: string): boolean => /^receipts\/[^/]+\.json\.dsse$/.test(path);
-
 /** The time in the path of a receipt. */
 export function timeInPath(path: string): number {
   const time = path.slice('receipts/'.length);
   return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{3}Z).*$/, '$1-$2-$3T$4:$5:$6'));
 }
-
-/** The path of the envelope that signs a receipt. */
-export const receiptEnvelopePath = (path: string): string => `${path}.dsse`;

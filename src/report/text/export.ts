@@ -8,7 +8,6 @@ import {
   completenessLines,
   coverageLines,
   fact,
-  firstSeenFact,
   headline,
   signerLines,
   trustFacts,
@@ -77,7 +76,6 @@ function identity(page: Page, report: ExportReport): string[] {
     ...asOfFact(page, report.asOfMs),
     ...fact(page, 'depth', report.depth),
     ...trustFacts(page, report.trust),
-    ...firstSeenFact(page, report.firstSeen),
   ];
 }
 

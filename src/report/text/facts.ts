@@ -4,7 +4,6 @@ import type {
   AttestationReport,
   Completeness,
   Coverage,
-  FirstSeen,
   SignedBy,
   TrustUsed,
   Verdict,
@@ -53,16 +52,6 @@ export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
 }
 
 /** By whose key: each key once, with how many parts it signed and when it says so. */
-/** When a trusted receipt of a mirror saw the evidence first, and who says so. */
-export function firstSeenFact(page: Page, seen: FirstSeen | undefined): string[] {
-  if (seen === undefined) return [];
-  return fact(
-    page,
-    'first seen',
-    `${isoTime(seen.atMs)}, by a receipt of ${seen.issuer} (key ${shortId(seen.keyId)})`,
-  );
-}
-
 export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
     const many = signers.length === 1 && what === '' ? '' : `, ${counted(row.parts, what)}`;

@@ -16,7 +16,6 @@ import {
 import { checkFiles, listFiles, NO_FILES, type Files } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
-import { boundTimes } from '../receipts/first-seen.ts';
 import { givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
@@ -47,11 +46,6 @@ export type VerifyExportOptions = VerifyOptions & {
    * as an attestation in the export does. One that is about nothing here fails the export (formats §2, DSSE).
    */
   readonly dsse?: Envelopes;
-  /**
-   * Where signed receipts of mirrors of this export lie under `receipts/`, beside those in the export itself: they bound
-   * when it was there (formats §3).
-   */
-  readonly receipts?: readonly EvidenceSource[];
 };
 
 /**
@@ -61,7 +55,7 @@ export type VerifyExportOptions = VerifyOptions & {
  */
 export async function verifyExport(
   source: EvidenceSource,
-  { dsse, receipts = [], ...options }: VerifyExportOptions,
+  { dsse, ...options }: VerifyExportOptions,
 ): Promise<ExportReport> {
   const state: Export = {
     source,
@@ -85,7 +79,7 @@ export async function verifyExport(
   const localReports = await verifyLocalReports(state, files);
   await checkBag(state, digestsOf(state, parts, localReports));
   await checkMirrorFiles(state, files);
-  return boundTimes(reportOf(state, files, parts, localReports), state, files, receipts);
+  return reportOf(state, files, parts, localReports);
 }
 
 const TREE_CHECKS = [

@@ -1,6 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import { CHECKSUMS } from '../../evidence/export/checksums.ts';
-import { isReceiptEnvelope, isReceiptFile } from '../../evidence/export/receipt.ts';
+import { isReceiptFile } from '../../evidence/export/receipt.ts';
 import {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
@@ -15,7 +15,7 @@ import { irregular } from '../part/listed-part.ts';
 export type Files = {
   readonly all: readonly SourceFile[];
   readonly byPath: ReadonlyMap<string, SourceFile>;
-  /** What a mirror adds: checksums, receipts and the envelopes that sign them. */
+  /** What a mirror adds: checksums and receipts. */
   readonly mirror: readonly SourceFile[];
 };
 
@@ -23,8 +23,7 @@ export type Files = {
 export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
-const isMirrorFile = (path: string): boolean =>
-  path === CHECKSUMS || isReceiptFile(path) || isReceiptEnvelope(path);
+const isMirrorFile = (path: string): boolean => path === CHECKSUMS || isReceiptFile(path);
 
 /** Lists the tree; `undefined` when it cannot be listed, which leaves the verdict open. */
 export async function listFiles({ source, ledger, settings }: Export): Promise<Files | undefined> {

@@ -1,8 +1,7 @@
 import { parseChecksums } from '../../evidence/export/checksums.ts';
 import type { EvidenceLimits } from '../../evidence/limits.ts';
-import { isReceiptEnvelope, parseReceipt } from '../../evidence/export/receipt.ts';
+import { parseReceipt } from '../../evidence/export/receipt.ts';
 import { readFile, type EvidenceSource, type SourceFile } from '../../evidence/source.ts';
-import { parseDsse } from '../../trust/index.ts';
 
 /**
  * Reads a file that a mirror added against its own format.
@@ -16,6 +15,5 @@ export async function readMirrorFile(
   // Both name every file of the export, so they grow with its manifest.
   const bytes = await readFile(source, path, limits.manifestBytes);
   if (path === 'SHA256SUMS') parseChecksums(bytes);
-  else if (isReceiptEnvelope(path)) parseDsse(bytes, { maxBytes: limits.documentBytes });
   else parseReceipt(bytes);
 }

@@ -1,9 +1,10 @@
 import type { Digest } from '../../bytes/hash.ts';
+import { defined } from '../../bytes/defined.ts';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { finding, type Finding, type FindingDetail } from '../finding.ts';
 import { RECEIPTS, type ReceiptFacts, type ReceiptSummary } from './facts.ts';
 
-/** What the receipts of a mirror must speak of. */
+/** The export and manifest that the receipts of a mirror must name. */
 export type ReceiptSubject = Pick<ReceiptSummary, 'evidenceExportId' | 'organizationId' | 'manifestDigest'>;
 
 export type ReceiptHead = { readonly path: string; readonly digest: Digest; readonly finishedAtMs: number };
@@ -11,62 +12,63 @@ export type ReceiptHead = { readonly path: string; readonly digest: Digest; read
 export type ReceiptChain = {
   /** The receipts by time and name. */
   readonly order: readonly ReceiptFacts[];
-  /** What they speak of; absent when no receipt could be read. */
+  /** What they name; absent when no receipt could be read. */
   readonly subject?: ReceiptSubject;
   /** The newest receipt; absent when no receipt could be read. */
   readonly head?: ReceiptHead;
-  /** Receipts from before they were linked, which no other names. */
+  /** Receipts without links that no other receipt names. */
   readonly unlinked: number;
   readonly findings: readonly Finding[];
 };
 
 type Node = ReceiptFacts & { readonly digest: Digest; readonly receipt: ReceiptSummary };
 
-/** What is known of the receipts of one mirror while they are judged together. */
 type Chain = {
   readonly nodes: readonly Node[];
   readonly byPath: ReadonlyMap<string, ReceiptFacts>;
-  /** The receipts that name a path as the one before them. */
+  /** The receipts that name a path as the previous receipt. */
   readonly next: ReadonlyMap<string, readonly Node[]>;
 };
 
 /**
- * Judges the receipts of one mirror as a chain: each names the one before it by path and digest, exactly one names
- * none, none is named twice, times do not go back, and all speak of one export under one manifest (formats §1,
- * Receipts). That the newest ones were removed cannot be seen, unless the caller expects one of them.
- * @param known what the manifest beside them says; without it the first receipt says it
+ * Checks the receipts of one mirror as a chain: each names the previous one by path and digest, exactly one names
+ * none, none is named twice, times never decrease, and all name one export and one manifest (formats §1, Receipts).
+ * The chain cannot show that its newest receipts were removed, unless the caller expects one of them.
+ * @param expected what the manifest of the mirror says; without it the first receipt decides
  */
-export function judgeChain(
+export function checkChain(
   facts: readonly ReceiptFacts[],
-  known: ReceiptSubject | undefined,
+  expected: ReceiptSubject | undefined,
   expectHead: Digest | undefined,
 ): ReceiptChain {
-  const nodes = facts.filter(isRead).toSorted(byTime);
-  const order = [...nodes, ...facts.filter((one) => !isRead(one))];
-  const chain: Chain = { nodes, byPath: new Map(facts.map((one) => [one.path, one])), next: nextOf(nodes) };
-  const subject = known ?? nodes[0]?.receipt;
-  const loose = unlinkedOf(chain);
-  const head = headOf(chain);
-  const findings = [
-    ...nodes.flatMap((node) => [...foreign(node, subject), ...times(node, chain), ...link(node, chain)]),
-    ...forks(chain, loose),
-    ...unlinkedNote(loose),
-    ...headMismatch(facts, expectHead),
-  ];
-  return {
-    order,
-    ...(subject !== undefined && { subject }),
-    ...(head !== undefined && { head }),
-    unlinked: loose.length,
-    findings,
+  const nodes = facts.filter(isReadable).toSorted(byTime);
+  const order = [...nodes, ...facts.filter((receipt) => !isReadable(receipt))];
+  const chain: Chain = {
+    nodes,
+    byPath: new Map(facts.map((receipt) => [receipt.path, receipt])),
+    next: mapByPrevious(nodes),
   };
+  const subject = expected ?? nodes[0]?.receipt;
+  const unlinked = findUnlinked(chain);
+  const findings = [
+    ...nodes.flatMap((node) => [
+      ...checkSubject(node, subject),
+      ...checkTimes(node, chain),
+      ...checkLink(node, chain),
+    ]),
+    ...findForks(chain, unlinked),
+    ...noteUnlinked(unlinked),
+    ...checkHead(facts, expectHead),
+  ];
+  return { order, ...defined({ subject, head: findHead(chain) }), unlinked: unlinked.length, findings };
 }
 
-const isRead = (one: ReceiptFacts): one is Node => one.receipt !== undefined && one.digest !== undefined;
+const isReadable = (facts: ReceiptFacts): facts is Node =>
+  facts.receipt !== undefined && facts.digest !== undefined;
 const byTime = (a: Node, b: Node): number =>
   a.receipt.finishedAtMs - b.receipt.finishedAtMs || compareUtf8(a.path, b.path);
 
-function nextOf(nodes: readonly Node[]): Map<string, Node[]> {
+function mapByPrevious(nodes: readonly Node[]): Map<string, Node[]> {
   const next = new Map<string, Node[]>();
   for (const node of nodes) {
     const { previous } = node.receipt;
@@ -75,101 +77,99 @@ function nextOf(nodes: readonly Node[]): Map<string, Node[]> {
   return next;
 }
 
-function headOf({ nodes, next }: Chain): ReceiptHead | undefined {
+function findHead({ nodes, next }: Chain): ReceiptHead | undefined {
   const linked = nodes.filter(({ receipt }) => receipt.linked);
   const newest = (linked.length > 0 ? linked : nodes).findLast(({ path }) => !next.has(path)) ?? nodes.at(-1);
   if (newest === undefined) return undefined;
   return { path: newest.path, digest: newest.digest, finishedAtMs: newest.receipt.finishedAtMs };
 }
 
-const found = (code: Parameters<typeof finding>[0], detail: FindingDetail): Finding =>
+const chainFinding = (code: Parameters<typeof finding>[0], detail: FindingDetail): Finding =>
   finding(code, RECEIPTS, detail);
 
-function foreign({ path, receipt }: Node, subject: ReceiptSubject | undefined): Finding[] {
+function checkSubject({ path, receipt }: Node, subject: ReceiptSubject | undefined): Finding[] {
   if (subject === undefined) return [];
   const names = ['evidenceExportId', 'organizationId', 'manifestDigest'] as const;
   return names
     .filter((name) => receipt[name] !== subject[name])
-    .map((name) => {
-      const message = `the receipt has another ${name} than its mirror`;
-      return found('receipt.FOREIGN', {
+    .map((name) =>
+      chainFinding('receipt.FOREIGN', {
         path: `${path}#/${name}`,
-        message,
+        message: `the ${name} of the receipt does not match its mirror`,
         expected: subject[name],
         actual: receipt[name],
-      });
-    });
+      }),
+    );
 }
 
-function times(node: Node, { byPath }: Chain): Finding[] {
-  const { path, receipt } = node;
-  const reversed = (pointer: string, message: string, leastMs: number, actualMs: number): Finding =>
-    found('receipt.TIME_REVERSED', {
-      path: `${path}#/${pointer}`,
+function checkTimes({ path, receipt }: Node, { byPath }: Chain): Finding[] {
+  const { startedAtMs, finishedAtMs, previous } = receipt;
+  const reversed = (message: string, leastMs: number): Finding =>
+    chainFinding('receipt.TIME_REVERSED', {
+      path: `${path}#/finishedAtMs`,
       message,
       expected: `at least ${leastMs}`,
-      actual: String(actualMs),
+      actual: String(finishedAtMs),
     });
-  const { startedAtMs, finishedAtMs } = receipt;
-  const before = byPath.get(node.receipt.previous?.path ?? '')?.receipt?.finishedAtMs ?? finishedAtMs;
+  const previousMs = byPath.get(previous?.path ?? '')?.receipt?.finishedAtMs ?? finishedAtMs;
   return [
-    ...(finishedAtMs < startedAtMs
-      ? [reversed('finishedAtMs', 'the run ended before it began', startedAtMs, finishedAtMs)]
-      : []),
-    ...(finishedAtMs < before
-      ? [reversed('finishedAtMs', 'the receipt is from before the one that it names', before, finishedAtMs)]
+    ...(finishedAtMs < startedAtMs ? [reversed('the run ended before it began', startedAtMs)] : []),
+    ...(finishedAtMs < previousMs
+      ? [reversed('the receipt is older than the one that it names', previousMs)]
       : []),
   ];
 }
 
-function link(node: Node, { byPath }: Chain): Finding[] {
-  const named = node.receipt.previous;
-  if (named === undefined) return [];
+function checkLink(node: Node, { byPath }: Chain): Finding[] {
+  const link = node.receipt.previous;
+  if (link === undefined) return [];
   const path = `${node.path}#/previous`;
-  const before = byPath.get(named.path);
-  if (before === undefined)
+  const previous = byPath.get(link.path);
+  if (previous === undefined)
     return [
-      found('receipt.MISSING', { path, message: `there is no ${named.path}, which the receipt names` }),
+      chainFinding('receipt.MISSING', { path, message: `the receipt names ${link.path}, which is missing` }),
     ];
-  // One that could not be read is said for itself; nothing is known of its digest.
-  if (before.digest === undefined || before.digest === named.digest) return [];
-  const message = `${named.path} has another digest than the receipt after it says`;
-  return [found('receipt.LINK_MISMATCH', { path, message, expected: named.digest, actual: before.digest })];
+  // A receipt that could not be read has its own finding, and no digest to compare.
+  if (previous.digest === undefined || previous.digest === link.digest) return [];
+  const message = `the digest of ${link.path} does not match the receipt that names it`;
+  return [
+    chainFinding('receipt.LINK_MISMATCH', { path, message, expected: link.digest, actual: previous.digest }),
+  ];
 }
 
-/** Receipts of version 1 that no other names. Where there are no others the newest of them is the head. */
-function unlinkedOf({ nodes, next }: Chain): readonly Node[] {
+/** Receipts of version 1 that no other names. Where all are of version 1, the newest of them is the head. */
+function findUnlinked({ nodes, next }: Chain): readonly Node[] {
   return nodes.filter(({ path, receipt }) => !receipt.linked && !next.has(path));
 }
 
-/** Every receipt beyond one in a place where only one can stand. */
-function forks({ nodes, next }: Chain, loose: readonly Node[]): Finding[] {
+/** Every receipt in a place of the chain that another receipt already has. */
+function findForks({ nodes, next }: Chain, unlinked: readonly Node[]): Finding[] {
   const linked = nodes.filter(({ receipt }) => receipt.linked);
   const firsts = linked.filter((node) => node.receipt.previous === undefined);
-  const begun = linked[0];
-  const fork = ({ path }: Node, message: string): Finding => found('receipt.FORKED', { path, message });
-  const older = nodes.length > linked.length;
+  const start = linked[0];
+  const fork = ({ path }: Node, message: string): Finding =>
+    chainFinding('receipt.FORKED', { path, message });
+  const hasOlder = nodes.length > linked.length;
   return [
     ...[...next.values()].flatMap(([, ...more]) =>
-      more.map((node) => fork(node, 'another receipt names the same one before it')),
+      more.map((node) => fork(node, 'another receipt names the same previous receipt')),
     ),
     ...firsts
-      .slice(older ? 0 : 1)
-      .map((node) => fork(node, 'the receipt names none before it, and is not the first')),
-    ...loose
-      .filter(({ receipt }) => begun !== undefined && receipt.finishedAtMs > begun.receipt.finishedAtMs)
-      .map((node) => fork(node, 'a receipt without a link stands beside a chain that had begun')),
+      .slice(hasOlder ? 0 : 1)
+      .map((node) => fork(node, 'the receipt names no previous receipt, and is not the first')),
+    ...unlinked
+      .filter(({ receipt }) => start !== undefined && receipt.finishedAtMs > start.receipt.finishedAtMs)
+      .map((node) => fork(node, 'the receipt has no link, and is newer than the start of the chain')),
   ];
 }
 
-function unlinkedNote(loose: readonly Node[]): Finding[] {
-  if (loose.length === 0) return [];
-  const message = `${loose.length} of the receipts are from before receipts were linked`;
-  return [found('receipt.UNLINKED', { message })];
+function noteUnlinked(unlinked: readonly Node[]): Finding[] {
+  if (unlinked.length === 0) return [];
+  return [chainFinding('receipt.UNLINKED', { message: `${unlinked.length} of the receipts have no link` })];
 }
 
-function headMismatch(facts: readonly ReceiptFacts[], expected: Digest | undefined): Finding[] {
+function checkHead(facts: readonly ReceiptFacts[], expected: Digest | undefined): Finding[] {
   if (expected === undefined || facts.some(({ digest }) => digest === expected)) return [];
-  const message = 'no receipt of the chain has the digest that the caller expects';
-  return [found('receipt.HEAD_MISMATCH', { message, expected })];
+  const message = 'no receipt of the chain has the expected digest';
+  return [chainFinding('receipt.HEAD_MISMATCH', { message, expected })];
 }

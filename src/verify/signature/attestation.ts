@@ -1,6 +1,5 @@
 import { assertEcdsaDer } from '../../bytes/der.ts';
 import type { P256 } from '../../bytes/platform.ts';
-import type { ReceiptStatement } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   signatureBytes,
@@ -31,7 +30,7 @@ type EncodedSignature = {
 };
 
 /** What can be signed and judged. */
-export type AnyStatement = Statement | ExportStatement | ReceiptStatement;
+export type AnyStatement = Statement | ExportStatement;
 
 /** A statement, the bytes that were signed for it, and what says that the key named in it signed them. */
 export type Signed = {

@@ -1,15 +1,12 @@
 import type { Digest } from '../../bytes/hash.ts';
-import type { ReceiptStatement } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   readDsseStatement,
   readExportDsseStatement,
-  readReceiptDsseStatement,
   type ExportManifest,
   type ExportStatement,
   type Statement,
 } from '../../evidence/index.ts';
-import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
 import {
   judgeDsse,
   parseDsse,
@@ -70,30 +67,6 @@ export const dsseOnExport = (
       manifestDigest,
     }),
 });
-
-/** An envelope that signs a receipt of a mirror. */
-export const dsseOnReceipt = (
-  subject: string,
-  { evidenceExportId, organizationId, projectId, manifestDigest }: MirrorReceipt,
-  receiptDigest: Digest,
-): DsseAbout<ReceiptStatement> => ({
-  purpose: 'receipt',
-  projectId,
-  organizationId,
-  read: readReceiptDsseStatement,
-  bind: ({ subject: stated }, envelope) => {
-    const known = { receiptDigest, manifestDigest, evidenceExportId };
-    const differing = RECEIPT_SUBJECT.filter((name) => stated[name] !== known[name]);
-    return differing.map((name) => {
-      const message = `the statement has another ${name} than the receipt beside it`;
-      const values = { expected: known[name], actual: stated[name] };
-      const path = `${envelope}#${PREDICATE}/subject/${name}`;
-      return finding('receipt.SUBJECT_MISMATCH', subject, { path, message, ...values });
-    });
-  },
-});
-
-const RECEIPT_SUBJECT = ['receiptDigest', 'manifestDigest', 'evidenceExportId'] as const;
 
 /**
  * `dsse.attestation`: the envelopes that the caller gave beside evidence, judged as one check of it. All of them have to

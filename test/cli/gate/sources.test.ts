@@ -110,19 +110,3 @@ it('waits for an export that a worker still generates, and could not tell where 
     await once(worker, 'exit');
   }
 }, 90_000);
-
-it('counts a receipt for when the evidence was there, which a retired key cannot say itself', async () => {
-  const { keys } = JSON.parse(await readFile('trust.json', 'utf8')) as { keys: { kid: string }[] };
-  await must('keys generate --out receipts.pem');
-  await must('keys add receipts.pub.pem --issuer acme-archive --purpose receipt --trust trust.json');
-  const signed = '--receipt-key receipts.pem --receipt-issuer acme-archive';
-  expect((await served.call(`mirror ${served.ids[0]} --to seen ${signed} --quiet`)).code).toBe(0);
-  await cp('trust.json', 'retired.json');
-  await must(`keys revoke ${keys[0]!.kid} --not-compromised --trust retired.json`);
-  const strict = 'schemaVersion: 1\nkind: policy\nfindings: {warnings: [attestation.TIME_CLAIMED]}\n';
-  await writeFile('times.yaml', strict);
-  const alone = await gate('export --policy times.yaml', 'retired.json');
-  expect([alone.code, codesIn(alone.decision)]).toEqual([1, ['policy.WARNING_REFUSED']]);
-  const seen = await gate('export --policy times.yaml --receipts seen', 'retired.json');
-  expect([seen.code, codesIn(seen.decision)]).toEqual([0, []]);
-});

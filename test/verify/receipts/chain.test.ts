@@ -3,7 +3,7 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
-import { judgeChain } from '../../../src/verify/receipts/chain.ts';
+import { checkChain } from '../../../src/verify/receipts/chain.ts';
 import type { ReceiptFacts, ReceiptSummary } from '../../../src/verify/receipts/facts.ts';
 import { verifyReceipts } from '../../../src/verify/index.ts';
 import { NOW } from '../../support/evidence.ts';
@@ -18,7 +18,6 @@ const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
   return {
     path,
     digest: digestAt(path),
-    signed: false,
     findings: [],
     receipt: {
       evidenceExportId,
@@ -38,7 +37,7 @@ const receiptAt = (path: string, choices: Choices = {}): ReceiptFacts => {
 };
 const after = (path: string, before: string, choices: Choices = {}): ReceiptFacts =>
   receiptAt(path, { previous: { path: before, digest: digestAt(before) }, ...choices });
-const judge = (...facts: readonly ReceiptFacts[]) => judgeChain(facts, undefined, undefined);
+const judge = (...facts: readonly ReceiptFacts[]) => checkChain(facts, undefined, undefined);
 const pathsOf = (...facts: readonly ReceiptFacts[]): readonly string[] =>
   judge(...facts).order.map(({ path }) => path);
 
@@ -54,7 +53,7 @@ describe('the order of receipts', () => {
   });
 
   it('has those at its end that could not be read', () => {
-    const unread: ReceiptFacts = { path: '0', signed: false, findings: [] };
+    const unread: ReceiptFacts = { path: '0', findings: [] };
     const damaged: ReceiptFacts = { ...unread, path: '1', digest: digestAt('1') };
     expect(pathsOf(unread, damaged, receiptAt('2'))).toEqual(['2', '0', '1']);
     const { order, head, subject } = judge(unread);
@@ -116,21 +115,18 @@ describe('the report on receipts', () => {
         open: (name) =>
           name === path ? Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) : whole.open(name),
       },
-      { asOfMs: NOW },
+      {},
     );
     const { evidenceExportId, organizationId, manifestDigest } = receiptFacts;
     expect(report).toMatchObject({ evidenceExportId, organizationId, manifestDigest });
-    expect(report.receipts).toMatchObject([
-      { path: written[1]!.path, digest: written[1]!.digest },
-      { path, signed: false },
-    ]);
+    expect(report.receipts).toMatchObject([{ path: written[1]!.path, digest: written[1]!.digest }, { path }]);
     expect(report.receipts[1]).not.toHaveProperty('digest');
   });
 
   it('is of none, and says that nothing was read, where the mirror cannot be listed', async () => {
     const report = await verifyReceipts(
       { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
-      { asOfMs: NOW },
+      {},
     );
     expect(report).toMatchObject({ result: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
   });

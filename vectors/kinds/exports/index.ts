@@ -9,7 +9,6 @@ import { oneFile } from './one-file.ts';
 import { parts } from './parts.ts';
 import { reports } from './reports.ts';
 import { rows } from './rows.ts';
-import { seenByReceipts } from './seen.ts';
 import { sound } from './sound.ts';
 
 export const exports: Kind<Input, Expected> = {
@@ -29,7 +28,6 @@ export const exports: Kind<Input, Expected> = {
     ...limits(),
     ...oneFile(),
     ...bags(),
-    ...seenByReceipts(),
     ...envelopes(),
   ],
 };

@@ -17,7 +17,6 @@ export type JudgingOptions = TrustOptions &
     readonly jobs: number;
     readonly secondOpinion?: boolean;
     readonly dsse?: readonly string[];
-    readonly receipts?: string;
   };
 
 export function judgingOptions(command: Command): Command {
@@ -47,9 +46,5 @@ export function judgingOptions(command: Command): Command {
       '--dsse <file>',
       'envelope that vouches for a part, or for an export or a bundle in it, beside or in place of its attestation (may be given again)',
       many(text),
-    )
-    .option(
-      '--receipts <path>',
-      'mirror, folder of mirrors or signed receipt that says when the export was there, beside those in it',
     );
 }

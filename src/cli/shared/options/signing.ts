@@ -27,16 +27,7 @@ export type ExportSigningOptions = SignerOptions & {
 type SigningNames = { readonly key: string; readonly prefix: string };
 const PLAIN: SigningNames = { key: '--key', prefix: '--' };
 const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
-const RECEIPTS: SigningNames = { key: '--receipt-key', prefix: '--receipt-' };
 const SUMMARIES: SigningNames = { key: '--vsa-key', prefix: '--vsa-' };
-
-export type ReceiptSigningOptions = {
-  readonly receiptKey?: string;
-  readonly receiptSigner?: string;
-  readonly receiptPublicKey?: string;
-  readonly receiptSignerTimeout?: number;
-  readonly receiptIssuer?: string;
-};
 
 export type SummarySigningOptions = {
   readonly vsaKey?: string;
@@ -57,15 +48,6 @@ export function exportSigningOptions(command: Command, when = ''): Command {
     `${when}private key that signs the list of bundles: P-256 as PEM or JWK`,
   );
   return signerOptions(command, when).option('--issuer <name>', `${when}name under which the key signs`);
-}
-
-/** The options of who signs the receipts of a mirror. */
-export function receiptSigningOptions(command: Command): Command {
-  command.option('--receipt-key <file>', 'private key that signs the receipt: P-256 as PEM or JWK');
-  return signerOptions(command, '', RECEIPTS.prefix).option(
-    '--receipt-issuer <name>',
-    'name under which the key signs receipts',
-  );
 }
 
 /** The options of who signs the summary of a decision; its issuer is the verifier, which has an option of its own. */
@@ -93,22 +75,6 @@ const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Comm
 /** `readSigning` for what generates exports later, whose key is named --signing-key beside other keys. */
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
   readSigning(cli, { ...options, ...(signingKey !== undefined && { key: signingKey }) }, EXPORTS);
-
-/** `readSigning` for the receipts of a mirror. */
-export const readReceiptSigning = (
-  cli: Cli,
-  options: ReceiptSigningOptions,
-): Promise<{ signer: Signer; issuer: string } | undefined> => {
-  const { receiptKey, receiptSigner, receiptPublicKey, receiptSignerTimeout, receiptIssuer } = options;
-  const given: SigningOptions = {
-    ...(receiptKey !== undefined && { key: receiptKey }),
-    ...(receiptSigner !== undefined && { signer: receiptSigner }),
-    ...(receiptPublicKey !== undefined && { publicKey: receiptPublicKey }),
-    ...(receiptSignerTimeout !== undefined && { signerTimeout: receiptSignerTimeout }),
-    ...(receiptIssuer !== undefined && { issuer: receiptIssuer }),
-  };
-  return readSigning(cli, given, RECEIPTS);
-};
 
 /** `readSigning` for the summary of a decision, by this issuer. */
 export const readSummarySigning = (

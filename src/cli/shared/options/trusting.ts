@@ -21,18 +21,13 @@ export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
 
 /**
  * The keys that count, from all stores and single keys together; `undefined` when none was named.
- * @param purposes what keys that are named one by one speak for
  * @throws DrillproofError `trust.…`, each naming the file
  */
-export async function readTrust(
-  cli: Cli,
-  options: TrustOptions,
-  purposes = SIGNER_PURPOSES,
-): Promise<TrustStore | undefined> {
+export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustStore | undefined> {
   const { trust = [], key = [] } = options;
   if (trust.length === 0 && key.length === 0) return undefined;
   const stores = await Promise.all(trust.map((file) => readTrustFile(cli, file)));
-  const single = await Promise.all(key.map((spec) => readTrustedKeys(cli, spec, purposes)));
+  const single = await Promise.all(key.map((spec) => readTrustedKeys(cli, spec)));
   return trustStore([...stores.flatMap(({ keys }) => keys), ...single.flat()]);
 }
 
@@ -45,11 +40,7 @@ export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore>
 export const parseTrustFile = (file: string, bytes: Uint8Array): TrustStore =>
   naming(file, () => parseTrustStore(bytes), 'trust.STORE_INVALID');
 
-async function readTrustedKeys(
-  cli: Cli,
-  { file, issuer, keyId }: KeySpec,
-  purposes: readonly Purpose[],
-): Promise<TrustedKey[]> {
+async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Promise<TrustedKey[]> {
   const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
   const keys = naming(file, () => readVerifyingKeys(bytes));
   if (keyId !== undefined && keys.length > 1)
@@ -59,7 +50,7 @@ async function readTrustedKeys(
     keyId: keyId ?? key.keyId,
     issuer,
     compromised: true,
-    purposes,
+    purposes: SIGNER_PURPOSES,
   }));
 }
 
