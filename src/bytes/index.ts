@@ -4,6 +4,7 @@ export { digestAccess, digester, digestOf, digestStream, type Digest } from './h
 export { fromHex, toHex } from './text/hex.ts';
 export { canonicalBytes, canonicalJson } from './json/canonical.ts';
 export { parseCanonicalJson } from './json/document.ts';
-export { parseJson, type JsonLimits, type JsonObject, type JsonValue } from './json/parse.ts';
+export type { JsonLimits } from './json/limits.ts';
+export { parseJson, type JsonObject, type JsonValue } from './json/parse.ts';
 export type { Bytes, P256, P256Signer, Platform, Sha256 } from './platform.ts';
 export { memoryAccess, sliceAccess, streamAccess, type RandomAccess } from './random-access.ts';

@@ -80,6 +80,13 @@ export const encodingCodes = {
     action: 'Raise the limit in the options if you trust the source.',
     clause: 'formats, Limits',
   },
+  'json.VALUES_EXCEEDED': {
+    class: 'limit',
+    severity: 'error',
+    meaning: 'The document has more JSON values than the limit.',
+    action: 'Raise the limit in the options if you trust the source.',
+    clause: 'formats, Limits',
+  },
   'json.NOT_CANONICAL': {
     class: 'malformed',
     severity: 'error',

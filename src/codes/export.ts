@@ -144,6 +144,13 @@ export const exportCodes = {
     action: 'Mirror the export again to fetch the part; if it persists, the source is damaged.',
     clause: 'formats §1, Export manifest',
   },
+  'part.NOT_CHECKED': {
+    class: 'inaccessible',
+    severity: 'error',
+    meaning: 'The part could not be verified because its worker thread ran out of memory or exited.',
+    action: 'Verify again with --jobs 1 on a machine with more memory.',
+    clause: 'formats §4',
+  },
   'part.ROW_MISMATCH': {
     class: 'mismatch',
     severity: 'error',

@@ -50,4 +50,4 @@ const KIND: DocumentKind<BuildLock> = {
  * @throws DrillproofError `build.ARCHIVE_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
  */
 export const parseBuildLock = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): BuildLock =>
-  parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes });
+  parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes, maxValues: limits.jsonValues });

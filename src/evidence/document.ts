@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { parseCanonicalJson } from '../bytes/json/document.ts';
-import { parseJson, type JsonLimits } from '../bytes/json/parse.ts';
+import type { JsonLimits } from '../bytes/json/limits.ts';
+import { parseJson } from '../bytes/json/parse.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 

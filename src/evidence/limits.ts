@@ -6,6 +6,8 @@ export type EvidenceLimits = {
   readonly documentBytes: number;
   /** Bytes of a run result. */
   readonly runResultBytes: number;
+  /** JSON values of each of these documents. */
+  readonly jsonValues: number;
   /** Parts of an export, and likewise local reports (control API, Limits). */
   readonly parts: number;
   /** Objects of a bundle. */
@@ -18,6 +20,7 @@ export const DEFAULT_LIMITS: EvidenceLimits = {
   manifestBytes: 64 * 1024 * 1024,
   documentBytes: 1024 * 1024,
   runResultBytes: 64 * 1024 * 1024,
+  jsonValues: 1_000_000,
   parts: 10_000,
   objects: 99_998,
   files: 50_000,

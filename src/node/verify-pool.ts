@@ -4,9 +4,12 @@ import { DrillproofError } from '../errors.ts';
 import type { BundleReport } from '../verify/index.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
 
-/** Threads that judge parts. */
+/** Threads that verify parts. */
 export type VerifyPool = {
-  /** @throws DrillproofError what kept a thread from judging; `internal.BUG` when a thread died */
+  /**
+   * @throws DrillproofError what kept a thread from verifying the part; `part.NOT_CHECKED` when the thread ran out of
+   *   memory or exited, `internal.BUG` when it failed
+   */
   judge(job: PoolJob): Promise<BundleReport>;
   close(): Promise<void>;
 };
@@ -15,52 +18,64 @@ type Waiting = {
   readonly job: PoolJob;
   readonly resolve: (report: BundleReport) => void;
   readonly reject: (error: unknown) => void;
+  /** Was in a batch whose thread ended: the next thread gets it alone, so that it ends with no other part. */
+  readonly alone?: true;
 };
 
-/** Parts go out in batches of about this size, so that a message costs little beside the work in it. */
+type Thread = { readonly worker: Worker; batch: readonly Waiting[] };
+
+/** Parts go out in batches of about this size, so that a message costs little compared with the work in it. */
 const BATCH_BYTES = 4 * 2 ** 20;
 const BATCH_PARTS = 64;
+/** Several times what the largest accepted documents need. */
+const THREAD_MEMORY_MB = 2048;
 
 /** A pool of at most `size` threads, each started when there is work for it. */
-export function createVerifyPool(size: number, settings: PoolSettings): VerifyPool {
-  const workers = new Set<Worker>();
-  const idle: Worker[] = [];
+export function createVerifyPool(
+  size: number,
+  settings: PoolSettings,
+  maxOldGenerationSizeMb = THREAD_MEMORY_MB,
+): VerifyPool {
+  const threads = new Set<Thread>();
+  const idle = new Set<Thread>();
   const queue: Waiting[] = [];
   let scheduled = false;
+  let closed = false;
 
+  const start = (): Thread => {
+    const resourceLimits = { maxOldGenerationSizeMb };
+    const worker = new Worker(packaging.verifyWorker, { workerData: settings, resourceLimits });
+    const thread: Thread = { worker, batch: [] };
+    worker
+      .on('message', (answers: readonly PoolAnswer[]) => {
+        for (const [i, answer] of answers.entries()) settle(thread.batch[i]!, answer);
+        thread.batch = [];
+        idle.add(thread);
+        dispatch();
+      })
+      .on('error', (error) => end(thread, error))
+      .on('exit', () => end(thread));
+    threads.add(thread);
+    return thread;
+  };
+  const end = (thread: Thread, error?: unknown): void => {
+    const { batch } = thread;
+    thread.batch = [];
+    threads.delete(thread);
+    idle.delete(thread);
+    if (batch.length === 1 || isFault(error)) for (const { job, reject } of batch) reject(lost(job, error));
+    else queue.unshift(...batch.map((waiting) => ({ ...waiting, alone: true as const })));
+    dispatch();
+  };
   const dispatch = (): void => {
     scheduled = false;
-    while (queue.length > 0) {
-      const worker = idle.pop() ?? (workers.size < size ? start() : undefined);
-      if (worker === undefined) return;
-      send(worker, nextBatch(queue));
+    while (queue.length > 0 && !closed) {
+      const [thread = threads.size < size ? start() : undefined] = idle;
+      if (thread === undefined) return;
+      idle.delete(thread);
+      thread.batch = nextBatch(queue);
+      thread.worker.postMessage(thread.batch.map(({ job }) => job));
     }
-  };
-  const start = (): Worker => {
-    const worker = new Worker(packaging.verifyWorker, { workerData: settings });
-    workers.add(worker);
-    return worker;
-  };
-  const send = (worker: Worker, batch: readonly Waiting[]): void => {
-    const died = (cause?: unknown): void => {
-      settled();
-      workers.delete(worker);
-      const error = new DrillproofError('internal.BUG', 'a verifying thread ended without an answer', {
-        cause,
-      });
-      for (const { reject } of batch) reject(error);
-    };
-    const answered = (answers: readonly PoolAnswer[]): void => {
-      settled();
-      idle.push(worker);
-      for (const [i, answer] of answers.entries()) settle(batch[i]!, answer);
-      dispatch();
-    };
-    const settled = (): void => {
-      worker.off('error', died).off('exit', died).off('message', answered);
-    };
-    worker.on('error', died).on('exit', died).on('message', answered);
-    worker.postMessage(batch.map(({ job }) => job));
   };
   return {
     judge: (job) =>
@@ -71,7 +86,8 @@ export function createVerifyPool(size: number, settings: PoolSettings): VerifyPo
         scheduled = true;
       }),
     async close() {
-      await Promise.all([...workers].map((worker) => worker.terminate()));
+      closed = true;
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     },
   };
 }
@@ -79,11 +95,22 @@ export function createVerifyPool(size: number, settings: PoolSettings): VerifyPo
 function nextBatch(queue: Waiting[]): Waiting[] {
   let bytes = 0;
   let parts = 0;
-  while (parts < queue.length && parts < BATCH_PARTS && bytes < BATCH_BYTES) {
-    bytes += Number(queue[parts]!.job.listed.row.bytes);
+  for (const { job, alone } of queue) {
+    if (parts > 0 && (alone || queue[0]!.alone || parts === BATCH_PARTS || bytes >= BATCH_BYTES)) break;
+    bytes += Number(job.listed.row.bytes);
     parts++;
   }
   return queue.splice(0, parts);
+}
+
+/** Whether a thread ended because of an error in this program, and not for lack of memory or from outside. */
+const isFault = (error: unknown): boolean =>
+  error !== undefined && (error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY';
+
+function lost({ path }: PoolJob, cause: unknown): DrillproofError {
+  if (isFault(cause)) return new DrillproofError('internal.BUG', 'a worker thread failed', { cause });
+  const reason = cause === undefined ? 'exited' : 'ran out of memory';
+  return new DrillproofError('part.NOT_CHECKED', `the worker thread ${reason}`, { path, cause });
 }
 
 function settle({ resolve, reject }: Waiting, answer: PoolAnswer): void {

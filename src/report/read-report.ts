@@ -5,6 +5,7 @@ import { REPORT_FILES } from './merge/reports-schema.ts';
 
 /** Bytes of a report: some 10,000 parts take 40 MB. */
 export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
+export const REPORT_LIMITS = { maxBytes: MAX_REPORT_BYTES, maxValues: 4_000_000 };
 
 /**
  * Reads a JSON report of any kind, strictly: unknown members, codes and kinds are refused.
@@ -12,7 +13,7 @@ export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
  */
 export function readReport(bytes: Uint8Array): JsonValue {
   try {
-    const value = parseJson(bytes, { maxBytes: MAX_REPORT_BYTES });
+    const value = parseJson(bytes, REPORT_LIMITS);
     const schema = REPORT_FILES[kindOf(value) ?? ''];
     if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'it is no report');
     typeDocument(value, { schema, code: 'report.UNREADABLE', rows: {} });

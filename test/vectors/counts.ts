@@ -19,7 +19,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   policies: 300,
   receipts: 27,
   signatures: 48,
-  'strict-json': 99,
+  'strict-json': 109,
   summaries: 41,
   'tool-sources': 40,
   'trust-stores': 71,

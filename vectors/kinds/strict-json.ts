@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { accepts, hexSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
 import type { Flag } from '../flags.ts';
@@ -7,6 +8,7 @@ import { hexOf } from '../make/bytes.ts';
 const inputSchema = z.strictObject({
   hex: hexSchema.describe('the bytes of the document'),
   maxBytes: z.int().optional().describe('the limit of the document; 64 MiB when absent'),
+  maxValues: z.int().optional().describe('the most JSON values it may have; 1,000,000 when absent'),
 });
 const expectedSchema = accepts(
   z.strictObject({
@@ -148,6 +150,19 @@ const arrays = (levels: number): string => '['.repeat(levels) + ']'.repeat(level
 const objects = (levels: number): string => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
 
 const limited = (one: Case, maxBytes: number): Case => ({ ...one, input: { ...one.input, maxBytes } });
+const limitedValues = (one: Case, maxValues: number): Case => ({
+  ...one,
+  input: { ...one.input, maxValues },
+});
+
+/** Documents by their number of values. */
+const VALUES: readonly (readonly [id: string, text: string, values: number, comment: string])[] = [
+  ['scalar', '1', 1, 'a number is one value'],
+  ['empty', '[[],[],{}]', 4, 'empty arrays and objects are values'],
+  ['names', '{"a":1,"b":2}', 3, 'names of members are not values'],
+  ['nested', '{"a":[1,{"b":[]}]}', 5, 'values count at every level'],
+  ['punctuation', '["[,{:","\\\\\\",",[ ]]', 4, 'punctuation in strings and escapes does not count'],
+];
 
 export const strictJson: Kind<Case['input'], Case['expected']> = {
   name: 'strict-json',
@@ -228,6 +243,10 @@ export const strictJson: Kind<Case['input'], Case['expected']> = {
       'deep enough to overflow a stack',
     ),
     limited(good('size-at-limit', '[1,2,3]', '[1,2,3]', 'Size', 'seven bytes where seven are allowed'), 7),
+    ...VALUES.flatMap(([id, text, values, comment]) => [
+      limitedValues(good(`values-${id}-at-limit`, text, canonicalJson(JSON.parse(text)), 'Size', comment), values),
+      limitedValues(bad(`values-${id}-above-limit`, text, 'json.VALUES_EXCEEDED', 'Size', comment), values - 1),
+    ]),
     limited(
       bad('size-above-limit', '[1,2,3]', 'json.TOO_LARGE', 'Size', 'seven bytes where six are allowed'),
       6,

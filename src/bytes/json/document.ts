@@ -1,9 +1,8 @@
-import { DrillproofError, LimitError } from '../../errors.ts';
+import { DrillproofError } from '../../errors.ts';
 import { canonicalJson } from './canonical.ts';
-import { parseJsonText, type JsonLimits, type JsonValue } from './parse.ts';
+import { checkJsonLimits, type JsonLimits } from './limits.ts';
+import { parseJsonText, type JsonValue } from './parse.ts';
 import { fromUtf8 } from '../text/utf8.ts';
-
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Parses a document that must equal its own RFC 8785 bytes (formats §1, *Canonical or parsed*).
@@ -14,8 +13,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
  * @throws DrillproofError `json.NOT_CANONICAL`, and all that `parseJson` throws
  */
 export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
-  const maxBytes = limits.maxBytes ?? DEFAULT_MAX_BYTES;
-  if (bytes.length > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`);
+  checkJsonLimits(bytes, limits); // the native parser has no limits of its own
   const text = fromUtf8(bytes);
   const value = equalsCanonical(text);
   if (value !== undefined) return value.value;

@@ -1,6 +1,7 @@
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { sameDecimal } from '../text/decimal.ts';
 import { fromUtf8 } from '../text/utf8.ts';
+import { checkJsonLimits, type JsonLimits } from './limits.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [name: string]: JsonValue };
 export type JsonObject = { [name: string]: JsonValue };
@@ -8,24 +9,16 @@ export type JsonObject = { [name: string]: JsonValue };
 /** Objects and arrays nested deeper than this are refused everywhere (formats §1). */
 export const MAX_JSON_DEPTH = 64;
 
-export type JsonLimits = {
-  /** Bytes of the whole text; default 64 MiB. */
-  readonly maxBytes?: number;
-};
-
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
-
 /**
  * Parses JSON so that two readers cannot see two contents (formats §1): UTF-8 without a byte order mark, no two
  * members of one name, no lone surrogate, at most 64 levels, and no number whose decimal value its double changes.
  * A member named `__proto__` is an ordinary own member of the result.
  * @throws DrillproofError `encoding.UTF8_INVALID`, `json.BOM`, `json.INVALID`, `json.MEMBER_DUPLICATE`,
  *   `json.SURROGATE_LONE`, `json.NUMBER_INEXACT`
- * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`
+ * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`, `json.VALUES_EXCEEDED`
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
-  const maxBytes = limits.maxBytes ?? DEFAULT_MAX_BYTES;
-  if (bytes.length > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`);
+  checkJsonLimits(bytes, limits);
   return parseJsonText(fromUtf8(bytes));
 }
 

@@ -30,13 +30,13 @@ const EXPORT_KIND: DocumentKind<ExportAttestation> = {
  * @throws DrillproofError `attestation.INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
  */
 export const parseAttestation = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): Attestation =>
-  parseDocument(bytes, BUNDLE_KIND, { maxBytes: limits.documentBytes });
+  parseDocument(bytes, BUNDLE_KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
 
 /** Types the bytes of `export-attestation.json`, as `parseAttestation` does. */
 export const parseExportAttestation = (
   bytes: Uint8Array,
   limits: EvidenceLimits = DEFAULT_LIMITS,
-): ExportAttestation => parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes });
+): ExportAttestation => parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
 
 /**
  * Types an attestation that came inside another document, such as a bundle resource.

@@ -13,4 +13,4 @@ const KIND: DocumentKind<RunResult> = {
  * @throws DrillproofError `bundle.RUN_RESULT_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
  */
 export const parseRunResult = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): RunResult =>
-  parseDocument(bytes, KIND, { maxBytes: limits.runResultBytes });
+  parseDocument(bytes, KIND, { maxBytes: limits.runResultBytes, maxValues: limits.jsonValues });

@@ -3,7 +3,7 @@ import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { archiveSchema } from './archive-schema.ts';
-import { MAX_REPORT_BYTES } from '../read-report.ts';
+import { REPORT_LIMITS } from '../read-report.ts';
 import { reportsSchema } from './reports-schema.ts';
 import { scrubSchema } from './scrub-schema.ts';
 
@@ -17,7 +17,7 @@ export type Mergeable = z.infer<typeof mergeableSchema>;
  */
 export function readMergeable(bytes: Uint8Array, name: string): Mergeable {
   try {
-    const value = parseJson(bytes, { maxBytes: MAX_REPORT_BYTES });
+    const value = parseJson(bytes, REPORT_LIMITS);
     return typeDocument(value, { schema: mergeableSchema, code: 'report.UNREADABLE' });
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;

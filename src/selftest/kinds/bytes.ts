@@ -89,11 +89,14 @@ export const judgeBytes: Readonly<Record<string, Judge>> = {
         return { hex: toHex(bytes) };
       }),
   ]),
-  'strict-json': judgeBy(z.object({ hex: z.string(), maxBytes: z.int().exactOptional() }), [
-    'parsed',
-    ({ hex, ...limits }) =>
-      outcomeOf(() => ({ canonical: canonicalJson(parseJson(bytesOfHex(hex), limits)) })),
-  ]),
+  'strict-json': judgeBy(
+    z.object({ hex: z.string(), maxBytes: z.int().exactOptional(), maxValues: z.int().exactOptional() }),
+    [
+      'parsed',
+      ({ hex, ...limits }) =>
+        outcomeOf(() => ({ canonical: canonicalJson(parseJson(bytesOfHex(hex), limits)) })),
+    ],
+  ),
   'canonical-json': judgeBy(
     z.object({ json: z.string() }),
     ['native parser', ({ json }) => outcomeOf(() => ({ canonical: canonicalJson(JSON.parse(json)) }))],

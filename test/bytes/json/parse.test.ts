@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import { parseCanonicalJson } from '../../../src/bytes/json/document.ts';
+import { checkJsonLimits } from '../../../src/bytes/json/limits.ts';
 import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
 import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
@@ -204,9 +206,37 @@ describe('limits', () => {
     expect(parse(`[${Array.from({ length: 1000 }, () => '[[]]').join()}]`)).toHaveLength(1000);
   });
 
-  it('ends a million open brackets with a code', () => {
-    expect(thrownBy(() => parse('['.repeat(1_000_000)))).toBeInstanceOf(LimitError);
-    expect(thrownBy(() => parse('{"a":'.repeat(1_000_000)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
+  it('refuses 900,000 open brackets with a code instead of a stack overflow', () => {
+    expect(thrownBy(() => parse('['.repeat(900_000)))).toBeInstanceOf(LimitError);
+    expect(thrownBy(() => parse('{"a":'.repeat(900_000)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
+  });
+
+  it.each([
+    ['parseJson', parseJson],
+    ['parseCanonicalJson', parseCanonicalJson],
+  ])('%s accepts 1,000,000 values and refuses one more before it parses', (_name, parseBytes) => {
+    const list = (items: number): Buffer => Buffer.from(`[${'[],'.repeat(items - 1)}[]]`);
+    expect(parseBytes(list(999_999))).toHaveLength(999_999);
+    expect(thrownBy(() => parseBytes(list(1_000_000)))).toBeInstanceOf(LimitError);
+    expect(thrownBy(() => parseBytes(list(1_000_000)))).toMatchObject({ code: 'json.VALUES_EXCEEDED' });
+  });
+
+  it('the number of values is the same whether it is counted on bytes or on the parsed document', () => {
+    const count = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? 1 + Object.values(value).reduce<number>((sum, member) => sum + count(member), 0)
+        : 1;
+    fc.assert(
+      fc.property(jsonValues, fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+        const bytes = Buffer.from(JSON.stringify(value, undefined, space));
+        const maxValues = count(value);
+        expect(thrownBy(() => checkJsonLimits(bytes, { maxValues }))).toBeUndefined();
+        expect(thrownBy(() => checkJsonLimits(bytes, { maxValues: maxValues - 1 }))).toMatchObject({
+          code: 'json.VALUES_EXCEEDED',
+        });
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('counts bytes, not characters', () => {

@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { packaging } from '#packaging';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { BUNDLE_MANIFEST } from '../../src/evidence/index.ts';
+import { directorySource } from '../../src/node/evidence/directory-source.ts';
+import { settingsOf } from '../../src/node/verify-directory.ts';
+import { createVerifyPool } from '../../src/node/verify-pool.ts';
+import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
+import { edited, makeExport, makeTrust, NOW, repacked, type MadeExport } from '../support/evidence.ts';
+
+const HOSTILE = 'parts/evidence_000000000002.zip';
+/** Enough for sound parts, and too little for a million arrays. */
+const MEMORY_MB = 64;
+
+let root: string;
+let made: MadeExport;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'drillproof-pool-'));
+  made = await makeExport({ parts: 3 });
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function verifyInPool(
+  files: Readonly<Record<string, Uint8Array>>,
+  threads: number,
+  memoryMb = MEMORY_MB,
+): Promise<ExportReport> {
+  for (const [path, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), bytes);
+  }
+  const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+  const pool = createVerifyPool(threads, settingsOf(root, options), memoryMb);
+  try {
+    const judgePart = (path: string, listed: Parameters<typeof pool.judge>[0]['listed']) =>
+      pool.judge({ path, listed });
+    return await verifyExport(directorySource(root), { ...options, judgePart, concurrency: 8 });
+  } finally {
+    await pool.close();
+  }
+}
+
+/** The export with a manifest in its second part that has so many empty arrays for objects. */
+async function withArrays(count: number): Promise<Record<string, Uint8Array>> {
+  const manifest = Buffer.from(`{"objects":[${'[],'.repeat(count - 1)}[]]}`);
+  const part = await repacked(made.files[HOSTILE]!, (entries) => entries.set(BUNDLE_MANIFEST, manifest));
+  const list = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
+    made.files['manifest.json'],
+    ({ parts }) => {
+      const row = parts.find(({ path }) => path === HOSTILE)!;
+      Object.assign(row, { digest: digestOf(part), bytes: String(part.length) });
+    },
+  );
+  return { ...made.files, [HOSTILE]: part, 'manifest.json': list };
+}
+
+const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }) => verdict);
+const errorCodesOf = (report: ExportReport, part: number): string[] =>
+  report.parts[part]!.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+
+describe('a worker thread that runs out of memory', () => {
+  it('leaves only its own part unchecked, also where other parts were in its batch', async () => {
+    const report = await verifyInPool(await withArrays(999_990), 1);
+    expect(verdictsOf(report)).toEqual(['verified', 'incomplete', 'verified']);
+    expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
+  });
+
+  it('does not happen for a part with a million values and the usual memory', async () => {
+    const report = await verifyInPool(await withArrays(999_990), 1, 2048);
+    expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
+    expect(errorCodesOf(report, 1)).toContain('bundle.MANIFEST_INVALID');
+  });
+
+  it('does not happen for a part that exceeds the limit of values', async () => {
+    const report = await verifyInPool(await withArrays(10_000_000), 1);
+    expect(verdictsOf(report)).toEqual(['verified', 'failed', 'verified']);
+    expect(errorCodesOf(report, 1)).toContain('json.VALUES_EXCEEDED');
+  });
+});
+
+describe('a pool whose threads', () => {
+  const runInThreads = (code: string): void => {
+    vi.spyOn(packaging, 'verifyWorker', 'get').mockReturnValue(new URL(`data:text/javascript,${code}`));
+  };
+  afterEach(() => vi.restoreAllMocks());
+
+  it('exit leaves every part unchecked', async () => {
+    runInThreads('process.exit(7)');
+    const report = await verifyInPool(made.files, 2);
+    expect(verdictsOf(report)).toEqual(['incomplete', 'incomplete', 'incomplete']);
+    expect(errorCodesOf(report, 0)).toEqual(['part.NOT_CHECKED']);
+  });
+
+  it('fail with an error of the program rejects with internal.BUG', async () => {
+    runInThreads('throw new TypeError("x")');
+    await expect(verifyInPool(made.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
+  });
+});
