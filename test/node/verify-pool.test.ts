@@ -47,7 +47,9 @@ async function verifyInPool(
 /** The export with a manifest in its second part that has so many empty arrays for objects. */
 async function withArrays(count: number): Promise<Record<string, Uint8Array>> {
   const manifest = Buffer.from(`{"objects":[${'[],'.repeat(count - 1)}[]]}`);
-  const part = await repacked(made.files[HOSTILE]!, (entries) => entries.set(BUNDLE_MANIFEST, manifest));
+  const part = await repacked(made.files[HOSTILE]!, (entries) => {
+    entries.set(BUNDLE_MANIFEST, manifest);
+  });
   const list = edited<{ parts: { path: string; digest: string; bytes: string }[] }>(
     made.files['manifest.json'],
     ({ parts }) => {
