@@ -74,8 +74,7 @@ export const CHECK_CODES: Readonly<Record<CheckId, Row>> = {
     shared: ['export.FILE_IRREGULAR'],
   },
   'part.bytes': {
-    own: ['part.MISSING',
-      'part.NOT_CHECKED', 'part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH'],
+    own: ['part.MISSING', 'part.NOT_CHECKED', 'part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH'],
     shared: ['export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
   },
   'part.archive': { own: [], shared: [...ARCHIVE, ...READ] },

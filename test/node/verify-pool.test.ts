@@ -84,10 +84,11 @@ describe('a worker thread that runs out of memory', () => {
   });
 });
 
+const runInThreads = (code: string): void => {
+  vi.spyOn(packaging, 'verifyWorker', 'get').mockReturnValue(new URL(`data:text/javascript,${code}`));
+};
+
 describe('a pool whose threads', () => {
-  const runInThreads = (code: string): void => {
-    vi.spyOn(packaging, 'verifyWorker', 'get').mockReturnValue(new URL(`data:text/javascript,${code}`));
-  };
   afterEach(() => vi.restoreAllMocks());
 
   it('exit leaves every part unchecked', async () => {

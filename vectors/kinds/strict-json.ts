@@ -244,8 +244,14 @@ export const strictJson: Kind<Case['input'], Case['expected']> = {
     ),
     limited(good('size-at-limit', '[1,2,3]', '[1,2,3]', 'Size', 'seven bytes where seven are allowed'), 7),
     ...VALUES.flatMap(([id, text, values, comment]) => [
-      limitedValues(good(`values-${id}-at-limit`, text, canonicalJson(JSON.parse(text)), 'Size', comment), values),
-      limitedValues(bad(`values-${id}-above-limit`, text, 'json.VALUES_EXCEEDED', 'Size', comment), values - 1),
+      limitedValues(
+        good(`values-${id}-at-limit`, text, canonicalJson(JSON.parse(text)), 'Size', comment),
+        values,
+      ),
+      limitedValues(
+        bad(`values-${id}-above-limit`, text, 'json.VALUES_EXCEEDED', 'Size', comment),
+        values - 1,
+      ),
     ]),
     limited(
       bad('size-above-limit', '[1,2,3]', 'json.TOO_LARGE', 'Size', 'seven bytes where six are allowed'),

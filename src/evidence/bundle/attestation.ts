@@ -36,7 +36,8 @@ export const parseAttestation = (bytes: Uint8Array, limits: EvidenceLimits = DEF
 export const parseExportAttestation = (
   bytes: Uint8Array,
   limits: EvidenceLimits = DEFAULT_LIMITS,
-): ExportAttestation => parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
+): ExportAttestation =>
+  parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
 
 /**
  * Types an attestation that came inside another document, such as a bundle resource.

@@ -117,7 +117,10 @@ export function parseBundleManifest(
   bytes: Uint8Array,
   limits: EvidenceLimits = DEFAULT_LIMITS,
 ): BundleManifest {
-  const manifest = parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes, maxValues: limits.jsonValues });
+  const manifest = parseDocument(bytes, KIND, {
+    maxBytes: limits.manifestBytes,
+    maxValues: limits.jsonValues,
+  });
   if (manifest.objects.length > limits.objects) {
     throw new LimitError('bundle.OBJECTS_EXCEEDED', `more than ${limits.objects} objects`, {
       path: '/objects',

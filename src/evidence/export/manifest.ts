@@ -119,7 +119,10 @@ export function parseExportManifest(
   bytes: Uint8Array,
   limits: EvidenceLimits = DEFAULT_LIMITS,
 ): ExportManifest {
-  const manifest = parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes, maxValues: limits.jsonValues });
+  const manifest = parseDocument(bytes, KIND, {
+    maxBytes: limits.manifestBytes,
+    maxValues: limits.jsonValues,
+  });
   for (const member of ['parts', 'localReports'] as const) {
     if (manifest[member].length > limits.parts) {
       throw new LimitError('export.PARTS_EXCEEDED', `more than ${limits.parts} rows`, { path: `/${member}` });

@@ -19,7 +19,8 @@ const KIND: DocumentKind<EvidenceExport> = {
 export const parseExportResource = (
   bytes: Uint8Array,
   limits: EvidenceLimits = DEFAULT_LIMITS,
-): EvidenceExport => parseDocument(bytes, KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
+): EvidenceExport =>
+  parseDocument(bytes, KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
 
 type Row = readonly [field: string, stated: unknown, found: unknown];
 

@@ -189,6 +189,8 @@ describe('numbers', () => {
   });
 });
 
+const list = (items: number): Buffer => Buffer.from(`[${'[],'.repeat(items - 1)}[]]`);
+
 describe('limits', () => {
   it('64 levels of arrays pass, 65 do not', () => {
     expect(parse(arrays(64))).toBeInstanceOf(Array);
@@ -215,7 +217,6 @@ describe('limits', () => {
     ['parseJson', parseJson],
     ['parseCanonicalJson', parseCanonicalJson],
   ])('%s accepts 1,000,000 values and refuses one more before it parses', (_name, parseBytes) => {
-    const list = (items: number): Buffer => Buffer.from(`[${'[],'.repeat(items - 1)}[]]`);
     expect(parseBytes(list(999_999))).toHaveLength(999_999);
     expect(thrownBy(() => parseBytes(list(1_000_000)))).toBeInstanceOf(LimitError);
     expect(thrownBy(() => parseBytes(list(1_000_000)))).toMatchObject({ code: 'json.VALUES_EXCEEDED' });
@@ -228,10 +229,10 @@ describe('limits', () => {
         : 1;
     fc.assert(
       fc.property(jsonValues, fc.constantFrom(undefined, 1, '\t'), (value, space) => {
-        const bytes = Buffer.from(JSON.stringify(value, undefined, space));
+        const input = Buffer.from(JSON.stringify(value, undefined, space));
         const maxValues = count(value);
-        expect(thrownBy(() => checkJsonLimits(bytes, { maxValues }))).toBeUndefined();
-        expect(thrownBy(() => checkJsonLimits(bytes, { maxValues: maxValues - 1 }))).toMatchObject({
+        expect(thrownBy(() => checkJsonLimits(input, { maxValues }))).toBeUndefined();
+        expect(thrownBy(() => checkJsonLimits(input, { maxValues: maxValues - 1 }))).toMatchObject({
           code: 'json.VALUES_EXCEEDED',
         });
       }),
