@@ -69,7 +69,8 @@ export function createVerifyPool(
   };
   const dispatch = (): void => {
     scheduled = false;
-    while (queue.length > 0 && !closed) {
+    while (queue.length > 0) {
+      if (closed) return;
       const [thread = threads.size < size ? start() : undefined] = idle;
       if (thread === undefined) return;
       idle.delete(thread);
