@@ -120,6 +120,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     schema: product('check', checkRow),
   },
   {
+    name: 'word',
+    version: 1,
+    title: 'Word of a report',
+    description: 'What "drillproof explain WORD --json" prints.',
+    schema: product('word', { word: z.string(), meaning: z.string() }),
+  },
+  {
     name: 'codes',
     version: 1,
     title: 'Catalogue of codes and checks',

@@ -24,7 +24,7 @@ describe('a wrong call', () => {
     [['explain', '--format', 'xml']],
     [['verify', 'x', '--jobs', '0']],
     [['verify', 'x', '--as-of', 'yesterday']],
-    [['verify', 'x', '--key', 'key.pem']],
+    [['verify', 'x', '--key', 'key.pem,issuer=']],
     [['verify', 'x', '--format', 'text', '--format', 'text']],
     [['mirror', 'evexp_000000000001', '--to', 'x']],
     [['mirror', 'e', '--to', 'x', '--url', 'u', '--project', 'p', '--concurrency', 'many']],

@@ -145,6 +145,7 @@ describe('what the command writes', () => {
     ['code', 0, ['explain', 'part.DIGEST_MISMATCH']],
     ['code', 0, ['explain', 'bundle.UNSIGNED']],
     ['check', 0, ['explain', 'part.bytes']],
+    ['word', 0, ['explain', 'intact']],
     ['codes', 0, ['explain']],
     ['codes', 0, ['explain', '--class', 'usage']],
     ['packed-export', 0, ['export', 'part-1.zip', '--out', 'second']],

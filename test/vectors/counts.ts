@@ -14,7 +14,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   hex: 14,
   identifiers: 148,
   'judge-key': 48,
-  'key-files': 70,
+  'key-files': 71,
   paths: 78,
   policies: 300,
   receipts: 27,

@@ -19,10 +19,11 @@ type Options = { readonly class?: readonly string[]; readonly checks?: boolean }
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description(
-      'Say what a code or a check means, how severe it is and what to do. Without one, list all codes.',
+    .description('Explain a code, a check or a word of a report. Without one, list all codes.')
+    .argument(
+      '[code]',
+      'a code such as part.DIGEST_MISMATCH, a check such as part.bytes, or a word such as intact',
     )
-    .argument('[code]', 'a code such as part.DIGEST_MISMATCH, or a check such as part.bytes')
     .option(
       '--class <class>',
       `list the codes of this class (may be given again): ${CLASSES.join(', ')}`,
@@ -39,6 +40,7 @@ export function define(command: Command, cli: Cli): void {
     });
   examples(command, [
     ['what a finding means', 'drillproof explain part.DIGEST_MISMATCH'],
+    ['what a word of a report means', 'drillproof explain intact'],
     ['what a check proves', 'drillproof explain part.bytes'],
     ['every code there is', 'drillproof explain'],
     ['every check of a verification', 'drillproof explain --checks'],
@@ -47,16 +49,41 @@ export function define(command: Command, cli: Cli): void {
   ]);
 }
 
+/** The words of a report that are neither codes nor checks (docs/glossary.md). */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  [
+    'verified',
+    'The bytes are intact, everything is bound to the signature, and a key that you trust signed it.',
+  ],
+  ['intact', 'The bytes match each other, but no key that you trust was shown to have signed them.'],
+  ['incomplete', 'Something could not be read or checked, so there is no answer.'],
+  ['failed', 'A check failed: the evidence is not what was signed or listed.'],
+  ['pinned', 'The list of bundles has the digest that you gave, so none was removed or added.'],
+  ['attested', 'A key that you trust signed it. For the list of bundles: none was removed or added.'],
+  ['claimed', 'Only the evidence itself states it. For the list of bundles: some could have been removed.'],
+  ['unattested', 'No key signed it: an unsigned part, or a local report that a user uploaded.'],
+  ['user_produced', 'A user uploaded it. It is never better than intact.'],
+  ['passed', 'The check ran and found nothing wrong.'],
+  ['not_checked', 'The check should have run and could not. It never counts as passed.'],
+  ['not_applicable', 'The check had nothing to examine.'],
+]);
+
 function explanation(name: string, cli: Cli): string {
   const json = cli.format === 'json';
   if (isCode(name))
     return json ? stableJson({ schemaVersion: 1, kind: 'code', ...codeMember(name) }) : codeText(name);
   if (isCheckId(name))
     return json ? stableJson({ schemaVersion: 1, kind: 'check', ...checkMember(name) }) : checkText(name);
-  const known = [...CODES, ...CHECK_IDS];
+  const word = name.toLowerCase();
+  const meaning = WORDS.get(word);
+  if (meaning !== undefined)
+    return json ? stableJson({ schemaVersion: 1, kind: 'word', word, meaning }) : `${word}\n  ${meaning}\n`;
+  const named = CODES.filter((code) => nameOf(code) === name.toUpperCase());
+  if (named.length === 1) return explanation(named[0]!, cli);
+  const known = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
   const hint = didYouMean(name, known) ?? didYouMean(name, known.map(nameOf));
   throw usageError(
-    `there is no code or check "${printable(name)}"`,
+    `there is no code, check or word "${printable(name)}"`,
     hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
   );
 }

@@ -1,5 +1,3 @@
-import { realpath } from 'node:fs/promises';
-import { sep } from 'node:path';
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { evaluate, type Answer, type Policy } from '../../policy/index.ts';
@@ -11,6 +9,7 @@ import type { GateOptions } from './options.ts';
 import { outputsOf, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 import { openPolicy } from '../policy/file.ts';
+import { findInside } from '../shared/options/trusting.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { pathsOf } from '../verify/list.ts';
 import { verifyOptions } from '../verify/run.ts';
@@ -68,9 +67,6 @@ async function configured<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-// What is not there, or is no path of this machine, lies inside of nothing.
-const realPath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
-
 /** Whoever made the evidence must not have made the rules: neither policy nor keys may lie inside of it. */
 async function refuseOwnRules(
   names: readonly string[],
@@ -78,17 +74,12 @@ async function refuseOwnRules(
   { trust = [], key = [] }: GateOptions,
 ): Promise<void> {
   const rules = [...sources.map(({ path }) => path), ...trust, ...key.map(({ file }) => file)];
-  for (const name of names) {
-    const evidence = await realPath(name);
-    for (const path of evidence === undefined ? [] : rules) {
-      const place = await realPath(path);
-      if (place?.startsWith(`${evidence}${sep}`) === true)
-        throw usageError(
-          `${path} lies inside of ${name}, which it is to judge`,
-          'Keep policies and keys where those who make the evidence cannot change them.',
-        );
-    }
-  }
+  const inside = await findInside(names, rules);
+  if (inside !== undefined)
+    throw usageError(
+      `${inside.file} lies inside the evidence ${inside.evidence}`,
+      'Keep policies and keys where those who make the evidence cannot change them.',
+    );
 }
 
 function refuse({ depth, url, project, tokenFile, caFile, wait }: GateOptions): void {

@@ -17,8 +17,9 @@ import { exitOfVerdict, worstExit } from '../shared/output/exit-codes.ts';
 import { failureOf, type Failure } from '../shared/output/failure.ts';
 import type { JudgingOptions } from '../shared/options/judging.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { readTrust } from '../shared/options/trusting.ts';
+import { findInside, readTrust } from '../shared/options/trusting.ts';
 import { usageError } from '../shared/options/usage.ts';
+import { refuseWrongIssuer, requireIssuers } from './issuers.ts';
 import { pathsOf } from './list.ts';
 import { targetsOf, writeResults, type ResultWriter, type Target } from './output.ts';
 
@@ -49,6 +50,8 @@ export async function verify(
   const paths = inShard(all, shardName, shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
+  await requireIssuers(cli, paths[0], options);
+  await warnAboutKeysInside(cli, paths, options);
   const how = await verifyOptions(cli, options);
   // Whoever gives a list gets the form for many, however long it is.
   const many = options.list !== undefined || named.length > 1 || shard !== undefined;
@@ -65,6 +68,20 @@ export async function verify(
   }
   // Other shards have what there is: that this one has nothing is no fault of the evidence.
   if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
+}
+
+/** Keys that came with the evidence prove nothing: whoever changed the evidence could have changed them. */
+async function warnAboutKeysInside(
+  cli: Cli,
+  paths: readonly string[],
+  { trust = [], key = [] }: VerifyCommandOptions,
+): Promise<void> {
+  const inside = await findInside(paths, [...trust, ...key.map(({ file }) => file)]);
+  if (inside === undefined) return;
+  await say(
+    cli,
+    `warning: ${inside.file} lies inside the evidence ${inside.evidence}; use keys that you received on another channel`,
+  );
 }
 
 async function judgeAll(
@@ -132,7 +149,9 @@ async function judged(
   amongOthers: boolean,
 ): Promise<Judgement> {
   try {
-    return { path, report: await judgePath(cli, path, how, options) };
+    const report = await judgePath(cli, path, how, options);
+    await refuseWrongIssuer(cli, path, report, options);
+    return { path, report };
   } catch (error) {
     if (!amongOthers || cli.signal.aborted) throw error;
     return { path, failure: failureOf(error, false) };

@@ -12,7 +12,8 @@ export type KeyFile =
 /** What may hold several keys: a key file, or a JWK Set as its members. */
 export type KeySetFile = KeyFile | { readonly kind: 'jwks'; readonly set: JsonObject };
 
-// Not `trim`, which would also take a byte order mark away.
+// Windows editors put a byte order mark before PEM, where it changes nothing; before JSON it is refused as in evidence.
+const BEFORE_PEM = /^\uFEFF?[ \t\r\n]*(?=-----BEGIN )/;
 const SPACE_BEFORE = /^[ \t\r\n]+/;
 /** Characters of a key file; the longest certificates in use have a tenth of it. */
 const MAX_LENGTH = 256 * 1024;
@@ -25,7 +26,7 @@ export const MAX_KEY_SET_BYTES = 4 * 1024 * 1024;
  */
 export function openKeyFile(input: Uint8Array | string): KeyFile {
   if (input.length > MAX_LENGTH) throw invalid(`longer than ${MAX_LENGTH} bytes`);
-  const text = textOf(input).replace(SPACE_BEFORE, '');
+  const text = textOf(input).replace(BEFORE_PEM, '').replace(SPACE_BEFORE, '');
   if (text.startsWith('-----BEGIN ')) return { kind: 'pem', blocks: parsePem(text) };
   if (!text.startsWith('{'))
     throw invalid(text === '' ? 'it is empty' : 'it begins with neither "-----BEGIN" nor "{"');

@@ -47,6 +47,19 @@ describe('explain', () => {
     expect(stdout.startsWith(`${name}\n`)).toBe(true);
   });
 
+  it.each(['verified', 'intact', 'incomplete', 'failed', 'pinned', 'attested', 'claimed', 'INTACT'])(
+    'explains %s, a word of reports',
+    async (name) => {
+      const { code, stdout } = await call(['explain', name]);
+      expect([code, stdout.split('\n')[0]]).toEqual([0, name.toLowerCase()]);
+    },
+  );
+
+  it('finds a code by its name alone where only one code has it', async () => {
+    expect((await call(['explain', 'KEY_UNKNOWN'])).stdout).toMatch(/^trust\.KEY_UNKNOWN\n/);
+    expect((await call(['explain', 'toString'])).code).toBe(2);
+  });
+
   it.each([
     ['part.DIGEST_MISMACH', 'part.DIGEST_MISMATCH'],
     ['part.digest-mismatch', 'part.DIGEST_MISMATCH'],

@@ -275,6 +275,8 @@ describe('configuration', () => {
       ['--trust', 'poisoned/trust.json'],
     ];
     for (const option of inside) expect((await gate('poisoned', ...option)).code).toBe(2);
+    const [part = ''] = await readdir('poisoned/parts');
+    for (const option of inside) expect((await gate(`poisoned/parts/${part}`, ...option)).code).toBe(2);
     await symlink('poisoned', 'detour');
     expect((await gate('detour', '--policy', 'poisoned/policy.yaml')).code).toBe(2);
   });

@@ -85,7 +85,7 @@ describe('a public key in PEM', () => {
   it.each([
     ['text after it', `${pem}x`],
     ['text before it', `subject=CN\n${pem}`],
-    ['a byte order mark', `\uFEFF${pem}`],
+    ['two byte order marks', `\uFEFF\uFEFF${pem}`],
     ['two blocks', pem + pem],
     ['no END line', pem.slice(0, -30)],
     ['a BEGIN line after it', `${pem}-----BEGIN PUBLIC KEY-----\n`],

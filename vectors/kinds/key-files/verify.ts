@@ -33,6 +33,7 @@ export const verifies = (): Case[] => {
       'its point compressed: the key id is that of the uncompressed form',
     ),
     reads('verify', 'pem-crlf', pem(PUBLIC, spki(point), '\r\n'), 'lines that end as on Windows'),
+    reads('verify', 'pem-bom', `\ufeff${publicFile}`, 'a byte order mark, as editors on Windows write it'),
     reads('verify', 'pem-blank-lines', `\n\n${publicFile}\n`, 'blank lines around the block'),
     reads('verify', 'jwk', jwk(), 'a JWK'),
     reads(

@@ -41,11 +41,12 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const isDigest = (value: string): value is `sha256:${string}` => DIGEST.test(value);
 
-/** A digest; the bare hexadecimal form that `sha256sum` prints is taken too. */
+/** A digest, in either case; the bare hexadecimal form that `sha256sum` prints is accepted too. */
 export function digest(value: string): `sha256:${string}` {
-  const whole = /^[0-9a-f]{64}$/.test(value) ? `sha256:${value}` : value;
+  const lower = value.toLowerCase();
+  const whole = /^[0-9a-f]{64}$/.test(lower) ? `sha256:${lower}` : lower;
   if (isDigest(whole)) return whole;
-  throw new InvalidArgumentError('It must be "sha256:" and 64 characters of 0-9 a-f.');
+  throw new InvalidArgumentError('It must be "sha256:" and 64 hexadecimal digits.');
 }
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;

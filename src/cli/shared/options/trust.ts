@@ -1,8 +1,8 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { fileSpec, many, text } from './options.ts';
 
-/** `FILE,issuer=NAME[,keyId=ID]`, parsed. */
-export type KeySpec = { readonly file: string; readonly issuer: string; readonly keyId?: string };
+/** `FILE,issuer=NAME[,keyId=ID]`, parsed. Without an issuer the command reports what is missing when it reads the key. */
+export type KeySpec = { readonly file: string; readonly issuer?: string; readonly keyId?: string };
 
 export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: readonly KeySpec[] };
 
@@ -19,7 +19,5 @@ export function trustOptions(command: Command): Command {
 const FORM = 'FILE,issuer=NAME or FILE,issuer=NAME,keyId=ID';
 
 export function keySpec(value: string): KeySpec {
-  const { file, issuer, keyId } = fileSpec(value, ['issuer', 'keyId'], FORM);
-  if (issuer === undefined) throw new InvalidArgumentError(`It must be ${FORM}.`);
-  return { file, issuer, ...(keyId !== undefined && { keyId }) };
+  return fileSpec(value, ['issuer', 'keyId'], FORM);
 }

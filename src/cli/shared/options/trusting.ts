@@ -1,4 +1,7 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
+import { EXPORT_MANIFEST } from '../../../evidence/index.ts';
 import { readVerifyingKeys } from '../../../node/keys/key-set.ts';
 import {
   parseTrustStore,
@@ -7,7 +10,8 @@ import {
   type TrustedKey,
   type TrustStore,
 } from '../../../trust/index.ts';
-import { MAX_KEY_SET_BYTES } from '../../../trust/key/key-file.ts';
+import { isObject } from '../../../trust/faults.ts';
+import { MAX_KEY_SET_BYTES, openKeySetFile } from '../../../trust/key/key-file.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput } from '../input/input.ts';
 import { usageError } from './usage.ts';
@@ -33,7 +37,27 @@ export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustS
 
 export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore> {
   const bytes = await readInput(file, MAX_STORE_BYTES, cli);
+  if (kindOf(bytes) === 'key')
+    throw usageError(
+      `${file} is a single key, and --trust takes a trust store`,
+      `Pass it with --key ${file},issuer=NAME, or add it to a store with "drillproof keys add".`,
+    );
   return parseTrustFile(file, bytes);
+}
+
+/** What a file of keys is: some members are required in a trust store and absent from a published key set. */
+function kindOf(bytes: Uint8Array): 'key' | 'store' | 'other' {
+  try {
+    const file = openKeySetFile(bytes);
+    if (file.kind !== 'jwks') return 'key';
+    const keys = file.set['keys'];
+    return Array.isArray(keys) && keys.some((key) => isObject(key) && Object.hasOwn(key, 'issuer'))
+      ? 'store'
+      : 'other';
+  } catch (error) {
+    if (error instanceof DrillproofError) return 'other';
+    throw error;
+  }
 }
 
 /** The trust store of a file. @throws DrillproofError `trust.…`, naming the file */
@@ -42,6 +66,16 @@ export const parseTrustFile = (file: string, bytes: Uint8Array): TrustStore =>
 
 async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Promise<TrustedKey[]> {
   const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
+  if (kindOf(bytes) === 'store')
+    throw usageError(
+      `${file} is a trust store, and --key takes a public key`,
+      `Pass it with --trust ${file}.`,
+    );
+  if (issuer === undefined)
+    throw usageError(
+      `--key ${file} does not name the issuer of the key`,
+      `Ask the owner of the key for the issuer, then pass --key ${file},issuer=NAME.`,
+    );
   const keys = naming(file, () => readVerifyingKeys(bytes));
   if (keyId !== undefined && keys.length > 1)
     throw usageError(`keyId names one key, and ${file} holds ${keys.length}`, 'Leave keyId= out.');
@@ -53,6 +87,32 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
     purposes: SIGNER_PURPOSES,
   }));
 }
+
+/** A file of keys or rules that lies in the evidence it is for, if there is one. A part of an export brings its export. */
+export async function findInside(
+  evidence: readonly string[],
+  files: readonly string[],
+): Promise<{ readonly evidence: string; readonly file: string } | undefined> {
+  const places = await Promise.all(files.map(async (file) => ({ file, place: await resolvePath(file) })));
+  for (const path of files.length === 0 ? [] : evidence) {
+    const root = await findRoot(path);
+    const inside = places.find(
+      ({ place }) => root !== undefined && place?.startsWith(`${root}${sep}`) === true,
+    );
+    if (inside !== undefined) return { evidence: path, file: inside.file };
+  }
+  return undefined;
+}
+
+async function findRoot(path: string): Promise<string | undefined> {
+  const place = await resolvePath(path);
+  if (place === undefined || basename(dirname(place)) !== 'parts') return place;
+  const above = dirname(dirname(place));
+  return (await resolvePath(join(above, EXPORT_MANIFEST))) === undefined ? place : above;
+}
+
+// A path that does not exist, or is not on this machine, lies inside nothing.
+const resolvePath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
 
 /** Puts the name of the file before what is wrong with it; JSON that does not parse is the store's fault. */
 export function naming<T>(file: string, read: () => T, jsonCode?: 'trust.STORE_INVALID'): T {

@@ -3,6 +3,14 @@ import type { DrillproofError } from '../../../errors.ts';
 import { didYouMean } from '../../../bytes/text/near-miss.ts';
 import { usageError } from './usage.ts';
 
+/** Options that other tools have, and what does the same here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['--pubkey', 'Pass a public key with --key FILE,issuer=NAME.'],
+  ['--public-key', 'Pass a public key with --key FILE,issuer=NAME.'],
+  ['--issuer', 'Name the issuer next to its key: --key FILE,issuer=NAME.'],
+  ['--output', 'Write a report to a file with --format KIND=FILE.'],
+]);
+
 const SECRET_OPTIONS = new Set(['--token', '--access-token', '--bearer', '--password', '--secret']);
 const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.';
 
@@ -30,7 +38,8 @@ export function usageOf(
   if (error.code === 'commander.unknownOption') return unknownOption(given, command, help);
   if (error.code === 'commander.unknownCommand') {
     const known = command.parent === null ? names : command.commands.map((one) => one.name());
-    return usageError(`there is no command "${given}"`, join(didYouMean(given, known), help));
+    const hint = given === 'version' ? 'Did you mean --version?' : didYouMean(given, known);
+    return usageError(`there is no command "${given}"`, join(hint, help));
   }
   // A misspelt option is often why another one is missing or an argument too many.
   const unknown = argv.find((word) => word.startsWith('--') && word !== '--' && !isKnown(word, command));
@@ -53,7 +62,11 @@ function unknownOption(given: string, command: Command, help: string): Drillproo
       SECRET_HINT,
     );
   }
-  return usageError(`there is no option ${name}`, join(didYouMean(name, optionNames(command)), help));
+  const names = optionNames(command);
+  const needs = name === '--output' ? '--force' : '--key';
+  const advice = names.includes(needs) && names.includes('--trust') ? ELSEWHERE.get(name) : undefined;
+  const hint = advice ?? didYouMean(name, names);
+  return usageError(`there is no option ${name}`, join(hint, help));
 }
 
 const join = (first: string | undefined, second: string): string =>

@@ -42,7 +42,8 @@ it('takes a digest with its prefix or as sha256sum prints it, and nothing else',
   const hex = 'ab'.repeat(32);
   expect(digest(`sha256:${hex}`)).toBe(`sha256:${hex}`);
   expect(digest(hex)).toBe(`sha256:${hex}`);
-  for (const bad of ['', hex.toUpperCase(), hex.slice(1), `sha512:${hex}`, `${hex}\n`]) {
+  expect(digest(hex.toUpperCase())).toBe(`sha256:${hex}`);
+  for (const bad of ['', hex.slice(1), `sha512:${hex}`, `${hex}\n`]) {
     expect(() => digest(bad)).toThrow(InvalidArgumentError);
   }
 });
@@ -70,12 +71,9 @@ describe('a file with named members', () => {
     });
   });
 
-  it.each(['k.pem', 'k.pem,issuer=', ',issuer=a', 'k.pem,issuer=a,issuer=b', 'k.pem,keyId=a'])(
-    'refuses %j as a key',
-    (value) => {
-      expect(() => keySpec(value)).toThrow(InvalidArgumentError);
-    },
-  );
+  it.each(['k.pem,issuer=', ',issuer=a', 'k.pem,issuer=a,issuer=b'])('refuses %j as a key', (value) => {
+    expect(() => keySpec(value)).toThrow(InvalidArgumentError);
+  });
 });
 
 describe('formats of a report', () => {

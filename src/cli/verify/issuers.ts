@@ -1,0 +1,107 @@
+import { openEvidence } from '../../node/evidence/open-evidence.ts';
+import { readVerifyingKeys } from '../../node/keys/key-set.ts';
+import { DrillproofError } from '../../errors.ts';
+import { keyIdOf } from '../../trust/index.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import type { Cli } from '../cli.ts';
+import { readExportDocuments, readListedPart, readPartDocuments } from '../inspect/documents.ts';
+import { readInput } from '../shared/input/input.ts';
+import type { KeySpec, TrustOptions } from '../shared/options/trust.ts';
+import { usageError } from '../shared/options/usage.ts';
+
+/** Whom a statement names as its signer. Nothing about it was verified. */
+type Claim = { readonly issuer: string; readonly keyId: string };
+
+/** @throws DrillproofError `usage.INVALID` for a key without an issuer, with the issuers that the evidence claims */
+export async function requireIssuers(cli: Cli, path: string | undefined, { key = [] }: TrustOptions) {
+  const spec = key.find(({ issuer }) => issuer === undefined);
+  if (spec === undefined || path === undefined) return;
+  const ids = await readKeyIds(cli, spec);
+  // What is no key at all is reported where keys are read.
+  if (ids === undefined) return;
+  const claims = await readClaims(cli, path);
+  const matching = claims.filter(({ keyId }) => ids.has(keyId));
+  const problem = `--key ${spec.file} does not name the issuer of the key`;
+  const issuer = matching[0]?.issuer;
+  if (issuer === undefined) throw usageError(problem, adviceWithoutMatch(spec, claims));
+  throw usageError(
+    problem,
+    `The evidence claims that this key belongs to the issuer ${JSON.stringify(issuer)}. Confirm that with the issuer, not with the evidence, then pass --key ${spec.file},issuer=${issuer}`,
+  );
+}
+
+function adviceWithoutMatch({ file }: KeySpec, claims: readonly Claim[]): string {
+  const pass = `pass --key ${file},issuer=NAME`;
+  const [claim] = claims;
+  if (claim === undefined) return `Ask the owner of the key for the issuer, then ${pass}.`;
+  const { issuer, keyId } = claim;
+  return `The evidence claims the issuer ${JSON.stringify(issuer)} with another key, ${keyId}. Ask the issuer for that key, then ${pass}.`;
+}
+
+/**
+ * Reports a misspelt issuer as a wrong call: the key itself signed, and only the name given with it differs.
+ * @throws DrillproofError `usage.INVALID`
+ */
+export async function refuseWrongIssuer(
+  cli: Cli,
+  path: string,
+  report: ExportReport | BundleReport,
+  { key = [], trust = [] }: TrustOptions,
+): Promise<void> {
+  if (key.length === 0 || trust.length > 0 || !hasUnknownKey(report)) return;
+  const claims = await readClaims(cli, path);
+  for (const spec of key) {
+    const ids = await readKeyIds(cli, spec);
+    const issuers = claims.filter(({ keyId }) => ids?.has(keyId) === true).map(({ issuer }) => issuer);
+    if (issuers[0] === undefined || issuers.some((issuer) => key.some((other) => other.issuer === issuer)))
+      continue;
+    throw usageError(
+      `wrong issuer: --key ${spec.file} names ${JSON.stringify(spec.issuer)}, and the evidence names ${JSON.stringify(issuers[0])} for the same key`,
+      `Confirm the issuer with the owner of the key, not with the evidence, then pass --key ${spec.file},issuer=NAME.`,
+    );
+  }
+}
+
+const hasUnknownKey = (report: ExportReport | BundleReport): boolean =>
+  report.findings.some(({ code }) => code === 'trust.KEY_UNKNOWN') ||
+  (report.kind === 'export' && report.parts.some(hasUnknownKey));
+
+/** The ids by which a statement may name the keys of a file. */
+async function readKeyIds(cli: Cli, { file, keyId }: KeySpec): Promise<ReadonlySet<string> | undefined> {
+  // Standard input can be read once only, and the keys are read from it elsewhere.
+  if (file === '-') return new Set();
+  const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
+  try {
+    const keys = readVerifyingKeys(bytes);
+    return new Set(keys.flatMap((key) => [keyId ?? key.keyId, keyIdOf(key.point)]));
+  } catch (error) {
+    if (error instanceof DrillproofError) return undefined;
+    throw error;
+  }
+}
+
+/** The signers that the list and the first signed part claim; what cannot be read claims nothing. */
+async function readClaims(cli: Cli, path: string): Promise<readonly Claim[]> {
+  const claims: Claim[] = [];
+  try {
+    const evidence = await openEvidence(path, cli.env);
+    try {
+      if (evidence.kind === 'part') {
+        const { attestation } = await readPartDocuments(evidence.access);
+        if (attestation !== undefined) claims.push(attestation.statement);
+        return claims;
+      }
+      const { manifest, attestation } = await readExportDocuments(evidence.source);
+      if (attestation !== undefined) claims.push(attestation.statement);
+      const row = manifest.parts.find(({ signed }) => signed);
+      const part = row && (await readListedPart(evidence.source, row.path));
+      if (part?.attestation !== undefined) claims.push(part.attestation.statement);
+    } finally {
+      await evidence.close();
+    }
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+  }
+  return claims;
+}
