@@ -1,3 +1,5 @@
+import { printable } from '../report/printable.ts';
+import { foldLines } from '../report/text/page.ts';
 import type { ExitCode } from './shared/output/exit.ts';
 
 type OutputFormat = 'text' | 'json';
@@ -32,16 +34,32 @@ export type Cli = {
   eventsOnStderr?: boolean;
 };
 
-/** A line for people on stderr, unless they want none. */
-export async function say(cli: Cli, line: string): Promise<void> {
-  if (talks(cli)) await cli.stderr.write(`${line}\n`);
+/** Writes a line for people to stderr, unless they want none. Whatever is unsafe in it is escaped. */
+export const say = (cli: Cli, line: string): Promise<void> => sayLines(cli, printable(line));
+
+/** Writes lines that are escaped already. */
+export async function sayLines(cli: Cli, lines: string): Promise<void> {
+  if (talks(cli)) await writeFolded(cli.stderr, `${lines}\n`);
 }
+
+/** Writes text in which untrusted words are escaped. On a terminal it never reaches the first column by wrapping. */
+export const writeFolded = (output: Output, text: string): Promise<void> =>
+  output.write(foldLines(text, widthOf(output)));
+
+/** The width of a terminal; elsewhere lines are not folded, so that programs find what they search for. */
+const widthOf = ({ isTTY, columns }: Output): number => (isTTY ? columns : Infinity);
+
+/** How a report is rendered for an output. */
+export const lookOf = (cli: Cli, output: Output): { readonly color: boolean; readonly width: number } => ({
+  color: wantsColour(cli, output),
+  width: widthOf(output),
+});
 
 /** Whether stderr is for people, and they want to read. */
 export const talks = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
 /** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */
-export function wantsColour(cli: Cli, output: Output): boolean {
+function wantsColour(cli: Cli, output: Output): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = cli.env;
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0';

@@ -1,29 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable, printableJson } from '../../src/report/printable.ts';
-
-const ACTS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-const hostile = fc.string({
-  unit: fc.constantFrom(
-    '\u001B',
-    '[31m',
-    '\r',
-    '\n',
-    '\u009B',
-    '\u202E',
-    '\u200B',
-    '\uD800',
-    '\u{E0041}',
-    'a',
-    'é',
-    '漢',
-    '😀',
-    '\\',
-  ),
-});
+import { hostileText, UNSAFE } from './hostile.ts';
 
 describe('printable', () => {
-  it('shows control, format and separator characters instead of letting them act', () => {
+  it('escapes control, format and separator characters', () => {
     expect(printable('a\u001B[31mb\u0007')).toBe('a\\u{1b}[31mb\\u{7}');
     expect(printable('a\nb\r\tc')).toBe('a\\nb\\r\\tc');
     expect(printable('\u202Etxt.exe')).toBe('\\u{202e}txt.exe');
@@ -32,20 +13,73 @@ describe('printable', () => {
     expect(printable('\u{E0041}')).toBe('\\u{e0041}');
   });
 
-  it('leaves what only shows as it is', () => {
-    expect(printable('päckage 漢字 😀 "q" \\x')).toBe('päckage 漢字 😀 "q" \\x');
+  it.each([
+    ['a no-break space', '\u00A0'],
+    ['an ideographic space', '\u3000'],
+    ['an ogham space mark', '\u1680'],
+    ['a blank braille pattern', '\u2800'],
+    ['a combining grapheme joiner', '\u034F'],
+    ['a Hangul filler', '\u3164'],
+    ['a variation selector', '\uFE0F'],
+    ['a private-use character', '\uE000'],
+    ['an unassigned code point', '\u{10FFFF}'],
+    ['a musical null notehead', '\u{1D159}'],
+    ['a zero width joiner', '\u200D'],
+  ])('escapes %s', (_name, character) => {
+    const code = character.codePointAt(0)!.toString(16);
+    expect(printable(`acme${character}`)).toBe(`acme\\u{${code}}`);
+    expect(printableJson(JSON.stringify(character))).toMatch(/^"(?:\\u[0-9a-f]{4})+"$/);
   });
 
-  it('is one line without anything that acts, for any text', () => {
+  it.each([
+    ['a mark on nothing', '\u0301', '\\u{301}'],
+    ['a mark after a space', 'a \u0301', 'a \\u{301}'],
+    ['a mark on an ASCII letter', 'acme\u0332', 'acme\\u{332}'],
+    ['a decomposed letter, which looks composed', 'e\u0301', 'e\\u{301}'],
+    ['a mark that is repeated', 'ก\u0E34\u0E34', 'ก\\u{e34}\\u{e34}'],
+    [
+      'more marks than any script stacks',
+      'ก\u0E34\u0E48\u0E34\u0E48\u0E34',
+      'ก' + '\\u{e34}\\u{e48}'.repeat(2) + '\\u{e34}',
+    ],
+    ['jamo, which look like a syllable', '\u1112\u1161', '\\u{1112}\\u{1161}'],
+    ['a character that normalizes to another', '\u212B', '\\u{212b}'],
+  ])('escapes %s', (_name, text, escaped) => {
+    expect(printable(text)).toBe(escaped);
+  });
+
+  it('shows letters of every script with the marks that the script needs', () => {
+    for (const text of ['päckage 漢字 😀 "q" ~!', 'हिन्दी', 'ที่', '한글', 'Ελλάδα', 'Київ'])
+      expect(printable(text)).toBe(text);
+  });
+
+  it('escapes a backslash that could pass for the beginning of an escape', () => {
+    expect(printable('\\u{202e}')).toBe('\\\\u{202e}');
+    expect(printable('\\n')).not.toBe(printable('\n'));
+    expect(printable('\\\n')).not.toBe(printable('\\\\n'));
+    expect(printable('a\\x.zip')).toBe('a\\x.zip');
+  });
+
+  it('gives different texts different forms', () => {
     fc.assert(
-      fc.property(hostile, (text) => {
-        expect(printable(text)).not.toMatch(ACTS);
+      fc.property(hostileText, hostileText, (a, b) => {
+        if (a !== b) expect(printable(a)).not.toBe(printable(b));
       }),
-      { numRuns: 300 },
+      { numRuns: 1000 },
     );
   });
 
-  it('cuts endless text and says how much is left', () => {
+  it('gives one line without an unsafe character for any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(hostileText, fc.string({ unit: 'binary' })), (text) => {
+        expect(printable(text)).not.toMatch(UNSAFE);
+        expect(printable(text).normalize('NFC')).toBe(printable(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('cuts text after 2,000 characters and says how many more there are', () => {
     const shown = printable('x'.repeat(1_000_000));
     expect(shown.length).toBeLessThan(2_100);
     expect(shown).toContain('998000 more characters');
@@ -53,15 +87,19 @@ describe('printable', () => {
 });
 
 describe('printableJson', () => {
-  it('says the same value without anything that acts', () => {
+  it('keeps the value and escapes every unsafe character', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), hostile, (value, text) => {
+      fc.property(fc.jsonValue(), hostileText, (value, text) => {
         const document = { value, [text]: text };
         const json = printableJson(JSON.stringify(document, null, 2));
         expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
-        expect(json.replaceAll('\n', '')).not.toMatch(ACTS);
+        expect(json.replaceAll('\n', '')).not.toMatch(UNSAFE);
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('escapes a mark that would stand on the letter of an escape', () => {
+    expect(printableJson('"\\n\u093F"')).toBe('"\\n\\u093f"');
   });
 });

@@ -3,7 +3,7 @@ import { isoTime } from '../../bytes/text/iso-time.ts';
 import { MAX_SESSION_TTL_MS, permissions, type Permission } from '../../contract/index.ts';
 import type { IssuedToken } from '../../server/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
-import { say, type Cli } from '../cli.ts';
+import { sayLines, type Cli } from '../cli.ts';
 import { examples, many, text, time, wholeNumber } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { facts, table } from '../shared/output/table.ts';
@@ -150,7 +150,7 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
   const issued = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
   // The token alone on standard output, so that it can go straight into a file.
   await writeProduct(cli, { kind: 'token', ...issued }, `${issued.token}\n`);
-  if (cli.format === 'text') await say(cli, tokenFacts(issued).trimEnd());
+  if (cli.format === 'text') await sayLines(cli, tokenFacts(issued).trimEnd());
 }
 
 const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>

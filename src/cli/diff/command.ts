@@ -4,7 +4,7 @@ import { diffReports } from '../../report/diff.ts';
 import { stableJson } from '../../report/index.ts';
 import { MAX_REPORT_BYTES, readReport } from '../../report/read-report.ts';
 import { renderDiff } from '../../report/text/diff.ts';
-import { wantsColour, type Cli } from '../cli.ts';
+import { lookOf, type Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
@@ -38,7 +38,7 @@ async function diff(cli: Cli, before: string, after: string): Promise<void> {
   if (before === '-' && after === '-')
     throw usageError('both reports are to come from standard input', 'Name a file for one of them.');
   const found = diffReports(await read(cli, before), await read(cli, after));
-  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
+  const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(found) : renderDiff(found, look));
   cli.exitCode = found.equal ? EXIT.pass : EXIT.bad;
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { renderers, stableJson } from '../../report/index.ts';
 import { dsseBytes } from '../../trust/index.ts';
 import { verifyDsse } from '../../verify/index.ts';
-import { say, wantsColour, type Cli } from '../cli.ts';
+import { sayLines, lookOf, type Cli } from '../cli.ts';
 import { createDsse, subjectManifest } from './subject.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';
@@ -67,7 +67,7 @@ async function create(cli: Cli, path: string, options: CreateOptions): Promise<v
     ['envelope', options.out],
     ['signed by', `${issuer}, key ${signer.keyId}`],
   ]);
-  if (options.out === '-') await say(cli, text.trimEnd());
+  if (options.out === '-') await sayLines(cli, text.trimEnd());
   else
     await writeProduct(
       cli,
@@ -121,8 +121,7 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
     ...(await subjectManifest(cli, subject)),
     ...(threshold !== undefined && { threshold }),
   });
-  const color = wantsColour(cli, cli.stdout);
-  const look = { color, width: Math.min(cli.stdout.columns, 100) };
+  const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
   cli.exitCode = EXITS[report.result];
 }

@@ -1,6 +1,6 @@
 import type { Decision } from '../../policy/decision.ts';
 import { decisionRenderers, type DecisionFormat } from '../../report/decision/renderers.ts';
-import { wantsColour, type Cli } from '../cli.ts';
+import { lookOf, type Cli } from '../cli.ts';
 import type { DecisionTarget, GateOptions } from './options.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
 import { appendStepSummary } from './step-summary.ts';
@@ -36,7 +36,7 @@ export async function outputsOf({
   return { shown, files, force };
 }
 
-const PLAIN = { color: false, width: 80 };
+const PLAIN = { color: false, width: Infinity };
 
 /** Files first, so that a pipe that breaks loses none. @throws DrillproofError what `writeOutputFile` throws */
 export async function writeDecision(
@@ -46,8 +46,7 @@ export async function writeDecision(
 ): Promise<void> {
   for (const { format, file } of files)
     await writeOutputFile(file, [Buffer.from(decisionRenderers[format](decision, PLAIN))], { force });
-  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
-  await cli.stdout.write(decisionRenderers[shown](decision, look));
+  await cli.stdout.write(decisionRenderers[shown](decision, lookOf(cli, cli.stdout)));
   // Into a file they are for somebody who writes the summary of the step as well.
   if (shown === 'github') await appendStepSummary(cli, decision);
 }

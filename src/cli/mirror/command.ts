@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { ExportRef } from '../../client/index.ts';
 import { checkMirror, mirrorExport, type MirrorCheck, type MirrorOptions } from '../../mirror/index.ts';
-import { say, type Cli } from '../cli.ts';
+import { sayLines, type Cli } from '../cli.ts';
 import { assertWhole, writeCheck } from './check.ts';
 import { openEvents } from './events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
@@ -205,7 +205,7 @@ async function mirrorOne(
   } catch (error) {
     progress.end();
     events.exportEnded(evidenceExportId, totals, error);
-    if (totals.files > 0) await say(cli, incompleteText(totals).trimEnd());
+    if (totals.files > 0) await sayLines(cli, incompleteText(totals).trimEnd());
     throw error;
   } finally {
     progress.end();

@@ -8,7 +8,7 @@ import {
   type ObjectRole,
   type PackedBundle,
 } from '../../evidence/index.ts';
-import { say, type Cli } from '../cli.ts';
+import { sayLines, type Cli } from '../cli.ts';
 import { mediaTypeOf } from './media-types.ts';
 import { didYouMean } from '../../bytes/text/near-miss.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
@@ -172,7 +172,7 @@ async function write(
       attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'nobody',
     ],
   ]);
-  if (out === '-') await say(cli, text.trimEnd());
+  if (out === '-') await sayLines(cli, text.trimEnd());
   else await writeProduct(cli, product, text);
 }
 

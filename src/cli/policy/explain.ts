@@ -6,7 +6,7 @@ import { RULES } from '../../policy/rules.ts';
 import { pageOf } from '../../report/text/text.ts';
 import { labelled, sections, type Page } from '../../report/text/page.ts';
 import { printable } from '../../report/index.ts';
-import { wantsColour, type Cli } from '../cli.ts';
+import { lookOf, type Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { openPolicy } from './file.ts';
 import { writeProduct } from '../shared/output/product.ts';
@@ -23,10 +23,7 @@ export function defineExplain(command: Command, cli: Cli): void {
         rules: explainRules(layer),
         waivers: layer.waivers ?? [],
       }));
-      const page = pageOf({
-        color: wantsColour(cli, cli.stdout),
-        width: Math.min(cli.stdout.columns, 100),
-      });
+      const page = pageOf(lookOf(cli, cli.stdout));
       await writeProduct(
         cli,
         { kind: 'policy-words', name, digest, sources, policies: explained, unasked: rulesUnasked(layers) },

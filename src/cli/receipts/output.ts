@@ -1,4 +1,5 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
+import { printable } from '../../report/index.ts';
 import { count, counted } from '../../report/text/figures.ts';
 import type { ReceiptLine, ReceiptsReport } from '../../verify/index.ts';
 import type { MirrorReceipts } from './run.ts';
@@ -41,7 +42,7 @@ function mirrorText({ path, report }: MirrorReceipts): string {
   ]);
   const notes = findings
     .filter(({ severity }) => severity === 'info')
-    .map(({ message }) => `note: ${message}\n`);
+    .map(({ message }) => `note: ${printable(message)}\n`);
   return `${lines}${notes.join('')}${table(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
 }
 

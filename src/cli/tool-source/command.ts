@@ -5,7 +5,7 @@ import { toolSourceSchema } from '../../contract/index.ts';
 import { renderers } from '../../report/index.ts';
 import type { ToolSourceReport } from '../../verify/report.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
-import { wantsColour, type Cli } from '../cli.ts';
+import { lookOf, type Cli } from '../cli.ts';
 import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
@@ -125,6 +125,5 @@ async function save(
 }
 
 async function show(cli: Cli, report: ToolSourceReport, to: Cli['stdout']): Promise<void> {
-  const width = Math.min(to.columns, 100);
-  await to.write(renderers[cli.format](report, { color: wantsColour(cli, to), width }));
+  await to.write(renderers[cli.format](report, lookOf(cli, to)));
 }

@@ -2,10 +2,11 @@ import { InvalidArgumentError } from 'commander';
 import { printable, renderers, stableJson, type ReportFormat } from '../../report/index.ts';
 import type { ShardFacts } from '../../report/merge/shard.ts';
 import type { SummaryCollector } from '../../report/merge/summary.ts';
+import { foldLines } from '../../report/text/page.ts';
 import { renderLine } from '../../report/text/line.ts';
 import { renderSummary } from '../../report/text/summary.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
-import { wantsColour, type Cli } from '../cli.ts';
+import { lookOf, type Cli } from '../cli.ts';
 import { failureJsonObject, failureText, type Failure } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-stream.ts';
 import { usageError } from '../shared/options/usage.ts';
@@ -46,7 +47,7 @@ export function targetsOf(given: readonly Target[], json: boolean): readonly [Re
 }
 
 type Look = { readonly color: boolean; readonly width: number };
-const PLAIN: Look = { color: false, width: 80 };
+const PLAIN: Look = { color: false, width: Infinity };
 
 /** How results become bytes, one after the other, so that no result has to be kept. */
 type Rendering = {
@@ -56,7 +57,9 @@ type Rendering = {
 };
 
 const textOf = (result: Result, look: Look): string =>
-  'report' in result ? renderers.text(result.report, look) : failureText(result.failure);
+  'report' in result
+    ? renderers.text(result.report, look)
+    : foldLines(failureText(result.failure), look.width);
 const jsonOf = (result: Result): unknown =>
   'report' in result ? result.report : failureJsonObject(result.failure);
 
@@ -71,9 +74,8 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   text: {
     begin: '',
     result: (result, _index, look) => {
-      const name = printable(result.path);
-      if (result.passed && 'report' in result) return `${renderLine(result.report, look)} (${name})\n`;
-      return `\n# ${name}\n${textOf(result, look)}\n`;
+      if (result.passed && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
+      return `\n${foldLines(`# ${printable(result.path)}`, look.width)}\n${textOf(result, look)}\n`;
     },
     end: (summary, look, shard) =>
       `${shard === undefined ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
@@ -119,7 +121,7 @@ export async function writeResults(
     file === undefined ? [] : [{ rendering: renderings[format], ...openOutputFile(file, { force }) }],
   );
   const shown = renderings[onStdout];
-  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
+  const look = lookOf(cli, cli.stdout);
   const abort = async (reason: unknown): Promise<void> => {
     await Promise.all(files.map((file) => file.abort(reason)));
   };

@@ -3,7 +3,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import { verifySummary } from '../../policy/vsa/judge.ts';
 import { stableJson } from '../../report/index.ts';
 import { renderSummaryReport } from '../../report/text/vsa.ts';
-import { wantsColour, type Cli } from '../cli.ts';
+import { lookOf, type Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';
 import {
@@ -113,7 +113,7 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
     },
     ...(threshold !== undefined && { threshold }),
   });
-  const look = { color: wantsColour(cli, cli.stdout), width: Math.min(cli.stdout.columns, 100) };
+  const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderSummaryReport(report, look));
   cli.exitCode = EXITS[report.result];
 }

@@ -46,7 +46,10 @@ function changeLines(page: Page, changes: readonly Change[]): string[] {
   }
   const left = changes.length - MAX_CHANGES;
   return [
-    ...[...subjects].flatMap(([subject, lines]) => [`  ${page.paint.bold(printable(subject))}`, ...lines]),
+    ...[...subjects].flatMap(([subject, lines]) => [
+      ...labelled(page, '  ', printable(subject)).map(page.paint.bold),
+      ...lines,
+    ]),
     ...(left > 0 ? [`  and ${count(left)} more; --json lists them all`] : []),
   ];
 }

@@ -15,7 +15,7 @@ import {
   VERDICT_PAINT,
 } from './facts.ts';
 import { count, counted } from './figures.ts';
-import { labelled, sections, type Page } from './page.ts';
+import { indented, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countOutcomes, verdictCounts } from './tally.ts';
 
@@ -108,7 +108,7 @@ function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
   const others = parts.filter(({ outcome }) => outcome !== undefined && outcome.verdict !== GOOD_OUTCOME);
   const left = others.length - MAX_PARTS;
   return [
-    `  ${summary}${unknown === 0 ? '' : `, ${count(unknown)} not read`}`,
+    ...indented(page, `${summary}${unknown === 0 ? '' : `, ${count(unknown)} not read`}`),
     ...others.slice(0, MAX_PARTS).flatMap((part) => outcomeLine(page, part)),
     ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
   ];

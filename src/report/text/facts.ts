@@ -9,7 +9,7 @@ import type {
   Verdict,
 } from '../../verify/report.ts';
 import { count, counted, percent, shortId, size } from './figures.ts';
-import { indented, labelled, type Page } from './page.ts';
+import { indented, labelled, wrap, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';
 
@@ -25,12 +25,15 @@ export const VERDICT_PAINT: Readonly<
   invalid: 'bad',
 };
 
-/** The first line: the verdict and what it is about. It is one line however long it is. */
+/** The first line: the verdict and what it is about. */
 export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
   const word = verdict.toUpperCase().replace('_', ' ');
-  return [`${page.paint[VERDICT_PAINT[verdict]](word)} ${text}`];
+  const [first = '', ...rest] = wrap(`${word} ${text}`, page.width - HEADLINE_INDENT);
+  const painted = page.paint[VERDICT_PAINT[verdict]](word) + first.slice(word.length);
+  return [painted, ...rest.map((line) => ' '.repeat(HEADLINE_INDENT) + line)];
 }
 
+const HEADLINE_INDENT = 2;
 const NAME_WIDTH = 16;
 
 /** One named fact, left out when it is not known. */

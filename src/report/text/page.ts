@@ -1,3 +1,5 @@
+import { columnsOf, takeColumns } from '../text-width.ts';
+
 /** Colours as an addition: what is said in colour is always said in words too. */
 export type Paint = Readonly<Record<'bold' | 'dim' | 'good' | 'bad' | 'caution', (text: string) => string>>;
 
@@ -18,30 +20,79 @@ export type Page = { readonly paint: Paint; readonly width: number };
 /** Lines of one section under its title; a section without lines is left out. */
 export type Section = { readonly title: string; readonly lines: readonly string[] };
 
-/** Words in lines of at most `width` characters. A longer word stays whole, so that it can be copied. */
+/**
+ * Breaks text into lines of at most `width` cells, between words where possible. Without this, a long word would wrap
+ * to the first column of the terminal, where it could pass for a line of ours.
+ */
 export function wrap(text: string, width: number): string[] {
+  if (width === Infinity) return [text];
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
+    const joined = line === '' ? word : `${line} ${word}`;
+    if (columnsOf(joined) <= width) {
+      line = joined;
+      continue;
     }
+    if (line !== '') lines.push(line);
+    const pieces = breakWord(word, width);
+    lines.push(...pieces.slice(0, -1));
+    line = pieces.at(-1) ?? '';
   }
   return [...lines, line];
 }
 
-/** Wrapped text after a label, all lines beginning in the same column. `label` is given as long as it is shown. */
+function breakWord(word: string, width: number): string[] {
+  const pieces: string[] = [];
+  let rest = word;
+  while (columnsOf(rest) > width) {
+    const piece = takeColumns(rest, Math.max(width, MIN_PIECE));
+    pieces.push(piece);
+    rest = rest.slice(piece.length);
+  }
+  return [...pieces, rest];
+}
+
+/** Room for one wide character. */
+const MIN_PIECE = 2;
+const FOLD_INDENT = 4;
+
+/**
+ * Wraps text after a label, all lines beginning in the same column. A word that is too long for that column starts below
+ * the label, so that key ids and paths stay in one piece where they fit. `label` is given as long as it is shown.
+ */
 export function labelled(
   page: Page,
   label: string,
   text: string,
   paint: (label: string) => string = plain,
 ): string[] {
-  const column = ' '.repeat(label.length);
-  return wrap(text, page.width - label.length).map((line, i) => (i === 0 ? paint(label) : column) + line);
+  const column = columnsOf(label);
+  const room = page.width - column;
+  const hanging = hangingIndentOf(label);
+  if (column > hanging && text.split(' ').some((word) => columnsOf(word) > room)) {
+    const below = wrap(text, page.width - hanging).map((line) => ' '.repeat(hanging) + line);
+    return label.trim() === '' ? below : [paint(label.trimEnd()), ...below];
+  }
+  return wrap(text, room).map((line, i) => (i === 0 ? paint(label) : ' '.repeat(column)) + line);
+}
+
+const hangingIndentOf = (label: string): number => {
+  const words = label.trimStart();
+  return words === '' ? 4 : label.length - words.length + 2;
+};
+
+/** Folds each line that is wider than `width`, with the rest indented. */
+export const foldLines = (text: string, width: number): string =>
+  text
+    .split('\n')
+    .map((line) => (columnsOf(line) <= width ? line : foldLine(line, width)))
+    .join('\n');
+
+function foldLine(line: string, width: number): string {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  const [first = '', ...rest] = wrap(line.slice(indent.length), width - indent.length - FOLD_INDENT);
+  return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join('\n');
 }
 
 /** A paragraph with every line indented. */

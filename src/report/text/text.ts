@@ -6,7 +6,7 @@ import { attestationText, bundleText, toolSourceText } from './single.ts';
 export type TextOptions = {
   /** Adds colours of the terminal; nothing is said in colour alone. Default false. */
   readonly color?: boolean;
-  /** Columns. Default 80; at least 40 are used. */
+  /** Columns of the terminal; longer lines are folded. Default 80, at least 20; `Infinity` does not fold. */
   readonly width?: number;
 };
 
@@ -20,7 +20,7 @@ export function renderText(report: Report, options: TextOptions = {}): string {
 }
 
 export function pageOf({ color = false, width = 80 }: TextOptions): Page {
-  return { paint: color ? COLOURS : NO_COLOURS, width: Math.max(40, width) };
+  return { paint: color ? COLOURS : NO_COLOURS, width: Math.max(20, width) };
 }
 
 function linesOf(page: Page, report: Report): string[] {

@@ -35,8 +35,11 @@ it('shortens digests only', () => {
   expect(shortId('my-key')).toBe('my-key');
 });
 
-it('wraps words and keeps a longer one whole', () => {
+it('wrap breaks lines between words, and breaks a word that is wider than the line', () => {
   expect(wrap('aa bb cc', 5)).toEqual(['aa bb', 'cc']);
-  expect(wrap('a verylongword b', 5)).toEqual(['a', 'verylongword', 'b']);
+  expect(wrap('a verylongword b', 5)).toEqual(['a', 'veryl', 'ongwo', 'rd b']);
+  expect(wrap('漢字漢字', 5)).toEqual(['漢字', '漢字']);
+  expect(wrap('12345', 5)).toEqual(['12345']);
+  expect(wrap('123456', 5)).toEqual(['12345', '6']);
   expect(wrap('', 5)).toEqual(['']);
 });

@@ -124,7 +124,7 @@ describe('the report of an export', () => {
   });
 
   it('shows the fingerprint of the trust store, or that there was none', () => {
-    expect(renderText(exportReport())).toContain(`trust store     ${DIGEST}\n                  with 2 keys`);
+    expect(renderText(exportReport())).toContain(`trust store\n    ${DIGEST}\n                  with 2 keys`);
     const { trust: _trust, ...without } = exportReport();
     expect(renderText(without)).toContain('trust store     none given');
   });
@@ -149,8 +149,8 @@ describe('findings', () => {
     expect(order[0]).toBeGreaterThan(0);
     expect(text).toContain('to do: Mirror the export again');
     expect(text).toContain('evidence_000000000002 parts/evidence_000000000002.zip');
-    expect(text).toContain(`expected ${DIGEST}`);
-    expect(text).toContain('actual   sha256:cdcd');
+    expect(text).toContain(`expected\n        ${DIGEST}\n`);
+    expect(text).toContain('actual\n        sha256:cdcd');
   });
 
   it('end with the failures once more, one line each', () => {

@@ -7,7 +7,7 @@ import {
   type LogFormat,
   type LogLevel,
 } from '../../../server/index.ts';
-import { say, type Cli } from '../../cli.ts';
+import { sayLines, type Cli } from '../../cli.ts';
 
 export type LogOptions = { readonly logLevel: LogLevel; readonly logFormat?: LogFormat };
 
@@ -39,6 +39,6 @@ export function logging(cli: Cli, { logLevel, logFormat }: LogOptions): Logging 
   return {
     log,
     announce: async (words, event, facts = {}) =>
-      format === 'text' ? say(cli, words) : log({ level: 'info', event, facts }),
+      format === 'text' ? sayLines(cli, words) : log({ level: 'info', event, facts }),
   };
 }

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
-import type { Cli } from '../../cli.ts';
+import { printable } from '../../../report/index.ts';
+import { writeFolded, type Cli } from '../../cli.ts';
 import { COMMANDS } from '../../commands.ts';
 import type { ExitCode } from './exit.ts';
 import { failureJson, failureOf, failureText } from './failure.ts';
@@ -10,8 +11,8 @@ export async function failed(thrown: unknown, argv: readonly string[], cli: Cli)
   const error = thrown instanceof CommanderError ? await usage(thrown, argv, cli) : thrown;
   const failure = failureOf(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(failureJson(failure));
-  if (cli.eventsOnStderr !== true) await cli.stderr.write(failureText(failure));
-  if (cli.env['DRILLPROOF_DEBUG'] === '1') await cli.stderr.write(stackOf(error));
+  if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, failureText(failure));
+  if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, stackOf(error));
   return failure.exit;
 }
 
@@ -24,7 +25,8 @@ async function usage(error: CommanderError, argv: readonly string[], cli: Cli): 
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const cause = error.cause === undefined ? '' : `caused by ${stackOf(error.cause)}`;
-  return `${error.stack ?? error.message}\n${cause}`;
+  const lines = (error.stack ?? error.message).split('\n').map((line) => `  ${printable(line)}\n`);
+  return `${lines.join('')}${cause}`;
 }
 
 // Asked on the raw words, because the words may be what could not be parsed.

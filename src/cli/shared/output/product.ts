@@ -1,5 +1,5 @@
 import { stableJson } from '../../../report/index.ts';
-import type { Cli } from '../../cli.ts';
+import { writeFolded, type Cli } from '../../cli.ts';
 import { writeOutputFile, type WriteOptions } from './output-file.ts';
 
 /** Writes the product of a command: JSON of these members, or the text. */
@@ -8,7 +8,8 @@ export async function writeProduct(
   json: Readonly<Record<string, unknown>>,
   text: string,
 ): Promise<void> {
-  await cli.stdout.write(cli.format === 'json' ? stableJson({ schemaVersion: 1, ...json }) : text);
+  if (cli.format === 'json') await cli.stdout.write(stableJson({ schemaVersion: 1, ...json }));
+  else await writeFolded(cli.stdout, text);
 }
 
 /** Writes bytes to a file, or to standard output for `-`. */

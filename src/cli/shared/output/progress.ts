@@ -67,7 +67,7 @@ export function createProgress(
       show();
     },
     phase: (next) => void (meter = new Meter(next, things, cli.now())),
-    note: (line) => view.note(printable(line)),
+    note: (line) => view.note(line),
     end() {
       stop();
       view.clear();
@@ -87,7 +87,7 @@ function onTerminal({ stderr }: Cli): View {
     // The last column stays empty: what is written there makes some terminals go to the next line.
     show: (picture) =>
       painter.draw(screenLines(picture, { columns: stderr.columns - 1, rows: stderr.rows - 1 })),
-    note: (line) => painter.above(line),
+    note: (line) => painter.above(printable(line)),
     clear: () => painter.clear(),
   };
 }

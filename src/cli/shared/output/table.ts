@@ -1,14 +1,12 @@
 import { printable } from '../../../report/index.ts';
+import { columnsOf, padEnd } from '../../../report/text-width.ts';
 
-/** Columns under a heading, as wide as their widest cell; cells are escaped. Nothing for no rows. */
+/** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heading, ...rows.map((row) => row.map(printable))];
-  const widths = heading.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = heading.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
   const lines = cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
+    ['', ...row.map((cell, column) => padEnd(cell, widths[column] ?? 0))].join('  ').trimEnd(),
   );
   return rows.length === 0 ? '' : `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
 import type { Output } from '../../cli.ts';
-import { columnsOf } from './text-width.ts';
+import { columnsOf } from '../../../report/text-width.ts';
 
 const TO_END_OF_LINE = '\u001B[K';
 const TO_END_OF_SCREEN = '\u001B[J';

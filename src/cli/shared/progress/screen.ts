@@ -2,7 +2,7 @@ import { count, percent, size } from '../../../report/text/figures.ts';
 import { printable } from '../../../report/index.ts';
 import { timeSpan } from '../options/quantities.ts';
 import type { Figures, Picture } from './meter.ts';
-import { clipEnd, clipStart, columnsOf, padEnd } from './text-width.ts';
+import { clipEnd, clipStart, columnsOf, padEnd } from '../../../report/text-width.ts';
 
 /** The part of a terminal that lines may take. */
 export type Room = { readonly columns: number; readonly rows: number };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Meter, type Figures, type Part } from '../../../../src/cli/shared/progress/meter.ts';
 import { Rate } from '../../../../src/cli/shared/progress/rate.ts';
 import { plainLine, screenLines } from '../../../../src/cli/shared/progress/screen.ts';
-import { columnsOf } from '../../../../src/cli/shared/progress/text-width.ts';
+import { columnsOf } from '../../../../src/report/text-width.ts';
 
 const meterOf = (): Meter => new Meter('mirrored', 'files', 0);
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipEnd, clipStart, columnsOf, padEnd } from '../../../../src/cli/shared/progress/text-width.ts';
+import { clipEnd, clipStart, columnsOf, padEnd } from '../../src/report/text-width.ts';
 
 /** Every assigned code point with its East Asian width and category, as the Unicode database of Python has them. */
 const UNICODE = `

@@ -23,20 +23,21 @@ export function columnsOf(text: string): number {
 /** A text in at most so many columns: the beginning of one that is longer, and `…`. */
 export function clipEnd(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  return columns < 1 ? '' : `${taken(text, columns - 1)}${ELLIPSIS}`;
+  return columns < 1 ? '' : `${takeColumns(text, columns - 1)}${ELLIPSIS}`;
 }
 
 /** Likewise with the end of a longer text, where names differ. */
 export function clipStart(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  return columns < 1 ? '' : `${ELLIPSIS}${reversed(taken(reversed(text), columns - 1))}`;
+  return columns < 1 ? '' : `${ELLIPSIS}${reversed(takeColumns(reversed(text), columns - 1))}`;
 }
 
 /** A text with blanks behind it, so that it takes exactly so many columns, unless it takes more. */
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
-function taken(text: string, columns: number): string {
+/** The beginning of a text that takes at most so many columns. */
+export function takeColumns(text: string, columns: number): string {
   let left = columns;
   let end = 0;
   for (const character of text) {

@@ -1,0 +1,208 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { failureText } from '../../src/cli/shared/output/failure.ts';
+import { facts, table } from '../../src/cli/shared/output/table.ts';
+import { diffReports } from '../../src/report/diff.ts';
+import { decisionRenderers, printable, renderers } from '../../src/report/index.ts';
+import { createSummary } from '../../src/report/merge/summary.ts';
+import { renderDiff } from '../../src/report/text/diff.ts';
+import { renderLine } from '../../src/report/text/line.ts';
+import { foldLines } from '../../src/report/text/page.ts';
+import { renderSummary } from '../../src/report/text/summary.ts';
+import { renderSummaryReport } from '../../src/report/text/vsa.ts';
+import { columnsOf } from '../../src/report/text-width.ts';
+import type { Report } from '../../src/verify/report.ts';
+import { NO, UNSURE, YES } from './decision/makers.ts';
+import { hostileText, UNSAFE } from './hostile.ts';
+import {
+  attestationReport,
+  coverage,
+  DIGEST,
+  exportReport,
+  failedPart,
+  localReport,
+  part,
+  SIGNER,
+  toolSourceReport,
+} from './makers.ts';
+
+/** Members whose values are words of this program, whatever the evidence says. */
+const OWN = new Set(['kind', 'result', 'code', 'class', 'severity', 'state', 'completeness', 'depth']);
+const OWN_TOO = new Set([
+  'provenance',
+  'trust',
+  'rule',
+  'answer',
+  'in',
+  'findings',
+  'checks',
+  'digest',
+  'fingerprint',
+  'action',
+]);
+
+/** The same value with other text wherever text from evidence can stand. */
+function replaceText<T>(value: T, text: string, name?: string): T;
+function replaceText(value: unknown, text: string, name = ''): unknown {
+  if (typeof value === 'string') return OWN.has(name) || OWN_TOO.has(name) ? value : text;
+  if (Array.isArray(value)) return value.map((item: unknown) => replaceText(item, text, name));
+  if (typeof value !== 'object' || value === null) return value;
+  if ('proves' in value) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => [
+      member,
+      isOwnWord(member, inner, value) ? inner : replaceText(inner, text, member),
+    ]),
+  );
+}
+
+/** The verdict of evidence is a word of ours, the verdict of a drill is not; nor is the id of anything but a check. */
+const isOwnWord = (member: string, inner: unknown, owner: object): boolean =>
+  (member === 'verdict' && !('drillId' in owner)) ||
+  (member === 'id' && 'state' in owner && typeof inner === 'string');
+
+// Every piece of these begins with a character that no line of ours begins with.
+const column0 = fc
+  .array(
+    fc.constantFrom(
+      'Ж',
+      'ЖVERIFIED',
+      '漢字',
+      ' ',
+      '\u00A0',
+      '\u2800',
+      '\u034F',
+      '\n',
+      '\r',
+      'Ж'.repeat(90),
+      '漢'.repeat(60),
+    ),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  )
+  .map((pieces) => `Ж${pieces.join('')}`);
+const untrusted = fc.oneof(column0, hostileText);
+const widths = fc.constantFrom(20, 41, 80, 120, Infinity);
+
+const REPORTS: readonly Report[] = [
+  exportReport({
+    verdict: 'failed',
+    parts: [
+      part(1),
+      part(2, { outcome: { drillId: 'd', targetId: 't', status: 's', verdict: 'failed' } }),
+      failedPart(3),
+    ],
+    localReports: [localReport(), localReport({ verdict: 'failed' })],
+    coverage: coverage({ coveredBytes: 1, uncovered: ['notes.txt'], mirrorFiles: ['SHA256SUMS'] }),
+    signer: SIGNER,
+  }),
+  exportReport(),
+  part(1),
+  failedPart(1),
+  attestationReport({ signer: SIGNER }),
+  toolSourceReport(),
+];
+
+function summaryOf(text: string) {
+  const collector = createSummary();
+  for (const report of REPORTS)
+    if (report.kind === 'export' || report.kind === 'bundle')
+      collector.add({ path: text, passed: false, report: replaceText(report, text) });
+  collector.add({ path: text, passed: false, failure: { code: 'io.NOT_FOUND' } });
+  return collector;
+}
+
+const vsaReport = (text: string) =>
+  renderSummaryReport.bind(undefined, {
+    schemaVersion: 1,
+    kind: 'summary',
+    result: 'not_judged',
+    asOfMs: 0,
+    keys: [DIGEST],
+    findings: replaceText(failedPart(1).findings, text),
+  });
+
+/** Everything that is laid out for a terminal. */
+function screensOf(text: string, width: number): readonly string[] {
+  const look = { width };
+  const fold = (lines: string): string => foldLines(lines, width);
+  return [
+    ...REPORTS.map((report) => renderers.text(replaceText(report, text), look)),
+    ...REPORTS.flatMap((report) =>
+      report.kind === 'export' || report.kind === 'bundle'
+        ? [renderLine(replaceText(report, text), text, look)]
+        : [],
+    ),
+    ...[YES, NO, UNSURE].map((decision) => decisionRenderers.text(replaceText(decision, text), look)),
+    renderSummary(summaryOf(text), look),
+    renderDiff(
+      diffReports({ kind: 'export', parts: [{ path: text, verdict: text }] }, { [text]: text }),
+      look,
+    ),
+    vsaReport(text)(look),
+    fold(
+      failureText({
+        code: 'io.NOT_FOUND',
+        message: text,
+        action: text,
+        path: text,
+        exit: 3,
+        details: { issues: [{ path: text, message: text }] },
+      }),
+    ),
+    fold(table(['A', 'B'], [[text, text]])),
+    fold(facts([['name', text]])),
+    fold(`drillproof: ${printable(text)}`),
+  ];
+}
+
+/** Everything that programs read. */
+const documentsOf = (text: string): readonly string[] => [
+  ...REPORTS.map((report) => renderers.json(replaceText(report, text))),
+  ...Object.entries(decisionRenderers)
+    .filter(([format]) => format !== 'text')
+    .flatMap(([, render]) => [YES, NO, UNSURE].map((decision) => render(replaceText(decision, text)))),
+];
+
+describe('a rendering of hostile text', () => {
+  it('has no line on a terminal that begins with untrusted text or reaches the first column by wrapping', () => {
+    fc.assert(
+      fc.property(column0, widths, (text, width) => {
+        for (const screen of screensOf(text, width))
+          for (const line of screen.split('\n')) {
+            expect(line).not.toMatch(/^[Ж漢字\\]/u);
+            if (/[Ж漢]/u.test(line) && columnsOf(line) > width) expect(line).toBe('');
+          }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('has no line in a format for programs that begins with untrusted text', () => {
+    fc.assert(
+      fc.property(column0, (text) => {
+        for (const document of documentsOf(text)) expect(document).not.toMatch(/^[Ж漢字\\]/mu);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('contains no unescaped unsafe character in any format', () => {
+    fc.assert(
+      fc.property(untrusted, widths, (text, width) => {
+        for (const rendering of [...screensOf(text, width), ...documentsOf(text)])
+          expect(rendering.replaceAll('\n', '')).not.toMatch(UNSAFE);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('keeps a key id in one piece at 80 columns', () => {
+    const text = renderers.text(exportReport({ signer: SIGNER, trust: { fingerprint: DIGEST, keys: 1 } }), {
+      width: 80,
+    });
+    expect(text).toContain(DIGEST);
+  });
+});
