@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -29,6 +29,7 @@ import {
   world,
   type World,
 } from '../server/make.ts';
+import { isDeep } from '../support/deep.ts';
 
 const page = readFileSync('docs/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
@@ -66,164 +67,164 @@ describe('docs/server.md', () => {
   });
 });
 
-const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+if (isDeep) {
+  describe('the example of nginx (needs nginx)', () => {
+    let here: World;
+    let all: string;
+    let listening: Listening;
+    let nginx: ChildProcess;
+    let folder: string;
+    let port: number;
+    let bytes: Uint8Array;
+    const lines: string[] = [];
 
-describe.skipIf(!hasNginx)('the example of nginx (needs nginx)', () => {
-  let here: World;
-  let all: string;
-  let listening: Listening;
-  let nginx: ChildProcess;
-  let folder: string;
-  let port: number;
-  let bytes: Uint8Array;
-  const lines: string[] = [];
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'drillproof-nginx-'));
-    here = await world();
-    await tenants(here);
-    all = await token(here);
-    bytes = await part(1, { padding: 8 * 1024 * 1024 });
-    await ingestedExport(here, { parts: [bytes] });
-    port = await freePort();
-    const log = createLog({
-      level: 'debug',
-      format: 'json',
-      write: (line) => lines.push(line),
-      now: Date.now,
-    });
-    const { store, blobs, clock } = here;
-    const publicUrl = `https://control.example:${port}`;
-    const options = { store, blobs, now: () => clock.nowMs, log, publicUrl, trustProxy: true };
-    listening = await listen(createControl(options));
-    startNginx();
-    await untilUp();
-  });
-  afterAll(async () => {
-    nginx?.kill('SIGTERM');
-    if (nginx?.exitCode === null) await once(nginx, 'exit');
-    await listening?.close();
-    await here?.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  async function untilUp(): Promise<void> {
-    for (let tries = 0; tries < 100; tries++) {
-      const up = await get('/healthz').catch(() => undefined);
-      if (up?.status === 200) return;
-      await sleep(50);
-    }
-    throw new Error('nginx does not serve');
-  }
-
-  /** The example as it is written, but for the port, the address behind it, and where its files lie. */
-  function startNginx(): void {
-    const [pem, key] = [join(folder, 'control.example.pem'), join(folder, 'control.example.key')];
-    const subject = ['-subj', '/CN=control.example', '-addext', 'subjectAltName=DNS:control.example'];
-    const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-    execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', pem, ...subject], { stdio: 'ignore' });
-    const changes: [string, string][] = [
-      ['127.0.0.1:8080', `127.0.0.1:${listening.port}`],
-      ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
-      ['/etc/ssl/control.example.pem', pem],
-      ['/etc/ssl/control.example.key', key],
-      ['/var/log/nginx/drillproof.log', join(folder, 'access.log')],
-    ];
-    let text = config;
-    for (const [written, here_] of changes) {
-      expect(text.split(written)).toHaveLength(2);
-      text = text.replace(written, here_);
-    }
-    writeFileSync(join(folder, 'drillproof.conf'), text);
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (name) => `${name}_temp_path ${join(folder, name)};`,
-    );
-    const main = `daemon off; ${process.getuid?.() === 0 ? 'user root;' : ''} pid ${join(folder, 'pid')};
-      error_log stderr; events {} http { ${temporary.join(' ')} include ${join(folder, 'drillproof.conf')}; }`;
-    writeFileSync(join(folder, 'nginx.conf'), main);
-    nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
-  }
-
-  type Asked = {
-    readonly method?: string;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: Uint8Array | string;
-  };
-  type Answer = { status: number; headers: Record<string, unknown>; body: Buffer };
-
-  function get(path: string, options: Asked = {}): Promise<Answer> {
-    const { body, headers, ...rest } = options;
-    const ca = readFileSync(join(folder, 'control.example.pem'));
-    const where = { host: '127.0.0.1', port, servername: 'control.example', ca, path };
-    const sent = { host: 'control.example', authorization: `Bearer ${all}`, ...headers };
-    return new Promise((resolve, reject) => {
-      const asking = request({ ...where, headers: sent, ...rest }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: Buffer.concat(chunks),
-          }),
-        );
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'drillproof-nginx-'));
+      here = await world();
+      await tenants(here);
+      all = await token(here);
+      bytes = await part(1, { padding: 8 * 1024 * 1024 });
+      await ingestedExport(here, { parts: [bytes] });
+      port = await freePort();
+      const log = createLog({
+        level: 'debug',
+        format: 'json',
+        write: (line) => lines.push(line),
+        now: Date.now,
       });
-      asking.on('error', reject).end(body);
+      const { store, blobs, clock } = here;
+      const publicUrl = `https://control.example:${port}`;
+      const options = { store, blobs, now: () => clock.nowMs, log, publicUrl, trustProxy: true };
+      listening = await listen(createControl(options));
+      startNginx();
+      await untilUp();
     });
-  }
-  const json = ({ body }: Answer): unknown => JSON.parse(String(body));
-
-  it('serves reads, whole downloads and ranges over TLS', async () => {
-    const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
-    evidenceExportSchema.parse(json(await get(path)));
-    const whole = await get(`${path}/parts/${id('evidence', 1)}`);
-    expect(digestOf(whole.body)).toBe(digestOf(bytes));
-    const range = await get(`${path}/parts/${id('evidence', 1)}`, { headers: { range: 'bytes=5-9' } });
-    expect([range.status, range.body]).toEqual([206, Buffer.from(bytes.subarray(5, 10))]);
-  });
-
-  it('lets an upload through, at an address that leads back to it', async () => {
-    const build = await buildArchive();
-    const artifactDigest = digestOf(build.bytes);
-    const begun = await get(`/v1/projects/${PROJECT}/build-uploads`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': 'key-00000001' },
-      body: JSON.stringify({ buildHash: build.buildHash, artifactDigest, bytes: build.bytes.length }),
+    afterAll(async () => {
+      nginx?.kill('SIGTERM');
+      if (nginx?.exitCode === null) await once(nginx, 'exit');
+      await listening?.close();
+      await here?.close();
+      rmSync(folder, { recursive: true });
     });
-    const { uploadUrl, headers } = buildUploadSchema.parse(json(begun));
-    const address = new URL(uploadUrl);
-    expect(address.origin).toBe(`https://control.example:${port}`);
-    const sent = { ...headers, 'content-length': String(build.bytes.length) };
-    const put = await get(address.pathname + address.search, {
-      method: 'PUT',
-      headers: sent,
-      body: build.bytes,
+
+    async function untilUp(): Promise<void> {
+      for (let tries = 0; tries < 100; tries++) {
+        const up = await get('/healthz').catch(() => undefined);
+        if (up?.status === 200) return;
+        await sleep(50);
+      }
+      throw new Error('nginx does not serve');
+    }
+
+    /** The example as it is written, but for the port, the address behind it, and where its files lie. */
+    function startNginx(): void {
+      const [pem, key] = [join(folder, 'control.example.pem'), join(folder, 'control.example.key')];
+      const subject = ['-subj', '/CN=control.example', '-addext', 'subjectAltName=DNS:control.example'];
+      const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
+      execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', pem, ...subject], { stdio: 'ignore' });
+      const changes: [string, string][] = [
+        ['127.0.0.1:8080', `127.0.0.1:${listening.port}`],
+        ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
+        ['/etc/ssl/control.example.pem', pem],
+        ['/etc/ssl/control.example.key', key],
+        ['/var/log/nginx/drillproof.log', join(folder, 'access.log')],
+      ];
+      let text = config;
+      for (const [written, here_] of changes) {
+        expect(text.split(written)).toHaveLength(2);
+        text = text.replace(written, here_);
+      }
+      writeFileSync(join(folder, 'drillproof.conf'), text);
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (name) => `${name}_temp_path ${join(folder, name)};`,
+      );
+      const main = `daemon off; ${process.getuid?.() === 0 ? 'user root;' : ''} pid ${join(folder, 'pid')};
+      error_log stderr; events {} http { ${temporary.join(' ')} include ${join(folder, 'drillproof.conf')}; }`;
+      writeFileSync(join(folder, 'nginx.conf'), main);
+      nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
+    }
+
+    type Asked = {
+      readonly method?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: Uint8Array | string;
+    };
+    type Answer = { status: number; headers: Record<string, unknown>; body: Buffer };
+
+    function get(path: string, options: Asked = {}): Promise<Answer> {
+      const { body, headers, ...rest } = options;
+      const ca = readFileSync(join(folder, 'control.example.pem'));
+      const where = { host: '127.0.0.1', port, servername: 'control.example', ca, path };
+      const sent = { host: 'control.example', authorization: `Bearer ${all}`, ...headers };
+      return new Promise((resolve, reject) => {
+        const asking = request({ ...where, headers: sent, ...rest }, (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: Buffer.concat(chunks),
+            }),
+          );
+        });
+        asking.on('error', reject).end(body);
+      });
+    }
+    const json = ({ body }: Answer): unknown => JSON.parse(String(body));
+
+    it('serves reads, whole downloads and ranges over TLS', async () => {
+      const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
+      evidenceExportSchema.parse(json(await get(path)));
+      const whole = await get(`${path}/parts/${id('evidence', 1)}`);
+      expect(digestOf(whole.body)).toBe(digestOf(bytes));
+      const range = await get(`${path}/parts/${id('evidence', 1)}`, { headers: { range: 'bytes=5-9' } });
+      expect([range.status, range.body]).toEqual([206, Buffer.from(bytes.subarray(5, 10))]);
     });
-    expect(put.status).toBe(200);
-    const source = `/v1/projects/${PROJECT}/builds/${build.buildHash}/tools/source?packageId=greeter`;
-    toolSourceSchema.parse(json(await get(source)));
-    const signature = address.searchParams.get('signature') ?? 'none';
-    await expect.poll(() => readFileSync(join(folder, 'access.log'), 'utf8')).toContain('PUT');
-    expect(readFileSync(join(folder, 'access.log'), 'utf8')).not.toContain(signature);
-    expect(lines.join('')).not.toContain(signature);
-  });
 
-  it('tells whom it serves, whatever the client claims', async () => {
-    const answer = await get('/healthz', { headers: { 'x-forwarded-for': '203.0.113.9' } });
-    const correlationId = answer.headers['x-correlation-id'];
-    const entry = () =>
-      lines
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .find((one) => one['correlationId'] === correlationId);
-    await expect.poll(entry).toMatchObject({ client: '127.0.0.1' });
-  });
+    it('lets an upload through, at an address that leads back to it', async () => {
+      const build = await buildArchive();
+      const artifactDigest = digestOf(build.bytes);
+      const begun = await get(`/v1/projects/${PROJECT}/build-uploads`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'key-00000001' },
+        body: JSON.stringify({ buildHash: build.buildHash, artifactDigest, bytes: build.bytes.length }),
+      });
+      const { uploadUrl, headers } = buildUploadSchema.parse(json(begun));
+      const address = new URL(uploadUrl);
+      expect(address.origin).toBe(`https://control.example:${port}`);
+      const sent = { ...headers, 'content-length': String(build.bytes.length) };
+      const put = await get(address.pathname + address.search, {
+        method: 'PUT',
+        headers: sent,
+        body: build.bytes,
+      });
+      expect(put.status).toBe(200);
+      const source = `/v1/projects/${PROJECT}/builds/${build.buildHash}/tools/source?packageId=greeter`;
+      toolSourceSchema.parse(json(await get(source)));
+      const signature = address.searchParams.get('signature') ?? 'none';
+      await expect.poll(() => readFileSync(join(folder, 'access.log'), 'utf8')).toContain('PUT');
+      expect(readFileSync(join(folder, 'access.log'), 'utf8')).not.toContain(signature);
+      expect(lines.join('')).not.toContain(signature);
+    });
 
-  it('keeps to itself what is for operators', async () => {
-    for (const path of ['/metrics', '/readyz']) expect((await get(path)).status).toBe(404);
-    expect((await fetch(`${listening.url}/metrics`)).status).toBe(200);
+    it('tells whom it serves, whatever the client claims', async () => {
+      const answer = await get('/healthz', { headers: { 'x-forwarded-for': '203.0.113.9' } });
+      const correlationId = answer.headers['x-correlation-id'];
+      const entry = () =>
+        lines
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .find((one) => one['correlationId'] === correlationId);
+      await expect.poll(entry).toMatchObject({ client: '127.0.0.1' });
+    });
+
+    it('keeps to itself what is for operators', async () => {
+      for (const path of ['/metrics', '/readyz']) expect((await get(path)).status).toBe(404);
+      expect((await fetch(`${listening.url}/metrics`)).status).toBe(200);
+    });
   });
-});
+}
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {

@@ -5,8 +5,9 @@ import { policyDigest, type Policy } from '../../src/policy/policy.ts';
 import type { BundleReport } from '../../src/verify/report.ts';
 import { anyInputs, anyRules, exportOfParts } from './arbitrary.ts';
 import { AS_OF, decide, documentOf, found, type Rules } from './make.ts';
+import { tries } from '../support/deep.ts';
 
-const RUNS = { numRuns: Number(process.env['DRILLPROOF_TEST_RUNS'] ?? 500) };
+const RUNS = { numRuns: tries(50, 500) };
 const RANK = { yes: 0, could_not_tell: 1, no: 1 } as const;
 const isYes = ({ answer }: Decision): boolean => RANK[answer] === 0;
 

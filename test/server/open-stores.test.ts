@@ -1,16 +1,13 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, openStores, placesOf } from '../../src/server/index.ts';
-import { testPostgres } from '../support/postgres.ts';
-import { testS3 } from '../support/s3.ts';
+import { isDeep } from '../support/deep.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { startS3 } from '../support/s3.ts';
 import { ORG, stream, temporaryFolder } from './make.ts';
 import { codeOf } from './thrown.ts';
-
-const postgres = await testPostgres();
-const s3 = await testS3();
-afterAll(() => s3?.stop());
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -176,47 +173,47 @@ it('the embedded pair takes no notice of the environment', async () => {
   expect(places.folders).toEqual([folder]);
 });
 
-describe.skipIf(postgres === undefined)('with PostgreSQL', () => {
-  if (postgres === undefined) return;
+if (isDeep) {
+  const [postgres, s3] = [await startPostgres(), await startS3()];
 
-  it('keeps the rows there and the blobs in the data folder', async () => {
-    await roundTrip({ DATABASE_URL: await postgres.database() }, folder);
-    expect((await readdir(folder)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
+  describe('with PostgreSQL', () => {
+    it('keeps the rows there and the blobs in the data folder', async () => {
+      await roundTrip({ DATABASE_URL: await postgres.database() }, folder);
+      expect((await readdir(folder)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
+    });
+
+    it('refuses a database that does not answer, in one line without the password', async () => {
+      const env = { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' };
+      expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
+      expect(await lineOf(opened(env))).toMatch(/^(?!.*hunter2)[^\n]+$/);
+    });
+
+    it('refuses a newer schema', async () => {
+      const DATABASE_URL = await postgres.database();
+      await opened({ DATABASE_URL });
+      await postgres.query(DATABASE_URL, "UPDATE meta SET value = '9999' WHERE name = 'schema_version'");
+      expect(await codeOf(opened({ DATABASE_URL }))).toBe('server.CONFIG_INVALID');
+    });
   });
 
-  it('refuses a database that does not answer, in one line without the password', async () => {
-    const env = { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' };
-    expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
-    expect(await lineOf(opened(env))).toMatch(/^(?!.*hunter2)[^\n]+$/);
+  describe('with S3', () => {
+    it('keeps the blobs there and the rows in the data folder', async () => {
+      await roundTrip({ ...s3.env, BLOBS_URL: s3.url(await s3.bucket(), 'prefix') }, folder);
+      expect((await readdir(folder)).toSorted()).toEqual([MARKER, 'store.sqlite']);
+    });
+
+    it('refuses a bucket that does not exist', async () => {
+      const env = { ...s3.env, BLOBS_URL: s3.url('no-such-bucket') };
+      expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
+    });
   });
 
-  it('refuses a newer schema', async () => {
-    const DATABASE_URL = await postgres.database();
-    await opened({ DATABASE_URL });
-    await postgres.query(DATABASE_URL, "UPDATE meta SET value = '9999' WHERE name = 'schema_version'");
-    expect(await codeOf(opened({ DATABASE_URL }))).toBe('server.CONFIG_INVALID');
+  describe('with PostgreSQL and S3', () => {
+    it('makes no folder on this machine', async () => {
+      const BLOBS_URL = s3.url(await s3.bucket());
+      const env = { ...s3.env, DATABASE_URL: await postgres.database(), BLOBS_URL };
+      await roundTrip(env, join(folder, 'data'));
+      expect(await readdir(folder)).toEqual([]);
+    });
   });
-});
-
-describe.skipIf(s3 === undefined)('with S3', () => {
-  if (s3 === undefined) return;
-
-  it('keeps the blobs there and the rows in the data folder', async () => {
-    await roundTrip({ ...s3.env, BLOBS_URL: s3.url(await s3.bucket(), 'prefix') }, folder);
-    expect((await readdir(folder)).toSorted()).toEqual([MARKER, 'store.sqlite']);
-  });
-
-  it('refuses a bucket that does not exist', async () => {
-    const env = { ...s3.env, BLOBS_URL: s3.url('no-such-bucket') };
-    expect(await codeOf(opened(env))).toBe('server.CONFIG_INVALID');
-  });
-});
-
-describe.skipIf(postgres === undefined || s3 === undefined)('with PostgreSQL and S3', () => {
-  it('makes no folder on this machine', async () => {
-    const BLOBS_URL = s3!.url(await s3!.bucket());
-    const env = { ...s3!.env, DATABASE_URL: await postgres!.database(), BLOBS_URL };
-    await roundTrip(env, join(folder, 'data'));
-    expect(await readdir(folder)).toEqual([]);
-  });
-});
+}

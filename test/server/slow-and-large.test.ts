@@ -162,7 +162,7 @@ describe('a client that is slow', () => {
 });
 
 // Memory is measured in a process of its own: the attacker's is not to count.
-describe.skipIf(process.platform !== 'linux')('a request that is large', () => {
+describe('a request that is large', () => {
   let child: ReturnType<typeof spawn>;
   let port: number;
 

@@ -4,7 +4,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { fillPath, operations, type ControlCode } from '../../src/contract/index.ts';
 import { defaultLimits } from '../../src/server/index.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { testPostgres } from '../support/postgres.ts';
+import { isDeep, tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
 import { expectEnvelope } from './envelope.ts';
 import { goodRunner, operationOf, runnerOf, runOf, sessionOf, turnOf, workerOf } from './jobs/make.ts';
@@ -23,8 +23,7 @@ import {
 } from './make.ts';
 import { everyStore } from './worlds.ts';
 
-const postgres = await testPostgres();
-const RUNS = 25;
+const RUNS = tries(5, 25);
 const MAX_COMMANDS = 25;
 const TTL_MS = 7 * 24 * HOUR_MS;
 
@@ -330,8 +329,8 @@ const commands = fc.commands(
   { maxCommands: MAX_COMMANDS, size: 'max' },
 );
 
-for (const { name, absent, make } of everyStore(postgres)) {
-  describe.skipIf(absent)(`extensions, turns, reruns and uploads in any order, on ${name}`, () => {
+for (const { name, make } of await everyStore(isDeep)) {
+  describe(`extensions, turns, reruns and uploads in any order, on ${name}`, () => {
     const open: World[] = [];
     afterEach(async () => {
       for (const here of open.splice(0)) await here.close();

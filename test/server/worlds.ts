@@ -5,7 +5,7 @@ import {
   openPostgresStore,
   type LogEntry,
 } from '../../src/server/index.ts';
-import type { TestPostgres } from '../support/postgres.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { NOW_MS, temporaryFolder, world, type World } from './make.ts';
 
 /** A control plane on PostgreSQL, with its blobs in a folder of its own and a clock that the test moves. */
@@ -27,8 +27,12 @@ async function postgresWorld(postgres: TestPostgres): Promise<World> {
   return { server, store, blobs, admin, folder: path, log, requests, clock, close };
 }
 
-/** For `describe.each`: every kind of store, by its name, and how to make a control plane on it. */
-export const everyStore = (postgres: TestPostgres | undefined) => [
-  { name: 'the embedded store', absent: false, make: () => world() },
-  { name: 'PostgreSQL', absent: postgres === undefined, make: () => postgresWorld(postgres!) },
-];
+/** Every kind of store, by its name, and how to make a control plane on it; PostgreSQL in the deep run only. */
+export async function everyStore(
+  isDeep: boolean,
+): Promise<readonly { readonly name: string; readonly make: () => Promise<World> }[]> {
+  const embedded = { name: 'the embedded store', make: () => world() };
+  if (!isDeep) return [embedded];
+  const postgres = await startPostgres();
+  return [embedded, { name: 'PostgreSQL', make: () => postgresWorld(postgres) }];
+}

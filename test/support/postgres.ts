@@ -130,21 +130,16 @@ async function launch(
   return { user, password, port, database, schema, query, stop, start, remove };
 }
 
-/**
- * Starts PostgreSQL for the test file that calls this while it is collected, and stops it after its tests. Where it
- * does not start there is nothing, so that a suite can be skipped by name; under CI that is a failure instead.
- * `durable` makes it sync to disk; `settings` are further ones, as `name=value`.
- */
-export async function testPostgres(
-  options: { readonly durable?: boolean; readonly settings?: readonly string[] } = {},
-): Promise<TestPostgres | undefined> {
-  const { durable = false, settings = [] } = options;
-  try {
-    const { remove, ...server } = await launch([...(durable ? [] : QUICK), ...settings]);
-    afterAll(remove);
-    return server;
-  } catch (error) {
-    if (process.env['CI'] !== undefined) throw error;
-    return undefined;
-  }
+type Options = {
+  /** Makes it sync to disk. */
+  readonly durable?: boolean;
+  /** Further settings, as `name=value`. */
+  readonly settings?: readonly string[];
+};
+
+/** Starts PostgreSQL for the test file that calls this while it is collected, and stops it after its tests. */
+export async function startPostgres({ durable = false, settings = [] }: Options = {}): Promise<TestPostgres> {
+  const { remove, ...server } = await launch([...(durable ? [] : QUICK), ...settings]);
+  afterAll(remove);
+  return server;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll } from 'vitest';
 
 /** A real S3 server and what its two users need of the environment; the stranger may do nothing in our buckets. */
 export type TestS3 = {
@@ -18,7 +19,6 @@ export type TestS3 = {
   bucket(): Promise<string>;
   /** What BLOBS_URL is for a bucket, a prefix and further parameters. */
   url(bucket: string, prefix?: string, endpoint?: string): string;
-  stop(): Promise<void>;
 };
 
 const SCRIPT = fileURLToPath(new URL('s3-up.sh', import.meta.url));
@@ -56,17 +56,12 @@ async function start(): Promise<{ endpoint: string; stop: () => Promise<void> }>
 }
 
 /**
- * The S3 server of DRILLPROOF_TEST_S3, or one started for this file (about 15 s, as root, with Ceph installed).
- * Without either it is `undefined`, and the tests that need it are skipped; where CI is set they fail.
+ * The S3 server of DRILLPROOF_TEST_S3, or one started for the test file that calls this while it is collected (about
+ * 15 s, as root, with Ceph installed) and stopped after its tests.
  */
-export async function testS3(): Promise<TestS3 | undefined> {
+export async function startS3(): Promise<TestS3> {
   const given = process.env['DRILLPROOF_TEST_S3'];
-  const installed = await run('radosgw', ['--version']).then(
-    () => process.getuid?.() === 0,
-    () => false,
-  );
-  if (given === undefined && !installed && process.env['CI'] === undefined) return undefined;
-  const { endpoint, stop } = given === undefined ? await start() : { endpoint: given, stop: async () => {} };
+  const { endpoint, stop } = given === undefined ? await start() : { endpoint: given, stop: () => undefined };
   const client = new S3Client({
     endpoint,
     region: 'us-east-1',
@@ -74,6 +69,10 @@ export async function testS3(): Promise<TestS3 | undefined> {
     credentials: { accessKeyId: OWNER.AWS_ACCESS_KEY_ID, secretAccessKey: OWNER.AWS_SECRET_ACCESS_KEY },
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  afterAll(async () => {
+    client.destroy();
+    await stop();
   });
   return {
     endpoint,
@@ -87,9 +86,5 @@ export async function testS3(): Promise<TestS3 | undefined> {
     },
     url: (bucket, prefix = '', at = endpoint) =>
       `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(at)}`,
-    async stop() {
-      client.destroy();
-      await stop();
-    },
   };
 }

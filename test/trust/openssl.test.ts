@@ -7,10 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 import { createSigner, importPublicKey, publicKeyPem, verifySignature } from '../../src/trust/index.ts';
 import { implementations, integers, scalarOf } from './makers.ts';
+import { tries } from '../support/deep.ts';
 
 const run = promisify(execFile);
 /** Signatures that each implementation makes; `DRILLPROOF_TEST_SIGNATURES=10000` makes it more. */
-const COUNT = Number(process.env['DRILLPROOF_TEST_SIGNATURES'] ?? 300);
+const COUNT = tries(20, 300);
 
 let folder = '';
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'signatures-'))));

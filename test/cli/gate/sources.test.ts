@@ -3,11 +3,12 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import { needS3, store } from '../../node/s3/make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { store } from '../../node/s3/make.ts';
 import { start } from '../make.ts';
 import { servedExports } from '../mirror/served-exports.ts';
 
-const s3 = await needS3();
+const s3 = await startS3();
 let served: Awaited<ReturnType<typeof servedExports>>;
 
 beforeAll(async () => {
@@ -18,7 +19,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await served[Symbol.asyncDispose]();
-  await s3.stop();
 });
 
 async function must(line: string): Promise<void> {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JUDGES, selftestReportSchema } from '../../../src/selftest/index.ts';
 import { COUNTS } from '../../vectors/counts.ts';
 import { call, drillproof, scratch } from '../make.ts';
+import { isExhaustive } from '../../support/deep.ts';
 
 let dir: Awaited<ReturnType<typeof scratch>>;
 beforeEach(async () => void (dir = await scratch()));
@@ -157,9 +158,8 @@ describe('selftest --exec', () => {
   it('accepts this program, case for case', async () => {
     const main = resolve('src/cli/main.ts');
     const self = `${process.execPath} --conditions=drillproof:source ${main} selftest case`;
-    // One case of every kind; DRILLPROOF_TEST_ALL_CASES=1 runs them all.
-    if (process.env['DRILLPROOF_TEST_ALL_CASES'] === undefined) await fewVectors(dir.path('few'));
-    else await cp('vectors', dir.path('few'), { recursive: true });
+    if (isExhaustive) await cp('vectors', dir.path('few'), { recursive: true });
+    else await fewVectors(dir.path('few'));
     const found = await against(self, '--vectors', dir.path('few'), '--jobs', '2');
     expect(found.failures).toEqual([]);
     expect(found).toMatchObject({ code: 0, total: { unsupported: 0, verdictOnly: 0 } });

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   createReadStream,
   createWriteStream,
@@ -105,7 +105,7 @@ describe('zipExport', () => {
     expect((await contentOf(readFileSync(target)))[0]?.[1]).toHaveLength(200_000);
   });
 
-  it.skipIf(spawnSync('unzip', ['-v']).status !== 0)('writes what unzip tests', async () => {
+  it('writes what unzip tests', async () => {
     const target = join(folder, 'unzip.zip');
     writeFileSync(target, await exported(files));
     expect(execFileSync('unzip', ['-t', target], { encoding: 'utf8' })).toContain('No errors detected');

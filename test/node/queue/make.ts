@@ -2,14 +2,6 @@ import { afterEach, expect } from 'vitest';
 import type { TakenJob } from '../../../src/node/queue/job.ts';
 import { parseQueueAddress } from '../../../src/node/queue/address.ts';
 import { openQueue, type QueueOptions, type WorkQueue } from '../../../src/node/queue/queue.ts';
-import { testPostgres, type TestPostgres } from '../../support/postgres.ts';
-
-/** A PostgreSQL of its own; without one the tests fail, for nothing else shows that the queue works. */
-export async function needPostgres(): Promise<TestPostgres> {
-  const server = await testPostgres();
-  if (server === undefined) throw new Error('these tests need PostgreSQL, which does not start');
-  return server;
-}
 
 const open: WorkQueue[] = [];
 afterEach(async () => {

@@ -10,14 +10,7 @@ import { createClient } from '../../../src/client/index.ts';
 import { parseS3Location } from '../../../src/node/s3/location.ts';
 import { mirrorS3, type MirrorS3Options } from '../../../src/node/s3/mirror/s3.ts';
 import { exportRef } from '../../faults/export-source.ts';
-import { testS3, type TestS3 } from '../../support/s3.ts';
-
-/** The S3 of these tests, without which they fail. */
-export async function needS3(): Promise<TestS3> {
-  const s3 = await testS3();
-  if (s3 === undefined) throw new Error('these tests need S3: see CONTRIBUTING.md');
-  return s3;
-}
+import type { TestS3 } from '../../support/s3.ts';
 
 export const locationOf = (url: string) => parseS3Location(url, { name: 'the place', code: 'usage.INVALID' });
 

@@ -1,15 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { checkStores, createAdmin, openStores, type Blobs, type Stores } from '../../../src/server/index.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';
-import { testPostgres } from '../../support/postgres.ts';
-import { testS3 } from '../../support/s3.ts';
+import { isDeep } from '../../support/deep.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { startS3 } from '../../support/s3.ts';
 import {
   buildArchive,
   ingestedExport,
@@ -22,10 +23,6 @@ import {
   tenants,
 } from '../make.ts';
 import { codeOf } from '../thrown.ts';
-
-const postgres = await testPostgres();
-const s3 = await testS3();
-afterAll(() => s3?.stop());
 
 const STRAY = toUtf8('nobody names these bytes');
 
@@ -51,18 +48,18 @@ async function walk(stores: Stores, limit: number): Promise<BlobRef[]> {
   return found;
 }
 
-const environments: readonly (readonly [string, boolean, () => Promise<Record<string, string>>])[] = [
-  ['the embedded pair', true, async () => ({})],
-  [
-    'PostgreSQL and S3',
-    postgres !== undefined && s3 !== undefined,
-    async () => ({
-      ...s3!.env,
-      DATABASE_URL: await postgres!.database(),
-      BLOBS_URL: s3!.url(await s3!.bucket()),
-    }),
-  ],
+const environments: [name: string, make: () => Promise<Record<string, string>>][] = [
+  ['the embedded pair', async () => ({})],
 ];
+if (isDeep) {
+  const [postgres, s3] = [await startPostgres(), await startS3()];
+  const make = async () => ({
+    ...s3.env,
+    DATABASE_URL: await postgres.database(),
+    BLOBS_URL: s3.url(await s3.bucket()),
+  });
+  environments.push(['PostgreSQL and S3', make]);
+}
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -79,8 +76,8 @@ const first = async (): Promise<BlobRef> => (await walk(stores, 1))[0]!;
 /** The blobs that answer otherwise when they are verified. */
 const verifying = (verify: Blobs['verify']): Blobs => ({ ...stores.blobs, verify });
 
-describe.each(environments)('checking %s', (_, there, environment) => {
-  describe.skipIf(!there)('that is filled', () => {
+describe.each(environments)('checking %s', (_, environment) => {
+  describe('that is filled', () => {
     beforeEach(async () => {
       stores = await openStores(await environment(), folder);
       await filled(stores);

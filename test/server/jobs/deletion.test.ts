@@ -11,7 +11,7 @@ import { checkStores, createAdmin } from '../../../src/server/index.ts';
 import { holdBlobs } from '../../../src/server/blobs/hold.ts';
 import { blobPath } from '../../../src/server/blobs/disk-put.ts';
 import { retentionSweeps } from '../../../src/server/jobs/delete/retention.ts';
-import { testPostgres } from '../../support/postgres.ts';
+import { isDeep } from '../../support/deep.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   ask,
@@ -33,7 +33,6 @@ import { codeOf } from '../thrown.ts';
 import { everyStore } from '../worlds.ts';
 import { operationOf } from './make.ts';
 
-const postgres = await testPostgres();
 const BUNDLE = id('evidence', 1);
 const base = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
 /** A local report whose archive is any bytes at all, those of a part for example. */
@@ -48,8 +47,8 @@ const reportSource = () => ({
 const powerless = () => Promise.reject(new Error('the power went'));
 const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local-reports'];
 
-for (const { name, absent, make } of everyStore(postgres)) {
-  describe.skipIf(absent)(`deletion on ${name}`, () => {
+for (const { name, make } of await everyStore(isDeep)) {
+  describe(`deletion on ${name}`, () => {
     let here: World;
     let all: string;
     beforeEach(async () => {

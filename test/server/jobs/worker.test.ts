@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunnerContext, RunnerOutcome } from '../../../src/server/index.ts';
-import { testPostgres } from '../../support/postgres.ts';
+import { isDeep } from '../../support/deep.ts';
 import { EXTEND, extension, HOUR_MS, post, type Sender } from '../change.ts';
 import { id, NOW_MS, ORG, PROJECT, type World } from '../make.ts';
 import { everyStore } from '../worlds.ts';
@@ -18,7 +18,6 @@ import {
   workplace,
 } from './make.ts';
 
-const postgres = await testPostgres();
 const MINUTE_MS = 60_000;
 
 /** A promise, resolved by hand. */
@@ -34,8 +33,8 @@ const gate = (): Gate => new Gate();
 const untilStopped = ({ signal }: RunnerContext): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
-for (const { name, absent, make } of everyStore(postgres)) {
-  describe.skipIf(absent)(`a worker on ${name}`, () => {
+for (const { name, make } of await everyStore(isDeep)) {
+  describe(`a worker on ${name}`, () => {
     let here: World;
     let sender: Sender;
     beforeEach(async () => {

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
-import { testPostgres } from '../../support/postgres.ts';
+import { tries } from '../../support/deep.ts';
+import { startPostgres } from '../../support/postgres.ts';
 import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import {
   makeAuthoringSession,
@@ -17,10 +18,10 @@ import {
 } from '../make.ts';
 import { arm, startProgram, type Environment } from './programs.ts';
 
-const postgres = await testPostgres({ durable: true });
+const postgres = await startPostgres({ durable: true });
 
-/** Servers that die in the middle of a request; on each store. A longer run sets the variable. */
-const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 16);
+/** Servers that die in the middle of a request, on each store. */
+const KILLS = tries(16);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {
@@ -134,9 +135,9 @@ async function survive(env: Environment): Promise<void> {
 describe('a server that is killed between its commit and its answer', () => {
   it('has made one effect when the request comes again, on the embedded store', () => survive({}), 120_000);
 
-  it.skipIf(postgres === undefined)(
+  it(
     'has made one effect when the request comes again, on PostgreSQL',
-    async () => survive({ DATABASE_URL: await postgres!.schema() }),
+    async () => survive({ DATABASE_URL: await postgres.schema() }),
     120_000,
   );
 });

@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
 import { spawnSync } from 'node:child_process';
 import { PutBucketVersioningCommand } from '@aws-sdk/client-s3';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openBucket, type Bucket } from '../../../../src/node/s3/bucket.ts';
 import { takeLease, type Lease, type LeaseOptions } from '../../../../src/node/s3/mirror/lease.ts';
 import { loadSdk } from '../../../../src/node/s3/sdk.ts';
 import { failureOf } from '../../../client/make.ts';
-import { locationOf, needS3, objectsIn, store } from '../make.ts';
+import { startS3 } from '../../../support/s3.ts';
+import { locationOf, objectsIn, store } from '../make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 
 const FOLDER = 'a/lease/';
 const FIRST = `${FOLDER}000000001`;
@@ -111,24 +111,21 @@ describe('the lease of a prefix', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')(
-    'is taken over at once from a dead process of this machine',
-    async () => {
-      const name = await s3.bucket();
-      const bucket = await bucketOf(name);
-      const lease = await takeLease(bucket, FOLDER);
-      const own = (await objectsIn(s3, name)).get(FIRST);
-      await lease.release();
-      const { pid } = spawnSync(process.execPath, ['-e', '']);
-      await store(
-        s3,
-        name,
-        FIRST,
-        JSON.stringify({ ...JSON.parse(String(Buffer.from(own!))), nonce: 'x', pid }),
-      );
-      await (await takeLease(bucket, FOLDER)).release();
-    },
-  );
+  it('is taken over at once from a dead process of this machine', async () => {
+    const name = await s3.bucket();
+    const bucket = await bucketOf(name);
+    const lease = await takeLease(bucket, FOLDER);
+    const own = (await objectsIn(s3, name)).get(FIRST);
+    await lease.release();
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    await store(
+      s3,
+      name,
+      FIRST,
+      JSON.stringify({ ...JSON.parse(String(Buffer.from(own!))), nonce: 'x', pid }),
+    );
+    await (await takeLease(bucket, FOLDER)).release();
+  });
 });
 
 /** A clock on which so much passes after its first look. */

@@ -6,11 +6,11 @@ import { DrillproofError } from '../../../../src/errors.ts';
 import { numberedMarks } from '../../../../src/server/store/postgres/driver.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
 import type { Store, Writes } from '../../../../src/server/store/store.ts';
-import { testPostgres } from '../../../support/postgres.ts';
+import { startPostgres } from '../../../support/postgres.ts';
 import { id, ORG, OTHER_ORG } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
 
-const postgres = await testPostgres({ settings: ['deadlock_timeout=50ms'] });
+const postgres = await startPostgres({ settings: ['deadlock_timeout=50ms'] });
 
 const organization = (organizationId: string, name = 'x') => ({ organizationId, name, createdAtMs: 1 });
 const insert = (tx: Writes, organizationId = ORG): Promise<void> =>
@@ -75,12 +75,12 @@ describe('statements for PostgreSQL', () => {
   });
 });
 
-describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store', () => {
+describe('a transaction of the PostgreSQL store', () => {
   let url: string;
   let store: Store;
-  const ask = (text: string, values: unknown[] = []) => postgres!.query(url, text, values);
+  const ask = (text: string, values: unknown[] = []) => postgres.query(url, text, values);
   beforeEach(async () => {
-    url = await postgres!.schema();
+    url = await postgres.schema();
     store = await openPostgresStore(url);
   });
   afterEach(() => store.close());
@@ -302,7 +302,7 @@ describe.skipIf(postgres === undefined)('a transaction of the PostgreSQL store',
   });
 
   it('is durable, whatever is the default of the database', async () => {
-    url = await postgres!.database();
+    url = await postgres.database();
     await (await openPostgresStore(url)).close();
     await ask(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
     await ask(`CREATE TABLE seen (setting text);

@@ -1,16 +1,16 @@
 import { PutObjectCommand, DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { readdir } from 'node:fs/promises';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
 import { repairMirror, scrubMirror, type MirrorScrub } from '../../../src/scrub/index.ts';
 import { openScrubArchive } from '../../../src/node/scrub/archive.ts';
 import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
 import { cleanUp, DAY, exportId, madeExport, newFolder, scrubbed, SOURCE, told } from '../scrub/make.ts';
-import { locationOf, needS3, objectsIn, sinkTo } from './make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { locationOf, objectsIn, sinkTo } from './make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 afterEach(cleanUp);
 
 const PART = 'parts/evidence_000000000001.zip';

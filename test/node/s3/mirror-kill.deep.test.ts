@@ -1,19 +1,20 @@
 import { hostname } from 'node:os';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { ended, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
 import type { ChildOptions } from '../mirror/mirror-child.ts';
-import { needS3, objectsIn, sha256, uploadsIn } from './make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { objectsIn, sha256, uploadsIn } from './make.ts';
+import { tries } from '../../support/deep.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 afterEach(cleanUp);
 
 /** A longer run sets the variable. */
-const KILLS = Math.ceil(Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 4) / 2);
+const KILLS = tries(2);
 const MIB = 1024 * 1024;
 /** Files under way at once; what a killed run had of each is lost with it, for it lay in memory and in uploads. */
 const AT_ONCE = 4;
@@ -22,7 +23,7 @@ const startIn = (server: ExportSource, bucket: string, options: ChildOptions = {
   startNode('s3/mirror-child.ts', [server.url, s3.url(bucket, 'a'), JSON.stringify(options)], s3.env);
 
 // Each kill must find its process holding the lease of the one before, and take it over: all are of this machine.
-describe.runIf(process.platform === 'linux')('a mirror into S3 that is killed at any moment', () => {
+describe('a mirror into S3 that is killed at any moment', () => {
   it.each([
     ['', {}],
     [' as a bag', { bagit: true }],

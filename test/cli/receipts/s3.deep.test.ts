@@ -1,12 +1,12 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
-import { needS3, objectsIn } from '../../node/s3/make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { objectsIn } from '../../node/s3/make.ts';
 import { drillproof } from '../make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 afterEach(cleanUp);
 
 const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };

@@ -11,9 +11,10 @@ import {
   slowSender,
   startNode,
 } from '../../node/killing.ts';
+import { tries } from '../../support/deep.ts';
 
 /** A longer run sets the variable. */
-const KILLS = Math.ceil(Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6) / 3);
+const KILLS = tries(2);
 const BYTES = 60_000;
 const exports = [1, 2, 3].map((seed) =>
   makeExport({ seed, id: `evexp_00000000000${seed}`, parts: 30, reports: 1, bytes: BYTES }),

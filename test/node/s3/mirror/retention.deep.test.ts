@@ -5,15 +5,15 @@ import {
   HeadObjectCommand,
   ListObjectVersionsCommand,
 } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { isRetained } from '../../../../src/node/s3/mirror/retention.ts';
 import { makeExport } from '../../../faults/export-source.ts';
 import { failureOf } from '../../../client/make.ts';
 import { cleanUp, source } from '../../../mirror/make.ts';
-import { mirrorTo, needS3, objectsIn, sinkTo } from '../make.ts';
+import { startS3 } from '../../../support/s3.ts';
+import { mirrorTo, objectsIn, sinkTo } from '../make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 afterEach(cleanUp);
 
 const HOUR_MS = 3_600_000;

@@ -1,11 +1,12 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeExport, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
-import { mirrorTo, needS3, objectsIn, sha256, sinkTo, uploadsIn } from './make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { mirrorTo, objectsIn, sha256, sinkTo, uploadsIn } from './make.ts';
 
-const s3 = await needS3();
+const s3 = await startS3();
 let proxy: S3Proxy;
 let bucket: string;
 beforeEach(async () => {
@@ -16,7 +17,6 @@ afterEach(async () => {
   await proxy.close();
   await cleanUp();
 });
-afterAll(() => s3.stop());
 
 const MIB = 1024 * 1024;
 const PREFIX = 'a';

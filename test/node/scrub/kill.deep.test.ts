@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { cleanUp, exportId, makeArchive, partOf, rot } from './make.ts';
+import { tries } from '../../support/deep.ts';
 
 afterEach(cleanUp);
 
 /** A longer run sets the variable. */
-const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6);
+const KILLS = tries(6);
 const CHILD = fileURLToPath(new URL('scrub-child.ts', import.meta.url));
 
 /** Runs a scrub, and kills it after so many files; gives the lines that it told. */

@@ -13,6 +13,7 @@ import { disk, type DiskAct } from '../../faults/failing-disk.ts';
 import { etagOf, exportRef, makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, mirror, newFolder, source } from '../../mirror/make.ts';
 import { expectProven, refetchGuard } from '../killing.ts';
+import { isExhaustive } from '../../support/deep.ts';
 
 vi.mock('node:fs', async (real) => (await import('../../faults/failing-disk.ts')).failingFs(await real()));
 vi.mock('node:fs/promises', async (real) =>
@@ -22,7 +23,7 @@ vi.mock('node:fs/promises', async (real) =>
 // Syncs of a disk that is none cost nothing, and there are thousands.
 if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm';
 /** Every call fails in its turn, or every fourth, from the first, where it is not asked for all. */
-const STEP = process.env['DRILLPROOF_TEST_DISK_CALLS'] === 'all' ? 1 : 4;
+const STEP = isExhaustive ? 1 : 4;
 
 afterEach(async () => {
   disk.disarm();

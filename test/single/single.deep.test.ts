@@ -5,11 +5,11 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
-import { needS3 } from '../node/s3/make.ts';
+import { startS3 } from '../support/s3.ts';
 import { flipped, makeExport, makeTrust } from '../support/evidence.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const s3 = await needS3();
+const s3 = await startS3();
 let folder = '';
 let file = '';
 
@@ -25,7 +25,6 @@ beforeAll(async () => {
   file = build(join(folder, 'first'));
 });
 afterAll(async () => {
-  await s3.stop();
   await rm(folder, { recursive: true, force: true });
 });
 

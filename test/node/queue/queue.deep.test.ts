@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { itemsOf, needPostgres, nextOf, queueAt } from './make.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { itemsOf, nextOf, queueAt } from './make.ts';
 
-const server = await needPostgres();
+const server = await startPostgres();
 const NOTHING = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
 
 describe('a queue', () => {

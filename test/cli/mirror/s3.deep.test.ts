@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PutBucketPolicyCommand } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp, newFolder, source } from '../../mirror/make.ts';
-import { needS3, objectsIn, store, uploadsIn } from '../../node/s3/make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { objectsIn, store, uploadsIn } from '../../node/s3/make.ts';
 import * as evidence from '../../support/evidence.ts';
 import { drillproof, start } from '../make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 afterEach(cleanUp);
 
 const made = makeExport();

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../../../src/server/store/migrations.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
-import { testPostgres } from '../../../support/postgres.ts';
+import { startPostgres } from '../../../support/postgres.ts';
 import { ORG } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
 import { idempotencySuite } from '../idempotency-suite.ts';
@@ -14,7 +14,7 @@ import { storeSuite } from '../suite.ts';
 import type { PairFactory } from '../work-rows.ts';
 import { workSuite } from '../work-suite.ts';
 
-const postgres = await testPostgres();
+const postgres = await startPostgres();
 
 const SOURCE = new URL('../../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
 
@@ -33,14 +33,14 @@ function opener(url: string, options: string, more = ''): { pid: number; ended: 
 }
 
 const pair: PairFactory = async () => {
-  const url = await postgres!.schema();
+  const url = await postgres.schema();
   const stores = [await openPostgresStore(url), await openPostgresStore(url)] as const;
   return { stores, remove: async () => undefined };
 };
 
-describe.skipIf(postgres === undefined)('PostgreSQL', () => {
+describe('PostgreSQL', () => {
   storeSuite('the PostgreSQL store', async () => {
-    const url = await postgres!.schema();
+    const url = await postgres.schema();
     return { open: () => openPostgresStore(url), remove: async () => undefined };
   });
 
@@ -52,10 +52,10 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
   describe('opening the PostgreSQL store', () => {
     let url: string;
     beforeEach(async () => {
-      url = await postgres!.database();
+      url = await postgres.database();
     });
 
-    const ask = (text: string, values: unknown[] = []) => postgres!.query(url, text, values);
+    const ask = (text: string, values: unknown[] = []) => postgres.query(url, text, values);
     const version = async () =>
       (await ask("SELECT value FROM meta WHERE name = 'schema_version'")).map(({ value }) => Number(value));
 
@@ -129,7 +129,7 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
         tx.insertOrganization({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
       );
       await store.close();
-      const empty = Object.assign(new URL(await postgres!.database()), {
+      const empty = Object.assign(new URL(await postgres.database()), {
         username: 'plain',
         password: 'plain',
       }).href;
@@ -178,7 +178,7 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
     });
 
     it('stops with one line when there is no such database', async () => {
-      const url = Object.assign(new URL(await postgres!.database()), { pathname: '/nowhere' }).href;
+      const url = Object.assign(new URL(await postgres.database()), { pathname: '/nowhere' }).href;
       await expect(openPostgresStore(url)).rejects.toMatchObject({
         code: 'server.CONFIG_INVALID',
         message: 'there is no such database',

@@ -7,20 +7,19 @@ import {
   PutBucketPolicyCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import { openS3Blobs } from '../../../src/server/blobs/open-s3.ts';
 import { parseS3Location } from '../../../src/node/s3/location.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
-import { testS3 } from '../../support/s3.ts';
+import { startS3 } from '../../support/s3.ts';
 import { stream, whole } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 import { all, blobSuite, BYTES, type BlobPlace } from './suite.ts';
 
-const s3 = await testS3();
-afterAll(() => s3?.stop());
+const s3 = await startS3();
 vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true'); // no credentials are to be found, without a wait
 
 const PREFIX = 'some/prefix/';
@@ -55,8 +54,7 @@ const place = (url: string) => parseS3Location(url, BLOBS_URL);
 const absentSdk = (): Promise<never> =>
   Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }));
 
-describe.skipIf(s3 === undefined)('S3', () => {
-  if (s3 === undefined) return;
+describe('S3', () => {
   const { client, env, strangerEnv } = s3;
   const open = (Bucket: string, endpoint?: string): Promise<Blobs> =>
     openS3Blobs(place(s3.url(Bucket, PREFIX, endpoint)), { env });

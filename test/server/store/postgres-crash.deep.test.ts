@@ -6,11 +6,11 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/server/store/postgres/postgres.ts';
 import type { Store } from '../../../src/server/store/store.ts';
-import { testPostgres } from '../../support/postgres.ts';
+import { startPostgres } from '../../support/postgres.ts';
 import { id } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 
-const postgres = await testPostgres({ durable: true });
+const postgres = await startPostgres({ durable: true });
 
 /** One transaction of two rows: both are there, or neither. */
 const pair = (store: Store, n: number): Promise<void> =>
@@ -27,11 +27,11 @@ async function kept(store: Store): Promise<Set<string>> {
   return new Set(organizations);
 }
 
-describe.skipIf(postgres === undefined)('what the PostgreSQL store answered', () => {
+describe('what the PostgreSQL store answered', () => {
   it.each(['SIGQUIT', 'SIGKILL'] as const)(
     'is there after the database was ended by %s in the middle of transactions',
     async (signal) => {
-      const store = await openPostgresStore(await postgres!.database(), { connectTimeoutMs: 1_000 });
+      const store = await openPostgresStore(await postgres.database(), { connectTimeoutMs: 1_000 });
       const answered: string[] = [];
       const refusals: unknown[] = [];
       let next = 0;
@@ -48,11 +48,11 @@ describe.skipIf(postgres === undefined)('what the PostgreSQL store answered', ()
         };
         const clients = Array.from({ length: 8 }, client);
         await sleep(30 + round * 17);
-        await postgres!.stop(signal);
+        await postgres.stop(signal);
         down.abort();
         await Promise.all(clients);
         expect(await codeOf(store.organizations())).toBe('control.UNAVAILABLE');
-        await postgres!.start();
+        await postgres.start();
         const there = await kept(store);
         expect(answered.filter((one) => !there.has(one))).toEqual([]);
       }
@@ -60,14 +60,14 @@ describe.skipIf(postgres === undefined)('what the PostgreSQL store answered', ()
       expect(refusals.length).toBeGreaterThan(0);
       for (const error of refusals) {
         expect(error).toMatchObject({ code: 'control.UNAVAILABLE' });
-        expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(postgres!.password);
+        expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(postgres.password);
       }
       await store.close();
     },
   );
 
   it('is there after its own process was killed in the middle of transactions', async () => {
-    const url = await postgres!.database();
+    const url = await postgres.database();
     const source = new URL('../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
     const script = `
       import { openPostgresStore } from ${JSON.stringify(source)};

@@ -5,11 +5,12 @@ import { makeExport, type ExportSource, type TestExport } from '../../faults/exp
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { ended, expectProven, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
 import type { ChildOptions } from './mirror-child.ts';
+import { tries } from '../../support/deep.ts';
 
 afterEach(cleanUp);
 
 /** A longer run sets the variable, and gets more and larger parts. */
-const KILLS = Number(process.env['DRILLPROOF_TEST_KILLS'] ?? 6);
+const KILLS = tries(6);
 const LONG = KILLS >= 100;
 const SHAPE = LONG ? { parts: 300, reports: 2, bytes: 200_000 } : { parts: 60, reports: 2, bytes: 60_000 };
 const WITHIN_MS = LONG ? 500 : 250;

@@ -35,7 +35,6 @@ describe('requirement 21: an archive that costs its reader the most', () => {
         writeFileSync(path, make());
         return readInChild(path);
       });
-      if (process.env['DRILLPROOF_TEST_TIMES'] !== undefined) console.log(_, seen);
       expect(seen.outcome).toBe(code);
       expect(seen.rssBytes).toBeLessThan(256 * MiB);
     },

@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
@@ -24,10 +24,10 @@ import {
   type MadeExport,
 } from '../../support/evidence.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
-import { locationOf, needS3, store } from './make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { locationOf, store } from './make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 
 const MIB = 1024 * 1024;
 const signer = makeSigner();

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   exportRef,
   makeExport,
@@ -14,10 +14,10 @@ import { cleanUp, newFolder, source } from '../../../mirror/make.ts';
 import { bagSink } from '../../../../src/mirror/index.ts';
 import { openPartStore } from '../../../../src/node/mirror/part-store.ts';
 import { loadSdk } from '../../../../src/node/s3/sdk.ts';
-import { locationOf, mirrorTo, needS3, objectsIn, sha256, sinkTo, store, uploadsIn } from '../make.ts';
+import { startS3 } from '../../../support/s3.ts';
+import { locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from '../make.ts';
 
-const s3 = await needS3();
-afterAll(() => s3.stop());
+const s3 = await startS3();
 afterEach(cleanUp);
 
 const MIB = 1024 * 1024;

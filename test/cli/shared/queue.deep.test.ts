@@ -1,20 +1,21 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { archiveSchema } from '../../../src/report/merge/archive-schema.ts';
 import { scrubSchema } from '../../../src/report/merge/scrub-schema.ts';
-import { needS3, objectsIn, store } from '../../node/s3/make.ts';
-import { needPostgres } from '../../node/queue/make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { objectsIn, store } from '../../node/s3/make.ts';
+import { startPostgres } from '../../support/postgres.ts';
 import type { Fault } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';
 import { PROJECT } from '../../support/evidence.ts';
 import { call, drillproof, type Ended } from '../make.ts';
 import { gate, realExports, sharedWork, TOKEN } from './shared-work.ts';
 
-const s3 = await needS3();
-const afterwards: (() => Promise<void>)[] = [() => s3.stop()];
+const s3 = await startS3();
+const afterwards: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const end of afterwards) await end();
 });
-const postgres = await needPostgres();
+const postgres = await startPostgres();
 
 const exports = await realExports(6);
 const ids = exports.map(({ id }) => id);
@@ -90,7 +91,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
     'ends with its code and lets go of the place when the database goes away, and goes on later',
     { timeout: 90_000 },
     async () => {
-      const server = await needPostgres();
+      const server = await startPostgres();
       const url = await server.database();
       const held = gate(ids[0]!);
       const work = await shared(url, exports.slice(0, 2), held.fault);
