@@ -71,7 +71,7 @@ describe('a run over many exports', () => {
       );
       const before = sender.sent();
       let met = 0;
-      for (let tries = 0; met < KILLS && tries < 10 * KILLS; tries++) {
+      for (let attempts = 0; met < KILLS && attempts < 10 * KILLS; attempts++) {
         const moment =
           met % 2 === 0 ? { sent: sender.sent, bytes: (5 + 10 * Math.random()) * BYTES } : { withinMs: 500 };
         const one = await killAtRandom(mirrorList(folder), server, moment, signal);

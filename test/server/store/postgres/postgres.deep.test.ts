@@ -158,7 +158,7 @@ describe('PostgreSQL', () => {
 
   describe('an address that does not lead to a database', () => {
     const SECRET = 'hunter2secret';
-    const { port = 0, user = '' } = postgres ?? {};
+    const { port, user } = postgres;
     it.each([
       ['nothing listens', `postgres://${user}:${SECRET}@127.0.0.1:1/test`, 'ECONNREFUSED'],
       ['no such host', `postgres://${user}:${SECRET}@host.invalid/test`, 'failed'],
