@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { defined } from '../bytes/defined.ts';
 import {
   verifyExport,
   type Depth,
@@ -8,7 +9,7 @@ import {
   type VerifyProgress,
 } from '../verify/index.ts';
 import { exportTree } from './mirror/export-tree.ts';
-import type { PoolSettings } from './verify-messages.ts';
+import type { PoolSettings, SharedOptions } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
 
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'judgePart' | 'concurrency'> & {
@@ -30,7 +31,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { jobs = availableParallelism(), ...rest } = options;
   const { source, folder } = exportTree(root);
   if (jobs <= 1) return verifyExport(source, rest);
-  const pool = createVerifyPool(jobs, settingsOf(folder, rest));
+  const pool = createVerifyPool(jobs, buildPoolSettings(folder, rest));
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
     if (event.kind === 'planned') small = !isWorthThreads(event.bytes, rest);
@@ -50,10 +51,21 @@ export const isWorthThreads = (
   { depth = 'full' }: Pick<VerifyExportOptions, 'depth'>,
 ): boolean => bytes > SMALL_BYTES[depth];
 
-/** What every thread of a pool has to know. */
-export function settingsOf(root: string, options: VerifyExportOptions): PoolSettings {
+/** The options of a verification as its threads get them. A new option does not compile until it is listed. */
+export function buildPoolSettings(root: string, options: VerifyExportOptions): PoolSettings {
   const { asOfMs, depth, expect, predicateTypes, limits, zipLimits, trust, secondOpinion } = options;
-  const given = { depth, expect, predicateTypes, limits, zipLimits, trustedKeys: trust?.keys };
-  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { root, asOfMs, secondOpinion: secondOpinion !== undefined, ...present };
+  const shared: { [K in keyof SharedOptions]-?: SharedOptions[K] | undefined } = {
+    asOfMs,
+    depth,
+    expect,
+    predicateTypes,
+    limits,
+    zipLimits,
+  };
+  return {
+    ...(defined(shared) as SharedOptions),
+    ...defined({ trustedKeys: trust?.keys }),
+    root,
+    secondOpinion: secondOpinion !== undefined,
+  };
 }

@@ -2,8 +2,11 @@ import type { Code } from '../codes/index.ts';
 import type { Listing, BundleReport, VerifyOptions } from '../verify/index.ts';
 import type { TrustedKey } from '../trust/index.ts';
 
+/** Options that a thread gets as they are. */
+export type SharedOptions = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'>;
+
 /** What every job of a pool shares: the options of the verification, in a form that crosses threads. */
-export type PoolSettings = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'> & {
+export type PoolSettings = SharedOptions & {
   /** The folder of the export; each thread opens the parts below it itself. */
   readonly root: string;
   readonly trustedKeys?: readonly TrustedKey[];

@@ -6,7 +6,7 @@ import { packaging } from '#packaging';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { BUNDLE_MANIFEST } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { settingsOf } from '../../src/node/verify-directory.ts';
+import { buildPoolSettings } from '../../src/node/verify-directory.ts';
 import { createVerifyPool } from '../../src/node/verify-pool.ts';
 import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
 import { edited, makeExport, makeTrust, NOW, repacked, type MadeExport } from '../support/evidence.ts';
@@ -34,7 +34,7 @@ async function verifyInPool(
     await writeFile(join(root, path), bytes);
   }
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
-  const pool = createVerifyPool(threads, settingsOf(root, options), memoryMb);
+  const pool = createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
     const judgePart = (path: string, listed: Parameters<typeof pool.judge>[0]['listed']) =>
       pool.judge({ path, listed });
