@@ -20,6 +20,7 @@ export const FLAGS = {
   Comment: 'A comment hides bytes, or a second directory, from one reader and not from another.',
   Completeness: 'A list of bundles for which nobody vouches is reported as complete.',
   ControlCharacter: 'Control characters cut a name short or command a terminal.',
+  Coverage: 'Bytes that no digest and no signature reaches are counted as covered or attested.',
   DamagedRecord: 'A record that contradicts itself is read anyway, or ends the process.',
   DataDescriptor: 'Sizes that follow the data are not compared with the directory, or hide bytes.',
   Decimal: 'Numbers as text are read with signs, leading zeros or exponents, or are squeezed into a double.',

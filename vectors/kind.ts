@@ -33,6 +33,15 @@ export const hexSchema = z.string().regex(/^(?:[0-9a-f]{2})*$/);
 export const base64Schema = z
   .string()
   .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
+/** Asked for in the input, so that an implementation without coverage needs to say nothing of it. */
+export const asksCoverage = z
+  .literal(true)
+  .optional()
+  .describe('whether the coverage is expected too (formats §4, Coverage)');
+export const coverageSchema = z
+  .strictObject({ totalBytes: z.int(), coveredBytes: z.int(), attestedBytes: z.int() })
+  .optional();
+export type CoverageFigures = z.infer<typeof coverageSchema>;
 export const digestTextSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
 const invalidSchema = z.strictObject({ verdict: z.literal('invalid'), code: codeSchema });

@@ -1,13 +1,16 @@
 import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { memoryAccess, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
-import type { ZipArchive } from '../zip/index.ts';
+import type { ZipArchive, ZipNote } from '../zip/index.ts';
 
-/** A file of an export: its path from the root with `/`, its size, and whether it is a regular file. */
+/** What lies at a path of an export: the path from the root with `/`, its size, and whether it is a regular file. */
 export type SourceFile = {
   readonly path: string;
   readonly bytes: number;
+  /** False for a link, a device and a folder. */
   readonly regular: boolean;
+  /** Set for a folder that holds nothing. The paths of files imply all other folders. */
+  readonly folder?: true;
   /** What tells this file from another one under the same path, as far as can be told without reading it. */
   readonly identity?: string;
 };
@@ -19,19 +22,19 @@ export type OpenFile = RandomAccess & { close(): Promise<void> };
 export type EvidenceSource = {
   readonly kind: 'directory' | 'zip' | 'memory' | 's3';
   /**
-   * Every file of the tree, sorted by UTF-8 bytes; folders are not listed.
+   * Every file and every empty folder of the tree, sorted by UTF-8 bytes.
    * @throws DrillproofError `io.UNREADABLE` when a folder cannot be read
    */
   files(): Promise<readonly SourceFile[]>;
   /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE` */
   open(path: string): Promise<OpenFile>;
   /**
-   * Where the tree lies in one file: reads all of it and throws the first thing that is wrong with the container, or
-   * the reason of an aborted signal.
+   * Where the tree lies in one file: reads all of it, returns what is unusual about the container, and throws the first
+   * thing that is wrong with it, or the reason of an aborted signal.
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
-  checkContainer?(signal?: AbortSignal): Promise<void>;
-  /** The bytes of that one file, for a second reader. */
+  checkContainer?(signal?: AbortSignal): Promise<readonly ZipNote[]>;
+  /** The bytes of that one file: for a second reader, and because all of them count for coverage. */
   readonly container?: RandomAccess;
   /** Where the tree is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
   readonly bag?: EvidenceSource;
@@ -66,13 +69,13 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
  * The tree inside a one-file export, whose entries are stored (formats §1, Export), so that each part can be read at
  * any place without extracting anything.
  */
-export function zipSource(archive: ZipArchive, container?: RandomAccess): EvidenceSource {
+export function zipSource(archive: ZipArchive): EvidenceSource {
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const list = archive.entries.map((entry) => ({ path: entry.name, bytes: entry.bytes, regular: true }));
   list.sort(byPath);
   return {
     kind: 'zip',
-    ...(container !== undefined && { container }),
+    container: archive.access,
     files: () => Promise.resolve(list),
     async open(path) {
       const entry = entries.get(path);
@@ -88,6 +91,7 @@ export function zipSource(archive: ZipArchive, container?: RandomAccess): Eviden
         // Reading to the end is what checks the CRC-32; a stored slice would not.
         for await (const _ of archive.read(entry)) signal?.throwIfAborted();
       }
+      return archive.notes;
     },
   };
 }

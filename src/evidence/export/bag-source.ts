@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { BAG_DECLARATION, BAG_PAYLOAD } from './bag-tags.ts';
 import { EXPORT_MANIFEST } from './pack-export.ts';
 import type { EvidenceSource } from '../source.ts';
@@ -21,8 +22,9 @@ export function bagSource(bag: EvidenceSource): EvidenceSource {
         .map((file) => ({ ...file, path: file.path.slice(BAG_PAYLOAD.length) }));
     },
     open: (path) => bag.open(`${BAG_PAYLOAD}${path}`),
-    ...(bag.checkContainer !== undefined && {
-      checkContainer: (signal?: AbortSignal) => bag.checkContainer!(signal),
+    ...defined({
+      container: bag.container,
+      checkContainer: bag.checkContainer && ((signal?: AbortSignal) => bag.checkContainer!(signal)),
     }),
   };
 }

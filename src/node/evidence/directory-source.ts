@@ -22,7 +22,9 @@ export function directorySource(root: string): EvidenceSource {
 }
 
 function* walk(root: string, prefix: string): Generator<SourceFile> {
-  for (const entry of list(join(root, prefix))) {
+  const entries = list(join(root, prefix));
+  if (entries.length === 0 && prefix !== '') yield { path: prefix, bytes: 0, regular: false, folder: true };
+  for (const entry of entries) {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (entry.isDirectory()) {
       yield* walk(root, path);

@@ -62,7 +62,7 @@ export async function openArchive(access: OpenFile): Promise<OpenEvidence> {
     throw error;
   });
   if (archive !== undefined && isExport(archive))
-    return { kind: 'export', source: zipSource(archive, access), close };
+    return { kind: 'export', source: zipSource(archive), close };
   return { kind: 'part', access, close };
 }
 

@@ -113,4 +113,8 @@ async function lookAt(root: string, jobs: number): Promise<ScrubView> {
 
 /** The files of an export, without what a mirror keeps for itself while it runs. */
 export const scrubbed = (files: readonly SourceFile[]): ReadonlyMap<string, SourceFile> =>
-  new Map(files.filter(({ path }) => !path.startsWith(`${PRIVATE}/`)).map((file) => [file.path, file]));
+  new Map(
+    files
+      .filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`))
+      .map((file) => [file.path, file]),
+  );

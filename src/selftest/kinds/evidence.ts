@@ -12,7 +12,7 @@ import {
   type SourceFile,
 } from '../../evidence/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
-import { verifyExport, verifyPart, type VerifyOptions } from '../../verify/index.ts';
+import { verifyExport, verifyPart, type ExportReport, type VerifyOptions } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
 import { SECOND_OPINION } from './documents.ts';
 import { judgeBy, type Judge } from './judge.ts';
@@ -22,6 +22,7 @@ import { bytesOfBase64, WAYS } from '../ways.ts';
 const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 
 const common = {
+  coverage: z.literal(true).optional(),
   trust: z.string().optional(),
   asOfMs: z.int(),
   expect: z
@@ -58,8 +59,12 @@ async function judgePart(input: Part, open: Open, more: Partial<VerifyOptions> =
   const bytes = bytesOfBase64(input.zip);
   if (digestOf(bytes) !== input.sha256) throw new TypeError('the archive was not decoded right');
   const report = await verifyPart(open(bytes), { ...optionsOf(input), ...more });
-  return judgement(report.verdict, [report]);
+  return { ...judgement(report.verdict, [report]), ...(input.coverage && coverageOf(report)) };
 }
+
+const coverageOf = ({
+  coverage: { totalBytes, coveredBytes, attestedBytes },
+}: Pick<ExportReport, 'coverage'>): object => ({ coverage: { totalBytes, coveredBytes, attestedBytes } });
 
 /** A tree in memory whose files are opened in some way, and where some paths are no regular files. */
 function treeSource(
@@ -85,7 +90,7 @@ function treeSource(
 async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): Promise<EvidenceSource> {
   if (zip !== undefined) {
     const access = open(bytesOfBase64(zip));
-    return zipSource(await openZip(access), access);
+    return zipSource(await openZip(access));
   }
   const decoded = Object.entries(files).map(([path, content]) => [path, bytesOfBase64(content)] as const);
   const source = treeSource(Object.fromEntries(decoded), irregular, open);
@@ -102,7 +107,8 @@ async function judgeExport(input: Tree, open: Open, more: Partial<VerifyOptions>
     ...more,
   });
   const reports = [report, ...report.parts, ...report.localReports];
-  return { ...judgement(report.verdict, reports), completeness: report.completeness };
+  const outcome = { ...judgement(report.verdict, reports), completeness: report.completeness };
+  return input.coverage === true ? { ...outcome, ...coverageOf(report) } : outcome;
 }
 
 /**

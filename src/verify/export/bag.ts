@@ -54,7 +54,7 @@ async function listed(
   source: EvidenceSource,
 ): Promise<readonly SourceFile[] | undefined> {
   try {
-    return await source.files();
+    return (await source.files()).filter(({ folder }) => folder === undefined);
   } catch (error) {
     ledger.ran('export.bag', findingsOf(error, EXPORT));
     return undefined;

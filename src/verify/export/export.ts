@@ -1,4 +1,5 @@
 import { mapConcurrently } from '../../bytes/concurrently.ts';
+import { defined } from '../../bytes/defined.ts';
 import { turn } from '../../bytes/turn.ts';
 import type { Code } from '../../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../../evidence/index.ts';
@@ -20,6 +21,7 @@ import { givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts'
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
 import { settingsOf, trustOf, type VerifyOptions } from '../options.ts';
+import { metadataWarnings } from '../part/archive.ts';
 import { verifyListedPart, type JudgePart } from '../part/listed-part.ts';
 import type { BundleReport, ExportReport, LocalReportReport, Verdict } from '../report.ts';
 import { verdictOfFindings, worstVerdict } from '../verdict.ts';
@@ -103,8 +105,8 @@ function unlisted(state: Export): ExportReport {
 async function checkContainer({ source, ledger, settings }: Export): Promise<void> {
   if (source.checkContainer === undefined) return;
   try {
-    await source.checkContainer(settings.signal);
-    ledger.ran('export.container', []);
+    const notes = await source.checkContainer(settings.signal);
+    ledger.ran('export.container', metadataWarnings(EXPORT, notes));
   } catch (error) {
     settings.signal?.throwIfAborted();
     ledger.ran('export.container', findingsOf(error, EXPORT));
@@ -134,7 +136,15 @@ async function verifyParts(
     if (done % PARTS_PER_TURN === 0) await turn();
     state.settings.signal?.throwIfAborted();
     const envelopes = state.sorted?.parts.get(row.manifestDigest) ?? [];
-    const listed = { row, organizationId, fromAtMs, throughAtMs, ...(envelopes.length > 0 && { envelopes }) };
+    const listAttested = state.signer !== undefined;
+    const listed = defined({
+      row,
+      organizationId,
+      fromAtMs,
+      throughAtMs,
+      envelopes: envelopes.length > 0 ? envelopes : undefined,
+      listAttested: listAttested || undefined,
+    });
     const report = await verifyListedPart(state.source, files.byPath.get(row.path), listed, options);
     done++;
     const { verdict } = report;

@@ -34,13 +34,33 @@ export async function listFiles({ source, ledger, settings }: Export): Promise<F
       const message = `more than ${settings.limits.files} files lie in the export`;
       ledger.note([finding('export.FILES_EXCEEDED', EXPORT, { message })]);
     }
-    return { all, byPath: new Map(all.map((file) => [file.path, file])), mirror };
+    return {
+      all,
+      byPath: new Map([...impliedFolders(all), ...all].map((file) => [file.path, file])),
+      mirror,
+    };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
     ledger.note(findingsOf(error, EXPORT).map(unread));
     return undefined;
   }
 }
+
+/** The folders above all files: nothing that has to be a file may be one of them. */
+function impliedFolders(files: readonly SourceFile[]): SourceFile[] {
+  const folders = new Set<string>();
+  for (const { path } of files) {
+    let end = path.lastIndexOf('/');
+    while (end > 0 && !folders.has(path.slice(0, end))) {
+      folders.add(path.slice(0, end));
+      end = path.lastIndexOf('/', end - 1);
+    }
+  }
+  return [...folders].map((path) => ({ path, bytes: 0, regular: false, folder: true }));
+}
+
+/** Folders that may be empty. */
+const FOLDERS: ReadonlySet<string> = new Set(['parts', 'local-reports', 'receipts']);
 
 /** Whatever the reason, a tree that could not be listed was not read: it says nothing about what it holds. */
 const unread = (fault: Finding): Finding =>
@@ -52,7 +72,13 @@ export function uncoveredFiles({ manifest }: Export, files: Files): SourceFile[]
     [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])].map((row) => row.path),
   );
   const mirror = new Set(files.mirror.map((file) => file.path));
-  return files.all.filter(({ path }) => !DOCUMENTS.has(path) && !listed.has(path) && !mirror.has(path));
+  return files.all.filter(
+    ({ path, folder }) =>
+      !DOCUMENTS.has(path) &&
+      !listed.has(path) &&
+      !mirror.has(path) &&
+      !(folder === true && FOLDERS.has(path)),
+  );
 }
 
 /** `export.files`: the set of parts and reports is closed, and what else lies there is said (formats §1, Export). */
@@ -61,8 +87,8 @@ export function checkFiles(state: Export, files: Files): void {
   if (manifest === undefined) {
     return ledger.skipped('export.files', 'not_checked', 'there is no manifest that could be read');
   }
-  const found: Finding[] = uncoveredFiles(state, files).map(({ path, regular }) => {
-    if (!regular) return irregular(EXPORT, path);
+  const found: Finding[] = uncoveredFiles(state, files).map(({ path, regular, folder }) => {
+    if (!regular && folder === undefined) return irregular(EXPORT, path);
     return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
   const missing = [...manifest.parts, ...manifest.localReports].some((row) => !files.byPath.has(row.path));

@@ -1,6 +1,6 @@
 import { digestAccess } from '../../bytes/hash.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
-import { openZip, type ZipArchive } from '../../zip/index.ts';
+import { openZip, type ZipArchive, type ZipNote } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 
@@ -61,7 +61,7 @@ export async function openArchive(
 ): Promise<ZipArchive | undefined> {
   try {
     const archive = await openZip(access, settings.zipLimits);
-    ledger.ran('part.archive', unusual(subject, archive));
+    ledger.ran('part.archive', metadataWarnings(subject, archive.notes));
     return archive;
   } catch (error) {
     ledger.ran('part.archive', findingsOf(error, subject));
@@ -70,9 +70,9 @@ export async function openArchive(
 }
 
 /** One warning for each kind of unusual metadata, however many entries have it. */
-function unusual(subject: string, archive: ZipArchive): Finding[] {
+export function metadataWarnings(subject: string, notes: readonly ZipNote[]): Finding[] {
   const first = new Map<string, { finding: Finding; count: number }>();
-  for (const { code, entry, message } of archive.notes) {
+  for (const { code, entry, message } of notes) {
     const known = first.get(code);
     if (known === undefined)
       first.set(code, {

@@ -1,6 +1,6 @@
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import type { RunResult } from '../../contract/index.ts';
-import { artifactBytes } from '../../evidence/index.ts';
+import { ATTESTATION, artifactBytes } from '../../evidence/index.ts';
 import { checkAttestation } from './attestation.ts';
 import { checkExpected, checkManifest, checkRow } from './identity.ts';
 import { checkObjects } from './objects.ts';
@@ -8,7 +8,7 @@ import { newBundle, skipFrom, type Bundle, type Listing, type VerifyPartOptions 
 import type { Finding } from '../finding.ts';
 import { trustOf } from '../options.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './archive.ts';
-import type { BundleReport, Outcome } from '../report.ts';
+import type { BundleReport, Coverage, Outcome, Verdict } from '../report.ts';
 import { bundleVerdict } from '../verdict.ts';
 
 export type { Listing, VerifyPartOptions } from './state.ts';
@@ -48,6 +48,7 @@ function checkListing(bundle: Bundle): void {
 async function checkContent(bundle: Bundle, access: RandomAccess): Promise<void> {
   const archive = await openArchive(bundle, access);
   if (archive === undefined) return skipFrom(bundle, 'bundle.manifest', 'the archive could not be read');
+  bundle.entries = archive.entries;
   await checkManifest(bundle, archive);
   await checkObjects(bundle, archive);
   if (bundle.manifest === undefined)
@@ -71,7 +72,6 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
     trusted: signer !== undefined,
     listed: listed !== undefined,
   });
-  const whole = verdict === 'verified' || verdict === 'intact' ? size : 0;
   return {
     schemaVersion: 1,
     kind: 'bundle',
@@ -99,13 +99,25 @@ function reportOf(bundle: Bundle, size: number): BundleReport {
     ...optional('outcome', runResult && outcomeOf(runResult)),
     checks: ledger.checks,
     findings: ledger.findings,
-    coverage: {
-      totalBytes: size,
-      coveredBytes: whole,
-      attestedBytes: verdict === 'verified' ? size : 0,
-      uncovered: [],
-      mirrorFiles: [],
-    },
+    coverage: partCoverage(bundle, size, verdict),
+  };
+}
+
+/**
+ * Which bytes of an archive a digest reaches (formats §4, Coverage). A row covers all of them; manifest and signature
+ * reach the content of entries, but not the ZIP metadata around it.
+ */
+function partCoverage({ entries, listed }: Bundle, size: number, verdict: Verdict): Coverage {
+  const signed = verdict === 'verified';
+  const content = entries.filter(({ name }) => signed || name !== ATTESTATION);
+  // A deflated entry can hold any number of empty blocks: it counts for no more than what comes out of it.
+  const reached = content.reduce((sum, entry) => sum + Math.min(entry.compressedBytes, entry.bytes), 0);
+  return {
+    totalBytes: size,
+    coveredBytes: !signed && verdict !== 'intact' ? 0 : listed === undefined ? reached : size,
+    attestedBytes: !signed ? 0 : listed?.listAttested === true ? size : reached,
+    uncovered: [],
+    mirrorFiles: [],
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Digest } from '../../bytes/hash.ts';
 import type { Attestation, Reproduction, RunResult } from '../../contract/index.ts';
 import type { BundleManifest, PartRow } from '../../evidence/index.ts';
+import type { ZipEntry } from '../../zip/index.ts';
 import { createLedger, type CheckId, type Ledger } from '../check.ts';
 import { settingsOf, type Settings, type VerifyOptions } from '../options.ts';
 import { givenEnvelopes, type Envelopes, type GivenEnvelope } from '../signature/given-envelopes.ts';
@@ -12,6 +13,8 @@ export type Listing = {
   readonly organizationId: string;
   readonly fromAtMs: number;
   readonly throughAtMs: number;
+  /** A trusted key signed the list, and with it the digest of the whole archive. */
+  readonly listAttested?: true;
   /** Envelopes about this bundle that the caller gave beside the export; whoever judges the part judges these. */
   readonly envelopes?: readonly GivenEnvelope[];
 };
@@ -49,6 +52,8 @@ export type Bundle = {
   signers: readonly SigningKey[];
   reproduction?: Reproduction;
   readonly read: ReadEntries;
+  /** The directory of the archive, once it was read. */
+  entries: readonly ZipEntry[];
 };
 
 /** A bundle of which nothing is known yet but what lists it. */
@@ -62,6 +67,7 @@ export function newBundle(options: VerifyPartOptions): Bundle {
     subject: listed?.row.evidenceBundleId ?? 'bundle',
     signed: listed?.row.signed,
     read: new Map(),
+    entries: [],
     manifestBytes: 0,
     signers: [],
   };

@@ -23,6 +23,8 @@ export type ZipEntry = {
 };
 
 export type ZipArchive = {
+  /** The whole file. */
+  readonly access: RandomAccess;
   /** In the order of the central directory. */
   readonly entries: readonly ZipEntry[];
   /** What this tool would have written otherwise; no note changes what the archive holds. */
@@ -62,6 +64,7 @@ export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Pro
     throw new TypeError('the entry is not one of this archive');
   };
   return {
+    access,
     entries,
     notes: notesOn(central, placed, place.usual),
     read: (entry) => readEntry(access, own(entry), limit),

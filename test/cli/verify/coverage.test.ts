@@ -54,9 +54,19 @@ async function withFiles(more: Readonly<Record<string, string>>): Promise<string
 const SUMS = `${'0'.repeat(64)}  manifest.json\n`;
 
 describe('verify --require-coverage', () => {
-  it.each(['whole', 'whole.zip', 'part-1.zip'])('passes where every byte is covered: %s', async (path) => {
-    expect(await required(path)).toMatchObject({ code: 0, stderr: '' });
+  it('passes for an export in a folder', async () => {
+    expect(await required('whole')).toMatchObject({ code: 0, stderr: '' });
   });
+
+  it.each(['whole.zip', 'part-1.zip'])(
+    'fails for %s, because no digest covers the ZIP metadata of that file',
+    async (path) => {
+      expect((await verify(path)).code).toBe(0);
+      const { code, stderr } = await required(path);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^--require-coverage: nothing covers [\d,]+ bytes of /);
+    },
+  );
 
   it('holds local reports for covered, though nobody attests them', async () => {
     const { code, stdout } = await required('whole', '--json');
@@ -139,7 +149,7 @@ describe('verify --require-coverage', () => {
 
   it('judges each of many paths by it', async () => {
     const path = await withFiles({ 'notes.txt': 'hello' });
-    const { code, stdout } = await required('part-1.zip', path, 'export', '--json');
+    const { code, stdout } = await required('whole', path, 'export', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       summary: { judged: 3, passed: 2, verdicts: { verified: 3 } },

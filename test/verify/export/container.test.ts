@@ -27,7 +27,8 @@ beforeAll(async () => {
 
 async function judged(second: SecondOpinion | undefined, container = true): Promise<ExportReport> {
   const access = memoryAccess(zip);
-  const source = zipSource(await openZip(access), container ? access : undefined);
+  const { container: whole, ...rest } = zipSource(await openZip(access));
+  const source = container && whole !== undefined ? { ...rest, container: whole } : rest;
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   return verifyExport(source, second === undefined ? options : { ...options, secondOpinion: second });
 }
@@ -86,7 +87,7 @@ describe('the second reader of a one-file export', () => {
       },
     }));
     const access = memoryAccess(await collect(writeZip(entries)));
-    const source = zipSource(await openZip(access), access);
+    const source = zipSource(await openZip(access));
     const report = await verifyExport(source, { asOfMs: NOW, secondOpinion });
     expect([stateOf(report, 'second.reader'), codesOf(report)]).toEqual([
       'passed',
@@ -116,7 +117,7 @@ describe('the second reader of a one-file export', () => {
 
   it('leaves the verdict open where the first reader cannot read a file again, and no file open', async () => {
     const access = memoryAccess(zip);
-    const source = zipSource(await openZip(access), access);
+    const source = zipSource(await openZip(access));
     const counts = { opened: 0, closed: 0 };
     const open: EvidenceSource['open'] = async (path) => {
       if (path === 'export.json') throw new DrillproofError('io.UNREADABLE', 'the disk says no');
@@ -134,7 +135,7 @@ describe('the second reader of a one-file export', () => {
     const stop = new AbortController();
     const reason = new DrillproofError('transport.ABORTED', 'the caller ended it');
     const access = memoryAccess(zip);
-    const source = zipSource(await openZip(access), access);
+    const source = zipSource(await openZip(access));
     const stopping: SecondOpinion = {
       ...secondOpinion,
       async *readZip(container) {
@@ -155,7 +156,7 @@ describe('the second reader of a one-file export', () => {
 describe('a second opinion that was asked for and not given', () => {
   it('is said of a part without a trust store, and at digest depth', async () => {
     const access = memoryAccess(zip);
-    const source = zipSource(await openZip(access), access);
+    const source = zipSource(await openZip(access));
     const untrusted = await verifyExport(source, { asOfMs: NOW, secondOpinion });
     expect(stateOf(untrusted.parts[0]!, 'second.crypto')).toBe('not_checked');
     expect(stateOf(untrusted.parts[0]!, 'second.reader')).toBe('passed');

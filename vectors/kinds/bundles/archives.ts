@@ -1,4 +1,6 @@
 import type { Code } from '../../../src/codes/index.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { extraField } from '../../../test/zip/raw-zip.ts';
 import { bundle, idOf, zipOf } from '../../make/bundle.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import {
@@ -7,6 +9,7 @@ import {
   MANIFEST,
   type Result,
   STATE,
+  covering,
   failed,
   judge,
   replacing,
@@ -95,6 +98,49 @@ export const expectations = (): Case[] => {
       { projectId: idOf('prj', 2) },
       ['expect.PROJECT_MISMATCH'],
       'another project than the caller expects',
+    ),
+  ];
+};
+
+/** An extra field of an unassigned id. */
+const TEXT = extraField(0xcafe, utf8('VERIFIED '.repeat(1000)));
+
+export const coverages = (): Case[] => {
+  const entries = bundle(1, { signer: 'a' });
+  const content = entries.manifestBytes.length + entries.artifactBytes;
+  const signature = canonicalBytes(entries.attestation ?? {}).length;
+  const inflated = signedZip({
+    entries: (all) => all.map((entry) => ({ ...entry, extra: TEXT, localExtra: TEXT })),
+  });
+  const reached = { coveredBytes: content + signature, attestedBytes: content + signature };
+  return [
+    covering(
+      judge('verified', 'coverage', entries.zip, {}, [], 'Coverage', 'a signature reaches no ZIP metadata'),
+      { totalBytes: entries.zip.length, ...reached },
+    ),
+    covering(
+      judge(
+        'verified',
+        'coverage-inflated',
+        inflated,
+        {},
+        ['zip.METADATA_UNUSUAL'],
+        'Coverage',
+        'text in extra fields, which no digest covers',
+      ),
+      { totalBytes: inflated.length, ...reached },
+    ),
+    covering(
+      judge(
+        'intact',
+        'coverage-no-trust',
+        entries.zip,
+        { trust: undefined },
+        ['trust.STORE_ABSENT'],
+        'Coverage',
+        'an attestation that nobody verified is not covered',
+      ),
+      { totalBytes: entries.zip.length, coveredBytes: content, attestedBytes: 0 },
     ),
   ];
 };

@@ -2,7 +2,16 @@ import * as z from 'zod';
 import type { Code } from '../../../src/codes/index.ts';
 import type { RawEntry } from '../../../test/zip/raw-zip.ts';
 import type { Flag } from '../../flags.ts';
-import { type VectorCase, base64Schema, digestTextSchema, judged, judgementSchema } from '../../kind.ts';
+import {
+  type CoverageFigures,
+  type VectorCase,
+  asksCoverage,
+  base64Schema,
+  coverageSchema,
+  digestTextSchema,
+  judged,
+  judgementSchema,
+} from '../../kind.ts';
 import { type BundleChoices, type NamedBytes, T, bundle } from '../../make/bundle.ts';
 import { base64Of, sha256Of } from '../../make/bytes.ts';
 import { storeKey, storeText } from '../../make/keys.ts';
@@ -14,6 +23,7 @@ export const inputSchema = z.strictObject({
   sha256: digestTextSchema.describe('of the archive, to know that it was decoded right'),
   trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
   asOfMs: z.int(),
+  coverage: asksCoverage,
   expect: z
     .strictObject({
       manifestDigest: digestTextSchema.optional(),
@@ -23,7 +33,7 @@ export const inputSchema = z.strictObject({
     .optional(),
 });
 
-export const expectedSchema = judgementSchema(RESULTS);
+export const expectedSchema = judgementSchema(RESULTS).extend({ coverage: coverageSchema });
 
 export type Input = z.infer<typeof inputSchema>;
 
@@ -88,3 +98,10 @@ export const STATE = 'objects/state.json';
 export const MANIFEST = 'manifest.json';
 
 export const ATTESTATION = 'attestation.json';
+
+/** A bundle, and how far digests and signatures reach into it. */
+export const covering = (one: Case, coverage: NonNullable<CoverageFigures>): Case => ({
+  ...one,
+  input: { ...one.input, coverage: true },
+  expected: { ...one.expected, coverage },
+});

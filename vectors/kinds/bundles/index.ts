@@ -1,5 +1,5 @@
 import type { Kind } from '../../kind.ts';
-import { archives, expectations } from './archives.ts';
+import { archives, coverages, expectations } from './archives.ts';
 import { attested } from './attested.ts';
 import { bindings } from './bindings.ts';
 import { type Case, type Input, expectedSchema, inputSchema } from './case.ts';
@@ -21,5 +21,6 @@ export const bundles: Kind<Input, Case['expected']> = {
     ...attested(),
     ...archives(),
     ...expectations(),
+    ...coverages(),
   ],
 };

@@ -1,7 +1,16 @@
 import * as z from 'zod';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
-import { type VectorCase, base64Schema, codeSchema, digestTextSchema, sortedCodes } from '../../kind.ts';
+import {
+  type CoverageFigures,
+  type VectorCase,
+  asksCoverage,
+  base64Schema,
+  coverageSchema,
+  codeSchema,
+  digestTextSchema,
+  sortedCodes,
+} from '../../kind.ts';
 import { T, bundle } from '../../make/bundle.ts';
 import { base64Of, sha256Of, utf8 } from '../../make/bytes.ts';
 import { type ExportChoices, type Files, makeExport } from '../../make/export.ts';
@@ -21,6 +30,7 @@ export const inputSchema = z.strictObject({
   zip: base64Schema.optional().describe('the tree as one ZIP, in place of files'),
   trust: z.string().optional().describe('the trust store as JSON text; absent when none is given'),
   asOfMs: z.int(),
+  coverage: asksCoverage,
   depth: z.enum(['full', 'digest']).optional().describe('full when absent'),
   expect: z
     .strictObject({
@@ -43,6 +53,7 @@ export const expectedSchema = z.strictObject({
   result: z.enum(RESULTS),
   completeness: z.enum(COMPLETENESS),
   codes: z.array(codeSchema).describe('distinct codes of all findings, of parts and reports too, sorted'),
+  coverage: coverageSchema,
 });
 
 export type Input = z.infer<typeof inputSchema>;
@@ -63,6 +74,7 @@ export const filesOf = (files: Files): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, base64Of(bytes)]));
 
 type Expectation = {
+  readonly coverage?: CoverageFigures;
   readonly result: Result;
   readonly completeness?: Expected['completeness'];
   readonly codes: readonly Code[];
@@ -71,19 +83,20 @@ type Expectation = {
 export const judge = (
   id: string,
   input: Partial<Input>,
-  { result, completeness = 'attested', codes }: Expectation,
+  { result, completeness = 'attested', codes, coverage }: Expectation,
   flag: Flag,
   comment: string,
 ): Case => ({
   id,
   comment,
   flags: [flag],
-  input: { trust: TRUST, asOfMs: T, ...input },
+  input: { trust: TRUST, asOfMs: T, ...(coverage && { coverage: true as const }), ...input },
   expected: {
     verdict: result === 'verified' || result === 'intact' ? 'valid' : 'invalid',
     result,
     completeness,
     codes: sortedCodes(codes),
+    ...(coverage && { coverage }),
   },
 });
 

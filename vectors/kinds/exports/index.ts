@@ -1,6 +1,7 @@
 import type { Kind } from '../../kind.ts';
 import { bags } from './bags.ts';
 import { type Expected, type Input, expectedSchema, inputSchema } from './case.ts';
+import { coverages } from './coverage.ts';
 import { documents } from './documents.ts';
 import { envelopes } from './envelopes.ts';
 import { expectations, limits } from './expectations.ts';
@@ -27,6 +28,7 @@ export const exports: Kind<Input, Expected> = {
     ...expectations(),
     ...limits(),
     ...oneFile(),
+    ...coverages(),
     ...bags(),
     ...envelopes(),
   ],

@@ -1,9 +1,12 @@
-import type { RawEntry } from '../../../test/zip/raw-zip.ts';
+import { type RawEntry, extraField } from '../../../test/zip/raw-zip.ts';
 import { type NamedBytes, zipOf } from '../../make/bundle.ts';
 import { base64Of, utf8 } from '../../make/bytes.ts';
 import { DEFLATED } from '../../make/deflate.ts';
 import { makeExport, partPath, reportPath } from '../../make/export.ts';
 import { type Case, type Input, UNATTESTED, judge } from './case.ts';
+
+/** An extra field of an unassigned id. */
+const TEXT = extraField(0xcafe, utf8('VERIFIED '.repeat(1000)));
 
 const ORDER = ['manifest.json', 'export.json', 'export-attestation.json', partPath(1), reportPath(1)];
 
@@ -14,6 +17,14 @@ export const oneFile = (): Case[] => {
   ): Pick<Input, 'zip'> => ({
     zip: base64Of(zipOf(change(entries))),
   });
+  const inflated = zipOf(entries.map((entry) => ({ ...entry, extra: TEXT, localExtra: TEXT })));
+  const sizeOf = (...names: readonly string[]): number =>
+    entries.reduce((sum, { name, bytes }) => sum + (names.includes(name) ? bytes.length : 0), 0);
+  const covered = (container: Uint8Array) => ({
+    totalBytes: container.length,
+    coveredBytes: sizeOf(...ORDER),
+    attestedBytes: sizeOf('manifest.json', 'export-attestation.json', partPath(1)),
+  });
   const extra: NamedBytes & Partial<RawEntry> = {
     name: 'x.txt',
     bytes: utf8('some bytes, some bytes, some bytes'),
@@ -22,6 +33,20 @@ export const oneFile = (): Case[] => {
   };
   return [
     judge('zip', zip(), { result: 'verified', codes: [UNATTESTED] }, 'OneFile', 'the tree as one ZIP'),
+    judge(
+      'zip-coverage',
+      zip(),
+      { result: 'verified', codes: [UNATTESTED], coverage: covered(zipOf(entries)) },
+      'OneFile',
+      'no digest covers the headers and the directory of the container',
+    ),
+    judge(
+      'zip-inflated',
+      { zip: base64Of(inflated) },
+      { result: 'verified', codes: [UNATTESTED, 'zip.METADATA_UNUSUAL'], coverage: covered(inflated) },
+      'Coverage',
+      'text in extra fields of the container, which nothing covers',
+    ),
     judge(
       'zip-crc',
       zip((all) => [...all, { name: 'x.txt', bytes: utf8('x'), both: { crc: 1 } }]),
