@@ -48,13 +48,13 @@ beforeAll(async () => {
   made = await makeExport();
 });
 
-describe('coverage of a single part', () => {
-  const verify = (bytes: Uint8Array, trusted = true) =>
-    verifyPart(memoryAccess(bytes), { asOfMs: NOW, ...(trusted && { trust: makeTrust(signer) }) });
+const verifyAlone = (bytes: Uint8Array, trusted = true) =>
+  verifyPart(memoryAccess(bytes), { asOfMs: NOW, ...(trusted && { trust: makeTrust(signer) }) });
 
+describe('coverage of a single part', () => {
   test('counts the content of entries and not the ZIP metadata around it', async () => {
     const zip = stored(entries);
-    const report = await verify(zip);
+    const report = await verifyAlone(zip);
     expect([report.verdict, ...figures(report.coverage)]).toEqual([
       'verified',
       zip.length,
@@ -65,7 +65,7 @@ describe('coverage of a single part', () => {
 
   test('does not grow when extra fields inflate the archive', async () => {
     const inflated = stored(entries, { extra: text(FULL), localExtra: text(FULL) });
-    const report = await verify(inflated);
+    const report = await verifyAlone(inflated);
     expect(report.verdict).toBe('verified');
     expect(figures(report.coverage)).toEqual([inflated.length, contentBytes(entries), contentBytes(entries)]);
     expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL']);
@@ -77,13 +77,13 @@ describe('coverage of a single part', () => {
       const data = Buffer.concat([...Array.from({ length: 2000 }, () => emptyBlock), deflateRawSync(plain)]);
       return { name, plain, data, method: 8 };
     });
-    const report = await verify(rawZip(padded));
+    const report = await verifyAlone(rawZip(padded));
     expect(report.verdict).toBe('verified');
     expect(report.coverage.attestedBytes).toBe(contentBytes(entries));
   });
 
   test('leaves the attestation uncovered when no trust store is given', async () => {
-    const report = await verify(stored(entries), false);
+    const report = await verifyAlone(stored(entries), false);
     const signature = entries.get('attestation.json')!.length;
     expect([report.verdict, ...figures(report.coverage).slice(1)]).toEqual([
       'intact',
@@ -106,12 +106,12 @@ describe('coverage of a single part', () => {
   });
 });
 
-describe('coverage of an export', () => {
-  const verify = (files: Record<string, Uint8Array>, exported: MadeExport, options = {}) =>
-    verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(exported.signer), ...options });
+const verifyFiles = (files: Record<string, Uint8Array>, exported: MadeExport, options = {}) =>
+  verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(exported.signer), ...options });
 
+describe('coverage of an export', () => {
   test('covers a folder fully, and attests whole archives under an attested list', async () => {
-    const { coverage } = await verify(made.files, made);
+    const { coverage } = await verifyFiles(made.files, made);
     expect(coverage.coveredBytes).toBe(coverage.totalBytes);
     const unsigned = ['export.json', 'local-reports/lrep_000000000001.zip'];
     const rest = unsigned.reduce((sum, path) => sum + made.files[path]!.length, 0);
@@ -124,7 +124,7 @@ describe('coverage of an export', () => {
       const claimed = await makeExport({ signedList: false });
       const expected = { manifestDigest: claimed.packed.manifestDigest };
       const options = completeness === 'pinned' ? { expect: expected } : {};
-      const report = await verify(claimed.files, claimed, options);
+      const report = await verifyFiles(claimed.files, claimed, options);
       const parts = Object.entries(claimed.files).filter(([path]) => path.startsWith('parts/'));
       let reached = 0;
       for (const [, bytes] of parts)
@@ -143,22 +143,19 @@ describe('coverage of an export', () => {
       JSON.stringify(JSON.parse(new TextDecoder().decode(made.files['export.json'])), null, 2) +
         '\n'.repeat(spaces),
     );
-    const { verdict, coverage } = await verify({ ...made.files, 'export.json': resource }, made);
+    const { verdict, coverage } = await verifyFiles({ ...made.files, 'export.json': resource }, made);
     expect([verdict, coverage.totalBytes - coverage.coveredBytes]).toEqual(['verified', uncovered]);
   });
 });
 
-describe('coverage of a one-file export', () => {
-  const verify = async (zip: Uint8Array): Promise<ExportReport> =>
-    verifyExport(zipSource(await openZip(memoryAccess(zip))), {
-      asOfMs: NOW,
-      trust: makeTrust(made.signer),
-    });
+const verifyOneFile = async (zip: Uint8Array): Promise<ExportReport> =>
+  verifyExport(zipSource(await openZip(memoryAccess(zip))), { asOfMs: NOW, trust: makeTrust(made.signer) });
 
+describe('coverage of a one-file export', () => {
   test('counts every byte of the container, whose own records nothing covers', async () => {
     const files = Object.entries(made.files);
     const zip = stored(files);
-    const report = await verify(zip);
+    const report = await verifyOneFile(zip);
     const folder = await verifyExport(memorySource(made.files), {
       asOfMs: NOW,
       trust: makeTrust(made.signer),
@@ -174,7 +171,7 @@ describe('coverage of a one-file export', () => {
   test('is not full when text in extra fields inflates the container, which is reported', async () => {
     const files = Object.entries(made.files);
     const zip = stored(files, { extra: text(FULL), localExtra: text(FULL) });
-    const report = await verify(zip);
+    const report = await verifyOneFile(zip);
     expect(report.verdict).toBe('verified');
     expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBeGreaterThan(files.length * FULL);
     expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL']);
@@ -184,10 +181,13 @@ describe('coverage of a one-file export', () => {
   test('leaves out what a mirror added, whose bytes are in the container too', async () => {
     const sums = toUtf8(`${'0'.repeat(64)}  manifest.json\n`);
     const zip = stored([...Object.entries(made.files), ['SHA256SUMS', sums]]);
-    const { coverage } = await verify(zip);
+    const { coverage } = await verifyOneFile(zip);
     expect([coverage.totalBytes, coverage.mirrorFiles]).toEqual([zip.length - sums.length, ['SHA256SUMS']]);
   });
 });
+
+const verifyFolder = (at: string): Promise<ExportReport> =>
+  verifyExport(directorySource(at), { asOfMs: NOW, trust: makeTrust(made.signer) });
 
 describe('a folder in place of a file', () => {
   let root: string;
@@ -207,9 +207,6 @@ describe('a folder in place of a file', () => {
     if (full) await writeFile(join(at, folder, 'x'), 'x');
     return at;
   }
-  const verify = (at: string): Promise<ExportReport> =>
-    verifyExport(directorySource(at), { asOfMs: NOW, trust: makeTrust(made.signer) });
-
   const PART = 'parts/evidence_000000000001.zip';
   const REPORT = 'local-reports/lrep_000000000001.zip';
   test.each([
@@ -226,7 +223,7 @@ describe('a folder in place of a file', () => {
   ])(
     'named %s fails the export and is not taken for a missing file (with a file in it: %s)',
     async (path, full) => {
-      const report = await verify(await writeTree(`${path.replaceAll('/', '-')}-${full}`, path, full));
+      const report = await verifyFolder(await writeTree(`${path.replaceAll('/', '-')}-${full}`, path, full));
       expect(report.verdict).toBe('failed');
       const all = [report, ...report.parts, ...report.localReports].flatMap(errorsOf);
       expect(all).toContain('export.FILE_IRREGULAR');
@@ -235,19 +232,19 @@ describe('a folder in place of a file', () => {
   );
 
   test('that is empty and that nothing names is reported like a file', async () => {
-    const report = await verify(await writeTree('notes', 'notes', false));
+    const report = await verifyFolder(await writeTree('notes', 'notes', false));
     expect([report.verdict, codesOf(report), report.coverage.uncovered]).toEqual([
       'verified',
       ['export.FILE_UNCOVERED'],
       ['notes'],
     ]);
-    expect(errorsOf(await verify(await writeTree('extra', 'parts/extra.zip', false)))).toEqual([
+    expect(errorsOf(await verifyFolder(await writeTree('extra', 'parts/extra.zip', false)))).toEqual([
       'part.EXTRA',
     ]);
   });
 
   test('that is empty may be called receipts', async () => {
-    const report = await verify(await writeTree('empty', 'receipts', false));
+    const report = await verifyFolder(await writeTree('empty', 'receipts', false));
     expect([report.verdict, codesOf(report)]).toEqual(['verified', []]);
   });
 });

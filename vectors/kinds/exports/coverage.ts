@@ -14,6 +14,17 @@ function signedBytes(): number {
   return manifestBytes.length + artifactBytes + canonicalBytes(attestation).length;
 }
 
+/** An export with a folder where a file belongs. */
+const folder = (id: string, path: string, ...codes: Code[]): Case => {
+  const choices: ExportChoices = {
+    files: (before) => adding(`${path}/x`, 'x').files!(without(path).files!(before)),
+  };
+  const expectedCodes = [UNATTESTED, 'export.FILE_IRREGULAR', ...codes] as const;
+  const completeness = id === 'attestation' ? 'claimed' : 'attested';
+  const expected = { result: 'failed', completeness, codes: expectedCodes } as const;
+  return judge(`folder-${id}`, tree(choices), expected, 'EntryKind', `a folder named ${path}`);
+};
+
 /** How far digests and signatures reach, and folders where files belong. */
 export const coverages = (): Case[] => {
   const unsigned: ExportChoices = { signer: null };
@@ -30,15 +41,6 @@ export const coverages = (): Case[] => {
     `${new TextDecoder().decode(files['export.json'])}${'\n'.repeat(1000)}`,
   );
   const attestedBytes = all - sizeOf('export.json') - sizeOf(reportPath(1));
-  const folder = (id: string, path: string, ...codes: Code[]): Case => {
-    const choices: ExportChoices = {
-      files: (before) => adding(`${path}/x`, 'x').files!(without(path).files!(before)),
-    };
-    const all = [UNATTESTED, 'export.FILE_IRREGULAR', ...codes] as const;
-    const completeness = id === 'attestation' ? 'claimed' : 'attested';
-    const expected = { result: 'failed', completeness, codes: all } as const;
-    return judge(`folder-${id}`, tree(choices), expected, 'EntryKind', `a folder named ${path}`);
-  };
   return [
     judge(
       'coverage-list-attested',
