@@ -10,7 +10,7 @@ export { listen, type Listening, type ListenOptions } from './listen.ts';
 export { logLevels, type Log, type LogEntry, type LogLevel } from './log.ts';
 export { createServer, type ControlServer, type ServerOptions } from './server.ts';
 export { openEmbedded, openStores, placesOf, type Places, type Stores } from './open-stores.ts';
-export type { PostgresOptions } from './store/postgres/options.ts';
+export type { PostgresOptions } from './store/postgres/pool.ts';
 export { openPostgresStore } from './store/postgres/postgres.ts';
 export { backupSqlite } from './store/sqlite/backup.ts';
 export { openSqliteStore } from './store/sqlite/sqlite.ts';

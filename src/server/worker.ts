@@ -10,7 +10,7 @@ import { runSweeps } from './jobs/sweeper.ts';
 import { turnHandler } from './jobs/run/turn-handler.ts';
 import type { Log } from './log.ts';
 import type { Store } from './store/store.ts';
-import type { Job } from './store/work.ts';
+import type { Job } from './store/store.ts';
 
 export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { Job } from '../store/work.ts';
+import type { Job } from '../store/store.ts';
 import type { DriveOptions } from './drive-options.ts';
 import type { Abandoned, JobEnd, JobHandler, Tx } from './handler.ts';
 import { endOperation, holdOperation, startOperation, type OperationEnd } from './operation-moves.ts';

@@ -1,7 +1,7 @@
 import type { AuthoringSession, AuthoringTurn, HostedRun } from '../../contract/index.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove } from '../states.ts';
-import type { AuthoringTurnRow, HostedRunRow } from '../store/work.ts';
+import type { AuthoringTurnRow, HostedRunRow } from '../store/store.ts';
 import type { Tx } from './handler.ts';
 
 type SessionGain = Pick<AuthoringSession, 'currentProposalId'>;

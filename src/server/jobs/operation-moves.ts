@@ -1,7 +1,7 @@
 import type { OperationError, OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { assertMove, isEnd } from '../states.ts';
-import type { Job, OperationRow } from '../store/work.ts';
+import type { Job, OperationRow } from '../store/store.ts';
 import type { Tx } from './handler.ts';
 
 type Operation = { readonly row: OperationRow; readonly held: boolean };

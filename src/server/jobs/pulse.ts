@@ -1,5 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import type { Job } from '../store/work.ts';
+import type { Job } from '../store/store.ts';
 import type { DriveOptions } from './drive-options.ts';
 import type { JobHandler } from './handler.ts';
 

@@ -7,7 +7,7 @@ import { EXPORT_KIND } from '../jobs/export/options.ts';
 import { failExport } from '../jobs/export/moves.ts';
 import type { Tx } from '../jobs/handler.ts';
 import { isEnd } from '../states.ts';
-import type { OperationRow } from '../store/work.ts';
+import type { OperationRow } from '../store/store.ts';
 import type { Store } from '../store/store.ts';
 
 type ResourceRef = {

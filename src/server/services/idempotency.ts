@@ -8,7 +8,7 @@ import { ControlError } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { Reads, Store, Writes } from '../store/store.ts';
-import type { IdempotencyRow } from '../store/work.ts';
+import type { IdempotencyRow } from '../store/store.ts';
 
 /** A request that changes something: whose it is, and what makes it the same request when it comes again. */
 export type Change = {
@@ -63,7 +63,7 @@ function claimOf(change: Change, nowMs: number, limits: ServerLimits): Idempoten
     projectId,
     principalId: principal.tokenId,
     operation,
-    key,
+    idempotencyKey: key,
     requestHash,
     status: 'in_progress',
     holder: randomUUID(),

@@ -1,53 +1,64 @@
-import { isDigest } from '../blobs/digest.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { integer, text } from './columns.ts';
-import { rowsOf, type Columns } from './statements.ts';
-import type { Sql, SqlRow } from './sql.ts';
-import type { IdempotencyRow, IdempotencyScope, WorkReads, WorkWrites } from './work.ts';
+import { digest, findRow, inProject, insertRow, integer, oneOf, optional, table, text } from './table.ts';
+import type { InProject } from './table.ts';
+import type { Sql } from './sql.ts';
 
-const scopeColumns = (scope: IdempotencyScope): Columns => ({
-  organization_id: scope.organizationId,
-  project_id: scope.projectId,
-  principal_id: scope.principalId,
-  operation: scope.operation,
-  idempotency_key: scope.key,
+/** Within this scope a key means one request (control API, Idempotency). */
+export type IdempotencyScope = InProject & {
+  readonly principalId: string;
+  /** Name in the table of operations. */
+  readonly operation: string;
+  readonly idempotencyKey: string;
+};
+
+/** `in_progress`: a holder works on it until its lease ends. `done`: the effect is committed, with this answer. */
+export type IdempotencyRow = IdempotencyScope & {
+  readonly requestHash: Digest;
+  readonly status: 'in_progress' | 'done';
+  readonly holder: string;
+  readonly leaseUntilMs: number;
+  /** JSON text; present when done. */
+  readonly response?: string;
+  readonly createdAtMs: number;
+  /** From then on the key is free again. */
+  readonly expiresAtMs: number;
+};
+
+const requests = table<IdempotencyRow>({
+  name: 'idempotency',
+  key: ['organizationId', 'projectId', 'principalId', 'operation', 'idempotencyKey'],
+  columns: {
+    ...inProject,
+    principalId: text,
+    operation: text,
+    idempotencyKey: text,
+    requestHash: digest,
+    status: oneOf('in_progress', 'done'),
+    holder: text,
+    leaseUntilMs: integer,
+    response: optional(text),
+    createdAtMs: integer,
+    expiresAtMs: integer,
+  },
 });
 
-function idempotencyRow(row: SqlRow): IdempotencyRow {
-  const requestHash = text(row, 'request_hash');
-  const status = text(row, 'status');
-  if (!isDigest(requestHash) || (status !== 'in_progress' && status !== 'done')) {
-    throw new DrillproofError('internal.BUG', 'an idempotency record of the store has another form');
-  }
-  return {
-    organizationId: text(row, 'organization_id'),
-    projectId: text(row, 'project_id'),
-    principalId: text(row, 'principal_id'),
-    operation: text(row, 'operation'),
-    key: text(row, 'idempotency_key'),
-    requestHash,
-    status,
-    holder: text(row, 'holder'),
-    leaseUntilMs: integer(row, 'lease_until_ms'),
-    ...(row['response'] !== null && { response: text(row, 'response') }),
-    createdAtMs: integer(row, 'created_at_ms'),
-    expiresAtMs: integer(row, 'expires_at_ms'),
-  };
-}
-
-export const idempotencyReads = (sql: Sql): Pick<WorkReads, 'idempotency'> => ({
-  idempotency: async (scope) =>
-    (await rowsOf(sql, idempotencyRow, { table: 'idempotency', key: scopeColumns(scope) }))[0],
+const scopeOf = ({
+  organizationId,
+  projectId,
+  principalId,
+  operation,
+  idempotencyKey,
+}: IdempotencyScope): IdempotencyScope => ({
+  organizationId,
+  projectId,
+  principalId,
+  operation,
+  idempotencyKey,
 });
 
-const SAME_SCOPE =
-  'organization_id = ? AND project_id = ? AND principal_id = ? AND operation = ? AND idempotency_key = ?';
-
-// One statement, so that of two requests that arrive together the database lets one claim.
-const CLAIM = `
-  INSERT INTO idempotency (organization_id, project_id, principal_id, operation, idempotency_key,
-    request_hash, status, holder, lease_until_ms, created_at_ms, expires_at_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+// One statement, so that the database lets one of two simultaneous requests claim the key.
+const CLAIM_AGAIN = `
   ON CONFLICT (organization_id, project_id, principal_id, operation, idempotency_key) DO UPDATE
   SET request_hash = excluded.request_hash, status = excluded.status, holder = excluded.holder,
     lease_until_ms = excluded.lease_until_ms, response = NULL, created_at_ms = excluded.created_at_ms,
@@ -55,36 +66,42 @@ const CLAIM = `
   WHERE idempotency.expires_at_ms <= excluded.created_at_ms
     OR (idempotency.status = 'in_progress' AND idempotency.lease_until_ms <= excluded.created_at_ms)`;
 
-type IdempotencyWrites = Pick<
-  WorkWrites,
-  'claimIdempotency' | 'completeIdempotency' | 'releaseIdempotency' | 'purgeIdempotency'
->;
+const HELD = `organization_id = ? AND project_id = ? AND principal_id = ? AND operation = ? AND idempotency_key = ?
+  AND holder = ? AND status = 'in_progress'`;
 
-export const idempotencyWrites = (sql: Sql): IdempotencyWrites => ({
-  async claimIdempotency(claim) {
-    const { requestHash, status, holder, leaseUntilMs, createdAtMs, expiresAtMs } = claim;
-    const scope = Object.values(scopeColumns(claim));
-    await sql.run(CLAIM, ...scope, requestHash, status, holder, leaseUntilMs, createdAtMs, expiresAtMs);
-    const standing = await idempotencyReads(sql).idempotency(claim);
-    if (standing === undefined)
-      throw new DrillproofError('internal.BUG', 'an idempotency record was not kept');
-    return standing;
+export const idempotencyReads = (sql: Sql) => ({
+  idempotency: (scope: IdempotencyScope) => findRow(sql, requests, scopeOf(scope)),
+});
+
+export const idempotencyWrites = (sql: Sql) => ({
+  /**
+   * Writes a claim where the key is free: never used, expired, or its holder's lease is over. Returns the row that is
+   * stored afterwards, which is the claim if its `holder` is the caller's.
+   */
+  claimIdempotency: async (claim: IdempotencyRow) => {
+    await insertRow(sql, requests, claim, { after: CLAIM_AGAIN });
+    const stored = await idempotencyReads(sql).idempotency(claim);
+    if (stored === undefined)
+      throw new DrillproofError('internal.BUG', 'an idempotency record was not stored');
+    return stored;
   },
-  completeIdempotency: async (scope, holder, { response, expiresAtMs }) =>
+  /** Writes the answer of a claim; `false` when the claim was lost, so commit nothing. */
+  completeIdempotency: async (
+    scope: IdempotencyScope,
+    holder: string,
+    { response, expiresAtMs }: { readonly response: string; readonly expiresAtMs: number },
+  ) =>
     (await sql.run(
-      `UPDATE idempotency SET status = 'done', response = ?, expires_at_ms = ?
-       WHERE ${SAME_SCOPE} AND holder = ? AND status = 'in_progress'`,
+      `UPDATE idempotency SET status = 'done', response = ?, expires_at_ms = ? WHERE ${HELD}`,
       response,
       expiresAtMs,
-      ...Object.values(scopeColumns(scope)),
+      ...Object.values(scopeOf(scope)),
       holder,
     )) === 1,
-  releaseIdempotency: async (scope, holder) => {
-    await sql.run(
-      `DELETE FROM idempotency WHERE ${SAME_SCOPE} AND holder = ? AND status = 'in_progress'`,
-      ...Object.values(scopeColumns(scope)),
-      holder,
-    );
+  /** Frees the key of a request that was rejected. */
+  releaseIdempotency: async (scope: IdempotencyScope, holder: string) => {
+    await sql.run(`DELETE FROM idempotency WHERE ${HELD}`, ...Object.values(scopeOf(scope)), holder);
   },
-  purgeIdempotency: (nowMs) => sql.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', nowMs),
+  /** Removes expired rows; returns how many. */
+  purgeIdempotency: (nowMs: number) => sql.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', nowMs),
 });

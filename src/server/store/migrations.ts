@@ -2,15 +2,16 @@
  * The schema as numbered steps, each run once, in order, in its own transaction; `schema_version` in `meta` is the
  * number of the last one. A step that was released is never edited: a change is a new step.
  *
- * Rows of a project are keyed by it, so that one tenant's id never meets another's. Resources are kept as the JSON
- * that is served; what queries need stands beside it in columns.
+ * Rows of a project are keyed by it, so that ids of two tenants never collide. Resources are stored as the JSON that is
+ * served, next to the columns that queries need.
  */
 export const migrations: readonly string[] = [
   `
   CREATE TABLE organizations (
     organization_id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL
+    created_at_ms INTEGER NOT NULL,
+    max_session_ttl_ms INTEGER
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE projects (
@@ -38,10 +39,16 @@ export const migrations: readonly string[] = [
     organization_id TEXT NOT NULL,
     archive_digest TEXT NOT NULL,
     archive_bytes INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    delete_at_ms INTEGER,
+    deleted_at_ms INTEGER,
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, evidence_bundle_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX bundles_in_order ON bundles (organization_id, created_at_ms, evidence_bundle_id);
+  CREATE INDEX bundles_to_delete ON bundles (delete_at_ms) WHERE deleted_at_ms IS NULL;
+  CREATE INDEX bundles_by_blob ON bundles (archive_digest);
 
   CREATE TABLE builds (
     project_id TEXT NOT NULL,
@@ -52,15 +59,21 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (project_id, build_hash),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX builds_by_blob ON builds (archive_digest);
 
   CREATE TABLE build_attempts (
     project_id TEXT NOT NULL,
     build_attempt_id TEXT NOT NULL,
     organization_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    upload_expires_at_ms INTEGER,
     resource TEXT NOT NULL,
     PRIMARY KEY (project_id, build_attempt_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX build_attempts_unfinished ON build_attempts (state, updated_at_ms)
+    WHERE state NOT IN ('succeeded', 'failed', 'cancelled');
 
   CREATE TABLE local_reports (
     project_id TEXT NOT NULL,
@@ -68,10 +81,13 @@ export const migrations: readonly string[] = [
     organization_id TEXT NOT NULL,
     archive_digest TEXT NOT NULL,
     archive_bytes INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
     source TEXT NOT NULL,
     PRIMARY KEY (project_id, local_report_id),
     FOREIGN KEY (organization_id, project_id) REFERENCES projects (organization_id, project_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX local_reports_in_order ON local_reports (organization_id, created_at_ms, local_report_id);
+  CREATE INDEX local_reports_by_blob ON local_reports (archive_digest);
 
   CREATE TABLE exports (
     organization_id TEXT NOT NULL REFERENCES organizations,
@@ -86,6 +102,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (organization_id, evidence_export_id),
     UNIQUE (organization_id, ordinal)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX exports_by_manifest ON exports (manifest_digest);
+  CREATE INDEX exports_by_attestation ON exports (attestation_digest);
 
   CREATE TABLE export_parts (
     organization_id TEXT NOT NULL,
@@ -100,6 +118,8 @@ export const migrations: readonly string[] = [
     FOREIGN KEY (organization_id, evidence_export_id) REFERENCES exports,
     FOREIGN KEY (project_id, evidence_bundle_id) REFERENCES bundles
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX export_parts_by_blob ON export_parts (archive_digest);
+  CREATE INDEX export_parts_by_bundle ON export_parts (project_id, evidence_bundle_id);
 
   CREATE TABLE export_reports (
     organization_id TEXT NOT NULL,
@@ -115,15 +135,7 @@ export const migrations: readonly string[] = [
     FOREIGN KEY (organization_id, evidence_export_id) REFERENCES exports,
     FOREIGN KEY (project_id, local_report_id) REFERENCES local_reports
   ) STRICT, WITHOUT ROWID;
-  `,
-  // Every attempt until here was an administrator's, taken in as succeeded.
-  `
-  ALTER TABLE organizations ADD COLUMN max_session_ttl_ms INTEGER;
-  ALTER TABLE build_attempts ADD COLUMN state TEXT NOT NULL DEFAULT 'succeeded';
-  ALTER TABLE build_attempts ADD COLUMN updated_at_ms INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE build_attempts ADD COLUMN upload_expires_at_ms INTEGER;
-  CREATE INDEX build_attempts_unfinished ON build_attempts (state, updated_at_ms)
-    WHERE state NOT IN ('succeeded', 'failed', 'cancelled');
+  CREATE INDEX export_reports_by_blob ON export_reports (archive_digest);
 
   CREATE TABLE environments (
     project_id TEXT NOT NULL,
@@ -227,28 +239,6 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (organization_id, project_id, principal_id, operation, idempotency_key)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
-  `,
-  // When evidence was created, is to be deleted and was deleted; who works; which blobs may no longer be needed.
-  `
-  ALTER TABLE bundles ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE bundles ADD COLUMN delete_at_ms INTEGER;
-  ALTER TABLE bundles ADD COLUMN deleted_at_ms INTEGER;
-  ALTER TABLE local_reports ADD COLUMN created_at_ms INTEGER NOT NULL DEFAULT 0;
-  UPDATE bundles SET created_at_ms = json_extract(resource, '$.createdAtMs'),
-    delete_at_ms = json_extract(resource, '$.deleteAtMs'), deleted_at_ms = json_extract(resource, '$.deletedAtMs');
-  UPDATE local_reports SET created_at_ms = json_extract(source, '$.createdAtMs');
-  CREATE INDEX bundles_in_order ON bundles (organization_id, created_at_ms, evidence_bundle_id);
-  CREATE INDEX bundles_to_delete ON bundles (delete_at_ms) WHERE deleted_at_ms IS NULL;
-  CREATE INDEX local_reports_in_order ON local_reports (organization_id, created_at_ms, local_report_id);
-
-  CREATE INDEX bundles_by_blob ON bundles (archive_digest);
-  CREATE INDEX builds_by_blob ON builds (archive_digest);
-  CREATE INDEX local_reports_by_blob ON local_reports (archive_digest);
-  CREATE INDEX exports_by_manifest ON exports (manifest_digest);
-  CREATE INDEX exports_by_attestation ON exports (attestation_digest);
-  CREATE INDEX export_parts_by_blob ON export_parts (archive_digest);
-  CREATE INDEX export_parts_by_bundle ON export_parts (project_id, evidence_bundle_id);
-  CREATE INDEX export_reports_by_blob ON export_reports (archive_digest);
 
   CREATE TABLE blob_removals (
     digest TEXT PRIMARY KEY,
@@ -263,14 +253,13 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-// The words in which PostgreSQL's DDL differs from SQLite's. By the collation "C" text sorts by its UTF-8 bytes.
+// Where PostgreSQL's DDL differs from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
 const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
-  [/json_extract\((\w+), '\$\.(\w+)'\)/g, "($1::jsonb ->> '$2')::bigint"],
 ];
 
-/** A step of the schema as PostgreSQL takes it. */
+/** A step of the schema for PostgreSQL. */
 export const postgresDdl = (step: string): string =>
   POSTGRES_WORDS.reduce((text, [words, instead]) => text.replaceAll(words, instead), step);

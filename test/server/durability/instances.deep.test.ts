@@ -69,7 +69,7 @@ for (const { name, blobs } of shared) {
       const refusals = reruns.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       for (const refusal of refusals)
         expect(refusal).toMatchObject({ code: 'control.IDEMPOTENCY_KEY_IN_USE' });
-      expect((await stores.store.jobCounts()).map(({ count }) => count)).toEqual([1]);
+      expect((await stores.store.queue(Date.now())).map(({ waiting }) => waiting)).toEqual([1]);
 
       const extend = {
         ...inProject,
@@ -126,7 +126,7 @@ for (const { name, blobs } of shared) {
         );
         expect(ended.organizationId).toBe(ORG);
       }
-      expect(await stores.store.jobCounts()).toEqual([]);
+      expect(await stores.store.queue(Date.now())).toEqual([]);
       const runs = await Promise.all(
         operations.map(async (one) => (await stores.store.operation(ORG, one))!.resource.resourceId ?? ''),
       );

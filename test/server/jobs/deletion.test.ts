@@ -232,7 +232,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
       expect(await codeOf(here.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');
       expect(await codeOf(deleteBundle(9))).toBe('server.ADMIN_REFUSED');
-      expect(await here.store.jobCounts()).toEqual([]);
+      expect(await here.store.queue(NOW_MS)).toEqual([]);
     });
 
     it('by deleteAtMs takes the bytes away at the millisecond, and the sweep lets them go', async () => {
@@ -265,7 +265,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       const [due] = retentionSweeps(context);
       const counts = await Promise.all(Array.from({ length: 4 }, () => due!.run(signal)));
       expect(counts.reduce((sum, count) => sum + count)).toBe(3);
-      expect(await here.store.jobCounts()).toMatchObject([{ kind: 'evidence.bundle.delete', count: 3 }]);
+      expect(await here.store.queue(NOW_MS)).toMatchObject([{ kind: 'evidence.bundle.delete', waiting: 3 }]);
     });
 
     it('refuses a deleteAtMs that is past', async () => {

@@ -146,7 +146,7 @@ describe('a turn', () => {
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
     for (const response of responses)
       if (response.status !== 202) await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
-    expect(await here.store.jobCounts()).toEqual([{ kind: 'authoring.turn', count: 1, oldestAtMs: NOW_MS }]);
+    expect(await here.store.queue(NOW_MS)).toEqual([{ kind: 'authoring.turn', waiting: 1, running: 0 }]);
   });
 
   it('is refused by a session that is closed, before its turns are looked at', async () => {

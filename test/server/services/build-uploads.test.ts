@@ -187,7 +187,7 @@ describe('beginning an upload', () => {
     const kept = await here.store.idempotency({
       ...scope,
       principalId: made.attempt.requestedBy,
-      key: 'key-00000001',
+      idempotencyKey: 'key-00000001',
     });
     const signature = new URL(same.uploadUrl, 'http://x').searchParams.get('signature') ?? '';
     expect(kept?.response).not.toContain(signature);

@@ -7,7 +7,7 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
 import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
-import type { IdempotencyScope } from '../../../src/server/store/work.ts';
+import type { IdempotencyScope } from '../../../src/server/store/store.ts';
 import {
   answerOf,
   EXTEND,
@@ -58,7 +58,7 @@ const scope = (over: Partial<IdempotencyScope> = {}): IdempotencyScope => ({
   projectId: PROJECT,
   principalId: tokenId,
   operation: 'sessions.extend',
-  key: KEY,
+  idempotencyKey: KEY,
   ...over,
 });
 const version = async (): Promise<number> =>
@@ -76,11 +76,11 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     const first = await post(sender, path, body, KEY);
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([status, null]);
     const document = await answerOf(name, first.clone());
-    const jobs = await here.store.jobCounts();
+    const jobs = await here.store.queue(NOW_MS);
     const again = await post(sender, path, body, KEY);
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await answerOf(name, again)).toEqual(document);
-    expect(await here.store.jobCounts()).toEqual(jobs);
+    expect(await here.store.queue(NOW_MS)).toEqual(jobs);
   });
 
   it('records the hash of the request and the key in its operation', async () => {

@@ -83,9 +83,7 @@ describe('a rerun', () => {
       resourceId: run.hostedRunId,
     });
     expect(await readOperation(sender, operation.operationId)).toEqual(operation);
-    expect(await here.store.jobCounts()).toEqual([
-      { kind: 'run.rerun', count: 1, oldestAtMs: here.clock.nowMs },
-    ]);
+    expect(await here.store.queue(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
   });
 
   it('gets a world of its own, made from what the world of the original was made from', async () => {
@@ -155,7 +153,7 @@ describe('a rerun', () => {
     });
     await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
     await expectEnvelope(await rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
-    expect(await here.store.jobCounts()).toEqual([]);
+    expect(await here.store.queue(NOW_MS)).toEqual([]);
   });
 
   it('takes nothing but an empty object', async () => {

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Reads, Store, Writes } from '../../../src/server/store/store.ts';
-import type { IdempotencyRow } from '../../../src/server/store/work.ts';
+import type { IdempotencyRow, Reads, Store, Writes } from '../../../src/server/store/store.ts';
 import { HASH, NOW_MS } from '../make.ts';
 import { atOnce, inProject, writeTenants, type PairFactory } from './work-rows.ts';
 
-const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend', key: 'k' };
+const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend', idempotencyKey: 'k' };
 const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
   ...scope,
   requestHash: HASH,
@@ -71,7 +70,7 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
     });
 
     it('belong to principal, project and operation, and are removed when they have expired', async () => {
-      const others = [{ principalId: 'tok_2' }, { operation: 'runs.reruns.create' }, { key: 'K' }];
+      const others = [{ principalId: 'tok_2' }, { operation: 'runs.reruns.create' }, { idempotencyKey: 'K' }];
       await claimKey(store, record());
       for (const other of others)
         expect((await claimKey(store, record({ ...other, holder: 'b' }))).holder).toBe('b');

@@ -201,7 +201,9 @@ export function storeSuite(name: string, factory: StoreFactory): void {
     });
 
     it('keeps an export with its parts and reports, in order', async () => {
+      const ofExport = { organizationId: ORG, evidenceExportId: EXPORT };
       const reports = [0, 1, 2].map((n) => ({
+        ...ofExport,
         ordinal: n,
         localReportId: id('lrep', n),
         projectId: PROJECT,
@@ -217,6 +219,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
         },
       }));
       const exportPart = {
+        ...ofExport,
         ordinal: 0,
         evidenceBundleId: bundle.evidenceBundleId,
         projectId: PROJECT,

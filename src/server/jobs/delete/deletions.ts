@@ -2,7 +2,7 @@ import type { EvidenceExport } from '../../../contract/index.ts';
 import type { Digest } from '../../../bytes/hash.ts';
 import { nextVersion } from '../../services/operations.ts';
 import type { ExportRow } from '../../store/store.ts';
-import type { Job } from '../../store/work.ts';
+import type { Job } from '../../store/store.ts';
 import type { JobHandler, Tx } from '../handler.ts';
 
 /** Kinds of the operations that delete. */

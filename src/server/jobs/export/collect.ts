@@ -1,7 +1,7 @@
 import { DrillproofError } from '../../../errors.ts';
 import { readPartFacts, type LocalReportFacts, type PartFacts } from '../../../evidence/index.ts';
 import type { BundleRow, LocalReportRow } from '../../store/store.ts';
-import type { Job } from '../../store/work.ts';
+import type { Job } from '../../store/store.ts';
 import { ExportFailure } from './failure.ts';
 import { changeExport } from './moves.ts';
 import type { ExportJobOptions } from './options.ts';

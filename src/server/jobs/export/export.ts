@@ -1,7 +1,7 @@
 import { DrillproofError } from '../../../errors.ts';
 import { DEFAULT_LIMITS, packExport, type PackedExport } from '../../../evidence/index.ts';
 import type { ExportRow } from '../../store/store.ts';
-import type { Job } from '../../store/work.ts';
+import type { Job } from '../../store/store.ts';
 import { collect, type Collected } from './collect.ts';
 import { ExportFailure, operationError } from './failure.ts';
 import { changeExport, failExport } from './moves.ts';

@@ -1,5 +1,5 @@
 import type { EvidenceExport } from '../../../contract/index.ts';
-import type { Job } from '../../store/work.ts';
+import type { Job } from '../../store/store.ts';
 import type { ExportFailureCode } from './failure.ts';
 import type { Tx } from '../handler.ts';
 

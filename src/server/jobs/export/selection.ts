@@ -1,6 +1,6 @@
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { selectionDigest, sumBytes } from '../../../evidence/index.ts';
-import type { Selection } from '../../store/retention.ts';
+import type { Selection } from '../../store/store.ts';
 import type { BundleRow, LocalReportRow, Reads } from '../../store/store.ts';
 
 /** What an export is to hold, in order. */

@@ -4,7 +4,7 @@ import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove, mayMove } from '../../states.ts';
 import type { Store } from '../../store/store.ts';
-import type { HostedRunRow, Job } from '../../store/work.ts';
+import type { HostedRunRow, Job } from '../../store/store.ts';
 import { endRun, type RunEnd } from '../endings.ts';
 import type { Abandoned, JobHandler, Tx } from '../handler.ts';
 import {

@@ -1,6 +1,6 @@
 import { DrillproofError } from '../../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { AuthoringTurnRow, Job } from '../../store/work.ts';
+import type { AuthoringTurnRow, Job } from '../../store/store.ts';
 import { assertMove } from '../../states.ts';
 import { endTurn, type TurnEnd } from '../endings.ts';
 import type { JobHandler, Tx } from '../handler.ts';

@@ -3,12 +3,17 @@ import { DrillproofError } from '../../../errors.ts';
 import { keptSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
 import { migrations, postgresDdl } from '../migrations.ts';
 import { guardedQuery, postgresSql } from './driver.ts';
-import type { PostgresOptions } from './options.ts';
-import { clientConfig, migrationConfig, openingError, openPool, type Pg } from './pool.ts';
+import {
+  clientConfig,
+  migrationConfig,
+  openingError,
+  openPool,
+  type Pg,
+  type PostgresOptions,
+} from './pool.ts';
 import { transactions } from './transaction.ts';
 import { postgresDialect } from '../sql.ts';
-import { sqlReads, sqlTransaction, transactedJobs } from '../sql-store.ts';
-import type { Store } from '../store.ts';
+import { sqlReads, sqlTransaction, transactedJobs, type Store } from '../store.ts';
 
 const defaults: PostgresOptions = {
   connections: 10,

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { guardedQuery, isConnectionError, postgresSql, sqlState } from './driver.ts';
-import type { PostgresOptions } from './options.ts';
-import { queue } from '../queue.ts';
-import type { Sql } from '../sql.ts';
+import type { PostgresOptions } from './pool.ts';
+import { queue, type Sql } from '../sql.ts';
 
 /**
  * READ COMMITTED, because each transaction locks what it is going to change, and waits there for its turn.

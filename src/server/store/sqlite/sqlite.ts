@@ -2,11 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DrillproofError } from '../../../errors.ts';
 import { keptSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { queue } from '../queue.ts';
 import { guarded, sqliteError, sqliteSql } from './driver.ts';
-import { sqliteDialect } from '../sql.ts';
-import { sqlReads, sqlTransaction, transactedJobs } from '../sql-store.ts';
-import type { Store } from '../store.ts';
+import { queue, sqliteDialect } from '../sql.ts';
+import { sqlReads, sqlTransaction, transactedJobs, type Store } from '../store.ts';
 
 type Sqlite = typeof import('node:sqlite');
 

@@ -349,7 +349,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       ['an id that is none', { evidenceExportId: 'evexp_X' }],
     ])('is refused for %s', async (_, over) => {
       expect(await codeOf(create(over))).toBe('server.ADMIN_REFUSED');
-      expect(await here.store.jobCounts()).toEqual([]);
+      expect(await here.store.queue(NOW_MS)).toEqual([]);
     });
 
     it('is refused under an id that is taken', async () => {
