@@ -10,7 +10,7 @@ import { mirrorEventSchema } from '../../src/cli/mirror/event-schema.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { summaryReportSchema } from '../../src/policy/vsa/schema.ts';
-import { decisionSchema } from '../../src/policy/decision-schema.ts';
+import { decisionSchema } from '../../src/policy/decision.ts';
 import { reportDiffSchema } from '../../src/report/diff-schema.ts';
 import { errorSchema, reportsSchema } from '../../src/report/merge/reports-schema.ts';
 import { archiveSchema } from '../../src/report/merge/archive-schema.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { policySchema } from '../../src/policy/document/document.ts';
-import { decisionSchema } from '../../src/policy/decision-schema.ts';
+import { decisionSchema } from '../../src/policy/decision.ts';
 import type { SchemaRow } from './schema.ts';
 
 const { name, digest, sources } = decisionSchema.shape.policy.shape;

@@ -1,94 +1,114 @@
+import * as z from 'zod';
 import type { Digest } from '../bytes/hash.ts';
-import type { Code } from '../codes/index.ts';
-import type { Completeness, TrustUsed, Verdict } from '../verify/report.ts';
-import type { RuleId } from './rules.ts';
+import { isCode } from '../codes/index.ts';
+import { digestSchema } from '../contract/index.ts';
+import { VERDICTS } from '../verify/report.ts';
+import { RULES, type RuleId } from './rules/catalogue.ts';
 
-/** What a policy answers about evidence, best first. `could_not_tell` never counts as yes. */
+/** The answer of a policy, best first. `could_not_tell` never counts as yes. */
 export const ANSWERS = ['yes', 'no', 'could_not_tell'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
-/**
- * How a rule ended over all subjects that it speaks of. `waived`: everything that it found is waived; `not_checked`: what
- * it needs could not be read or is not attested; `not_applicable`: there is nothing that it speaks of, and the rule
- * allows that.
- */
-export type RuleState = 'passed' | 'failed' | 'waived' | 'not_checked' | 'not_applicable';
+const isDigest = (text: string): text is Digest => digestSchema.safeParse(text).success;
+const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
 
-/** A waiver of the policy, as a person wrote it. */
-export type WaiverUsed = {
-  readonly reason: string;
-  readonly owner: string;
-  /** The first ms at which it counts no more. */
-  readonly expiresAtMs: number;
+const digest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .refine(isDigest);
+const count = z.int().min(0);
+const atMs = z.int().describe('milliseconds since 1970');
+// Codes and rules are patterns in the JSON Schema, because a later release has more of them.
+const code = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)
+  .refine(isCode)
+  .describe('a row of docs/codes.md');
+const rule = z
+  .string()
+  .regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/)
+  .refine(isRule)
+  .describe('the member of the policy');
+
+const waiver = {
+  reason: z.string(),
+  owner: z.string(),
+  /** The first ms at which the waiver does not apply. */
+  expiresAtMs: atMs,
 };
 
-/** One thing that stands against the policy, or that could not be told. */
-export type Violation = {
-  readonly rule: RuleId;
-  /** `not_checked`: it could not be told whether the rule holds here. */
-  readonly state: 'failed' | 'not_checked' | 'waived';
-  readonly code: Code;
-  /** The place of the input in `inputs`; absent for what all of them together lack. */
-  readonly input?: number;
-  /** What it is about: the id of an export, bundle, local report or drill; a name where no id could be read; `all`. */
-  readonly subject: string;
-  /** The file or entry, where there is one. */
-  readonly path?: string;
-  readonly message: string;
-  readonly expected?: string;
-  readonly actual?: string;
-  /** The codes of the findings of the verification that led here; none for a rule that judges facts. */
-  readonly findings?: readonly Code[];
-  readonly waiver?: WaiverUsed;
-};
+const violationSchema = z.strictObject({
+  rule,
+  /** `not_checked`: it could not be decided whether the rule holds. */
+  state: z.enum(['failed', 'not_checked', 'waived']),
+  code,
+  /** Absent for a problem of all inputs together. */
+  input: count.exactOptional().describe('place in inputs'),
+  /** A name if no id could be read; `all` for all inputs together. */
+  subject: z.string().describe('the id of an export, bundle, local report or drill'),
+  path: z.string().exactOptional(),
+  message: z.string(),
+  expected: z.string().exactOptional(),
+  actual: z.string().exactOptional(),
+  findings: z.array(code).readonly().exactOptional().describe('of the verification, that led here'),
+  waiver: z.strictObject(waiver).exactOptional(),
+});
 
-/** What became of one rule of the policy. */
-export type RuleResult = {
-  readonly rule: RuleId;
-  readonly state: RuleState;
-  /** How many subjects it looked at. */
-  readonly judged: number;
-  readonly violations: readonly Violation[];
-};
+const ruleResultSchema = z.strictObject({
+  rule,
+  /**
+   * `waived`: every violation is waived. `not_checked`: something could not be read or is not attested.
+   * `not_applicable`: there is no subject.
+   */
+  state: z.enum(['passed', 'failed', 'waived', 'not_checked', 'not_applicable']),
+  judged: count.describe('subjects looked at'),
+  violations: z.array(violationSchema).readonly(),
+});
 
-/** One thing that was judged: evidence, or a verification summary in its place. */
-export type JudgedInput = {
-  /** As the caller named it: a path, an address, the id of an export at a control plane. */
-  readonly name: string;
-  readonly kind: 'export' | 'bundle' | 'summary' | 'unreadable';
-  readonly id?: string;
-  readonly projectId?: string;
-  /** SHA-256 of the manifest of an export, of the manifest of a bundle; absent when it could not be read. */
-  readonly manifestDigest?: Digest;
-  /** SHA-256 of the archive of a single part. */
-  readonly archiveDigest?: Digest;
-  readonly verdict?: Verdict;
-  readonly completeness?: Completeness;
-  readonly bundles: number;
-  readonly localReports: number;
-};
+const inputSchema = z.strictObject({
+  /** As the caller named it: a path, an address, or the id of an export at a control plane. */
+  name: z.string(),
+  kind: z.enum(['export', 'bundle', 'summary', 'unreadable']),
+  id: z.string().exactOptional(),
+  projectId: z.string().exactOptional(),
+  /** Of the export or bundle; absent if it could not be read. */
+  manifestDigest: digest.exactOptional(),
+  /** Of a single part. */
+  archiveDigest: digest.exactOptional(),
+  verdict: z.enum(VERDICTS).exactOptional(),
+  completeness: z.enum(['pinned', 'attested', 'claimed']).exactOptional(),
+  bundles: count,
+  localReports: count,
+});
 
-/** Which policy was applied: its own digest and those of what it extends, in the order in which they were read. */
-export type PolicyUsed = {
-  /** `default`: none was written. */
-  readonly name: string;
+const policyUsedSchema = z.strictObject({
+  name: z.string(),
   /** SHA-256 of the RFC 8785 form of the whole policy with everything that it extends. */
-  readonly digest: Digest;
-  readonly sources: readonly { readonly path: string; readonly digest: Digest }[];
-};
+  digest,
+  sources: z.array(z.strictObject({ path: z.string(), digest })).readonly(),
+});
+
+/** The decision of a gate as JSON (formats §8). */
+export const decisionSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('decision'),
+  answer: z.enum(ANSWERS),
+  asOfMs: atMs,
+  policy: policyUsedSchema,
+  trust: z.strictObject({ fingerprint: digest, keys: count }).exactOptional(),
+  inputs: z.array(inputSchema).readonly(),
+  /** Every rule of the policy, in the order of `RULES`. */
+  rules: z.array(ruleResultSchema).readonly(),
+  unusedWaivers: z.array(z.strictObject({ code, subject: z.string(), ...waiver })).readonly(),
+});
 
 /** The answer of a policy about evidence, with every reason. The same inputs give the same decision. */
-export type Decision = {
-  readonly schemaVersion: 1;
-  readonly kind: 'decision';
-  readonly answer: Answer;
-  readonly asOfMs: number;
-  readonly policy: PolicyUsed;
-  /** Absent when none was given. */
-  readonly trust?: TrustUsed;
-  readonly inputs: readonly JudgedInput[];
-  /** Every rule of the policy, in the order of `RULES`. */
-  readonly rules: readonly RuleResult[];
-  /** Waivers that met nothing, or that expired: each is somebody's open end. */
-  readonly unusedWaivers: readonly (WaiverUsed & { readonly code: Code; readonly subject: string })[];
-};
+export type Decision = Readonly<z.infer<typeof decisionSchema>>;
+export type PolicyUsed = Readonly<z.infer<typeof policyUsedSchema>>;
+/** One input of a decision: evidence, or a summary in its place. */
+export type EvaluatedInput = Readonly<z.infer<typeof inputSchema>>;
+export type RuleResult = Readonly<z.infer<typeof ruleResultSchema>>;
+export type RuleState = RuleResult['state'];
+/** One subject for which a rule does not hold, or for which it could not be decided. */
+export type Violation = Readonly<z.infer<typeof violationSchema>>;
+export type WaiverUsed = NonNullable<Violation['waiver']>;

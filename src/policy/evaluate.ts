@@ -1,26 +1,27 @@
+import { defined } from '../bytes/defined.ts';
 import type { TrustUsed } from '../verify/report.ts';
-import type { Answer, Decision, JudgedInput, RuleResult, RuleState, Violation } from './decision.ts';
-import { factsOf, type Facts } from './facts.ts';
+import type { Answer, Decision, EvaluatedInput, RuleResult, RuleState, Violation } from './decision.ts';
+import { collectFacts, type Facts } from './facts.ts';
 import type { EvidenceInput } from './inputs.ts';
-import { JUDGES } from './judges/index.ts';
+import { EVALUATORS } from './rules/index.ts';
 import type { Policy } from './policy.ts';
-import { RULES, type RuleId } from './rules.ts';
-import { violationOf, waiversOf, type Waivers } from './waivers.ts';
+import { RULES, type RuleId } from './rules/catalogue.ts';
+import { buildViolation, indexWaivers, type Waivers } from './waivers.ts';
 
 export type EvaluateContext = {
-  /** The time of the judgement in ms; the reports must have been made as of the same time. */
+  /** The time of the evaluation in ms; the reports must have been made as of the same time. */
   readonly asOfMs: number;
-  /** The trust store that the reports rest on. */
+  /** The trust store that the reports used. */
   readonly trust?: TrustUsed;
 };
 
 const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 
 /**
- * Judges evidence under a policy: every rule of every layer, all violations, and one answer. Pure and total: it reads no
- * clock and throws for nothing that is in a report. The answer is no when a rule failed, else could_not_tell when
- * something could not be told or there was nothing to judge, else yes.
- * @throws TypeError when `asOfMs` is no whole number
+ * Evaluates evidence under a policy: every rule of every layer, all violations, and one answer. Pure and total: it reads
+ * no clock and throws for nothing that is in a report. The answer is `no` if a rule failed, else `could_not_tell` if
+ * something could not be decided or there was nothing to evaluate, else `yes`.
+ * @throws TypeError if `asOfMs` is not a whole number
  */
 export function evaluate(
   inputs: readonly EvidenceInput[],
@@ -28,76 +29,73 @@ export function evaluate(
   { asOfMs, trust }: EvaluateContext,
 ): Decision {
   if (!Number.isSafeInteger(asOfMs)) throw new TypeError('asOfMs is a time in whole milliseconds');
-  const facts = factsOf(inputs, asOfMs);
-  const layers = policy.layers.map((document) => ({ document, waivers: waiversOf(document, asOfMs) }));
-  const rules = RULE_IDS.flatMap((rule) => judgeRule(rule, layers, facts) ?? []);
+  const facts = collectFacts(inputs, asOfMs);
+  const layers = policy.layers.map((document) => ({ document, waivers: indexWaivers(document, asOfMs) }));
+  const rules = RULE_IDS.flatMap((rule) => evaluateRule(rule, layers, facts) ?? []);
   const { name, digest, sources } = policy;
   return {
     schemaVersion: 1,
     kind: 'decision',
-    answer: answerOf(rules, facts),
+    answer: decideAnswer(rules, facts),
     asOfMs,
     policy: { name, digest, sources },
-    ...(trust !== undefined && { trust }),
-    inputs: inputs.map(judgedInput),
+    ...defined({ trust }),
+    inputs: inputs.map(describeInput),
     rules,
-    unusedWaivers: layers.flatMap(({ waivers }) => waivers.unused()),
+    unusedWaivers: layers.flatMap(({ waivers }) => waivers.listUnused()),
   };
 }
 
 type Layer = { readonly document: Policy['layers'][number]; readonly waivers: Waivers };
 
-/** What became of one rule: it has to hold in every layer that has it. */
-function judgeRule(rule: RuleId, layers: readonly Layer[], facts: Facts): RuleResult | undefined {
+/** Evaluates one rule, which must hold in every layer that has it. */
+function evaluateRule(rule: RuleId, layers: readonly Layer[], facts: Facts): RuleResult | undefined {
   const { code } = RULES[rule];
   const results = layers.flatMap(({ document, waivers }) => {
-    const judgement = JUDGES[rule](document)?.(facts);
-    if (judgement === undefined) return [];
-    const violations = judgement.found.map((found) =>
-      violationOf(rule, code, found, waivers.lifts(found, code)),
+    const outcome = EVALUATORS[rule](document)?.(facts);
+    if (outcome === undefined) return [];
+    const violations = outcome.problems.map((problem) =>
+      buildViolation(rule, code, problem, waivers.findWaiver(problem, code)),
     );
-    return [{ judged: judgement.judged, violations }];
+    return [{ judged: outcome.judged, violations }];
   });
   if (results.length === 0) return undefined;
-  const violations = distinct(results.flatMap((result) => result.violations));
+  const violations = removeRepeats(results.flatMap((result) => result.violations));
   const judged = Math.max(...results.map((result) => result.judged));
-  return { rule, state: stateOf(violations, judged), judged, violations };
+  return { rule, state: deriveState(violations, judged), judged, violations };
 }
 
-/** What two layers find alike is one violation; where only one of them waives it, it stands. */
-function distinct(violations: readonly Violation[]): Violation[] {
-  const seen = new Map(violations.map((one) => [JSON.stringify(one), one]));
-  return [...seen.values()];
+/** Equal violations of two layers are one; if only one layer waives it, both remain. */
+function removeRepeats(violations: readonly Violation[]): Violation[] {
+  const distinct = new Map(violations.map((violation) => [JSON.stringify(violation), violation]));
+  return [...distinct.values()];
 }
 
-function stateOf(violations: readonly Violation[], judged: number): RuleState {
+function deriveState(violations: readonly Violation[], judged: number): RuleState {
   const worst = (['failed', 'not_checked', 'waived'] as const).find((state) =>
-    violations.some((one) => one.state === state),
+    violations.some((violation) => violation.state === state),
   );
   return worst ?? (judged === 0 ? 'not_applicable' : 'passed');
 }
 
-function answerOf(rules: readonly RuleResult[], { bundles, summaries }: Facts): Answer {
+function decideAnswer(rules: readonly RuleResult[], { bundles, summaries }: Facts): Answer {
   if (rules.some(({ state }) => state === 'failed')) return 'no';
   // An empty set never counts as success.
   const nothing = bundles.length === 0 && summaries.length === 0;
   return nothing || rules.some(({ state }) => state === 'not_checked') ? 'could_not_tell' : 'yes';
 }
 
-function judgedInput(one: EvidenceInput): JudgedInput {
-  const none = { name: one.name, bundles: 0, localReports: 0 };
-  if ('failure' in one) return { ...none, kind: 'unreadable' };
-  if ('summary' in one) return { ...none, kind: 'summary' };
-  const { report, pinned = false } = one;
+function describeInput(input: EvidenceInput): EvaluatedInput {
+  const empty = { name: input.name, bundles: 0, localReports: 0 };
+  if ('failure' in input) return { ...empty, kind: 'unreadable' };
+  if ('summary' in input) return { ...empty, kind: 'summary' };
+  const { report, pinned = false } = input;
   if (report.kind === 'bundle') {
     const { evidenceBundleId: id, projectId, manifestDigest, archive, verdict } = report;
     return {
-      ...none,
+      ...empty,
       kind: 'bundle',
-      ...(id !== undefined && { id }),
-      ...(projectId !== undefined && { projectId }),
-      ...(manifestDigest !== undefined && { manifestDigest }),
-      ...(archive !== undefined && { archiveDigest: archive.digest }),
+      ...defined({ id, projectId, manifestDigest, archiveDigest: archive?.digest }),
       verdict,
       completeness: pinned ? 'pinned' : 'claimed',
       bundles: 1,
@@ -105,10 +103,9 @@ function judgedInput(one: EvidenceInput): JudgedInput {
   }
   const { evidenceExportId: id, manifestDigest, verdict, completeness, parts, localReports } = report;
   return {
-    ...none,
+    ...empty,
     kind: 'export',
-    ...(id !== undefined && { id }),
-    ...(manifestDigest !== undefined && { manifestDigest }),
+    ...defined({ id, manifestDigest }),
     verdict,
     completeness,
     bundles: parts.length,

@@ -2,7 +2,7 @@ export {
   ANSWERS,
   type Answer,
   type Decision,
-  type JudgedInput,
+  type EvaluatedInput,
   type PolicyUsed,
   type RuleResult,
   type RuleState,
@@ -15,7 +15,7 @@ export { MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
 export { readPolicy, type OpenPolicy, type PolicyFile } from './document/resolve.ts';
 export { DEFAULT_POLICY, policyOf, type Policy } from './policy.ts';
 export type { PolicyDocument, Waiver } from './document/document.ts';
-export { RULES, type Rule, type RuleId } from './rules.ts';
+export { RULES, type Rule, type RuleId } from './rules/catalogue.ts';
 export {
   summaryFacts,
   verifySummary,

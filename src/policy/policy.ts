@@ -4,13 +4,13 @@ import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { PolicyUsed } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 
-/** A policy with everything that it extends: every layer has to hold, each by itself. */
+/** A policy with everything that it extends. Every layer must hold by itself. */
 export type Policy = PolicyUsed & {
-  /** What it extends first, each document once, the policy itself last. */
+  /** Each document once, after those that it extends. */
   readonly layers: readonly PolicyDocument[];
 };
 
-/** What is demanded where nobody wrote a policy: signed, bound, the drill passed, and the list not merely claimed. */
+/** The default: signed, bound, the drill passed, and the list not only claimed. */
 export const DEFAULT_DOCUMENT: PolicyDocument = {
   schemaVersion: 1,
   kind: 'policy',
@@ -20,7 +20,7 @@ export const DEFAULT_DOCUMENT: PolicyDocument = {
   completeness: { vouched: ['pinned', 'attested'] },
 };
 
-/** SHA-256 of the RFC 8785 form of all layers; how a file is laid out, and its `$schema`, do not count. */
+/** SHA-256 of the RFC 8785 form of all layers, without `$schema`. */
 export const policyDigest = (layers: readonly PolicyDocument[]): Digest =>
   digestOf(canonicalBytes(layers.map(({ $schema: _schema, ...document }) => document)));
 

@@ -2,57 +2,56 @@ import type { Code } from '../codes/index.ts';
 import type { Decision, Violation, WaiverUsed } from './decision.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';
 import { momentMs } from './document/duration.ts';
-import type { Cause, Found } from './judge.ts';
+import type { Cause, Problem } from './rules/outcome.ts';
 
-type Standing = Waiver & { readonly expiresAtMs: number };
+type DatedWaiver = Waiver & { readonly expiresAtMs: number };
 
-/** The waivers of one layer: they lift what its own rules find, and nothing that an extended policy asks for. */
+/** The waivers of one layer: they apply to its own rules, and never to those of a policy that it extends. */
 export type Waivers = {
-  /** The waiver that lifts a violation whose causes are all waived: the one that ends first. */
-  lifts(found: Found, code: Code): WaiverUsed | undefined;
-  /** Those that met nothing, and those that have expired. */
-  unused(): Decision['unusedWaivers'];
+  /** The waiver of a problem if every cause of it is waived: the one that expires first. */
+  findWaiver(problem: Problem, code: Code): WaiverUsed | undefined;
+  /** Waivers that matched nothing, and expired ones. */
+  listUnused(): Decision['unusedWaivers'];
 };
 
-export function waiversOf({ waivers = [] }: PolicyDocument, asOfMs: number): Waivers {
-  const all: readonly Standing[] = waivers.map((one) => ({ ...one, expiresAtMs: momentMs(one.expires) }));
-  const standing = all.filter(({ expiresAtMs }) => asOfMs < expiresAtMs);
-  const used = new Set<Standing>();
-  const waiverOf = ({ subject, code }: Cause): Standing | undefined =>
-    standing
-      .filter((one) => one.code === code && one.subject === subject)
-      .reduce<Standing | undefined>(
-        (best, one) => (best === undefined || one.expiresAtMs > best.expiresAtMs ? one : best),
-        undefined,
-      );
+export function indexWaivers({ waivers = [] }: PolicyDocument, asOfMs: number): Waivers {
+  const dated = waivers.map((waiver): DatedWaiver => ({ ...waiver, expiresAtMs: momentMs(waiver.expires) }));
+  const valid = dated.filter(({ expiresAtMs }) => asOfMs < expiresAtMs);
+  const used = new Set<DatedWaiver>();
+  const longestFor = ({ subject, code }: Cause): DatedWaiver[] =>
+    valid
+      .filter((waiver) => waiver.code === code && waiver.subject === subject)
+      .toSorted((a, b) => b.expiresAtMs - a.expiresAtMs)
+      .slice(0, 1);
   return {
-    lifts(found, code) {
-      const causes = found.causes ?? [{ subject: found.subject, code }];
-      const lifting = causes.map(waiverOf).filter((one) => one !== undefined);
-      // It met something even where another cause stands.
-      for (const one of lifting) used.add(one);
-      if (causes.length === 0 || lifting.length < causes.length) return undefined;
-      return wordsOf(earliest(lifting));
+    findWaiver(problem, code) {
+      const causes = problem.causes ?? [{ subject: problem.subject, code }];
+      const matching = causes.flatMap(longestFor);
+      // A waiver is used even if another cause is not waived.
+      for (const waiver of matching) used.add(waiver);
+      const [first] = matching.toSorted((a, b) => a.expiresAtMs - b.expiresAtMs);
+      return first === undefined || matching.length < causes.length ? undefined : describe(first);
     },
-    unused: () =>
-      all
-        .filter((one) => !used.has(one))
-        .map((one) => ({ ...wordsOf(one), code: one.code, subject: one.subject })),
+    listUnused: () =>
+      dated
+        .filter((waiver) => !used.has(waiver))
+        .map((waiver) => ({ ...describe(waiver), code: waiver.code, subject: waiver.subject })),
   };
 }
 
-const earliest = (waivers: readonly Standing[]): Standing =>
-  waivers.reduce((best, one) => (one.expiresAtMs < best.expiresAtMs ? one : best));
+const describe = ({ reason, owner, expiresAtMs }: DatedWaiver): WaiverUsed => ({
+  reason,
+  owner,
+  expiresAtMs,
+});
 
-const wordsOf = ({ reason, owner, expiresAtMs }: Standing): WaiverUsed => ({ reason, owner, expiresAtMs });
-
-/** A violation as a decision shows it. */
-export function violationOf(
+/** A problem as a decision shows it. */
+export function buildViolation(
   rule: Violation['rule'],
   code: Code,
-  { causes: _causes, ...found }: Found,
+  { causes: _causes, ...problem }: Problem,
   waiver: WaiverUsed | undefined,
 ): Violation {
-  const shown = { rule, code, ...found };
-  return waiver === undefined ? shown : { ...shown, state: 'waived', waiver };
+  const violation = { rule, code, ...problem };
+  return waiver === undefined ? violation : { ...violation, state: 'waived', waiver };
 }

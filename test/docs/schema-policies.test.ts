@@ -2,7 +2,7 @@ import { expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import type { Decision } from '../../src/policy/index.ts';
 import { evaluate } from '../../src/policy/index.ts';
-import { decisionSchema } from '../../src/policy/decision-schema.ts';
+import { decisionSchema } from '../../src/policy/decision.ts';
 import { evidenceInputSchema } from '../../src/policy/document/input-schema.ts';
 import { parsePolicy } from '../../src/policy/document/parse.ts';
 import { policyOf } from '../../src/policy/policy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RULES } from '../../src/policy/rules.ts';
+import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { bundle, decide, exportOf, given, inExport, local } from './make.ts';
 import { EVERY, GONE } from './said.ts';
 

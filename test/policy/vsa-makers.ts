@@ -1,6 +1,6 @@
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import type { Digest } from '../../src/bytes/hash.ts';
-import type { Decision, JudgedInput } from '../../src/policy/decision.ts';
+import type { Decision, EvaluatedInput } from '../../src/policy/decision.ts';
 import { summarize, type SummaryStatement } from '../../src/policy/vsa/vsa.ts';
 import {
   dsseBytes,
@@ -22,7 +22,7 @@ export const [MANIFEST_A, MANIFEST_B, POLICY, STORE] = ['aa', 'bb', 'cc', 'dd'].
   Digest,
 ];
 
-export const exportInput = (over: Partial<JudgedInput> = {}): JudgedInput => ({
+export const exportInput = (over: Partial<EvaluatedInput> = {}): EvaluatedInput => ({
   name: './mirror',
   kind: 'export',
   id: 'evexp_000000000001',

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fulfils, fulfilsAny } from '../../src/policy/condition.ts';
 import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/document/duration.ts';
-import { explainRules, rulesUnasked } from '../../src/policy/explain.ts';
+import { explainRules, listMissingRules } from '../../src/policy/explain.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
-import { rangeWords, within } from '../../src/policy/document/range.ts';
-import { RULES } from '../../src/policy/rules.ts';
+import { formatRange, within } from '../../src/policy/document/range.ts';
+import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';
 
@@ -67,7 +67,7 @@ describe('a range', () => {
     [{ max: 2 }, 'at most 2', 2, [3]],
     [{ min: 2, max: 3 }, '2 to 3', 3, [1, 4]],
   ] as const)('%j is %s', (range, words, inside, outside) => {
-    expect(rangeWords(range)).toBe(words);
+    expect(formatRange(range)).toBe(words);
     expect(within(inside, range)).toBe(true);
     for (const value of outside) expect(within(value, range)).toBe(false);
   });
@@ -121,7 +121,7 @@ describe('a policy in words', () => {
           expect(words).toMatch(/^[A-Z][^\n]*\.$/);
           expect(words).not.toContain('undefined');
         }
-        expect(explained.length + rulesUnasked([document]).length).toBe(Object.keys(RULES).length);
+        expect(explained.length + listMissingRules([document]).length).toBe(Object.keys(RULES).length);
       }),
     );
   });

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Policy, PolicyDocument, Waiver } from '../../policy/index.ts';
-import { explainRules, rulesUnasked } from '../../policy/explain.ts';
+import { explainRules, listMissingRules } from '../../policy/explain.ts';
 import { momentMs } from '../../policy/document/duration.ts';
-import { RULES } from '../../policy/rules.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { pageOf } from '../../report/text/text.ts';
 import { labelled, sections, type Page } from '../../report/text/page.ts';
 import { printable } from '../../report/index.ts';
@@ -26,7 +26,14 @@ export function defineExplain(command: Command, cli: Cli): void {
       const page = pageOf(lookOf(cli, cli.stdout));
       await writeProduct(
         cli,
-        { kind: 'policy-words', name, digest, sources, policies: explained, unasked: rulesUnasked(layers) },
+        {
+          kind: 'policy-words',
+          name,
+          digest,
+          sources,
+          policies: explained,
+          unasked: listMissingRules(layers),
+        },
         text(page, policy, cli.now()),
       );
     });
@@ -44,7 +51,7 @@ function text(page: Page, policy: Policy, nowMs: number): string {
   const lines = sections(page, [
     ...layers.flatMap((layer, at) => [
       {
-        title: `${printable(nameOf(layer, at, policy))} asks for`,
+        title: `${printable(nameOf(layer, at, policy))} requires`,
         lines: explainRules(layer).flatMap(({ rule, words }) => [
           ...labelled(page, '  - ', printable(words)),
           `    ${page.paint.dim(rule)}`,
@@ -58,11 +65,13 @@ function text(page: Page, policy: Policy, nowMs: number): string {
       },
     ]),
     {
-      title: 'Nothing asks whether',
-      lines: rulesUnasked(layers).flatMap((rule) => labelled(page, '  - ', `${RULES[rule].title} (${rule})`)),
+      title: 'Not required',
+      lines: listMissingRules(layers).flatMap((rule) =>
+        labelled(page, '  - ', `${RULES[rule].title} (${rule})`),
+      ),
     },
   ]);
-  const all = layers.length === 1 ? '' : `. Each of the ${layers.length} policies has to hold`;
+  const all = layers.length === 1 ? '' : `. Each of the ${layers.length} policies must hold`;
   return `${printable(policy.name)}${all}\n${lines.join('\n')}\n`;
 }
 

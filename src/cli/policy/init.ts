@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { syntaxOf } from '../../policy/document/parse.ts';
+import { detectSyntax } from '../../policy/document/parse.ts';
 import { jsonTemplate, yamlTemplate } from '../../policy/document/template.ts';
 import { say, type Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
@@ -13,7 +13,7 @@ export function defineInit(command: Command, cli: Cli): void {
     .argument('[file]', 'where it goes, .yaml or .json; - for standard output', 'policy.yaml')
     .option('--force', 'replace a file that exists')
     .action(async (file: string, { json, force = false }: { json?: boolean; force?: boolean }) => {
-      const inJson = json === true || syntaxOf(file, NOTHING) === 'json';
+      const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
       const text = inJson ? jsonTemplate() : yamlTemplate();
       await writeBytes(cli, file, [Buffer.from(text)], { force });
       if (file !== '-')

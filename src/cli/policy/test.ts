@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
-import { differences, parseCases, type PolicyCase } from '../../policy/document/cases.ts';
+import { compareDecision, parseCases, type PolicyCase } from '../../policy/document/cases.ts';
 import { momentMs } from '../../policy/document/duration.ts';
 import { evaluate, MAX_POLICY_BYTES, type EvidenceInput, type Policy } from '../../policy/index.ts';
 import { printable } from '../../report/index.ts';
@@ -88,7 +88,10 @@ async function tryCase(
     const report = (await storedReport(place)) ?? (await judgePath(cli, place, how, { jobs: 1 }));
     inputs.push({ name: path, report });
   }
-  const found = differences(one, evaluate(inputs, policy, { asOfMs: given ?? timeOf(inputs, how.asOfMs) }));
+  const found = compareDecision(
+    one,
+    evaluate(inputs, policy, { asOfMs: given ?? timeOf(inputs, how.asOfMs) }),
+  );
   return { name: one.name, holds: found.length === 0, differences: found };
 }
 

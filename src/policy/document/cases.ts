@@ -4,16 +4,16 @@ import { brokenDocument, jsonPointer } from '../../evidence/document.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './duration.ts';
 import { evidenceInputSchema } from './input-schema.ts';
-import { valueOf } from './parse.ts';
-import { RULES, type RuleId } from '../rules.ts';
+import { parseValue } from './parse.ts';
+import { RULES, type RuleId } from '../rules/catalogue.ts';
 
 const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
 
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(256),
-  /** Paths of evidence or of JSON reports, beside the file of the cases. */
+  /** Paths of evidence or of JSON reports, relative to the file of the cases. */
   evidence: z.array(z.string().min(1)).exactOptional(),
-  /** What is judged, as it stands here. */
+  /** Inputs in the file itself. */
   inputs: z.array(evidenceInputSchema).exactOptional(),
   asOf: z
     .string()
@@ -40,12 +40,12 @@ export const casesSchema = z.strictObject({
   cases: z.array(caseSchema).min(1).max(10_000),
 });
 
-/** A case of a policy: what is judged, and what it must answer. */
+/** A case of a policy: the inputs and the expected answer. */
 export type PolicyCase = z.infer<typeof caseSchema>;
 
 /** @throws DrillproofError `policy.INVALID` */
 export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase[] {
-  const { value, lineOf } = valueOf(bytes, path);
+  const { value, lineOf } = parseValue(bytes, path);
   const result = casesSchema.safeParse(value);
   if (result.success) return result.data.cases;
   const issues = result.error.issues.map(({ path: at, message }) => {
@@ -55,27 +55,27 @@ export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase
   throw brokenDocument('policy.INVALID', issues);
 }
 
-/** What a decision has otherwise than a case wants; nothing when it holds. */
-export function differences(
+/** The differences between a decision and what a case expects; none if the case holds. */
+export function compareDecision(
   { answer, rules = {}, codes }: PolicyCase,
   decision: Decision,
 ): readonly string[] {
-  const found = [
+  const differences = [
     ...(decision.answer === answer ? [] : [`the answer is ${decision.answer}, not ${answer}`]),
     ...Object.entries(rules).flatMap(([rule, state]) => {
-      const actual = decision.rules.find((one) => one.rule === rule)?.state ?? 'not asked';
+      const actual = decision.rules.find((result) => result.rule === rule)?.state ?? 'not in the policy';
       return actual === state ? [] : [`${rule} is ${actual}, not ${state}`];
     }),
   ];
-  if (codes === undefined) return found;
-  const actual = codesOf(decision);
-  const wanted = [...new Set<string>(codes)].toSorted();
-  return actual.join() === wanted.join()
-    ? found
-    : [...found, `the codes are ${actual.join(', ') || 'none'}, not ${wanted.join(', ') || 'none'}`];
+  if (codes === undefined) return differences;
+  const actual = listCodes(decision);
+  const expected = [...new Set<string>(codes)].toSorted();
+  if (actual.join() === expected.join()) return differences;
+  const names = [actual, expected].map((list) => list.join(', ') || 'none');
+  return [...differences, `the codes are ${names.join(', not ')}`];
 }
 
-const codesOf = ({ rules }: Decision): readonly string[] => {
+const listCodes = ({ rules }: Decision): readonly string[] => {
   const open = rules.flatMap(({ violations }) => violations.filter(({ state }) => state !== 'waived'));
   return [...new Set<string>(open.map(({ code }) => code))].toSorted();
 };

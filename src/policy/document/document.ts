@@ -5,20 +5,20 @@ import { digestSchema, slugSchema } from '../../contract/index.ts';
 import { text } from '../../contract/scalars.ts';
 import { DURATION, MOMENT, momentMs } from './duration.ts';
 
-// Closed: what is misspelt would otherwise be a rule that nobody applies. The members stand as the rules are named.
+// Closed, because a misspelt member would be a rule that nobody applies.
 const closed = <S extends z.core.$ZodLooseShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
   });
 
-/** Between what is said of several unknown members at once; no name holds it, as JSON writes them. */
+/** Separates the messages about several unknown members; JSON escapes it in names. */
 export const BETWEEN_UNKNOWN = '\n';
 
 function unknown(given: readonly string[], known: readonly string[]): string {
   const words = given.map((name) => {
     const hint = didYouMean(name, known);
-    return `the member ${JSON.stringify(name)} is not known${hint === undefined ? '' : `. ${hint}`}`;
+    return `unknown member ${JSON.stringify(name)}${hint === undefined ? '' : `. ${hint}`}`;
   });
   return words.join(BETWEEN_UNKNOWN);
 }
@@ -57,7 +57,10 @@ const duration = z.string().regex(DURATION, 'must be a duration such as 15m, 36h
 const moment = z
   .string()
   .regex(MOMENT, 'must be a date such as 2026-12-31, or a time with its zone')
-  .refine((value) => !MOMENT.test(value) || !Number.isNaN(momentMs(value)), 'is no such day or time');
+  .refine(
+    (value) => !MOMENT.test(value) || !Number.isNaN(momentMs(value)),
+    'is not an existing date or time',
+  );
 
 const knownCode = z
   .string()
@@ -69,7 +72,7 @@ function noSuchCode(code: string): string {
   return `there is no code ${JSON.stringify(code)}. ${hint}`;
 }
 
-/** Nobody can accept on somebody's behalf what was not seen. */
+/** You cannot waive what was never examined. */
 const UNWAIVABLE_CLASSES = new Set(['inaccessible', 'internal', 'usage', 'refused']);
 const UNWAIVABLE: ReadonlySet<Code> = new Set([
   'export.EMPTY',
@@ -83,7 +86,7 @@ const waivable = (code: Code): boolean =>
   !code.startsWith('transport.');
 
 const waiverSchema = closed({
-  code: knownCode.refine(waivable, 'cannot be waived: nothing was seen that could be accepted'),
+  code: knownCode.refine(waivable, 'cannot be waived: nothing was examined'),
   subject: word.describe('the id of the bundle, export, local report or drill; exactly'),
   reason: text(1, 4096),
   owner: word,

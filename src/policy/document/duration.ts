@@ -15,10 +15,10 @@ export const durationMs = (text: string): number => Number(text.slice(0, -1)) * 
 /** A date (its midnight in UTC), or a time with its zone, to the millisecond at most (ISO 8601). */
 export const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/** The milliseconds since 1970 of a moment of the form `MOMENT`; NaN for a day or hour that there is not. */
+/** The milliseconds since 1970 of a moment of the form `MOMENT`; NaN for a day or hour that does not exist. */
 export function momentMs(text: string): number {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
-  // A date of 30 February is taken for 2 March elsewhere.
+  // The Date constructor reads 30 February as 2 March.
   const date = new Date(Date.UTC(year!, month! - 1, day));
   return date.getUTCMonth() === month! - 1 ? new Date(text).getTime() : NaN;
 }

@@ -9,11 +9,10 @@ import { parseYaml } from './yaml.ts';
 /** Bytes of a policy file. */
 export const MAX_POLICY_BYTES = 1024 * 1024;
 
-/** The two ways to write a policy. */
 export type PolicySyntax = 'json' | 'yaml';
 
-/** How a file is written: as its name says, else JSON where it begins with a brace. */
-export function syntaxOf(path: string, bytes: Uint8Array): PolicySyntax {
+/** The syntax by the name of the file; otherwise JSON if the text begins with a brace. */
+export function detectSyntax(path: string, bytes: Uint8Array): PolicySyntax {
   if (/\.json$/i.test(path)) return 'json';
   if (/\.ya?ml$/i.test(path)) return 'yaml';
   const first = bytes.find((byte) => byte > 0x20);
@@ -21,14 +20,14 @@ export function syntaxOf(path: string, bytes: Uint8Array): PolicySyntax {
 }
 
 /**
- * Types a policy. Every fault is collected in `details.issues`, with a JSON pointer and, in YAML, its line.
+ * Parses a policy. `details.issues` has every problem, with a JSON pointer and, in YAML, its line.
  * @throws DrillproofError `policy.INVALID`
  */
 export function parsePolicy(bytes: Uint8Array, path: string): PolicyDocument {
-  const { value, lineOf } = valueOf(bytes, path);
+  const { value, lineOf } = parseValue(bytes, path);
   const result = policySchema.safeParse(value);
   if (result.success) return result.data;
-  const issues = result.error.issues.flatMap((issue) => issuesOf(issue, []));
+  const issues = result.error.issues.flatMap((issue) => listIssues(issue, []));
   throw brokenDocument(
     'policy.INVALID',
     issues.map(({ path: pointer, message }) => ({ path: pointer, message: message + lineOf(pointer) })),
@@ -37,12 +36,12 @@ export function parsePolicy(bytes: Uint8Array, path: string): PolicyDocument {
 
 type Read = { readonly value: JsonValue; readonly lineOf: (pointer: string) => string };
 
-/** Plain data of a file in either syntax, with where each value stands. */
-export function valueOf(bytes: Uint8Array, path: string): Read {
+/** Parses a file in either syntax to plain data, with the line of each value. */
+export function parseValue(bytes: Uint8Array, path: string): Read {
   if (bytes.length > MAX_POLICY_BYTES)
     throw new DrillproofError('policy.INVALID', `more than ${MAX_POLICY_BYTES} bytes`);
   try {
-    if (syntaxOf(path, bytes) === 'json')
+    if (detectSyntax(path, bytes) === 'json')
       return { value: parseJson(bytes, { maxBytes: MAX_POLICY_BYTES }), lineOf: () => '' };
     const { value, lineOf } = parseYaml(fromUtf8(bytes));
     const at = (pointer: string): string => {
@@ -58,12 +57,12 @@ export function valueOf(bytes: Uint8Array, path: string): Read {
 
 type Issue = z.core.$ZodIssue;
 
-/** Of a union the faults of the branch that was probably meant: the one whose kind of value it has. */
-function issuesOf(issue: Issue, parent: readonly PropertyKey[]): DocumentIssue[] {
+/** For a union, the problems of the branch that was probably meant: the one whose type matches. */
+function listIssues(issue: Issue, parent: readonly PropertyKey[]): DocumentIssue[] {
   const path = [...parent, ...issue.path];
   if (issue.code === 'invalid_union') {
-    const meant = issue.errors.filter((branch) => !branch.some(isOfOtherKind));
-    if (meant.length === 1) return meant[0]!.flatMap((one) => issuesOf(one, path));
+    const meant = issue.errors.filter((branch) => !branch.some(hasWrongType));
+    if (meant.length === 1) return meant[0]!.flatMap((one) => listIssues(one, path));
   }
   if (issue.code === 'unrecognized_keys') {
     const messages = issue.message.split(BETWEEN_UNKNOWN);
@@ -75,5 +74,5 @@ function issuesOf(issue: Issue, parent: readonly PropertyKey[]): DocumentIssue[]
   return [{ path: jsonPointer(path), message: issue.message }];
 }
 
-const isOfOtherKind = ({ code, path }: Issue): boolean =>
+const hasWrongType = ({ code, path }: Issue): boolean =>
   path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');

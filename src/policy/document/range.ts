@@ -1,4 +1,4 @@
-/** How many: exactly so many, or within bounds that both belong to it. */
+/** An exact number, or inclusive bounds. */
 export type Range = number | { readonly min?: number | undefined; readonly max?: number | undefined };
 
 export const boundsOf = (range: Range): { readonly min: number; readonly max: number } =>
@@ -11,8 +11,7 @@ export function within(value: number, range: Range): boolean {
   return value >= min && value <= max;
 }
 
-/** A range as people read it. */
-export function rangeWords(range: Range): string {
+export function formatRange(range: Range): string {
   const { min, max } = boundsOf(range);
   if (min === max) return String(min);
   if (max === Infinity) return `at least ${min}`;

@@ -1,38 +1,38 @@
 import { DEFAULT_DOCUMENT } from '../policy.ts';
 
-/** Where editors find the schema of policies: a copy stands in the package, below `docs/`. */
+/** The schema for editors: a copy in the npm package. */
 export const POLICY_SCHEMA = './node_modules/drillproof/docs/schemas/policy.v1.schema.json';
 
-/** The default policy as a file to begin with, in YAML with a comment for whatever else can be asked. */
+/** The default policy in YAML, with a comment for every other rule. */
 export const yamlTemplate = (): string => TEMPLATE;
 
-/** The same in JSON, which has no comments. */
+/** The default policy in JSON, without comments. */
 export const jsonTemplate = (): string =>
   `${JSON.stringify({ $schema: POLICY_SCHEMA, ...DEFAULT_DOCUMENT, name: 'release' }, null, 2)}\n`;
 
 const TEMPLATE = `# yaml-language-server: $schema=${POLICY_SCHEMA}
-# What evidence must satisfy. Every member: docs/policy.md; in words: drillproof policy explain FILE.
+# What evidence must satisfy. docs/policy.md describes every member; drillproof policy explain FILE prints it in words.
 $schema: ${POLICY_SCHEMA}
 schemaVersion: 1
 kind: policy
 name: release
 
-# Policies that must hold too, by the SHA-256 of their files. Nothing here weakens them.
+# Policies that must hold too, pinned by the SHA-256 of their files.
 # extends:
 #   - path: ../organization.yaml
 #     digest: sha256:…
 
-# verified (the default), or intact where unsigned evidence is enough.
+# verified (default), or intact to accept unsigned evidence.
 verdict:
   export: verified
   bundles: verified
 
-# What the signed run result says of the drill.
+# The outcome of the drill in the signed run result.
 outcome:
   status: [completed]
   verdict: [passed]
 
-# The list of bundles is pinned by you (--expect-manifest) or attested by a trusted key.
+# You pin the list of bundles (--expect-manifest), or a trusted key attests it.
 completeness:
   vouched: [pinned, attested]
   # bundles: { min: 1 }
@@ -49,7 +49,7 @@ completeness:
 # scope:
 #   projects: [prj_0123456789ab]
 
-# Exact text, or { pattern: … } in which * stands for any characters.
+# Exact text, or { pattern: … } in which * matches any characters.
 # run:
 #   drills: [checkout, { pattern: 'payment-*' }]
 #   targets: [shop]
@@ -60,10 +60,10 @@ completeness:
 #     - checkout
 #     - { drill: refund, min: 3, outcome: passed }
 
-# Every trial and every attempt of each run is there. Reruns are refused unless allowed.
+# Require every trial and attempt of each run. Reruns are refused unless allowed.
 # trials: complete
 
-# What users made may lie beside the evidence, and never counts.
+# Local reports are allowed by default, and never count.
 # localReports:
 #   allowed: false
 
@@ -73,7 +73,7 @@ completeness:
 # waivers:
 #   - code: policy.OUTCOME_VERDICT
 #     subject: evidence_0123456789ab
-#     reason: the shop is being mended, see issue 12
+#     reason: the shop is being repaired, see issue 12
 #     owner: release@acme.example
 #     expires: 2026-12-31
 `;

@@ -4,7 +4,7 @@ import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { signDsse, type DsseEnvelope, type Signer } from '../../trust/index.ts';
-import type { Decision, JudgedInput } from '../decision.ts';
+import type { Decision, EvaluatedInput } from '../decision.ts';
 
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
 export const VSA_PREDICATE_TYPE = 'https://slsa.dev/verification_summary/v1';
@@ -94,10 +94,10 @@ function timestamp(ms: number): string {
   throw new TypeError('the time of the decision is outside the years 0 to 9999');
 }
 
-type Subject = { readonly kind: JudgedInput['kind']; readonly name: string; readonly digest: Digest };
+type Subject = { readonly kind: EvaluatedInput['kind']; readonly name: string; readonly digest: Digest };
 
 /** Each manifest once, in the order of digests, so that the order in which inputs were named does not matter. */
-function subjectsOf(inputs: readonly JudgedInput[]): readonly Subject[] {
+function subjectsOf(inputs: readonly EvaluatedInput[]): readonly Subject[] {
   const subjects = new Map<Digest, Subject>();
   for (const { kind, name, id, manifestDigest } of inputs) {
     if (manifestDigest === undefined)

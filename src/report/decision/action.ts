@@ -1,6 +1,6 @@
 import { codeEntry } from '../../codes/index.ts';
 import type { Violation } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 
 // The worst come first; beyond a few nobody reads on before these are done.
 const MAX_ACTIONS = 3;

@@ -1,6 +1,6 @@
 import type { Decision } from '../../policy/decision.ts';
 import { headlineOf } from './headline.ts';
-import { factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { fileOf, pathOf } from './location.ts';
 import { printable } from '../printable.ts';
 
@@ -40,7 +40,7 @@ export function renderDecisionGithub(decision: Decision): string {
 function annotationOf(decision: Decision, reason: Reason): Annotation {
   const place = fileOf(decision, reason);
   const unsure = reason.state === 'not_checked' ? 'could not tell: ' : '';
-  const facts = factsOf(reason).map(([name, value]) => `${name}: ${value}`);
+  const facts = collectFacts(reason).map(([name, value]) => `${name}: ${value}`);
   return {
     level: LEVELS[reason.state],
     title: `${reason.rule}: ${reason.title}`,

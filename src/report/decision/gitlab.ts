@@ -1,5 +1,5 @@
 import type { Decision } from '../../policy/decision.ts';
-import { factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { fileOf, pathOf } from './location.ts';
 import { stableJson } from '../json.ts';
 import { printable } from '../printable.ts';
@@ -21,7 +21,7 @@ export function renderDecisionGitlab(decision: Decision): string {
 
 /** GitLab shows it as plain text in one line. */
 function descriptionOf(reason: Reason): string {
-  const facts = factsOf(reason).map(([name, value]) => `${name}: ${value}`);
+  const facts = collectFacts(reason).map(([name, value]) => `${name}: ${value}`);
   const unsure = reason.state === 'not_checked' ? 'could not tell: ' : '';
   return [`${placeOf(reason)}: ${unsure}${reason.message}`, ...facts].join('; ');
 }

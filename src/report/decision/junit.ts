@@ -1,7 +1,7 @@
 import type { Decision, RuleResult } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { headlineOf } from './headline.ts';
-import { basisOf, DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { basisOf, DECISION_RULE, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 
 /** How a test case ended; a waiver is shown as skipped, so that it is seen and does not fail. */
 type Case = {
@@ -83,7 +83,7 @@ const reasonText = (reason: Reason): string =>
     `rule: ${reason.rule} (${reason.title})`,
     `subject: ${placeOf(reason)}`,
     `message: ${reason.message}`,
-    ...factsOf(reason).map(([name, value]) => `${name}: ${value}`),
+    ...collectFacts(reason).map(([name, value]) => `${name}: ${value}`),
   ].join('\n');
 
 function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {

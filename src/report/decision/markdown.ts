@@ -1,9 +1,9 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { toUtf8 } from '../../bytes/text/utf8.ts';
 import type { Decision, RuleResult } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { headlineOf } from './headline.ts';
-import { basisOf, factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { basisOf, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { count } from '../text/figures.ts';
 import { printable } from '../printable.ts';
 
@@ -59,7 +59,7 @@ function reasonText(reason: Reason): string {
   return [
     `- **${MARKS[state]}** ${code(rule)}: ${title}`,
     `  - ${code(placeOf(reason))}: ${code(message)}`,
-    ...factsOf(reason).map(([name, value]) => `  - ${name}: ${name === 'to do' ? value : code(value)}`),
+    ...collectFacts(reason).map(([name, value]) => `  - ${name}: ${name === 'to do' ? value : code(value)}`),
     '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import { digestOf } from '../../bytes/hash.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import type { Code } from '../../codes/index.ts';
 import type { Decision, Violation } from '../../policy/decision.ts';
-import { RULES, type RuleId } from '../../policy/rules.ts';
+import { RULES, type RuleId } from '../../policy/rules/catalogue.ts';
 import { actionOf } from './action.ts';
 import { counted } from '../text/figures.ts';
 import { printable } from '../printable.ts';
@@ -108,7 +108,7 @@ export function placeOf({ input, subject, path }: Reason): string {
 }
 
 /** What a reason says besides its place, one fact in each line. */
-export function factsOf(reason: Reason): readonly (readonly [name: string, value: string])[] {
+export function collectFacts(reason: Reason): readonly (readonly [name: string, value: string])[] {
   const { expected, actual, findings, code, waiver, action, state } = reason;
   const known: readonly (readonly [string, string | undefined])[] = [
     ['expected', expected],

@@ -1,9 +1,9 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { codeEntry, type Code } from '../../codes/index.ts';
 import type { Decision } from '../../policy/decision.ts';
-import { RULES, type RuleId } from '../../policy/rules.ts';
+import { RULES, type RuleId } from '../../policy/rules/catalogue.ts';
 import { headlineOf } from './headline.ts';
-import { DECISION_RULE, factsOf, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { DECISION_RULE, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { fileOf, uriOf } from './location.ts';
 import { stableJson } from '../json.ts';
 import { printable } from '../printable.ts';
@@ -93,7 +93,7 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
 
 function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): object {
   const { rule, state, fingerprint, waiver, code, findings, subject, input, expected, actual } = reason;
-  const facts = factsOf(reason).map(([name, value]) => `${name}: ${value}`);
+  const facts = collectFacts(reason).map(([name, value]) => `${name}: ${value}`);
   const ruleIndex = decision.rules.findIndex((one) => one.rule === rule);
   return {
     ruleId: rule,

@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
-import type { Decision, JudgedInput, RuleResult, Violation } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules.ts';
+import type { Decision, EvaluatedInput, RuleResult, Violation } from '../../policy/decision.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { actionOf } from './action.ts';
 import { ANSWER_WORDS, headlineOf } from './headline.ts';
 import { asOfFact, fact, trustFacts } from '../text/facts.ts';
@@ -60,7 +60,7 @@ function policyLines(page: Page, { policy, asOfMs, trust }: Decision): string[] 
   ];
 }
 
-function inputLines(page: Page, inputs: readonly JudgedInput[]): string[] {
+function inputLines(page: Page, inputs: readonly EvaluatedInput[]): string[] {
   const left = inputs.length - MAX_INPUTS;
   return [
     ...inputs.slice(0, MAX_INPUTS).flatMap((input) => labelled(page, '  - ', inputWords(input))),
@@ -68,7 +68,15 @@ function inputLines(page: Page, inputs: readonly JudgedInput[]): string[] {
   ];
 }
 
-function inputWords({ name, kind, id, verdict, completeness, bundles, localReports }: JudgedInput): string {
+function inputWords({
+  name,
+  kind,
+  id,
+  verdict,
+  completeness,
+  bundles,
+  localReports,
+}: EvaluatedInput): string {
   const facts = [
     kind === 'export' ? `export ${id ?? 'without a readable id'}` : kind,
     verdict,

@@ -9,7 +9,7 @@ import {
   type RuleState,
 } from '../../policy/index.ts';
 import { evidenceInputSchema } from '../../policy/document/input-schema.ts';
-import { RULES } from '../../policy/rules.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { refusal, type Outcome } from '../outcome.ts';
 

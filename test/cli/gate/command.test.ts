@@ -307,7 +307,7 @@ describe('configuration', () => {
   it('says what was probably meant, and where', async () => {
     await writeFile('misspelt.yaml', 'schemaVersion: 1\nkind: policy\noutcomes: {verdict: [passed]}\n');
     const { stderr } = await call(['policy', 'check', 'misspelt.yaml']);
-    expect(stderr).toContain('"outcomes" is not known. Did you mean outcome? (line 3)');
+    expect(stderr).toContain('unknown member "outcomes". Did you mean outcome? (line 3)');
   });
 });
 

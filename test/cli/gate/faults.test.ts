@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { JUDGES } from '../../../src/policy/judges/index.ts';
+import { EVALUATORS } from '../../../src/policy/rules/index.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
 import { call, scratch, writeEvidence, type Ended } from '../make.ts';
 
@@ -36,7 +36,7 @@ describe('a fault inside of a gate that would say yes', () => {
   });
 
   it('ends with 3 where a rule is judged', async () => {
-    vi.spyOn(JUDGES, 'outcome.verdict').mockReturnValue(boom);
+    vi.spyOn(EVALUATORS, 'outcome.verdict').mockReturnValue(boom);
     const { code, stdout, stderr } = await gate();
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('internal.BUG');

@@ -68,7 +68,7 @@ describe('policy check', () => {
     await writeFile('bad.yaml', `${HEAD}outcom: {}\nsigners: {distinct: 0}\n`);
     const { code, stderr } = await policy('check', 'bad.yaml');
     expect(code).toBe(2);
-    expect(stderr).toContain('/outcom: the member "outcom" is not known. Did you mean outcome? (line 3)');
+    expect(stderr).toContain('/outcom: unknown member "outcom". Did you mean outcome? (line 3)');
     expect(stderr).toContain('/signers/distinct');
     const json = JSON.parse((await policy('check', 'bad.yaml', '--json')).stdout) as {
       details: { issues: { path: string }[] };
@@ -138,7 +138,7 @@ describe('policy explain', () => {
     );
     const { stdout, code } = await policy('explain', 'words.yaml');
     expect(code).toBe(0);
-    expect(stdout).toContain('Each of these must be there, verified: checkout, once at least.');
+    expect(stdout).toContain('Each of these must be present and verified: checkout, at least once.');
     expect(stdout).toContain('which has passed');
     expect(stdout).toContain('no statement is older than allowed (age.max)');
     expect(stdout).not.toContain('no statement is older than allowed (drills.required)');
@@ -175,7 +175,7 @@ describe('policy test', () => {
 
   it.each([
     ['another answer', 'answer: no', 'the answer is yes, not no'],
-    ['another state', 'answer: yes, rules: {age.max: passed}', 'age.max is not asked, not passed'],
+    ['another state', 'answer: yes, rules: {age.max: passed}', 'age.max is not in the policy, not passed'],
     ['other codes', 'answer: yes, codes: [policy.TOO_OLD]', 'the codes are none, not policy.TOO_OLD'],
   ])('ends with 1 for %s', async (_, expected, words) => {
     await cases(`  - {name: x, evidence: [part-1.zip], asOf: '${AT}', ${expected}}\n`);

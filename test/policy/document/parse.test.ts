@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH } from '../../../src/bytes/json/parse.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { parsePolicy, syntaxOf } from '../../../src/policy/document/parse.ts';
+import { parsePolicy, detectSyntax } from '../../../src/policy/document/parse.ts';
 import { parseYaml } from '../../../src/policy/document/yaml.ts';
 import { jsonTemplate, yamlTemplate } from '../../../src/policy/document/template.ts';
 import { DEFAULT_DOCUMENT, policyDigest } from '../../../src/policy/policy.ts';
@@ -62,14 +62,14 @@ describe('a policy', () => {
 
   it('is read by its name, else by its first character', () => {
     const brace = toUtf8(' \n{');
-    expect(syntaxOf('a.yaml', brace)).toBe('yaml');
-    expect(syntaxOf('a.YML', brace)).toBe('yaml');
-    expect(syntaxOf('a.json', toUtf8('kind: x'))).toBe('json');
-    expect(syntaxOf('a.json.yaml', brace)).toBe('yaml');
-    expect(syntaxOf('a.yaml.txt', brace)).toBe('json');
-    expect(syntaxOf('a.json.txt', toUtf8('kind: x'))).toBe('yaml');
-    expect(syntaxOf('-', brace)).toBe('json');
-    expect(syntaxOf('-', toUtf8('kind: x'))).toBe('yaml');
+    expect(detectSyntax('a.yaml', brace)).toBe('yaml');
+    expect(detectSyntax('a.YML', brace)).toBe('yaml');
+    expect(detectSyntax('a.json', toUtf8('kind: x'))).toBe('json');
+    expect(detectSyntax('a.json.yaml', brace)).toBe('yaml');
+    expect(detectSyntax('a.yaml.txt', brace)).toBe('json');
+    expect(detectSyntax('a.json.txt', toUtf8('kind: x'))).toBe('yaml');
+    expect(detectSyntax('-', brace)).toBe('json');
+    expect(detectSyntax('-', toUtf8('kind: x'))).toBe('yaml');
   });
 
   it('begins as what is demanded without one, in both templates', () => {
@@ -98,11 +98,11 @@ describe('a policy', () => {
 describe('a fault', () => {
   it('has its pointer, its line, and what was probably meant', () => {
     expect(faultsOf(`${HEAD}outcom: {}\n`)).toEqual([
-      ['/outcom', 'the member "outcom" is not known. Did you mean outcome? (line 3)'],
+      ['/outcom', 'unknown member "outcom". Did you mean outcome? (line 3)'],
     ]);
     expect(faultsOf(`${HEAD}run:\n  drills:\n    - {patern: x}\n`)).toContainEqual([
       '/run/drills/0/patern',
-      'the member "patern" is not known. Did you mean pattern? (line 5)',
+      'unknown member "patern". Did you mean pattern? (line 5)',
     ]);
     expect(faultsOf('{"schemaVersion":1,"kind":"policy","trials":{"reruns":"alow"}}', 'p.json')).toHaveLength(
       1,

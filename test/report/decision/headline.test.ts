@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RULES, type RuleId } from '../../../src/policy/rules.ts';
+import { RULES, type RuleId } from '../../../src/policy/rules/catalogue.ts';
 import type { RuleState } from '../../../src/policy/decision.ts';
 import { headlineOf } from '../../../src/report/decision/headline.ts';
 import { decision } from './makers.ts';

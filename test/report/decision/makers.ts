@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
-import type { Decision, JudgedInput, RuleResult, Violation } from '../../../src/policy/decision.ts';
-import type { RuleId } from '../../../src/policy/rules.ts';
+import type { Decision, EvaluatedInput, RuleResult, Violation } from '../../../src/policy/decision.ts';
+import type { RuleId } from '../../../src/policy/rules/catalogue.ts';
 import { DIGEST } from '../makers.ts';
 
 export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);
 
-export const input = (over: Partial<JudgedInput> = {}): JudgedInput => ({
+export const input = (over: Partial<EvaluatedInput> = {}): EvaluatedInput => ({
   name: './mirror',
   kind: 'export',
   id: 'evexp_000000000001',

@@ -118,8 +118,8 @@ describe('trials', () => {
       { manifestDigest: digest('m') },
     ])
       expect(twice(parts)).toStrictEqual([
-        { ...base, subject: TWO, actual: `in ${ONE}` },
-        { ...base, subject: idOf('evidence', 3), actual: `in ${ONE}` },
+        { ...base, subject: TWO, actual: `also in ${ONE}` },
+        { ...base, subject: idOf('evidence', 3), actual: `also in ${ONE}` },
       ]);
     expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // said alike of both
   });

@@ -1,22 +1,22 @@
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import type { Reproduction } from '../../contract/index.ts';
 import type { BundleFact, Facts } from '../facts.ts';
-import { failure, unattested, type Found, type Judge, type Judgement } from '../judge.ts';
+import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';
 
-/** An attested bundle of a run that is no rerun: only these are trials. */
+/** An attested bundle that is not of a rerun. */
 type Trial = { readonly bundle: BundleFact; readonly pins: Reproduction };
 
-/** The trials of one run: everything that was pinned is the same, but for the trial and the attempt. */
+/** The trials of one run: everything pinned is equal except the trial and the attempt. */
 type Group = [Trial, ...Trial[]];
 
 const isRerun = ({ report }: BundleFact): boolean => report.rerunOfHostedRunId !== undefined;
 
-function trialsOf({ bundles }: Facts): readonly Group[] {
+function groupTrials({ bundles }: Facts): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const bundle of bundles) {
     const pins = bundle.report.reproduction;
     if (!bundle.attested || isRerun(bundle) || pins === undefined) continue;
-    const key = keyOf(bundle, pins);
+    const key = deriveGroupKey(bundle, pins);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [{ bundle, pins }]);
     else group.push({ bundle, pins });
@@ -24,7 +24,7 @@ function trialsOf({ bundles }: Facts): readonly Group[] {
   return [...groups.values()];
 }
 
-const keyOf = (
+const deriveGroupKey = (
   { report: { organizationId, projectId } }: BundleFact,
   { originalTrial: _trial, originalAttempt: _attempt, ...pins }: Reproduction,
 ): string =>
@@ -34,43 +34,47 @@ const keyOf = (
     ...Object.entries(pins).toSorted(([a], [b]) => compareUtf8(a, b)),
   ]);
 
-/** Trials and attempts are numbered from 1, or from 0 where one of the run has that number. */
-const baseOf = (group: Group): number =>
+/** The number of the first trial and attempt: 1, or 0 if one of the run has that number. */
+const firstNumberOf = (group: Group): number =>
   group.some(({ pins }) => pins.originalTrial === 0 || pins.originalAttempt === 0) ? 0 : 1;
 
-// A bundle of which no statement was read could be any trial.
-const unattestedOnes = ({ bundles }: Facts, what: string): readonly Found[] =>
+// A bundle without a statement could be any trial.
+const listUnattested = ({ bundles }: Facts, what: string): readonly Problem[] =>
   bundles
     .filter(({ attested, report }) => !attested || report.reproduction === undefined)
-    .map((bundle) => unattested(bundle, what));
+    .map((bundle) => buildUnattested(bundle, what));
 
-function overGroups(facts: Facts, what: string, judge: (group: Group) => readonly Found[]): Judgement {
-  const groups = trialsOf(facts);
-  return { judged: groups.length, found: [...unattestedOnes(facts, what), ...groups.flatMap(judge)] };
+function evaluateGroups(
+  facts: Facts,
+  what: string,
+  check: (group: Group) => readonly Problem[],
+): RuleOutcome {
+  const groups = groupTrials(facts);
+  return { judged: groups.length, problems: [...listUnattested(facts, what), ...groups.flatMap(check)] };
 }
 
-/** Every trial of every run is there, and each as often as the others. */
-export const completeTrials: Judge = (facts) =>
-  overGroups(facts, 'the trial', (group) => {
+/** Every trial of every run is present, each as often as the others. */
+export const requireCompleteTrials: Evaluator = (facts) =>
+  evaluateGroups(facts, 'the trial', (group) => {
     const [{ bundle, pins }] = group;
-    const base = baseOf(group);
+    const base = firstNumberOf(group);
     const last = pins.originalTrialCount - 1 + base;
-    const times = timesOf(group);
+    const times = countTrials(group);
     const most = Math.max(...times.values());
     const outside = [...times.keys()].filter((trial) => trial < base || trial > last);
-    const short = missingFrom(times, base, last, most);
-    if (outside.length === 0 && short.count === 0) return [];
-    const there = [...times.keys()].toSorted((a, b) => a - b).join(', ');
+    const missing = findMissing(times, base, last, most);
+    if (outside.length === 0 && missing.count === 0) return [];
+    const present = [...times.keys()].toSorted((a, b) => a - b).join(', ');
     return [
-      failure(bundle, 'other trials are there than those of the run', {
+      buildFailure(bundle, 'the trials are not those of the run', {
         expected: `trials ${base} to ${last}${most > 1 ? `, ${most} times each` : ''}`,
-        actual: `${there}${short.count > 0 ? `; ${short.count} missing, the first ${short.first}` : ''}`,
+        actual: `${present}${missing.count > 0 ? `; ${missing.count} missing, the first ${missing.first}` : ''}`,
       }),
     ];
   });
 
-/** How often each trial was begun: a later attempt of it is no other beginning. */
-function timesOf(group: Group): ReadonlyMap<number, number> {
+/** How often each trial was started; a later attempt does not start it again. */
+function countTrials(group: Group): ReadonlyMap<number, number> {
   const attempts = new Map<number, Map<number, number>>();
   for (const { pins } of group) {
     const of = attempts.get(pins.originalTrial) ?? new Map<number, number>();
@@ -80,8 +84,8 @@ function timesOf(group: Group): ReadonlyMap<number, number> {
   return new Map([...attempts].map(([trial, of]) => [trial, Math.max(...of.values())]));
 }
 
-// A run may claim any number of trials: only those that are there are counted, never all that should be.
-function missingFrom(
+// A run may claim any number of trials, so this loops over those that are present, never over the claimed number.
+function findMissing(
   times: ReadonlyMap<number, number>,
   base: number,
   last: number,
@@ -95,53 +99,55 @@ function missingFrom(
   return { count, first };
 }
 
-/** No attempt was picked: the earlier ones are there too, or there are no later ones. */
-export const attempts =
-  (which: 'every' | 'first'): Judge =>
+/** No attempt was picked from several: the earlier ones are present too, or there are no later ones. */
+export const requireAttempts =
+  (which: 'every' | 'first'): Evaluator =>
   (facts) =>
-    overGroups(facts, 'the attempt', (group) => {
-      const base = baseOf(group);
-      const there = new Set(group.map(({ pins }) => `${pins.originalTrial} ${pins.originalAttempt}`));
+    evaluateGroups(facts, 'the attempt', (group) => {
+      const base = firstNumberOf(group);
+      const present = new Set(group.map(({ pins }) => `${pins.originalTrial} ${pins.originalAttempt}`));
       return group.flatMap(({ bundle, pins }) => {
         const { originalAttempt: attempt, originalTrial: trial, originalAttemptLimit: limit } = pins;
         const actual = `trial ${trial}, attempt ${attempt} of ${limit}`;
         if (attempt < base || attempt > limit - 1 + base)
-          return [failure(bundle, 'the attempt is outside its limit', { actual })];
+          return [buildFailure(bundle, 'the attempt is outside its limit', { actual })];
         if (attempt === base) return [];
         if (which === 'first')
-          return [failure(bundle, 'it is a later attempt', { expected: `attempt ${base}`, actual })];
-        const before = there.has(`${trial} ${attempt - 1}`);
+          return [buildFailure(bundle, 'it is a later attempt', { expected: `attempt ${base}`, actual })];
+        if (present.has(`${trial} ${attempt - 1}`)) return [];
         const expected = `attempt ${attempt - 1} of the trial too`;
-        return before ? [] : [failure(bundle, 'the attempt before it is not there', { expected, actual })];
+        return [buildFailure(bundle, 'the attempt before it is missing', { expected, actual })];
       });
     });
 
-/** No bundle is of a rerun. A manifest that could not be read does not say. */
-export const noReruns: Judge = ({ bundles }) => ({
+/** No bundle is of a rerun. An unread manifest does not say. */
+export const refuseReruns: Evaluator = ({ bundles }) => ({
   judged: bundles.length,
-  found: bundles.flatMap((bundle) => {
+  problems: bundles.flatMap((bundle) => {
     const { hostedRunId, rerunOfHostedRunId: original } = bundle.report;
-    if (hostedRunId === undefined) return [unattested(bundle, 'whether it is a rerun')];
-    return original === undefined ? [] : [failure(bundle, 'it is a rerun', { actual: `of ${original}` })];
+    if (hostedRunId === undefined) return [buildUnattested(bundle, 'whether it is a rerun')];
+    return original === undefined
+      ? []
+      : [buildFailure(bundle, 'it is a rerun', { actual: `of ${original}` })];
   }),
 });
 
-/** No run, bundle or manifest is there twice, in whatever inputs. */
-export const uniqueRuns: Judge = ({ bundles }) => {
+/** No run, bundle or manifest appears twice over all inputs. */
+export const requireUniqueRuns: Evaluator = ({ bundles }) => {
   const seen = new Map<string, string>();
   return {
     judged: bundles.length,
-    found: bundles.flatMap((bundle) => {
-      const names = namesOf(bundle);
+    problems: bundles.flatMap((bundle) => {
+      const names = listNames(bundle);
       const twice = names.find((name) => seen.has(name));
       for (const name of names) if (!seen.has(name)) seen.set(name, bundle.subject);
       if (twice === undefined) return [];
-      return [failure(bundle, `${twice} is there already`, { actual: `in ${seen.get(twice)}` })];
+      return [buildFailure(bundle, `${twice} appears twice`, { actual: `also in ${seen.get(twice)}` })];
     }),
   };
 };
 
-const namesOf = ({ report }: BundleFact): readonly string[] => {
+const listNames = ({ report }: BundleFact): readonly string[] => {
   const { organizationId, projectId, runId, hostedRunId, evidenceBundleId, manifestDigest } = report;
   const names = {
     run: runId === undefined ? undefined : [organizationId, projectId, runId].join('/'),

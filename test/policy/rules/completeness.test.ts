@@ -91,6 +91,6 @@ describe('completeness', () => {
       decide(EVERY, [given(bundle(1, coverageOf(1, 3)))]),
       'completeness.coverage',
     );
-    expect(short?.message).toContain(' 2 bytes');
+    expect(short?.message).toContain('2 bytes');
   });
 });

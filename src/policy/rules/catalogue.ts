@@ -1,45 +1,45 @@
-import type { Code } from '../codes/index.ts';
+import type { Code } from '../../codes/index.ts';
 
-/** One rule that a policy can have: what a pass states, and the code of what stands against it. */
+/** A rule that a policy can have: what a pass states, and the code of its violations. */
 export type Rule = { readonly title: string; readonly code: Code };
 
-/** Every rule there is, in the order in which it is judged and shown. */
+/** Every rule, in the order in which rules are evaluated and shown. */
 export const RULES = {
   'verdict.export': { title: 'the export has the required verdict', code: 'policy.EXPORT_VERDICT' },
   'verdict.bundles': { title: 'every bundle has the required verdict', code: 'policy.BUNDLE_VERDICT' },
   'signers.issuers': {
-    title: 'every bundle is signed by an issuer that is allowed',
+    title: 'every bundle is signed by an allowed issuer',
     code: 'policy.ISSUER_NOT_ALLOWED',
   },
   'signers.keys': {
-    title: 'every bundle is signed by a key that is allowed',
+    title: 'every bundle is signed by an allowed key',
     code: 'policy.KEY_NOT_ALLOWED',
   },
   'signers.distinct': {
-    title: 'every bundle is signed by as many distinct keys as required',
+    title: 'every bundle is signed by enough different keys',
     code: 'policy.TOO_FEW_KEYS',
   },
   'age.max': { title: 'no statement is older than allowed', code: 'policy.TOO_OLD' },
   'scope.organizations': {
-    title: 'everything belongs to an organization that is allowed',
+    title: 'everything belongs to an allowed organization',
     code: 'policy.ORGANIZATION_NOT_ALLOWED',
   },
   'scope.projects': {
-    title: 'every bundle belongs to a project that is allowed',
+    title: 'every bundle belongs to an allowed project',
     code: 'policy.PROJECT_NOT_ALLOWED',
   },
-  'run.drills': { title: 'only drills that are allowed ran', code: 'policy.DRILL_NOT_ALLOWED' },
-  'run.targets': { title: 'only targets that are allowed were drilled', code: 'policy.TARGET_NOT_ALLOWED' },
-  'run.scenarios': { title: 'only scenarios that are allowed ran', code: 'policy.SCENARIO_NOT_ALLOWED' },
-  'run.builds': { title: 'only builds that are allowed were drilled', code: 'policy.BUILD_NOT_ALLOWED' },
+  'run.drills': { title: 'only allowed drills ran', code: 'policy.DRILL_NOT_ALLOWED' },
+  'run.targets': { title: 'only allowed targets were drilled', code: 'policy.TARGET_NOT_ALLOWED' },
+  'run.scenarios': { title: 'only allowed scenarios ran', code: 'policy.SCENARIO_NOT_ALLOWED' },
+  'run.builds': { title: 'only allowed builds were drilled', code: 'policy.BUILD_NOT_ALLOWED' },
   'run.packageLocks': {
-    title: 'only package locks that are allowed were used',
+    title: 'only allowed package locks were used',
     code: 'policy.PACKAGE_LOCK_NOT_ALLOWED',
   },
-  'run.seeds': { title: 'only seeds that are allowed were used', code: 'policy.SEED_NOT_ALLOWED' },
+  'run.seeds': { title: 'only allowed seeds were used', code: 'policy.SEED_NOT_ALLOWED' },
   'run.trials': { title: 'trials and attempts are as required', code: 'policy.TRIAL_NOT_ALLOWED' },
   'drills.required': {
-    title: 'every required drill is there and verified',
+    title: 'every required drill is present and verified',
     code: 'policy.DRILL_MISSING',
   },
   'outcome.status': { title: 'every run ended as required', code: 'policy.OUTCOME_STATUS' },
@@ -48,9 +48,9 @@ export const RULES = {
     title: 'the list of bundles is pinned or attested',
     code: 'policy.COMPLETENESS_CLAIMED',
   },
-  'completeness.bundles': { title: 'there are as many bundles as required', code: 'policy.BUNDLE_COUNT' },
+  'completeness.bundles': { title: 'the number of bundles is the required one', code: 'policy.BUNDLE_COUNT' },
   'completeness.localReports': {
-    title: 'there are as many local reports as required',
+    title: 'the number of local reports is the required one',
     code: 'policy.LOCAL_REPORT_COUNT',
   },
   'completeness.coverage': {
@@ -58,19 +58,22 @@ export const RULES = {
     code: 'policy.UNCOVERED_BYTES',
   },
   'trials.complete': {
-    title: 'every trial of a run is there, and none was left out',
+    title: 'every trial of a run is present',
     code: 'policy.TRIAL_MISSING',
   },
   'trials.attempts': { title: 'no attempt was picked from several', code: 'policy.ATTEMPT_PICKED' },
-  'trials.reruns': { title: 'reruns are only where they are allowed', code: 'policy.RERUN_NOT_ALLOWED' },
-  'trials.unique': { title: 'no run counts twice', code: 'policy.RUN_TWICE' },
+  'trials.reruns': { title: 'there is no rerun', code: 'policy.RERUN_NOT_ALLOWED' },
+  'trials.unique': { title: 'no run appears twice', code: 'policy.RUN_TWICE' },
   'localReports.allowed': {
-    title: 'local reports are only where they are allowed',
+    title: 'there is no local report',
     code: 'policy.LOCAL_REPORT_NOT_ALLOWED',
   },
-  'findings.warnings': { title: 'no warning stands that the policy refuses', code: 'policy.WARNING_REFUSED' },
+  'findings.warnings': {
+    title: 'there is no warning that the policy refuses',
+    code: 'policy.WARNING_REFUSED',
+  },
   'summary.accepted': {
-    title: 'a verification summary stands in for evidence only as the policy pins it',
+    title: 'a summary replaces evidence only if the policy pins it',
     code: 'policy.SUMMARY_NOT_ACCEPTED',
   },
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput, RuleId } from '../../../src/policy/index.ts';
-import { RULES } from '../../../src/policy/rules.ts';
+import { RULES } from '../../../src/policy/rules/catalogue.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../../vectors/make/bundle.ts';
 import {
   bundle,

@@ -1,0 +1,125 @@
+import { isoTime } from '../../bytes/text/iso-time.ts';
+import type { Reproduction } from '../../contract/index.ts';
+import type { BundleReport } from '../../verify/report.ts';
+import { formatCondition, fulfilsAny, type Condition } from '../condition.ts';
+import { durationMs } from '../document/duration.ts';
+import { formatRange, within, type Range } from '../document/range.ts';
+import type { Facts, Place } from '../facts.ts';
+import {
+  buildFailure,
+  buildUnattested,
+  buildUnknown,
+  evaluateAttested,
+  type Evaluator,
+  type Problem,
+} from './outcome.ts';
+
+/** An attested fact of every bundle fulfils one of the conditions. */
+export const requireFact = (
+  what: string,
+  read: (report: BundleReport) => string | undefined,
+  allowed: readonly Condition[],
+  isReported: (report: BundleReport) => boolean = () => true,
+): Evaluator =>
+  evaluateAttested(what, (bundle) => {
+    if (!isReported(bundle.report)) return buildUnknown(bundle, `the report does not have ${what}`);
+    const actual = read(bundle.report);
+    if (actual !== undefined && fulfilsAny(actual, allowed)) return undefined;
+    const expected = allowed.map(formatCondition).join(' or ');
+    return buildFailure(bundle, `${what} is not allowed`, { expected, actual: actual ?? 'none' });
+  });
+
+/** The same for a fact that the statement pins. */
+export const requirePinned = (
+  what: string,
+  read: (reproduction: Reproduction) => string | undefined,
+  allowed: readonly Condition[],
+): Evaluator =>
+  requireFact(
+    what,
+    ({ reproduction }) => reproduction && read(reproduction),
+    allowed,
+    ({ reproduction }) => reproduction !== undefined,
+  );
+
+/** The same for a fact of the run result. */
+export const requireOutcome = (
+  what: string,
+  name: 'status' | 'verdict',
+  allowed: readonly Condition[],
+): Evaluator =>
+  requireFact(
+    what,
+    ({ outcome }) => outcome && outcome[name],
+    allowed,
+    ({ outcome }) => outcome !== undefined,
+  );
+
+const COUNTERS = {
+  trial: 'originalTrial',
+  trialCount: 'originalTrialCount',
+  attempt: 'originalAttempt',
+  attemptLimit: 'originalAttemptLimit',
+} as const satisfies Record<string, keyof Reproduction>;
+type Counter = keyof typeof COUNTERS;
+const counters = Object.keys(COUNTERS) as readonly Counter[];
+
+export const requireTrialNumbers = (allowed: {
+  readonly [C in Counter]?: Range | undefined;
+}): Evaluator =>
+  evaluateAttested('the trial', (bundle) => {
+    const { reproduction } = bundle.report;
+    if (reproduction === undefined) return buildUnknown(bundle, 'the report does not have the pinned trial');
+    const broken = counters.filter(
+      (name) => allowed[name] !== undefined && !within(reproduction[COUNTERS[name]], allowed[name]),
+    );
+    if (broken.length === 0) return undefined;
+    return buildFailure(bundle, `not allowed: ${broken.join(', ')}`, {
+      expected: broken.map((name) => `${name} ${formatRange(allowed[name]!)}`).join(', '),
+      actual: broken.map((name) => `${name} ${reproduction[COUNTERS[name]]}`).join(', '),
+    });
+  });
+
+/** The organization of each export, from its manifest, and of each bundle, as attested. */
+export const requireOrganizations = (allowed: readonly Condition[]): Evaluator => {
+  const evaluateParts = requireFact('the organization', ({ organizationId }) => organizationId, allowed);
+  return (facts) => {
+    const { judged, problems } = evaluateParts(facts);
+    const ofExports = facts.exports.flatMap(({ report: { organizationId: actual }, ...place }) => {
+      if (actual === undefined) return [buildUnknown(place, 'the organization could not be read')];
+      if (fulfilsAny(actual, allowed)) return [];
+      const expected = allowed.map(formatCondition).join(' or ');
+      return [buildFailure(place, 'the organization is not allowed', { expected, actual })];
+    });
+    return { judged: judged + facts.exports.length, problems: [...ofExports, ...problems] };
+  };
+};
+
+/** No statement is older than allowed; exactly as old is allowed. */
+export const requireMaxAge =
+  (max: string): Evaluator =>
+  (facts) => ({
+    judged: facts.bundles.length,
+    problems: [
+      ...facts.exports.flatMap(({ report, ...place }) =>
+        report.signer === undefined ? [] : checkAge(place, [report.signer], max, facts),
+      ),
+      ...facts.bundles.flatMap((bundle) => {
+        const { signers = [] } = bundle.report;
+        if (!bundle.attested || signers.length === 0) return [buildUnattested(bundle, 'the time')];
+        return checkAge(bundle, signers, max, facts);
+      }),
+    ],
+  });
+
+function checkAge(
+  { input, subject }: Place,
+  statements: readonly { readonly issuedAtMs: number }[],
+  max: string,
+  { asOfMs }: Facts,
+): Problem[] {
+  const oldest = Math.min(...statements.map(({ issuedAtMs }) => issuedAtMs));
+  if (asOfMs - oldest <= durationMs(max)) return [];
+  const values = { expected: `at most ${max}`, actual: `issued at ${isoTime(oldest)}` };
+  return [buildFailure({ input, subject }, 'the statement is too old', values)];
+}

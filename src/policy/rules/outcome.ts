@@ -1,0 +1,61 @@
+import { defined } from '../../bytes/defined.ts';
+import type { Code } from '../../codes/index.ts';
+import type { Violation } from '../decision.ts';
+import type { BundleFact, Facts, Place } from '../facts.ts';
+
+/** A waiver must name all of this to waive a violation. */
+export type Cause = { readonly subject: string; readonly code: Code };
+
+/** A violation before waivers apply. */
+export type Problem = Partial<Pick<Violation, 'input' | 'path' | 'expected' | 'actual' | 'findings'>> &
+  Pick<Violation, 'subject' | 'message'> & {
+    readonly state: 'failed' | 'not_checked';
+    /** Default: the code of the rule. Empty: it cannot be waived. */
+    readonly causes?: readonly Cause[];
+  };
+
+/** The number of subjects that a rule looked at, and its problems with them. */
+export type RuleOutcome = { readonly judged: number; readonly problems: readonly Problem[] };
+export type Evaluator = (facts: Facts) => RuleOutcome;
+
+/** The causes of a problem that cannot be waived. */
+export const UNWAIVABLE: readonly Cause[] = [];
+
+export const buildFailure = (
+  { input, subject }: Place,
+  message: string,
+  values: Partial<Pick<Problem, 'expected' | 'actual' | 'path' | 'findings' | 'causes'>> = {},
+): Problem => ({ state: 'failed', input, subject, message, ...values });
+
+/** Something could not be decided, and cannot be waived. */
+export const buildUnknown = ({ input, subject }: Place, message: string): Problem => ({
+  state: 'not_checked',
+  input,
+  subject,
+  message,
+  causes: UNWAIVABLE,
+});
+
+/** A fact that nobody attests. It can be waived only for intact bundles: damaged or unread ones could say anything. */
+export const buildUnattested = ({ input, subject, report }: BundleFact, what: string): Problem => ({
+  state: 'not_checked',
+  input,
+  subject,
+  message: `${what} is not attested, because the bundle is not verified`,
+  ...defined({ causes: report.verdict === 'intact' ? undefined : UNWAIVABLE }),
+});
+
+type CheckBundle = (bundle: BundleFact, facts: Facts) => Problem | undefined;
+
+export const evaluateBundles =
+  (check: CheckBundle): Evaluator =>
+  (facts) => ({
+    judged: facts.bundles.length,
+    problems: facts.bundles.flatMap((bundle) => check(bundle, facts) ?? []),
+  });
+
+/** Checks each attested bundle; `what` is not known of the others. */
+export const evaluateAttested = (what: string, check: CheckBundle): Evaluator =>
+  evaluateBundles((bundle, facts) =>
+    bundle.attested ? check(bundle, facts) : buildUnattested(bundle, what),
+  );

@@ -1,0 +1,94 @@
+import { defined } from '../../bytes/defined.ts';
+import { codeEntry, type Code } from '../../codes/index.ts';
+import type { Finding } from '../../verify/finding.ts';
+import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
+import type { Facts, Place, UnreadFact } from '../facts.ts';
+import { buildFailure, buildUnknown, type Cause, type Evaluator, type Problem } from './outcome.ts';
+
+type Required = 'verified' | 'intact';
+
+const meets = (verdict: Verdict, required: Required): boolean =>
+  verdict === 'verified' || verdict === required;
+
+/** The export with everything in it has the required verdict. */
+export const requireExportVerdict =
+  (required: Required): Evaluator =>
+  (facts) => ({
+    judged: facts.exports.length,
+    problems: facts.exports.flatMap(
+      ({ report, ...place }) => checkVerdict(place, report, required, facts) ?? [],
+    ),
+  });
+
+/** Every bundle has the required verdict, and every input could be read. */
+export const requireBundleVerdicts =
+  (required: Required): Evaluator =>
+  (facts) => ({
+    judged: facts.bundles.length + facts.unread.length,
+    problems: [
+      ...facts.unread.map(reportUnread),
+      ...facts.bundles.flatMap(
+        ({ report, input, subject }) => checkVerdict({ input, subject }, report, required, facts) ?? [],
+      ),
+    ],
+  });
+
+function checkVerdict(
+  place: Place,
+  report: ExportReport | BundleReport,
+  required: Required,
+  { asOfMs }: Facts,
+): Problem | undefined {
+  if (report.depth !== 'full') return buildUnknown(place, 'only digests were compared');
+  if (report.asOfMs !== asOfMs) return buildUnknown(place, 'it was verified as of a different time');
+  if (meets(report.verdict, required)) return undefined;
+  const causes = listCauses(report, place.subject, required);
+  const codes = [...new Set(causes.map(({ code }) => code))];
+  const findings = codes.length > 0 ? codes : undefined;
+  const values = { expected: required, actual: report.verdict, ...defined({ findings }) };
+  const message = `the verdict is ${report.verdict}`;
+  if (report.verdict === 'incomplete') return { ...buildUnknown(place, message), ...values };
+  return buildFailure(place, message, {
+    ...values,
+    ...defined({ causes: causes.length > 0 ? causes : undefined }),
+  });
+}
+
+/** Why a verdict is too low: the errors and, if `verified` is required, what keeps intact bytes from it. */
+const selectCauses = (findings: readonly Finding[], subject: string, required: Required): readonly Cause[] =>
+  findings
+    .filter(
+      ({ code, severity }) => severity === 'error' || (required === 'verified' && KEEPS_INTACT.has(code)),
+    )
+    .map(({ code }) => ({ subject, code }));
+
+const KEEPS_INTACT: ReadonlySet<Code> = new Set(['bundle.UNSIGNED', 'trust.STORE_ABSENT']);
+
+function listCauses(
+  report: ExportReport | BundleReport,
+  subject: string,
+  required: Required,
+): readonly Cause[] {
+  const causes = selectCauses(report.findings, subject, required);
+  if (report.kind === 'bundle') return causes;
+  return [
+    ...causes,
+    ...report.parts.flatMap((part) =>
+      selectCauses(part.findings, part.evidenceBundleId ?? part.path ?? 'bundle', required),
+    ),
+    ...report.localReports.flatMap((local) => selectCauses(local.findings, local.localReportId, required)),
+  ];
+}
+
+const UNREAD = new Set(['inaccessible', 'missing', 'usage', 'refused', 'internal']);
+
+function reportUnread({ failure: { code, message, path }, ...place }: UnreadFact): Problem {
+  const wasRead =
+    !UNREAD.has(codeEntry(code).class) && !code.startsWith('control.') && !code.startsWith('transport.');
+  return {
+    ...buildUnknown(place, message),
+    state: wasRead ? 'failed' : 'not_checked',
+    findings: [code],
+    ...defined({ path }),
+  };
+}
