@@ -3,11 +3,15 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = 'drillproof:source';
 const deepOnly = 'test/**/*.deep.test.ts';
+const exclude = [...configDefaults.exclude, deepOnly];
+
+const testFiles = (pattern: RegExp): string[] =>
+  globSync('test/**/*.test.ts').filter((path) => pattern.test(readFileSync(path, 'utf8')));
 
 /** Test files that try more, or use real servers too, in the deep run. */
-const scaled = globSync('test/**/*.test.ts').filter((path) =>
-  readFileSync(path, 'utf8').includes('support/deep.ts'),
-);
+const scaled = testFiles(/support\/deep\.ts/);
+/** Test files that replace modules, which must not reach other files. */
+const mocking = testFiles(/vi\.mock\(|failing-disk\.ts/);
 
 export default defineConfig({
   ssr: { resolve: { conditions: [source, 'node'] } },
@@ -21,9 +25,11 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, deepOnly],
+          exclude: [...exclude, ...mocking],
+          isolate: false, // loading src for every file would take most of the time
         },
       },
+      { extends: true, test: { name: 'quick mocks', include: mocking, exclude } },
       { extends: true, test: { name: 'deep', include: [deepOnly, ...scaled], provide: { deep: true } } },
     ],
   },

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
 import { EXIT } from '../../src/cli/shared/output/exit.ts';
+import { makeRunResult } from '../support/evidence.ts';
 
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 export type How = {
@@ -131,36 +132,17 @@ export async function writeRun(folder: string, n = 1): Promise<readonly string[]
   ]);
 }
 
-const runResult = (n: number) => ({
-  schemaVersion: 1,
-  identity: {
-    runId: `run_check-${n}`,
-    worldInstanceId: 'world-1',
-    drillId: 'check-package',
-    targetId: `package-${n}`,
-    buildHash: HASH,
-    packageLockHash: HASH,
-    seed: '1',
-    trial: 1,
-    trialCount: 1,
-    attempt: 1,
-    attemptLimit: 1,
-  },
-  startedAtVirtualUs: 0,
-  finishedAtVirtualUs: 10,
-  bindingEvidence: 'complete',
-  worldConsistency: 'consistent',
-  interactions: [],
-  checkpoints: [],
-  budgetUsage: {
-    toolCalls: { limit: 1, attempted: 0, rejected: 0 },
-    scheduledEvents: { limit: 1, processed: 0, exhausted: false },
-  },
-  status: 'completed',
-  verdict: n % 2 === 1 ? 'passed' : 'failed',
-  assertionResults: [],
-  evidenceRange: { fromSequence: 1, toSequence: 1 },
-});
+const runResult = (n: number) =>
+  makeRunResult(n, {
+    identity: {
+      runId: `run_check-${n}`,
+      targetId: `package-${n}`,
+      buildHash: HASH,
+      packageLockHash: HASH,
+      seed: '1',
+    },
+    verdict: n % 2 === 1 ? 'passed' : 'failed',
+  });
 
 async function must(args: readonly string[]): Promise<void> {
   const { code, stderr } = await call(args);

@@ -8,12 +8,10 @@ import {
   selectionDigest,
   sumBytes,
 } from '../../src/evidence/index.ts';
+import { EXPORT_ID, idOf, ORGANIZATION, PROJECT } from '../support/evidence.ts';
 import { envelope, faultServer, json, type Answer, type FaultServer, type Seen } from './server.ts';
 
-const PROJECT = 'prj_000000000001';
-const EXPORT = 'evexp_000000000001';
-const ORGANIZATION = 'org_000000000001';
-export const exportRef = { projectId: PROJECT, evidenceExportId: EXPORT };
+export const exportRef = { projectId: PROJECT, evidenceExportId: EXPORT_ID };
 
 const digest = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}` as const;
 
@@ -43,7 +41,7 @@ export type TestExport = {
 export function makeExport(
   options: { parts?: number; reports?: number; bytes?: number; seed?: number; id?: string } = {},
 ): TestExport {
-  const { parts = 3, reports = 1, bytes = 5000, seed = 1, id = EXPORT } = options;
+  const { parts = 3, reports = 1, bytes = 5000, seed = 1, id = EXPORT_ID } = options;
   const files = new Map<string, Uint8Array>();
   const row = (ordinal: number, path: string) => {
     const content = seededBytes(seed * 1000 + files.size, bytes);
@@ -58,11 +56,11 @@ export function makeExport(
     };
   };
   const partRows = Array.from({ length: parts }, (_, i) => {
-    const evidenceBundleId = `evidence_${String(i).padStart(12, '0')}`;
+    const evidenceBundleId = idOf('evidence', i);
     return { ...row(i, `parts/${evidenceBundleId}.zip`), evidenceBundleId, signed: true };
   });
   const reportRows = Array.from({ length: reports }, (_, i) => {
-    const localReportId = `lrep_${String(i).padStart(12, '0')}`;
+    const localReportId = idOf('lrep', i);
     return { ...row(i, `local-reports/${localReportId}.zip`), localReportId, expandedBytes: '1' };
   });
   const head = {

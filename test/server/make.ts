@@ -32,12 +32,12 @@ import {
 import { createSigner, type Signer } from '../../src/trust/index.ts';
 import { writeZip, type ZipInput } from '../../src/zip/index.ts';
 import { platform } from '#platform';
+import { idOf as id, makeBundleInput, makeRunResult } from '../support/evidence.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
 export const HASH = `sha256:${'ab'.repeat(32)}` as const;
 
-/** An id of a kind from a small number. */
-export const id = (prefix: string, n: number): string => `${prefix}_${String(n).padStart(12, '0')}`;
+export { id };
 
 export const ORG = id('org', 1);
 export const OTHER_ORG = id('org', 2);
@@ -245,36 +245,10 @@ const object = (name: string, text: string, role?: 'evidence' | 'state' | 'traje
 export const signer = (implementation: Platform['p256'] = platform.p256): Signer =>
   createSigner(implementation.generateScalar());
 
-const runResult = (n: number): NonNullable<BundleInput['runResult']> => ({
-  schemaVersion: 1,
-  identity: {
-    runId: `run_number-${n}`,
-    worldInstanceId: `world-${n}`,
-    drillId: 'restore',
-    targetId: 'target',
-    buildHash: HASH,
-    packageLockHash: HASH,
-    seed: String(n),
-    trial: 1,
-    trialCount: 1,
-    attempt: 1,
-    attemptLimit: 1,
-  },
-  startedAtVirtualUs: 0,
-  finishedAtVirtualUs: 1000,
-  bindingEvidence: 'complete',
-  worldConsistency: 'consistent',
-  interactions: [],
-  checkpoints: [],
-  budgetUsage: {
-    toolCalls: { limit: 1, attempted: 0, rejected: 0 },
-    scheduledEvents: { limit: 1, processed: 0, exhausted: false },
-  },
-  status: 'completed',
-  verdict: 'passed',
-  assertionResults: [],
-  evidenceRange: { fromSequence: 0, toSequence: 1 },
-});
+const runResult = (n: number) =>
+  makeRunResult(n, {
+    identity: { runId: `run_number-${n}`, drillId: 'restore', targetId: 'target', buildHash: HASH },
+  });
 
 /** The part archive of bundle `n`; `padding` bytes of zeros make it large. */
 export async function part(
@@ -282,11 +256,7 @@ export async function part(
   over: Partial<BundleInput> & { key?: Signer; padding?: number } = {},
 ): Promise<Uint8Array> {
   const { key, padding = 0, ...facts } = over;
-  const input: BundleInput = {
-    evidenceBundleId: id('evidence', n),
-    organizationId: ORG,
-    projectId: PROJECT,
-    hostedRunId: id('hrun', n),
+  const input = makeBundleInput(n, {
     runId: `run_number-${n}`,
     createdAtMs: NOW_MS - 10_000 + n,
     runResult: runResult(n),
@@ -297,7 +267,7 @@ export async function part(
       { ...object('padding.bin', ''), open: () => stream(new Uint8Array(padding)) },
     ],
     ...facts,
-  };
+  });
   const signing = key && { signer: key, issuer: 'acme', issuedAtMs: NOW_MS - 5_000 };
   const packed = await packBundle(input, signing);
   return whole(packed.archive({ compression: 'store' }));

@@ -59,9 +59,14 @@ export const makeObject = (path: string, text: string, rest: Partial<ObjectInput
   ...rest,
 });
 
+type RunChoices = Partial<Omit<RunResult, 'identity'>> & {
+  readonly identity?: Partial<RunResult['identity']>;
+};
+
+/** The result of run `n`, which passed; any fact of it or of its identity can be overridden. */
 export function makeRunResult(
   n: number,
-  rest: Partial<RunResult> = {},
+  { identity, ...rest }: RunChoices = {},
 ): NonNullable<BundleInput['runResult']> {
   return {
     schemaVersion: 1,
@@ -79,6 +84,7 @@ export function makeRunResult(
       attemptLimit: 1,
       scenarioId: 'plain',
       setupHash: hashOf('setup'),
+      ...identity,
     },
     startedAtVirtualUs: 0,
     finishedAtVirtualUs: 1_000_000,

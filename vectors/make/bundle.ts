@@ -1,6 +1,7 @@
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { toBase64url } from '../../src/bytes/text/base64url.ts';
 import type { JsonObject } from '../../src/bytes/json/parse.ts';
+import { idOf, ORGANIZATION, PROJECT } from '../../test/support/evidence.ts';
 import { rawZip, type RawEntry } from '../../test/zip/raw-zip.ts';
 import { sha256Of, utf8 } from './bytes.ts';
 import { signDer } from './keys.ts';
@@ -8,10 +9,7 @@ import { patched, type Patch } from './patch.ts';
 import { runIdOf, runResultOf, statementOf, T } from './run.ts';
 
 export { EVIDENCE_TYPE, T } from './run.ts';
-export const ORGANIZATION = 'org_000000000001';
-export const PROJECT = 'prj_000000000001';
-
-export const idOf = (prefix: string, n: number): string => `${prefix}_${String(n).padStart(12, '0')}`;
+export { idOf, ORGANIZATION, PROJECT };
 
 /** A file of an archive or an export. */
 export type NamedBytes = { readonly name: string; readonly bytes: Uint8Array };

@@ -1,12 +1,13 @@
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
+import { EXPORT_ID } from '../../test/support/evidence.ts';
 import { bundle, idOf, ORGANIZATION, PROJECT, signed, T, type Bundle } from './bundle.ts';
 import { sha256Of, utf8 } from './bytes.ts';
 import { ISSUER, keyId } from './keys.ts';
 import { patched, type Patch } from './patch.ts';
 
 export const EXPORT_TYPE = 'urn:drillproof:attestation:export:v1';
-export const EXPORT_ID = 'evexp_000000000001';
+export { EXPORT_ID };
 
 export type Files = Readonly<Record<string, Uint8Array>>;
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../src/bytes/json/parse.ts';
+import { makeRunResult } from '../../test/support/evidence.ts';
 import { sha256Of } from './bytes.ts';
 import { ISSUER, keyId } from './keys.ts';
 
@@ -8,7 +9,7 @@ export const EVIDENCE_TYPE = 'urn:drillproof:attestation:evidence:v1';
 
 export const runIdOf = (n: number): string => `run_vector${n}`;
 
-const IDENTITY: JsonObject = {
+const IDENTITY = {
   worldInstanceId: 'world-1',
   drillId: 'check-package',
   targetId: 'left-pad',
@@ -25,25 +26,8 @@ const IDENTITY: JsonObject = {
 
 /** The result of the run of a bundle, with these digests of what it left behind. */
 export function runResultOf(n: number, hashes: JsonObject): JsonObject {
-  return {
-    schemaVersion: 1,
-    identity: { ...IDENTITY, runId: runIdOf(n) },
-    startedAtVirtualUs: 0,
-    finishedAtVirtualUs: 1_000_000,
-    bindingEvidence: 'complete',
-    worldConsistency: 'consistent',
-    interactions: [],
-    checkpoints: [],
-    budgetUsage: {
-      toolCalls: { limit: 10, attempted: 1, rejected: 0 },
-      scheduledEvents: { limit: 10, processed: 0, exhausted: false },
-    },
-    status: 'completed',
-    verdict: 'passed',
-    assertionResults: [],
-    evidenceRange: { fromSequence: 1, toSequence: 2 },
-    ...hashes,
-  };
+  const identity = { ...IDENTITY, runId: runIdOf(n) };
+  return { ...(makeRunResult(n, { identity }) as JsonObject), ...hashes };
 }
 
 /** The statement about a bundle: who signs it, and the rows of its objects. */
