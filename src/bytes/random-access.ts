@@ -1,3 +1,6 @@
+import { DrillproofError } from '../errors.ts';
+import { defined } from './defined.ts';
+
 /** Bytes that can be read at any place: a file, a slice of one, an object in S3, an ArrayBuffer. */
 export type RandomAccess = {
   readonly size: number;
@@ -34,7 +37,26 @@ export function sliceAccess(access: RandomAccess, offset: number, size: number):
   return { size, read: (at, length) => access.read(offset + at, length), ...watchedBy(access) };
 }
 
-/** The bytes of a window in order, in pieces of at most `pieceBytes` (default 256 KiB). */
+/**
+ * Reads through `access` and refuses to take fewer bytes than were asked for, so that no reader waits for more.
+ * @throws DrillproofError `io.CHANGED`, and what `read` throws
+ */
+export async function readExactly(
+  access: RandomAccess,
+  offset: number,
+  length: number,
+  path?: string,
+): Promise<Uint8Array> {
+  const bytes = await access.read(offset, length);
+  if (bytes.length === length) return bytes;
+  const message = `the source returned ${bytes.length} bytes instead of ${length}`;
+  throw new DrillproofError('io.CHANGED', message, defined({ path }));
+}
+
+/**
+ * The bytes of a window in order, in pieces of at most `pieceBytes` (default 256 KiB).
+ * @throws DrillproofError `io.CHANGED` when the source returns fewer bytes than it has
+ */
 export async function* streamAccess(
   access: RandomAccess,
   offset = 0,
@@ -43,6 +65,6 @@ export async function* streamAccess(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const end = offset + length;
   for (let at = offset; at < end; at += pieceBytes) {
-    yield await access.read(at, Math.min(pieceBytes, end - at));
+    yield await readExactly(access, at, Math.min(pieceBytes, end - at));
   }
 }

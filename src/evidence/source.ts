@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../bytes/text/utf8.ts';
-import { memoryAccess, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
+import { memoryAccess, readExactly, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive, ZipNote } from '../zip/index.ts';
 
@@ -11,6 +11,8 @@ export type SourceFile = {
   readonly regular: boolean;
   /** Set for a folder that holds nothing. The paths of files imply all other folders. */
   readonly folder?: true;
+  /** Why the file or folder could not be examined, although its parent folder lists it. */
+  readonly unreadable?: string;
   /** What tells this file from another one under the same path, as far as can be told without reading it. */
   readonly identity?: string;
 };
@@ -29,11 +31,11 @@ export type EvidenceSource = {
   /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE` */
   open(path: string): Promise<OpenFile>;
   /**
-   * Where the tree lies in one file: reads all of it, returns what is unusual about the container, and throws the first
-   * thing that is wrong with it, or the reason of an aborted signal.
+   * Where the tree lies in one file: reads all of it except the entries of these paths, returns what is unusual about the
+   * container, and throws the first thing that is wrong with it, or the reason of an aborted signal.
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
-  checkContainer?(signal?: AbortSignal): Promise<readonly ZipNote[]>;
+  checkContainer?(signal?: AbortSignal, except?: ReadonlySet<string>): Promise<readonly ZipNote[]>;
   /** The bytes of that one file: for a second reader, and because all of them count for coverage. */
   readonly container?: RandomAccess;
   /** Where the tree is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
@@ -86,8 +88,9 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
       }
       return keepOpen(archive.stored(entry));
     },
-    async checkContainer(signal) {
+    async checkContainer(signal, except) {
       for (const entry of archive.entries) {
+        if (except?.has(entry.name)) continue;
         // Reading to the end is what checks the CRC-32; a stored slice would not.
         for await (const _ of archive.read(entry)) signal?.throwIfAborted();
       }
@@ -102,9 +105,7 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
  */
 export async function readWhole(access: RandomAccess, maxBytes: number, path: string): Promise<Uint8Array> {
   if (access.size > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`, { path });
-  const bytes = Uint8Array.from(await access.read(0, access.size));
-  if (bytes.length === access.size) return bytes;
-  throw new DrillproofError('io.CHANGED', 'the source gave fewer bytes than its size promises', { path });
+  return Uint8Array.from(await readExactly(access, 0, access.size, path));
 }
 
 /** `readWhole` of a file of a source, which is closed again. */

@@ -17,6 +17,10 @@ const KNOWN = new Map<string, Known>([
   ['EROFS', { why: 'the file system is read-only', read: 'io.UNREADABLE', write: 'io.READ_ONLY' }],
   ['EACCES', { why: 'permission is denied', read: 'io.UNREADABLE', write: 'io.READ_ONLY' }],
   ['EPERM', { why: 'the operation is not permitted', read: 'io.UNREADABLE', write: 'io.READ_ONLY' }],
+  [
+    'ENAMETOOLONG',
+    { why: 'its path is longer than the system allows', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' },
+  ],
   ['EIO', { why: 'the device reports an error', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' }],
 ]);
 const OTHER: Omit<Known, 'why'> = { read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' };

@@ -71,11 +71,11 @@ export const CHECK_CODES: Readonly<Record<CheckId, Row>> = {
   },
   'export.files': {
     own: ['part.EXTRA', 'local-report.EXTRA', 'export.FILE_UNCOVERED'],
-    shared: ['export.FILE_IRREGULAR'],
+    shared: ['export.FILE_IRREGULAR', 'io.UNREADABLE'],
   },
   'part.bytes': {
-    own: ['part.MISSING', 'part.NOT_CHECKED', 'part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH'],
-    shared: ['export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
+    own: ['part.MISSING', 'part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH'],
+    shared: ['part.NOT_CHECKED', 'export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
   },
   'part.archive': { own: [], shared: [...ARCHIVE, ...READ] },
   'bundle.manifest': {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { digestAccess } from '../../src/bytes/hash.ts';
 import { memoryAccess, sliceAccess, streamAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
 
 const sample = Uint8Array.from({ length: 100 }, (_, i) => i);
@@ -47,6 +48,12 @@ describe('random access', () => {
         },
       ),
     );
+  });
+
+  it.each([0, 9, 11])('streaming fails when a read of 10 bytes returns %i', async (length) => {
+    const access: RandomAccess = { size: 2 ** 43, read: () => new Uint8Array(length) };
+    await expect(collect(streamAccess(access, 0, 2 ** 43, 10))).rejects.toMatchObject({ code: 'io.CHANGED' });
+    await expect(digestAccess({ ...access, size: 10 })).rejects.toMatchObject({ code: 'io.CHANGED' });
   });
 
   it('reads no piece before it is wanted, and lets an error through', async () => {

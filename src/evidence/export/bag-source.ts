@@ -24,7 +24,10 @@ export function bagSource(bag: EvidenceSource): EvidenceSource {
     open: (path) => bag.open(`${BAG_PAYLOAD}${path}`),
     ...defined({
       container: bag.container,
-      checkContainer: bag.checkContainer && ((signal?: AbortSignal) => bag.checkContainer!(signal)),
+      checkContainer:
+        bag.checkContainer &&
+        ((signal?: AbortSignal, except: ReadonlySet<string> = new Set()) =>
+          bag.checkContainer!(signal, new Set([...except].map((path) => BAG_PAYLOAD + path)))),
     }),
   };
 }

@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync, type BigIntStats } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { lstatSync, readdirSync, type BigIntStats, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -9,11 +10,12 @@ import { ioError } from '../fs-errors.ts';
 /**
  * An export in a folder. Links are listed as irregular and never followed: they can point anywhere. As with files,
  * what the system knows is asked for synchronously, which is many times faster for thousands of small parts.
+ * Names are read as bytes: one that is not UTF-8 cannot be listed by a manifest, and must not hide the other files.
  */
 export function directorySource(root: string): EvidenceSource {
   return {
     kind: 'directory',
-    files: async () => [...walk(root, '')].toSorted((a, b) => compareUtf8(a.path, b.path)),
+    files: async () => [...walk(Buffer.from(root), '')].toSorted((a, b) => compareUtf8(a.path, b.path)),
     async open(path) {
       refuseLinks(root, path);
       return openFile(join(root, path), { followLink: false });
@@ -21,29 +23,52 @@ export function directorySource(root: string): EvidenceSource {
   };
 }
 
-function* walk(root: string, prefix: string): Generator<SourceFile> {
-  const entries = list(join(root, prefix));
-  if (entries.length === 0 && prefix !== '') yield { path: prefix, bytes: 0, regular: false, folder: true };
+function* walk(folder: Buffer, prefix: string): Generator<SourceFile> {
+  const entries = list(folder);
+  if (entries.length === 0 && prefix !== '')
+    yield { path: prefix.slice(0, -1), bytes: 0, regular: false, folder: true };
   for (const entry of entries) {
-    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    if (entry.isDirectory()) {
-      yield* walk(root, path);
-    } else {
-      const stats = look(join(root, path));
-      yield { path, bytes: Number(stats.size), regular: stats.isFile(), identity: identityOf(stats) };
+    const place = Buffer.concat([folder, SEPARATOR, entry.name]);
+    const path = prefix + textOf(entry.name);
+    try {
+      if (entry.isDirectory()) yield* walk(place, `${path}/`);
+      else yield fileAt(place, path);
+    } catch (error) {
+      if (!isTooLong(error)) throw error;
+      const unreadable = 'its path is longer than the system allows';
+      yield { path, bytes: 0, regular: false, unreadable };
     }
   }
 }
 
-const list = (folder: string) => reading(folder, () => readdirSync(folder, { withFileTypes: true }));
-const look = (path: string): BigIntStats => reading(path, () => lstatSync(path, { bigint: true }));
+const SEPARATOR = Buffer.from('/');
+
+/** A name as text. Bytes of one that is not UTF-8 become `\\xNN`, which no listed path contains (formats §1, Paths). */
+const textOf = (name: Buffer): string =>
+  isUtf8(name)
+    ? name.toString()
+    : name
+        .toString('latin1')
+        .replaceAll(/[^\x20-\x5b\x5d-\x7e]/g, (byte) => `\\x${Buffer.from(byte, 'latin1').toString('hex')}`);
+
+function fileAt(place: Buffer, path: string): SourceFile {
+  const stats = look(place);
+  return { path, bytes: Number(stats.size), regular: stats.isFile(), identity: identityOf(stats) };
+}
+
+const isTooLong = (error: unknown): boolean =>
+  error instanceof DrillproofError && error.details?.['errno'] === 'ENAMETOOLONG';
+
+const list = (folder: Buffer): Dirent<Buffer>[] =>
+  reading(folder, () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }));
+const look = (path: string | Buffer): BigIntStats => reading(path, () => lstatSync(path, { bigint: true }));
 const identityOf = ({ ino, size, mtimeNs }: BigIntStats): string => `${ino}:${size}:${mtimeNs}`;
 
-function reading<T>(path: string, read: () => T): T {
+function reading<T>(path: string | Buffer, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw ioError(cause, path, 'read');
+    throw ioError(cause, typeof path === 'string' ? path : textOf(path), 'read');
   }
 }
 

@@ -1,5 +1,5 @@
-import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml';
-import type { Document, ParsedNode } from 'yaml';
+import { Composer, isAlias, isMap, isNode, isPair, isScalar, isSeq, Lexer, LineCounter } from 'yaml';
+import { Parser, visit, type CST, type Document, type ParsedNode } from 'yaml';
 import type { JsonValue } from '../../bytes/json/parse.ts';
 import { MAX_JSON_DEPTH } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -35,23 +35,38 @@ export function parseYaml(text: string): YamlValue {
 function onlyDocument(text: string, lineCounter: LineCounter): Document.Parsed {
   if (text.startsWith('\uFEFF'))
     throw new DrillproofError('policy.INVALID', 'it begins with a byte order mark');
-  const documents = parseAllDocuments(text, {
+  const composer = new Composer({
     version: '1.2',
     schema: 'core',
     strict: true,
-    uniqueKeys: true,
+    uniqueKeys: false, // takes quadratic time; `plain` checks it
     stringKeys: true,
     merge: false,
     intAsBigInt: true,
-    prettyErrors: false,
     lineCounter,
   });
-  if (!Array.isArray(documents)) throw new DrillproofError('policy.INVALID', 'the file is empty');
-  const [document, ...more] = documents;
+  const [document, ...more] = composer.compose(tokensOf(text, lineCounter));
   if (document === undefined) throw new DrillproofError('policy.INVALID', 'the file is empty');
   if (more.length > 0) throw new DrillproofError('policy.INVALID', 'the file holds more than one document');
   return document;
 }
+
+/** Tokens open at once for one level at most; the levels themselves are counted later. */
+const TOKENS_PER_LEVEL = 2;
+
+/** The tokens of the text, which the composer reads by recursion: its depth is limited here. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > TOKENS_PER_LEVEL * (MAX_JSON_DEPTH + 2)) throw tooDeep(lines, parser.offset);
+  }
+  yield* parser.end();
+}
+
+const tooDeep = (lines: LineCounter, offset: number): DrillproofError =>
+  fault(`nested deeper than ${MAX_JSON_DEPTH} levels`, lines, offset);
 
 function refuseMoreThanJson(document: Document.Parsed, lines: LineCounter): void {
   let nodes = 0;
@@ -67,15 +82,16 @@ function refuseMoreThanJson(document: Document.Parsed, lines: LineCounter): void
 }
 
 function plain(node: ParsedNode, lines: LineCounter, depth: number): JsonValue {
-  if (depth > MAX_JSON_DEPTH)
-    throw fault(`nested deeper than ${MAX_JSON_DEPTH} levels`, lines, node.range[0]);
-  if (isMap(node))
-    return Object.fromEntries(
-      node.items.map((pair) => [
-        keyOf(pair.key, lines),
-        pair.value === null ? null : plain(pair.value, lines, depth + 1),
-      ]),
-    );
+  if (depth > MAX_JSON_DEPTH) throw tooDeep(lines, node.range[0]);
+  if (isMap(node)) {
+    const members = new Map<string, JsonValue>();
+    for (const { key, value } of node.items) {
+      const name = keyOf(key, lines);
+      if (members.has(name)) throw fault('two members of one name', lines, key.range[0]);
+      members.set(name, value === null ? null : plain(value, lines, depth + 1));
+    }
+    return Object.fromEntries(members);
+  }
   if (isSeq(node)) return node.items.map((item) => plain(item, lines, depth + 1));
   if (isScalar(node)) return scalar(node.value, lines, node.range[0]);
   throw fault('a value is expected', lines, 0);

@@ -1,4 +1,4 @@
-import { digestAccess, type Digest } from '../../bytes/hash.ts';
+import { digestAccess, digestOf, type Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   BAG_DECLARATION,
@@ -13,7 +13,8 @@ import {
   parseBagManifest,
   type BagRow,
 } from '../../evidence/export/bag-tags.ts';
-import { readFile, type EvidenceSource, type SourceFile } from '../../evidence/source.ts';
+import { readFile, readWhole, type EvidenceSource, type SourceFile } from '../../evidence/source.ts';
+import { pathsOfWrongSize } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 import { irregular } from '../part/listed-part.ts';
@@ -46,6 +47,8 @@ export async function checkBag(state: Export, known: Known): Promise<void> {
   await checkPayload(bag, tags);
   await checkOxum(bag, tags);
   await checkTags(bag, tags);
+  if (bag.found.length === 0 && pathsOfWrongSize(state.manifest, files, BAG_PAYLOAD).size > 0)
+    return state.ledger.skipped('export.bag', 'not_checked', 'a file of the wrong size was not read');
   state.ledger.ran('export.bag', bag.found);
 }
 
@@ -119,11 +122,13 @@ function checkSet({ files, found }: Bag, name: string, rows: readonly BagRow[]):
 
 async function checkDigests(bag: Bag, rows: readonly BagRow[]): Promise<void> {
   const files = new Map(bag.files.map((file) => [file.path, file]));
+  const wrong = pathsOfWrongSize(bag.state.manifest, bag.files, BAG_PAYLOAD);
   for (const row of rows) {
     const file = files.get(row.path);
-    if (file === undefined || !row.path.startsWith(BAG_PAYLOAD)) continue; // said by checkSet
+    if (file === undefined || !row.path.startsWith(BAG_PAYLOAD)) continue; // reported by checkSet
+    if (wrong.has(row.path)) continue; // reported for the part or local report
     if (file.regular) await compare(bag, row, 'bag.PAYLOAD_MISMATCH');
-    else bag.found.push(irregular(EXPORT, row.path));
+    else bag.found.push(irregular(EXPORT, file));
   }
 }
 
@@ -149,6 +154,9 @@ async function compare(
 async function digestOfFile(source: EvidenceSource, path: string, { settings }: Export): Promise<Digest> {
   const access = await source.open(path);
   try {
+    // Nothing limits a payload that only the bag lists; tag files are documents.
+    if (!path.startsWith(BAG_PAYLOAD))
+      return digestOf(await readWhole(access, settings.limits.manifestBytes, path));
     return (await digestAccess(access, settings.signal)).digest;
   } finally {
     await access.close();

@@ -1,7 +1,7 @@
 import { digestAccess, type Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
-import type { Files } from './files.ts';
+import { pathsOfWrongSize, type Files } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 
@@ -10,6 +10,8 @@ export async function checkContainerTwice(state: Export, files: Files): Promise<
   const { source, ledger, settings } = state;
   const { secondOpinion, signal } = settings;
   if (secondOpinion === undefined || source.checkContainer === undefined) return;
+  if (pathsOfWrongSize(state.manifest, files.all).size > 0)
+    return ledger.skipped('second.reader', 'not_checked', 'a file of the wrong size was not read');
   if (source.container === undefined)
     return ledger.skipped('second.reader', 'not_checked', 'the container is not there to be read again');
   const found: Finding[] = [];

@@ -32,7 +32,7 @@ async function readDocument(
 ): Promise<Uint8Array | undefined> {
   const file = files.byPath.get(path);
   if (file === undefined) return undefined;
-  if (!file.regular) throw new DrillproofError('export.FILE_IRREGULAR', irregular(EXPORT, path).message);
+  if (!file.regular) throw new DrillproofError('export.FILE_IRREGULAR', irregular(EXPORT, file).message);
   return readFile(state.source, path, maxBytes);
 }
 

@@ -14,7 +14,7 @@ import {
   checkResource,
   checkSelection,
 } from './documents.ts';
-import { checkFiles, listFiles, NO_FILES, type Files } from './files.ts';
+import { checkFiles, listFiles, NO_FILES, pathsOfWrongSize, type Files } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 import { givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts';
@@ -68,9 +68,9 @@ export async function verifyExport(
   };
   const files = await listFiles(state);
   if (files === undefined) return unlisted(state);
-  await checkContainer(state);
-  await checkContainerTwice(state, files);
   await checkManifest(state, files);
+  await checkContainer(state, files);
+  await checkContainerTwice(state, files);
   checkExpected(state);
   await checkResource(state, files);
   checkSelection(state);
@@ -101,11 +101,11 @@ function unlisted(state: Export): ExportReport {
   return reportOf(state, NO_FILES, [], []);
 }
 
-/** A one-file export must itself be sound, CRC of every entry included, before its entries are read at any place. */
-async function checkContainer({ source, ledger, settings }: Export): Promise<void> {
+/** A one-file export must itself be sound, CRC of every entry included, before its parts are read at any place. */
+async function checkContainer({ source, ledger, settings, manifest }: Export, files: Files): Promise<void> {
   if (source.checkContainer === undefined) return;
   try {
-    const notes = await source.checkContainer(settings.signal);
+    const notes = await source.checkContainer(settings.signal, pathsOfWrongSize(manifest, files.all));
     ledger.ran('export.container', metadataWarnings(EXPORT, notes));
   } catch (error) {
     settings.signal?.throwIfAborted();

@@ -5,6 +5,7 @@ import {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  type ExportManifest,
   type SourceFile,
 } from '../../evidence/index.ts';
 import { EXPORT, type Export } from './state.ts';
@@ -81,14 +82,32 @@ export function uncoveredFiles({ manifest }: Export, files: Files): SourceFile[]
   );
 }
 
+/**
+ * The paths of listed files whose size shows that they are not the listed bytes. They can be of any size, so nothing
+ * reads them.
+ */
+export function pathsOfWrongSize(
+  manifest: ExportManifest | undefined,
+  files: readonly SourceFile[],
+  folder = '',
+): ReadonlySet<string> {
+  const rows = [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])];
+  const listed = new Map(rows.map(({ path, bytes }) => [folder + path, bytes]));
+  const wrong = files.filter(
+    ({ path, bytes, regular }) => regular && (listed.get(path) ?? String(bytes)) !== String(bytes),
+  );
+  return new Set(wrong.map(({ path }) => path));
+}
+
 /** `export.files`: the set of parts and reports is closed, and what else lies there is said (formats §1, Export). */
 export function checkFiles(state: Export, files: Files): void {
   const { ledger, manifest } = state;
   if (manifest === undefined) {
     return ledger.skipped('export.files', 'not_checked', 'there is no manifest that could be read');
   }
-  const found: Finding[] = uncoveredFiles(state, files).map(({ path, regular, folder }) => {
-    if (!regular && folder === undefined) return irregular(EXPORT, path);
+  const found: Finding[] = uncoveredFiles(state, files).map((file) => {
+    const { path, regular, folder } = file;
+    if (!regular && folder === undefined) return irregular(EXPORT, file);
     return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
   const missing = [...manifest.parts, ...manifest.localReports].some((row) => !files.byPath.has(row.path));

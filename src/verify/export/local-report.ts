@@ -44,12 +44,21 @@ async function compareBytes(
   if (file === undefined) {
     return [finding('local-report.MISSING', localReportId, { path, message: `${path} is not there` })];
   }
-  if (!file.regular) return [irregular(localReportId, path)];
+  if (!file.regular) return [irregular(localReportId, file)];
   try {
     const access = await source.open(path);
     try {
-      const { digest, bytes } = await digestAccess(access, signal);
-      return differences(row, String(bytes), digest);
+      const bytes = String(access.size);
+      if (bytes !== row.bytes) {
+        const message = `the report has ${bytes} bytes`;
+        const counts = { expected: row.bytes, actual: bytes };
+        return [finding('local-report.BYTES_MISMATCH', localReportId, { path, message, ...counts })];
+      }
+      const { digest: actual } = await digestAccess(access, signal);
+      if (actual === row.digest) return [];
+      const message = 'the SHA-256 of the report does not match';
+      const digests = { expected: row.digest, actual };
+      return [finding('local-report.DIGEST_MISMATCH', localReportId, { path, message, ...digests })];
     } finally {
       await access.close();
     }
@@ -57,20 +66,4 @@ async function compareBytes(
     signal?.throwIfAborted();
     return findingsOf(error, localReportId, path);
   }
-}
-
-function differences(
-  { localReportId, path, ...row }: LocalReportRow,
-  bytes: string,
-  digest: string,
-): Finding[] {
-  const facts = [
-    ['local-report.BYTES_MISMATCH', 'the report has another size', row.bytes, bytes],
-    ['local-report.DIGEST_MISMATCH', 'the report has another SHA-256', row.digest, digest],
-  ] as const;
-  return facts
-    .filter(([, , expected, actual]) => expected !== actual)
-    .map(([code, message, expected, actual]) =>
-      finding(code, localReportId, { path, message, expected, actual }),
-    );
 }

@@ -19,7 +19,7 @@ export async function verifyListedPart(
   if (file === undefined) {
     return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is not there` })]);
   }
-  if (!file.regular) return unread([irregular(evidenceBundleId, path)]);
+  if (!file.regular) return unread([irregular(evidenceBundleId, file)]);
   try {
     const elsewhere = judgePart?.(path, listed);
     if (elsewhere !== undefined) return await elsewhere;
@@ -35,6 +35,8 @@ export async function verifyListedPart(
   }
 }
 
-/** The finding for a link or device in the place of a file. */
-export const irregular = (subject: string, path: string): Finding =>
-  finding('export.FILE_IRREGULAR', subject, { path, message: `${path} is no regular file` });
+/** The finding for a link or device in the place of a file, or for something that could not be examined. */
+export const irregular = (subject: string, { path, unreadable }: SourceFile): Finding =>
+  unreadable === undefined
+    ? finding('export.FILE_IRREGULAR', subject, { path, message: 'it is not a regular file' })
+    : finding('io.UNREADABLE', subject, { path, message: unreadable });

@@ -5,7 +5,7 @@ import { checkAttestation } from './attestation.ts';
 import { checkExpected, checkManifest, checkRow } from './identity.ts';
 import { checkObjects } from './objects.ts';
 import { newBundle, skipFrom, type Bundle, type Listing, type VerifyPartOptions } from './state.ts';
-import type { Finding } from '../finding.ts';
+import { finding, type Finding } from '../finding.ts';
 import { trustOf } from '../options.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './archive.ts';
 import type { BundleReport, Coverage, Outcome, Verdict } from '../report.ts';
@@ -18,6 +18,10 @@ export type { Listing, VerifyPartOptions } from './state.ts';
  * the attestation, and what the attestation binds (formats §1, §2, §4). Never throws for what is in the bytes.
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
+  const { listed } = options;
+  // Nothing of it is read: a file of another size is not the part, and may be of any size.
+  if (listed !== undefined && listed.row.bytes !== String(access.size))
+    return unreadPart([sizeFinding(listed, access.size)], { ...options, listed }, access.size);
   const bundle = newBundle(options);
   await checkBytes(bundle, access);
   if (bundle.settings.depth === 'full') await checkContent(bundle, access);
@@ -26,16 +30,25 @@ export async function verifyPart(access: RandomAccess, options: VerifyPartOption
   return reportOf(bundle, access.size);
 }
 
-/** The report of a part whose file is not there, or could not be opened. */
+/** The report of a part whose file is missing, could not be opened, or has the wrong size. */
 export function unreadPart(
   found: readonly Finding[],
   options: VerifyPartOptions & { readonly listed: Listing },
+  size = 0,
 ): BundleReport {
   const bundle = newBundle(options);
   bundle.ledger.ran('part.bytes', found);
-  skipFrom(bundle, 'part.archive', 'the archive is not there to be read');
-  return reportOf(bundle, 0);
+  skipFrom(bundle, 'part.archive', 'the archive was not read');
+  return reportOf(bundle, size);
 }
+
+const sizeFinding = ({ row }: Listing, size: number): Finding =>
+  finding('part.BYTES_MISMATCH', row.evidenceBundleId, {
+    path: row.path,
+    message: `the archive has ${size} bytes`,
+    expected: row.bytes,
+    actual: String(size),
+  });
 
 /** What can be said at depth `digest`, where nothing of the archive is opened. */
 function checkListing(bundle: Bundle): void {

@@ -80,7 +80,7 @@ async function judgeListed(
   const file = files.byPath.get(path);
   if (file === undefined)
     return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is not there` })]);
-  if (!file.regular) return unread([irregular(evidenceBundleId, path)]);
+  if (!file.regular) return unread([irregular(evidenceBundleId, file)]);
   try {
     const access = await source.open(path);
     try {

@@ -1,4 +1,5 @@
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import { readExactly, type RandomAccess } from '../../bytes/random-access.ts';
+import { defined } from '../../bytes/defined.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /**
@@ -6,24 +7,24 @@ import { DrillproofError } from '../../errors.ts';
  * @throws DrillproofError `zip.TRUNCATED` outside the file, `io.CHANGED` when the source gives fewer bytes than it
  * has, and unchanged whatever the source throws
  */
-export async function readExactly(
+export async function readWithin(
   access: RandomAccess,
   offset: number,
   length: number,
   path?: string,
 ): Promise<Uint8Array> {
   if (offset < 0 || offset + length > access.size) {
-    throw new DrillproofError('zip.TRUNCATED', 'a record reaches past the end of the file', at(path));
+    throw new DrillproofError(
+      'zip.TRUNCATED',
+      'a record reaches past the end of the file',
+      defined({ path }),
+    );
   }
-  const bytes = await access.read(offset, length);
-  if (bytes.length === length) return bytes;
-  throw new DrillproofError('io.CHANGED', 'the source gave fewer bytes than its size promises', at(path));
+  return readExactly(access, offset, length, path);
 }
 
-/** The same source, held to its promise at every read as `readExactly` does. */
+/** The same source, held to its promise at every read as `readWithin` does. */
 export const exactAccess = (access: RandomAccess, path?: string): RandomAccess => ({
   size: access.size,
-  read: (offset, length) => readExactly(access, offset, length, path),
+  read: (offset, length) => readWithin(access, offset, length, path),
 });
-
-const at = (path: string | undefined) => (path === undefined ? {} : { path });

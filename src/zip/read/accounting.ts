@@ -1,6 +1,6 @@
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import { readExactly } from './access.ts';
+import { readWithin } from './access.ts';
 import type { CentralEntry } from './central.ts';
 import { DESCRIPTOR_SIGNATURE, FLAG } from '../layouts.ts';
 import { readLocalPart, type LocalPart } from './local.ts';
@@ -54,7 +54,7 @@ async function assertEndsAt(
     const descriptor = descriptorForms.find(({ bytes }) => bytes === gap);
     const wide = entry.extra.zip64 !== undefined || local.zip64;
     if (descriptor !== undefined && (wide || !descriptor.wide)) {
-      return assertDescriptor(await readExactly(access, dataEnd, gap, path), descriptor, entry);
+      return assertDescriptor(await readWithin(access, dataEnd, gap, path), descriptor, entry);
     }
   }
   if (gap > 0) {

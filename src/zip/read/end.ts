@@ -1,6 +1,6 @@
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { readExactly } from './access.ts';
+import { readWithin } from './access.ts';
 import { equalBytes } from './extra.ts';
 import { END, END64, END64_LOCATOR, IN_ZIP64_16, IN_ZIP64_32, VERSION } from '../layouts.ts';
 import type { ZipLimits } from '../limits.ts';
@@ -34,7 +34,7 @@ export async function locateDirectory(
   limits: Required<ZipLimits>,
 ): Promise<DirectoryPlace> {
   const tailBytes = Math.min(access.size, ZIP64_TAIL_BYTES + END.size);
-  const tail = await readExactly(access, access.size - tailBytes, tailBytes);
+  const tail = await readWithin(access, access.size - tailBytes, tailBytes);
   const endAt = tail.length - END.size;
   if (!startsRecord(END, tail, endAt)) throw await missingEnd(access);
   const end = decodeRecord(END, tail, endAt);
@@ -131,7 +131,7 @@ function assertWithin(place: Found, limits: Required<ZipLimits>): void {
 /** Why there is no end record without a comment at the end of the file: one earlier in it tells. */
 async function missingEnd(access: RandomAccess): Promise<DrillproofError> {
   const searched = Math.min(access.size, END.size + MAX_COMMENT_BYTES);
-  const tail = await readExactly(access, access.size - searched, searched);
+  const tail = await readWithin(access, access.size - searched, searched);
   for (let at = tail.length - END.size; at >= 0; at--) {
     if (!startsRecord(END, tail, at)) continue;
     const { commentBytes } = decodeRecord(END, tail, at);

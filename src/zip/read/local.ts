@@ -1,6 +1,6 @@
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import { readExactly } from './access.ts';
+import { readWithin } from './access.ts';
 import type { CentralEntry } from './central.ts';
 import {
   assertUnicodePathAgrees,
@@ -28,7 +28,7 @@ export type LocalPart = {
  */
 export async function readLocalPart(access: RandomAccess, central: CentralEntry): Promise<LocalPart> {
   const { name, nameBytes, header } = central;
-  const fixed = await readExactly(access, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
+  const fixed = await readWithin(access, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
   const raw = decodeLocal(fixed, name);
   assertSame('flags', raw, central);
   assertSame('method', raw, central);
@@ -52,7 +52,7 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
 
 /** Most local headers have none, and a read for nothing costs as much as one for something. */
 const readExtra = async (access: RandomAccess, offset: number, bytes: number, path: string) =>
-  bytes === 0 ? new Uint8Array() : readExactly(access, offset, bytes, path);
+  bytes === 0 ? new Uint8Array() : readWithin(access, offset, bytes, path);
 
 function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
   try {

@@ -1,6 +1,6 @@
 import { sliceAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { LimitError } from '../../errors.ts';
-import { readExactly } from './access.ts';
+import { readWithin } from './access.ts';
 import { placeEntries, type PlacedEntry } from './accounting.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
@@ -52,7 +52,7 @@ export type ZipArchive = {
 export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Promise<ZipArchive> {
   const limit = { ...zipLimits, ...limits };
   const place = await locateDirectory(access, limit);
-  const central = parseDirectory(await readExactly(access, place.offset, place.bytes), place.entries);
+  const central = parseDirectory(await readWithin(access, place.offset, place.bytes), place.entries);
   const assertNew = distinctNames();
   for (const { name } of central) assertNew(name);
   assertTotal(central, limit);

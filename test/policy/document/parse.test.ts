@@ -192,6 +192,53 @@ describe('YAML', () => {
     expect(() => read(text)).toThrow(DrillproofError);
   });
 
+  it.each([
+    ['100,000 members of different names', (n: number) => `n${n}: 0\n`],
+    ['100,000 members of one name', () => 'n: 0\n'],
+    ['100,000 flow members', (n: number) => (n === 0 ? '{n: 0' : `, n${n}: 0`)],
+  ])('refuses %s in linear time', (_, member) => {
+    const start = performance.now();
+    const text = Array.from({ length: 100_000 }, (_unused, n) => member(n)).join('');
+    expect(() => read(text)).toThrow(DrillproofError);
+    expect(performance.now() - start).toBeLessThan(20_000);
+  });
+
+  it('reads 20,000 members and finds the one name that occurs twice', () => {
+    const members = Array.from({ length: 20_000 }, (_unused, n) => `n${n}: ${n}\n`).join('');
+    expect(Object.keys(read(members) as object)).toHaveLength(20_000);
+    expect(() => read(`${members}n7: 0\n`)).toThrow('line 20001');
+  });
+
+  it.each([
+    ['lists on one line', '['.repeat(500_000)],
+    ['members on one line', '{a: '.repeat(250_000)],
+    ['compact lists', '- '.repeat(500_000)],
+    ['complex keys', '? '.repeat(500_000)],
+    ['compact lists in keys', '- ? '.repeat(250_000)],
+    ['indented lists', Array.from({ length: 1400 }, (_unused, n) => `${' '.repeat(n)}-\n`).join('')],
+    ['indented members', Array.from({ length: 1400 }, (_unused, n) => `${' '.repeat(n)}a:\n`).join('')],
+  ])('refuses a megabyte of nested %s before it is composed', (_, text) => {
+    const start = performance.now();
+    expect(() => read(text)).toThrow(DrillproofError);
+    expect(() => read(text)).toThrow('nested deeper than 64 levels');
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['lists', Array.from({ length: 64 }, (_unused, n) => `${' '.repeat(n)}-\n`).join('')],
+    ['members', Array.from({ length: 64 }, (_unused, n) => `${' '.repeat(n)}a:\n`).join('')],
+    [
+      'lists in members',
+      Array.from({ length: 32 }, (_unused, n) => `${' '.repeat(2 * n)}a:\n${' '.repeat(2 * n + 1)}-\n`).join(
+        '',
+      ),
+    ],
+    ['compact lists', '- '.repeat(64)],
+    ['flow members', `${'{a: '.repeat(64)}1${'}'.repeat(64)}`],
+  ])('reads 64 levels of nested %s', (_, text) => {
+    expect(() => read(text)).not.toThrow();
+  });
+
   it('is as deep as JSON may be', () => {
     expect(() => read(nested(MAX_JSON_DEPTH))).not.toThrow();
     expect(() => read(nested(MAX_JSON_DEPTH + 2))).toThrow(DrillproofError);

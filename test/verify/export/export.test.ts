@@ -106,6 +106,9 @@ describe('a whole export', () => {
   });
 });
 
+/** The size or the digest, whichever differs: signatures vary in length. */
+const NOT_THE_LISTED_BYTES = /part\.(BYTES|DIGEST)_MISMATCH/;
+
 describe('the set of parts is closed', () => {
   test('a missing part fails', async () => {
     const report = await verify(changed({ [PART]: undefined }));
@@ -141,7 +144,7 @@ describe('the set of parts is closed', () => {
     for (const depth of ['full', 'digest'] as const) {
       const report = await verify(swapped, { depth });
       expect(report.verdict).toBe('failed');
-      for (const codes of partCodes(report)) expect(codes).toContain('part.DIGEST_MISMATCH');
+      for (const codes of partCodes(report)) expect(codes.join()).toMatch(NOT_THE_LISTED_BYTES);
     }
   });
 
@@ -149,10 +152,8 @@ describe('the set of parts is closed', () => {
     const other = await makeExport({ signer: made.signer, input: { evidenceExportId: idOf('evexp', 2) } });
     const foreign = await repacked(other.files[PART]!, () => undefined);
     const report = await verify(changed({ [PART]: foreign }));
-    expect([report.verdict, partCodes(report)[0]]).toEqual([
-      'failed',
-      expect.arrayContaining(['part.DIGEST_MISMATCH']),
-    ]);
+    expect(report.verdict).toBe('failed');
+    expect(partCodes(report)[0]!.join()).toMatch(NOT_THE_LISTED_BYTES);
   });
 
   test.each(['manifest.json', 'export.json', 'export-attestation.json'])(
@@ -305,7 +306,7 @@ describe('the verdict on an export', () => {
     const bytes = made.files[REPORT]!;
     const cases = [
       [flipped(bytes, 3), ['local-report.DIGEST_MISMATCH']],
-      [bytes.subarray(1), ['local-report.BYTES_MISMATCH', 'local-report.DIGEST_MISMATCH']],
+      [bytes.subarray(1), ['local-report.BYTES_MISMATCH']],
       [undefined, ['local-report.MISSING']],
     ] as const;
     for (const [damaged, codes] of cases) {

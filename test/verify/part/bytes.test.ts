@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type Listing } from '../../../src/verify/index.ts';
 import {
@@ -92,9 +92,31 @@ describe('a small signed part', () => {
     const bytes = part.subarray(0, part.length - missing);
     const report = await verify(bytes, listed);
     expect(report.verdict).toBe('failed');
-    expect(errorsOf(report)).toEqual(expect.arrayContaining(['part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH']));
-    expect(stateOf(report, 'part.archive')).toBe('failed');
+    expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH']);
+    expect(stateOf(report, 'part.archive')).toBe('not_checked');
     expect((await verify(bytes)).verdict).toBe('failed');
+  });
+
+  test('reads nothing of a part of 8 TiB whose row lists fewer bytes', async () => {
+    const access: RandomAccess = {
+      size: 8 * 2 ** 40,
+      read: () => expect.fail('nothing has to be read'),
+    };
+    const report = await verifyPart(access, { asOfMs: NOW, listed });
+    expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH']);
+    expect(report).toMatchObject({
+      verdict: 'failed',
+      coverage: { totalBytes: access.size, coveredBytes: 0 },
+    });
+    expect(report.archive).toBeUndefined();
+  });
+
+  test('fails with io.CHANGED instead of reading on when the source returns no bytes', async () => {
+    const empty: RandomAccess = { size: 8 * 2 ** 40, read: () => new Uint8Array() };
+    const row = { ...listed.row, bytes: String(empty.size) };
+    const report = await verifyPart(empty, { asOfMs: NOW, listed: { ...listed, row } });
+    expect(report.verdict).toBe('incomplete');
+    expect(errorsOf(report)).toContain('io.CHANGED');
   });
 
   test('fails when cut at every 37th length, when empty, and with a byte after its end or before its start', async () => {

@@ -12,6 +12,7 @@ import {
   collect,
   edited,
   errorsOf,
+  flipped,
   forge,
   hashOf,
   idOf,
@@ -335,11 +336,13 @@ describe('a part that is not judged in full', () => {
     expect(report.coverage.coveredBytes).toBe(0);
   });
 
-  test('fails at depth digest with one byte changed', async () => {
+  test('a part fails at depth digest with one byte changed, and with one byte missing', async () => {
     const listed = await listingOf(part);
-    const report = await verify(part.slice(1), { listed, depth: 'digest' });
-    expect(errorsOf(report)).toEqual(['part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH']);
-    expect(report.verdict).toBe('failed');
+    const changed = await verify(flipped(part, 100), { listed, depth: 'digest' });
+    expect(errorsOf(changed)).toEqual(['part.DIGEST_MISMATCH']);
+    const cut = await verify(part.slice(1), { listed, depth: 'digest' });
+    expect(errorsOf(cut)).toEqual(['part.BYTES_MISMATCH']);
+    expect([changed.verdict, cut.verdict]).toEqual(['failed', 'failed']);
   });
 });
 

@@ -30,7 +30,6 @@ export const reports = (): Case[] => [
     'ModifiedContent',
     'a report with a byte more',
     'local-report.BYTES_MISMATCH',
-    'local-report.DIGEST_MISMATCH',
   ),
   judge(
     'report-irregular',

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { verifyDirectory } from '../../../src/node/verify-directory.ts';
+import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
+import { bagOf, type Files } from '../../support/bag.ts';
+import {
+  errorsOf,
+  makeExport,
+  makeTrust,
+  NOW,
+  pack,
+  stateOf,
+  type MadeExport,
+} from '../../support/evidence.ts';
+
+const PART = 'parts/evidence_000000000001.zip';
+const REPORT = 'local-reports/lrep_000000000001.zip';
+/** A name in ISO 8859-1, as old tools write it. */
+const LATIN_1 = Buffer.from('caf\xe9.zip', 'latin1');
+
+let made: MadeExport;
+let root: string;
+beforeAll(async () => {
+  made = await makeExport();
+});
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'drillproof-source-'));
+});
+afterEach(() => {
+  execFileSync('rm', ['-rf', root]); // removes what no path can name
+});
+
+function write(files: Files): void {
+  for (const [path, bytes] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), bytes);
+  }
+}
+const verify = (jobs = 1): Promise<ExportReport> =>
+  verifyDirectory(root, { asOfMs: NOW, trust: makeTrust(made.signer), jobs });
+const verdictsOf = ({ parts, localReports }: ExportReport): string[] =>
+  [...parts, ...localReports].map(({ verdict }) => verdict);
+const inFolder = (folder: string, name: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${join(root, folder)}/`), name]);
+
+/** A folder that is deeper below `folder` than a path can name, built from the inside out. */
+function makeTooDeep(folder: string): void {
+  const name = 'd'.repeat(200);
+  const other = mkdtempSync(join(tmpdir(), 'drillproof-deep-'));
+  let deep = join(other, '0');
+  mkdirSync(deep);
+  writeFileSync(join(deep, 'file'), 'x');
+  for (let level = 1; level <= 25; level++) {
+    const outer = join(other, String(level));
+    mkdirSync(outer);
+    renameSync(deep, join(outer, name));
+    deep = outer;
+  }
+  renameSync(deep, join(root, folder, 'deep'));
+  rmSync(other, { recursive: true });
+}
+
+describe.each([
+  ['an export', '', (files: Files) => files],
+  ['a bag', 'data/', (files: Files) => bagOf(files)],
+])('%s in a folder', (_name, data, wrap) => {
+  it('with a file name that is not UTF-8 has a finding for it, and its parts are verified', async () => {
+    write(wrap(made.files));
+    writeFileSync(inFolder(`${data}parts`, LATIN_1), 'x');
+    const report = await verify();
+    const paths = report.findings.map(({ code, path }) => `${code} ${path}`);
+    expect(paths).toContain('part.EXTRA parts/caf\\xe9.zip');
+    expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
+    expect(report.verdict).toBe('failed');
+  });
+
+  it('with a folder name that is not UTF-8 has a finding for each file in it', async () => {
+    write(wrap(made.files));
+    mkdirSync(inFolder(data, LATIN_1));
+    writeFileSync(Buffer.concat([inFolder(data, LATIN_1), Buffer.from('/a')]), 'x');
+    const report = await verify();
+    const paths = report.findings.map(({ code, path }) => `${code} ${path}`);
+    expect(paths).toContain('export.FILE_UNCOVERED caf\\xe9.zip/a');
+    expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
+  });
+
+  it('with a path beyond PATH_MAX is incomplete, and its parts are verified', async () => {
+    write(wrap(made.files));
+    makeTooDeep(data);
+    const report = await verify();
+    expect(errorsOf(report)).toContain('io.UNREADABLE');
+    expect(verdictsOf(report)).toEqual(['verified', 'verified', 'intact']);
+    expect(stateOf(report, 'export.files')).toBe('not_checked');
+    expect(report.verdict).not.toBe('verified');
+  });
+
+  it.each([1, 2])(
+    'with sparse files of 1 TiB fails by their sizes alone, with %i threads',
+    async (jobs) => {
+      write(wrap(made.files));
+      for (const path of [PART, REPORT]) truncateSync(join(root, data + path), 2 ** 40);
+      const report = await verify(jobs);
+      expect(report.parts.map(errorsOf)).toEqual([['part.BYTES_MISMATCH'], []]);
+      expect(report.localReports.map(errorsOf)).toEqual([['local-report.BYTES_MISMATCH']]);
+      expect(report.verdict).toBe('failed');
+    },
+    20_000,
+  );
+});
+
+it('a one-file export does not read a listed entry whose size contradicts the manifest', async () => {
+  const files = { ...made.files, [PART]: Buffer.concat([made.files[PART]!, Buffer.alloc(1)]) };
+  const zip = await pack(Object.entries(files));
+  const broken = Buffer.from(zip);
+  broken[broken.indexOf(made.files[PART]!) + 5]! ^= 1; // its CRC-32 is wrong, which only reading it shows
+  writeFileSync(join(root, 'export.zip'), broken);
+  const evidence = await openEvidence(join(root, 'export.zip'));
+  if (evidence.kind !== 'export') throw new TypeError('an export was expected');
+  const report = await verifyExport(evidence.source, { asOfMs: NOW, trust: makeTrust(made.signer) });
+  await evidence.close();
+  expect(report.parts.map(errorsOf)).toEqual([['part.BYTES_MISMATCH'], []]);
+  expect(stateOf(report, 'export.container')).toBe('passed');
+});
