@@ -11,8 +11,8 @@ export type SummaryFacts = {
   readonly policyDigest: Digest;
   /** Digests of the manifests of everything it covers. */
   readonly inputs: readonly Digest[];
-  /** Thumbprint of the trusted key of purpose `summary` that signed it; absent if none did. */
-  readonly thumbprint?: Digest;
+  /** Thumbprints of the trusted keys of purpose `summary` that signed it. */
+  readonly thumbprints: readonly Digest[];
   /** The findings about its envelope. */
   readonly findings: readonly Finding[];
 };

@@ -9,8 +9,10 @@ import type { TrustedKey } from './trusted-key.ts';
 
 /** What the payload says of itself, as far as the keys of an envelope are judged by it. */
 export type DsseStatement = Omit<SignedStatement, 'issuer' | 'keyId'> & {
-  /** Only keys of this issuer count; absent: of any in the store. */
+  /** The issuer that the payload names: only its keys count. Absent: keys of any issuer in the store count. */
   readonly issuer?: string;
+  /** Keys of other issuers count too, as countersignatures. */
+  readonly countersigners?: boolean;
   /** The key that a signature without a key id is tried with. Absent: such a signature counts for nothing. */
   readonly keyId?: string;
 };
@@ -62,18 +64,39 @@ function judgeOne(
 ): DsseSignatureJudgement {
   const keyId = hint ?? statement.keyId;
   if (keyId === undefined) return { problem: nameless };
-  const keys = trust.keys.filter(
-    (key) => key.keyId === keyId && (statement.issuer ?? key.issuer) === key.issuer,
-  );
-  if (keys.length === 0) return { keyId, problem: unknown(keyId) };
+  const { issuer, countersigners = false } = statement;
+  const open = issuer === undefined || countersigners;
+  const keys = trust.keys.filter((key) => key.keyId === keyId && (open || key.issuer === issuer));
   const problems: KeyProblem[] = [];
   for (const key of keys) {
-    const problem =
-      signatureProblem(key, message, signature, implementation) ?? keyProblem(trust, key, statement);
-    if (problem === undefined) return { keyId, key };
+    const wrong = signatureProblem(key, message, signature, implementation);
+    const signer = wrong === undefined ? creditedKey(trust, key, statement) : undefined;
+    if (signer === undefined) {
+      problems.push(wrong ?? ambiguous);
+      continue;
+    }
+    const problem = keyProblem(trust, signer, statement);
+    if (problem === undefined) return { keyId, key: signer };
     problems.push(problem);
   }
   return { keyId, problem: problems[0] ?? unknown(keyId) };
+}
+
+/**
+ * The name under which a key that signed is credited: that of the issuer in the payload, where the store has the key for
+ * that issuer. The key id of a signature is not signed, so it cannot choose among several issuers: then there is none.
+ */
+function creditedKey(
+  trust: TrustStore,
+  key: TrustedKey,
+  { issuer, keyId }: DsseStatement,
+): TrustedKey | undefined {
+  if (issuer === undefined) return key;
+  const names = trust.keys.filter(({ point }) => point.every((byte, at) => byte === key.point[at]));
+  const named = names.filter((name) => name.issuer === issuer);
+  const byId = (id: string | undefined): TrustedKey | undefined => named.find((name) => name.keyId === id);
+  if (named.length > 0) return byId(keyId) ?? byId(key.keyId) ?? named[0];
+  return names.every((name) => name.issuer === key.issuer) ? key : undefined;
 }
 
 function signatureProblem(
@@ -106,6 +129,10 @@ function keyProblem(trust: TrustStore, key: TrustedKey, statement: DsseStatement
 const nameless: KeyProblem = {
   code: 'dsse.KEYID_MISMATCH',
   message: 'neither the signature nor the payload names a key',
+};
+const ambiguous: KeyProblem = {
+  code: 'trust.KEY_UNKNOWN',
+  message: 'the key is trusted for several issuers, and the payload names none of them',
 };
 const unknown = (keyId: string): KeyProblem => ({
   code: 'trust.KEY_UNKNOWN',

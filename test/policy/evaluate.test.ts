@@ -101,6 +101,7 @@ describe('a decision names what was judged', () => {
       timeVerifiedMs: AS_OF,
       policyDigest: digest('policy'),
       inputs: [digest('manifest')],
+      thumbprints: [],
       findings: [],
     };
     const none = { bundles: 0, localReports: 0 };

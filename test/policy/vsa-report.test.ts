@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { summaryFacts, verifySummary, type SummaryExpectations } from '../../src/policy/vsa/judge.ts';
 import { VERIFIED_LEVEL } from '../../src/policy/vsa/vsa.ts';
 import { keyIdOf } from '../../src/trust/index.ts';
+import { decide, stateOf } from './make.ts';
 import { makeSigner } from '../support/evidence.ts';
 import {
   AS_OF_MS,
@@ -104,6 +105,23 @@ describe('a finding about a summary names what was expected and what it says:', 
 });
 
 describe('what a policy is told of a summary', () => {
+  it('names every trusted key that signed it, so that a policy may pin either', async () => {
+    const signers = [signer, other] as const;
+    const envelope = await enveloped(summaryOf(), signers);
+    const summary = summaryFacts(envelope, {
+      asOfMs: AS_OF_MS,
+      trust: trusting(...signers.map((one) => keyOf(one))),
+    });
+    expect(summary.thumbprints).toEqual(signers.map(({ point }) => keyIdOf(point)).toSorted());
+    const { verifierId, policyDigest, inputs } = summary;
+    const answers = [...signers, makeSigner()].map(({ point }) => {
+      const row = { verifier: verifierId, policies: [policyDigest], inputs: [...inputs], maxAge: '1d' };
+      const rules = { summary: { accepted: [{ ...row, keys: [keyIdOf(point)] }] } };
+      return stateOf(decide(rules, [{ name: 'vsa', summary }], AS_OF_MS), 'summary.accepted');
+    });
+    expect(answers).toEqual(['passed', 'passed', 'failed']);
+  });
+
   it('names the key that vouches for it, where one does', () => {
     const told = summaryFacts(passed, { asOfMs: AS_OF_MS, trust });
     expect(told).toStrictEqual({
@@ -112,9 +130,9 @@ describe('what a policy is told of a summary', () => {
       timeVerifiedMs: AS_OF_MS,
       policyDigest: POLICY,
       inputs: [MANIFEST_A],
-      thumbprint: keyIdOf(signer.point),
+      thumbprints: [keyIdOf(signer.point)],
       findings: [],
     });
-    expect(summaryFacts(passed, { asOfMs: AS_OF_MS })).not.toHaveProperty('thumbprint');
+    expect(summaryFacts(passed, { asOfMs: AS_OF_MS }).thumbprints).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ const summarySchema = z.strictObject({
   timeVerifiedMs: z.int(),
   policyDigest: digest,
   inputs: z.array(digest),
-  thumbprint: digest.exactOptional(),
+  thumbprints: z.array(digest),
   findings: bundleReportSchema.shape.findings,
 });
 

@@ -12,10 +12,11 @@ function reasonAgainst(
   { summary }: SummaryFact,
   asOfMs: number,
 ): string | undefined {
-  const { verifierId, policyDigest, timeVerifiedMs, thumbprint } = summary;
+  const { verifierId, policyDigest, timeVerifiedMs, thumbprints } = summary;
   if (verifierId !== verifier) return 'the verifier is not the accepted one';
-  if (thumbprint === undefined) return 'no trusted key of purpose summary signed it';
-  if (keys !== undefined && !keys.includes(thumbprint)) return 'no accepted key signed it';
+  if (thumbprints.length === 0) return 'no trusted key of purpose summary signed it';
+  if (keys !== undefined && !thumbprints.some((key) => keys.includes(key)))
+    return 'no accepted key signed it';
   if (!policies.includes(policyDigest)) return 'the applied policy is not an accepted one';
   if (summary.inputs.length === 0 || !sameSet(summary.inputs, inputs))
     return 'it is not about exactly the accepted evidence';

@@ -91,14 +91,13 @@ export function summaryFacts(
   const summary = readSummary(parsed);
   const { keys, findings } = signedBy(parsed, summary, asOfMs, trust, 1);
   const { verifierId, result, timeVerifiedMs, policyDigest, inputs } = summary;
-  const [thumbprint] = keys;
   return {
     verifierId,
     result,
     timeVerifiedMs,
     policyDigest,
     inputs,
-    ...(thumbprint !== undefined && { thumbprint }),
+    thumbprints: keys,
     findings: [...findings, ...levelFindings(summary)],
   };
 }

@@ -193,6 +193,8 @@ function checkThreshold(
     return { enough: false, keys: [] };
   }
   const { signatures, distinct, keys } = judgeDsse(envelope, trust, {
+    issuer: statement.issuer,
+    countersigners: true,
     keyId: statement.keyId,
     issuedAtMs: statement.issuedAtMs,
     purpose,

@@ -29,7 +29,7 @@ describe('a summary in the place of evidence', () => {
     timeVerifiedMs: AS_OF,
     policyDigest: digest('policy'),
     inputs: [digest('manifest')],
-    thumbprint: keyOf('one'),
+    thumbprints: [keyOf('one')],
     findings: [],
   };
   const rule = 'summary.accepted';

@@ -22,6 +22,7 @@ import {
 } from '../../../src/trust/index.ts';
 import { createLedger } from '../../../src/verify/check.ts';
 import { bundleVerdict } from '../../../src/verify/verdict.ts';
+import { decide, stateOf as stateOfRule } from '../../policy/make.ts';
 import { verifyDsse, verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import {
   codesOf,
@@ -100,6 +101,38 @@ describe('an envelope beside a part', () => {
     expect(stray.verdict).toBe('failed');
     expect(stateOf(stray, 'attestation.signature')).toBe('passed');
     expect(stateOf(stray, 'dsse.attestation')).toBe('failed');
+  });
+
+  it('credits the issuer that the statement names, and never another name of its key', async () => {
+    const alias = makeTrust(a.signer, { issuer: 'https://aaa.example' });
+    const trust = trustStore([...makeTrust(a.signer).keys, ...alias.keys]);
+    for (const bytes of [a.unsigned, a.signed]) {
+      const report = await part(bytes, a.dsse, { trust });
+      expect(new Set(report.signers?.map(({ issuer }) => issuer))).toEqual(new Set([ISSUER]));
+      const states = [ISSUER, 'https://aaa.example'].map((issuer) =>
+        stateOfRule(
+          decide({ signers: { issuers: [issuer] } }, [{ name: 'a', report }], NOW),
+          'signers.issuers',
+        ),
+      );
+      expect(states).toEqual(['passed', 'failed']);
+    }
+    const stranger = await part(a.unsigned, a.dsse, { trust: alias });
+    expect([stranger.verdict, stranger.signers]).toEqual(['failed', undefined]);
+  });
+
+  it('credits a countersignature to the only issuer of its key, and to none where there are two', async () => {
+    const twice = dsseBytes(await signDsse(parseDsse(a.dsse), [a.signer, b.signer]));
+    const named = (...issuers: string[]) =>
+      trustStore([
+        ...makeTrust(a.signer).keys,
+        ...issuers.flatMap((issuer) => makeTrust(b.signer, { issuer }).keys),
+      ]);
+    const issuersOf = async (trust: TrustStore) =>
+      (await part(a.unsigned, twice, { trust })).signers?.map(({ issuer }) => issuer);
+    expect(await issuersOf(named('qa'))).toEqual([ISSUER, 'qa']);
+    expect(await issuersOf(named('qa', 'aa'))).toEqual([ISSUER]);
+    expect(await issuersOf(named('aa', ISSUER))).toEqual([ISSUER, ISSUER]);
   });
 
   it('holds beside a sound attestation', async () => {

@@ -210,6 +210,38 @@ const uncounted = 'dsse.SIGNATURE_UNCOUNTED';
 const missed = 'dsse.THRESHOLD_MISSED';
 
 export const counted = (): Case[] => [
+  invalid(
+    'other-name-of-revoked-key',
+    {
+      ...two(),
+      trust: storeText(
+        storeKey('a'),
+        storeKey('b', { revokedAtMs: T - 1 }),
+        storeKey('b', { issuer: 'https://aaa.example' }),
+      ),
+      threshold: 2,
+    },
+    'KeyName',
+    'a key counts under the issuer that the statement names, where it is revoked, and under no other name',
+    'dsse.SIGNATURE_UNCOUNTED',
+    'dsse.THRESHOLD_MISSED',
+  ),
+  invalid(
+    'countersigner-of-two-issuers',
+    {
+      ...two(),
+      trust: storeText(
+        storeKey('a'),
+        storeKey('b', { issuer: 'https://aaa.example' }),
+        storeKey('b', { issuer: 'https://bbb.example' }),
+      ),
+      threshold: 2,
+    },
+    'KeyName',
+    'nothing that is signed says for which of two issuers a key signed',
+    'dsse.SIGNATURE_UNCOUNTED',
+    'dsse.THRESHOLD_MISSED',
+  ),
   valid('two-of-two', { ...two(), threshold: 2 }, 'Threshold', 'two different keys'),
   valid('two-of-one', two(), 'Threshold', 'more than are needed'),
   valid(

@@ -10,7 +10,7 @@ const summary = (rest: Partial<SummaryFacts> = {}): EvidenceInput => ({
     timeVerifiedMs: AS_OF - 3_600_000,
     policyDigest: digest('policy'),
     inputs: [digest('export manifest')],
-    thumbprint: keyOf('gate'),
+    thumbprints: [keyOf('gate')],
     findings: [],
     ...rest,
   },
@@ -23,7 +23,7 @@ const row = {
 } as const;
 const ACCEPT: Rules = { summary: { accepted: [row] } };
 const CODE = 'policy.SUMMARY_NOT_ACCEPTED';
-const { thumbprint: _key, ...unvouched } = (summary() as { summary: SummaryFacts }).summary;
+const unvouched: SummaryFacts = { ...(summary() as { summary: SummaryFacts }).summary, thumbprints: [] };
 
 const rows: readonly Row[] = [
   ['summary-accepted', 'everything is as it is pinned', 'Usual', ACCEPT, [summary()], YES],
@@ -66,6 +66,14 @@ const rows: readonly Row[] = [
     'Usual',
     { summary: { accepted: [{ ...row, keys: [keyOf('gate')] }] } },
     [summary()],
+    YES,
+  ],
+  [
+    'summary-by-two-keys',
+    'signed by two trusted keys, of which the second is pinned',
+    'WrongKey',
+    { summary: { accepted: [{ ...row, keys: [keyOf('gate')] }] } },
+    [summary({ thumbprints: [keyOf('one'), keyOf('gate')] })],
     YES,
   ],
   [
