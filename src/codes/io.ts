@@ -275,9 +275,9 @@ export const ioCodes = {
   'scrub.MANIFEST_UNDECIDABLE': {
     class: 'inaccessible',
     severity: 'error',
-    meaning: 'Nothing tells which manifest.json is the right one, so nothing was repaired.',
-    action:
-      'Give its digest with --expect-manifest, or a key that signed the export attestation with --trust.',
+    meaning:
+      'Neither an expected digest nor a trusted attestation says which manifest.json is right, so nothing was repaired.',
+    action: 'Pass --expect-manifest DIGEST, or --trust FILE with a key that signed the export attestation.',
     clause: 'docs/scrub.md, Repair',
   },
   'usage.INVALID': {

@@ -9,7 +9,7 @@ import { relook } from './mirror.ts';
 import type { ScrubOptions } from './options.ts';
 import type { ScrubPlace } from './place.ts';
 import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
-import { decideManifest, type Identity } from './witness.ts';
+import { decideIdentity, type Identity } from './identity.ts';
 import type { MirrorSink, MirrorView } from '../mirror/sink.ts';
 
 export type RepairOptions = ScrubOptions & {
@@ -60,16 +60,17 @@ async function bringAgain(
   try {
     const view = await place.look();
     const verify = { asOfMs: now(), ...(trust !== undefined && { trust }) };
-    const decided = await decideManifest(view, place.name, verify, expectManifest);
-    const { evidenceExportId, manifestDigest } = decided;
-    const projectId = projectOf(options, decided);
+    const client = await from();
+    const grounds = { verify, expectManifest, projectId: options.projectId };
+    const identity = await decideIdentity(place, view, client, grounds);
+    const { evidenceExportId, manifestDigest, projectId } = identity;
     const inner = await place.sink();
     const isBag = view.source.bag !== undefined;
     await mirrorExport(
       { projectId, evidenceExportId },
       {
-        client: await from(),
-        to: decidedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, decided, broken),
+        client,
+        to: decidedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, identity, broken),
         expectManifest: manifestDigest,
         tool,
         now,
@@ -81,15 +82,6 @@ async function bringAgain(
     if (!(error instanceof DrillproofError)) throw error;
     return { all: error, each: new Map(failuresOf(error).map((failure) => [failure.path, failure])) };
   }
-}
-
-function projectOf({ projectId }: RepairOptions, decided: Identity): string {
-  const known = projectId ?? decided.projectId;
-  if (known !== undefined) return known;
-  throw new DrillproofError(
-    'scrub.MANIFEST_UNDECIDABLE',
-    'nothing here tells through which project it was read',
-  );
 }
 
 function failuresOf({ details }: DrillproofError): readonly Failure[] {

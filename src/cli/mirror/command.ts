@@ -1,11 +1,19 @@
 import { Option, type Command } from 'commander';
-import type { ExportRef } from '../../client/index.ts';
-import { checkMirror, mirrorExport, type MirrorCheck, type MirrorOptions } from '../../mirror/index.ts';
+import { defined } from '../../bytes/defined.ts';
+import type { Client, ExportRef } from '../../client/index.ts';
+import {
+  checkMirror,
+  mirrorExport,
+  type MirrorCheck,
+  type MirrorClient,
+  type MirrorOptions,
+} from '../../mirror/index.ts';
 import { sayLines, type Cli } from '../cli.ts';
 import { assertWhole, writeCheck } from './check.ts';
 import { openEvents } from './events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
 import { assertOneWay, refuseWriting, settingOf, toolName, type MirrorCommandOptions } from './setting.ts';
+import { openReplicas, readExportRef } from './replica.ts';
 import { sinkOptions } from './sink.ts';
 import { queueOptions } from '../shared/options/queue.ts';
 import { openRemote, remoteOptions } from '../shared/input/remote.ts';
@@ -17,6 +25,7 @@ import { writeProduct } from '../shared/output/product.ts';
 import { createProgress } from '../shared/output/progress.ts';
 import { duration, rate, timeOrAgo } from '../shared/options/quantities.ts';
 import { shard } from '../shared/options/shard.ts';
+import { usageError } from '../shared/options/usage.ts';
 
 const MORE = `
 A file has its final name only when its bytes were proven, and manifest.json is
@@ -32,6 +41,10 @@ export function define(command: Command, cli: Cli): void {
     .requiredOption(
       '--to <place>',
       'folder of the mirror or s3://bucket/prefix; a new one, or that of an earlier run',
+    )
+    .option(
+      '--from <place>',
+      'copy another mirror instead of --url: a folder or s3://bucket/prefix; every file is verified',
     )
     .option('--list <file>', 'mirror the exports that a file names, one on each line; - for standard input')
     .option('--all', 'mirror every export of the project that is available')
@@ -80,6 +93,7 @@ export function define(command: Command, cli: Cli): void {
       'mirror an export',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror',
     ],
+    ['copy a mirror to another disk', 'drillproof mirror --from ./mirror --to /mnt/second/mirror'],
     [
       'into a bucket, retained for years',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/evexp_0123456789ab --s3-retain-until 2033-01-01',
@@ -126,26 +140,65 @@ async function mirror(
 ): Promise<void> {
   assertOneWay(evidenceExportId, options);
   if (options.check === true) refuseWriting(options);
-  const client = await openRemote(cli, options);
+  const origin = await openOrigin(cli, evidenceExportId, options);
+  try {
+    await mirrorOrigin(cli, origin, options);
+  } finally {
+    await origin.close();
+  }
+}
+
+/** Where an export comes from: a control plane, or a second mirror of one export. */
+type Origin = { close(): Promise<void> } & (
+  | { readonly client: MirrorClient; readonly exportRef: ExportRef }
+  | { readonly client: Client; readonly project: string; readonly exportRef?: undefined }
+);
+
+async function openOrigin(
+  cli: Cli,
+  evidenceExportId: string | undefined,
+  options: MirrorCommandOptions,
+): Promise<Origin> {
+  const { from, url, project } = options;
+  if (from !== undefined) {
+    const replicas = await openReplicas(cli, from);
+    const replica = await replicas.open(evidenceExportId);
+    const exportRef = await readExportRef(replica, defined({ evidenceExportId, projectId: project }));
+    return { client: replica.client, exportRef, close: () => replicas.close() };
+  }
+  if (url === undefined || project === undefined)
+    throw usageError(
+      `--${url === undefined ? 'url' : 'project'} is missing`,
+      'Name a control plane with --url URL and --project ID, or a second mirror with --from PLACE.',
+    );
+  const client = await openRemote(cli, { ...options, url, project });
+  if (evidenceExportId === undefined) return { client, project, close: keepOpen };
+  return { client, exportRef: { projectId: project, evidenceExportId }, close: keepOpen };
+}
+
+const keepOpen = (): Promise<void> => Promise.resolve();
+
+async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOptions): Promise<void> {
+  const { client } = origin;
   const stop = new AbortController();
   const signal = AbortSignal.any([cli.signal, stop.signal]);
   const setting = await settingOf({ ...cli, signal }, client, options);
   const watch: MirrorWatch = { events: await openEvents(cli, options.events), totals: new MirrorTally() };
   watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
-    if (evidenceExportId === undefined) {
-      const one = options.check === true ? checkWhole : mirrorExport;
+    const { exportRef } = origin;
+    if (exportRef === undefined) {
+      const mirrorOrCheck = options.check === true ? checkWhole : mirrorExport;
       const each: MirrorEach = async (wish, to, onProgress) =>
-        one(wish, {
+        mirrorOrCheck(wish, {
           ...(await setting(wish.evidenceExportId, to)),
           onProgress,
-          ...(wish.expectManifest !== undefined && { expectManifest: wish.expectManifest }),
+          ...defined({ expectManifest: wish.expectManifest }),
         });
-      return mirrorEach(cli, client, options, { watch, each, stop });
+      return mirrorEach(cli, origin.client, { ...options, project: origin.project }, { watch, each, stop });
     }
     watch.events.tell({ type: 'exports', exports: 1 });
-    const exportRef = { projectId: options.project, evidenceExportId };
-    const how = await setting(evidenceExportId, options.to);
+    const how = await setting(exportRef.evidenceExportId, options.to);
     return options.check === true
       ? checkOne(cli, exportRef, options, how, watch)
       : mirrorOne(cli, exportRef, options, how, watch);

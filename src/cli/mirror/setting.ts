@@ -1,6 +1,5 @@
 import type { Digest } from '../../bytes/hash.ts';
-import type { Client } from '../../client/index.ts';
-import { createPacer, type MirrorOptions } from '../../mirror/index.ts';
+import { createPacer, type MirrorClient, type MirrorOptions } from '../../mirror/index.ts';
 import type { MirrorDirectoryOptions } from '../../node/mirror/directory.ts';
 import { openPartStore } from '../../node/mirror/part-store.ts';
 import { isS3Url } from '../../node/s3/location.ts';
@@ -18,10 +17,11 @@ const LEASE_WAIT_MS = 120_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** What the command line says, parsed. */
-export type MirrorCommandOptions = RemoteOptions &
+export type MirrorCommandOptions = Partial<RemoteOptions> &
   SinkOptions &
   QueueOptions & {
     readonly to: string;
+    readonly from?: string;
     readonly concurrency: number;
     readonly limitRate?: number;
     readonly store?: string;
@@ -39,7 +39,7 @@ export type MirrorCommandOptions = RemoteOptions &
   };
 
 /** How each export is mirrored: what all share is opened once. */
-export async function settingOf(cli: Cli, client: Client, options: MirrorCommandOptions) {
+export async function settingOf(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
   const { manifest: file, limitRate, concurrency } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
   const tool = await toolName();
@@ -83,7 +83,8 @@ async function sharedOf(
 
 /** One export, a list, or all of a project; and what speaks of one export alone goes with the first. */
 export function assertOneWay(evidenceExportId: string | undefined, options: MirrorCommandOptions): void {
-  const { list, all, since, manifest, expectManifest } = options;
+  const { list, all, since, manifest, expectManifest, from } = options;
+  if (from !== undefined) return assertFrom(options);
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
   if (ways.length !== 1)
     throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Give exactly one.');
@@ -94,6 +95,26 @@ export function assertOneWay(evidenceExportId: string | undefined, options: Mirr
     ([, value]) => value !== undefined,
   );
   if (single !== undefined) throw usageError(`--${single[0]} is about one export`, 'Name it by its id.');
+}
+
+/** A second mirror has one export, and nothing to wait for. */
+function assertFrom(options: MirrorCommandOptions): void {
+  const { url, tokenFile, caFile, list, all, since, shard, queue, wait, manifest } = options;
+  const others = {
+    url,
+    'token-file': tokenFile,
+    'ca-file': caFile,
+    list,
+    all,
+    since,
+    shard,
+    queue,
+    wait,
+    manifest,
+  };
+  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (other !== undefined)
+    throw usageError(`--from copies one mirror and cannot be combined with --${other}`, `Omit --${other}.`);
 }
 
 /** A share is one of many exports, and one way to share is enough. */

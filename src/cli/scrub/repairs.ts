@@ -1,9 +1,6 @@
-import { pathToFileURL } from 'node:url';
-import { DrillproofError } from '../../errors.ts';
-import { replicaClient, type MirrorClient } from '../../mirror/index.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/scrub/archive.ts';
-import { isS3Url } from '../../node/s3/location.ts';
+import type { MirrorClient } from '../../mirror/index.ts';
 import type { Cli } from '../cli.ts';
+import { openReplicas } from '../mirror/replica.ts';
 import { openRemote } from '../shared/input/remote.ts';
 import { usageError } from '../shared/options/usage.ts';
 
@@ -36,28 +33,7 @@ export async function openRepairs(cli: Cli, options: RepairCommandOptions): Prom
   }
   if (url !== undefined || tokenFile !== undefined || caFile !== undefined)
     throw usageError('--url, --token-file and --ca-file are for --repair-from source');
-  return repairFrom === undefined ? undefined : fromArchive(repairFrom, cli);
+  if (repairFrom === undefined) return undefined;
+  const replicas = await openReplicas(cli, repairFrom);
+  return { clientFor: async (name) => (await replicas.open(name)).client, close: () => replicas.close() };
 }
-
-async function fromArchive(place: string, cli: Cli): Promise<Repairs> {
-  const archive = await openScrubArchive(place, { env: cli.env });
-  return {
-    async clientFor(name) {
-      const second = archive.open(nameIn(archive, name, place));
-      const { source } = await second.look();
-      return replicaClient(source, addressOf(second.place));
-    },
-    close: () => archive.close(),
-  };
-}
-
-/** The mirror of the same name, or the one that the place is. */
-function nameIn({ single, mirrors }: ScrubArchive, name: string, place: string): string {
-  const [only] = mirrors;
-  if (single && only !== undefined) return only;
-  if (mirrors.includes(name)) return name;
-  throw new DrillproofError('scrub.REPLICA_UNREADABLE', `${place} holds no mirror ${name}`, { path: place });
-}
-
-/** The place as receipts name it, without anything that could be a secret. */
-const addressOf = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);

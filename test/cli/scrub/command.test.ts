@@ -6,7 +6,8 @@ import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp as endServers, source } from '../../mirror/make.ts';
 import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
 import { scrubSchema } from '../../../src/report/merge/scrub-schema.ts';
-import { NOW } from '../../support/evidence.ts';
+import { trustStoreJwks } from '../../../src/trust/index.ts';
+import { makeTrust, NOW } from '../../support/evidence.ts';
 import { call, drillproof } from '../make.ts';
 
 afterEach(cleanUp);
@@ -68,23 +69,38 @@ describe('drillproof scrub', () => {
     expect(last.stdout).toMatch(/^young +27 files/m);
   });
 
-  test('repairs from a second archive, and says what was repaired and what was not', async () => {
-    const { root } = await makeArchive({ mirrors: 2 });
+  test('repairs from a second archive what a trusted key attests, and reports what was not repaired', async () => {
+    const { root, exports } = await makeArchive({ mirrors: 2 });
     const second = await newFolder();
-    await cp(join(root, exportId(1)), join(second, exportId(1)), { recursive: true });
+    const trust = join(second, 'trust.json');
+    await writeFile(trust, JSON.stringify(trustStoreJwks(makeTrust(exports[0]!.signer))));
+    const archive = join(second, 'archive');
+    await cp(join(root, exportId(1)), join(archive, exportId(1)), { recursive: true });
     for (const n of [1, 2]) await rot(partOf(join(root, exportId(n))));
-    const { code, stdout } = await run(`scrub ${root} --repair-from ${second}`);
+    const { code, stdout } = await run(`scrub ${root} --repair-from ${archive} --trust ${trust}`);
     expect(code).toBe(1);
     expect(stdout).toMatch(new RegExp(`^repaired +${exportId(1)}/${PART}`, 'm'));
     expect(stdout).toMatch(
       new RegExp(`^damaged, not repaired +${exportId(2)}/${PART} .*scrub.REPLICA_UNREADABLE`, 'm'),
     );
-    await cp(join(root, exportId(1)), join(second, exportId(2)), { recursive: true });
-    expect((await run(`scrub ${join(root, exportId(1))} --repair-from ${second}`)).code).toBe(0);
+  });
+
+  test('does not repair without an expected digest or a trusted key, and says what to pass', async () => {
+    const { root, exports } = await makeArchive({ mirrors: 1 });
+    const second = await newFolder();
+    const mirror = join(root, exportId(1));
+    await cp(mirror, join(second, exportId(1)), { recursive: true });
+    await rot(partOf(mirror));
+    const line = `scrub ${mirror} --repair-from ${second}`;
+    const { code, stdout } = await run(line);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('scrub.MANIFEST_UNDECIDABLE')]);
+    expect(stdout).toContain('--expect-manifest');
+    expect((await run(`${line} --expect-manifest ${exports[0]!.packed.manifestDigest}`)).code).toBe(0);
   });
 
   test('repairs from the control plane, and passes', async () => {
-    const server = await source(makeExport());
+    const made = makeExport();
+    const server = await source(made);
     const env = { DRILLPROOF_TOKEN: 'a-token' };
     const { evidenceExportId, projectId } = exportRef;
     const root = await newFolder();
@@ -96,7 +112,10 @@ describe('drillproof scrub', () => {
     const sound = await readFile(file);
     await rot(file, 10);
     expect((await run(`scrub ${root}`)).code).toBe(1);
-    const { code, stdout } = await run(`scrub ${root} --repair-from source ${from}`, env);
+    const { code, stdout } = await run(
+      `scrub ${root}/${evidenceExportId} --expect-manifest ${made.manifestDigest} --repair-from source ${from}`,
+      env,
+    );
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^repaired +/m)]);
     expect(await readFile(file)).toEqual(sound);
     expect((await run(`scrub ${root}`)).code).toBe(0);

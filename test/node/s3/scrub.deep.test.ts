@@ -83,7 +83,8 @@ describe('an archive in S3', () => {
     const opened = await openScrubArchive(url, { env });
     try {
       const place = opened.open(exportId(1));
-      const how = { tool: 'drillproof/test', now: () => NOW };
+      const { manifestDigest } = exports[0]!.packed;
+      const how = { tool: 'drillproof/test', now: () => NOW, expectManifest: manifestDigest };
       const found: MirrorScrub = await scrubMirror(place, how);
       const from = replicaClient(memorySource(exports[0]!.files), SOURCE);
       const result = await repairMirror(place, found, () => Promise.resolve(from), how);

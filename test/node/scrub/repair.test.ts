@@ -28,11 +28,14 @@ afterEach(cleanUp);
 const PART = 'parts/evidence_000000000001.zip';
 const [ONE, TWO] = [exportId(1), exportId(2)];
 
+/** What says which manifest is right, unless a test says otherwise: the digest of the export made last. */
+let right: Partial<RepairOptions> = {};
+
 /** Scrubs one mirror and repairs it from another folder, or from any client. */
 async function repaired(
   folder: string,
   from: string | MirrorClient,
-  options: Partial<RepairOptions> = {},
+  options: Partial<RepairOptions> = right,
   journal?: string,
 ): Promise<MirrorScrub> {
   const archive = await openScrubArchive(folder, journal === undefined ? {} : { journal });
@@ -51,6 +54,7 @@ async function twoMirrors({ bag = false } = {}) {
   const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
   await mirrorInto(first, made, { bag });
   await mirrorInto(second, made);
+  right = { expectManifest: made.packed.manifestDigest };
   return { first, second, made };
 }
 
@@ -180,11 +184,11 @@ if (isDeep) {
         const before = await readFile(partOf(first));
         await expect(writeFile(join(disk, 'filler'), Buffer.alloc(2 ** 20))).rejects.toThrow('ENOSPC');
         const journal = await newFolder();
-        const full = await repaired(first, second, {}, journal);
+        const full = await repaired(first, second, right, journal);
         expect([full.outcome, repairsOf(full)]).toEqual(['damaged', [`${PART} io.DISK_FULL`]]);
         expect(await readFile(partOf(first))).toEqual(before);
         await rm(join(disk, 'filler'));
-        expect((await repaired(first, second, {}, journal)).outcome).toBe('good');
+        expect((await repaired(first, second, right, journal)).outcome).toBe('good');
         expect((await readdir(first)).filter((name) => name.startsWith('.'))).toEqual([]);
       } finally {
         execFileSync('umount', [disk]);
@@ -216,18 +220,42 @@ describe('a damaged document', () => {
     expect(await readFile(join(first, 'manifest.json'))).toEqual(sound);
   });
 
-  test('is not brought back by a guess: where nothing here names a manifest, nothing is written', async () => {
-    const { first, second } = await twoMirrors();
-    for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
-      await writeFile(join(first, path), 'rot');
-    await rm(join(first, 'receipts'), { recursive: true });
+  test('is not restored by a guess: without an expected digest or a trusted key nothing is written', async () => {
+    const { first, second, made } = await twoMirrors();
+    await rot(partOf(first));
+    await rot(join(first, 'manifest.json'));
     const before = await bytesBelow(first);
-    const result = await repaired(first, second);
-    expect(repairsOf(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
+    for (const trust of [undefined, makeTrust(makeSigner())]) {
+      const result = await repaired(first, second, trust === undefined ? {} : { trust });
+      expect(repairsOf(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
+      expect(result.faults[0]!.repair).toMatchObject({
+        message: expect.stringContaining('Pass --expect-manifest DIGEST'),
+      });
+      expect(await bytesBelow(first)).toEqual(before);
+    }
+    expect((await repaired(first, second, { trust: makeTrust(made.signer) })).outcome).toBe('good');
+  });
+
+  test('is not decided by other files of the mirror, however many agree', async () => {
+    const { first, second } = await twoMirrors();
+    await rot(join(first, 'manifest.json'));
+    const before = await bytesBelow(first);
+    const result = await repaired(first, second, {});
+    expect(repairsOf(result)).toEqual(
+      result.faults.map(({ path }) => `${path} scrub.MANIFEST_UNDECIDABLE`).toSorted(),
+    );
     expect(await bytesBelow(first)).toEqual(before);
   });
 
-  test('is decided by who knows its digest, or by a key that attests it', async () => {
+  test('is decided by a trusted attestation of the second mirror where the first has none', async () => {
+    const { first, second, made } = await twoMirrors();
+    await rm(join(first, 'export-attestation.json'));
+    await rot(join(first, 'manifest.json'));
+    const result = await repaired(first, second, { trust: makeTrust(made.signer) });
+    expect([result.outcome, told(await scrubbed(first))]).toEqual(['good', []]);
+  });
+
+  test('is decided by an expected digest, or by a trusted key that attests it', async () => {
     const { first, second, made } = await twoMirrors();
     const spoil = async (): Promise<void> => {
       for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
@@ -260,7 +288,7 @@ describe('a damaged document', () => {
     expect(await readdir(join(first, 'parts'))).toHaveLength(3);
   });
 
-  test('is decided by the other files where a sound attestation of another export lies there', async () => {
+  test('is decided by the second mirror where the first has a sound attestation of another export', async () => {
     const signer = makeSigner();
     const [own, other] = [await madeExport(1, 3, signer), await madeExport(2, 3, signer)];
     const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
@@ -271,24 +299,16 @@ describe('a damaged document', () => {
     expect((await repaired(first, second, { trust })).outcome).toBe('good');
     expect(told(await scrubbed(first, { trust }))).toEqual([]);
   });
-
-  test('is not decided where the files of the mirror contradict each other one to one', async () => {
-    const { first, second } = await twoMirrors();
-    const other = join(await newFolder(), ONE);
-    await mirrorInto(other, await madeExport(1, 4));
-    await cp(join(other, 'manifest.json'), join(first, 'manifest.json'));
-    await cp(join(other, 'SHA256SUMS'), join(first, 'SHA256SUMS'));
-    const result = await repaired(first, second);
-    expect(repairsOf(result).every((line) => line.endsWith('scrub.MANIFEST_UNDECIDABLE'))).toBe(true);
-  });
 });
 
 test('what is wrong in every copy stays wrong, and says so', async () => {
-  const { root } = await makeArchive({ mirrors: 1 });
+  const { root, exports } = await makeArchive({ mirrors: 1 });
   const second = await newFolder();
   await cp(join(root, ONE), join(second, ONE), { recursive: true });
   const trust = makeTrust(makeSigner());
-  const result = await repaired(join(root, ONE), join(second, ONE), { depth: 'full', trust });
+  const expectManifest = exports[0]!.packed.manifestDigest;
+  const how = { depth: 'full', trust, expectManifest } as const;
+  const result = await repaired(join(root, ONE), join(second, ONE), how);
   expect(result.outcome).toBe('damaged');
   expect(repairsOf(result)).toContain(`${PART} scrub.REPAIR_INCOMPLETE`);
 });

@@ -14,8 +14,8 @@ export type RemoteOptions = {
 
 export function remoteOptions(command: Command): Command {
   return command
-    .requiredOption('--url <url>', 'address of the control plane, up to and without /v1')
-    .requiredOption('--project <id>', 'project through which to read')
+    .option('--url <url>', 'address of the control plane, up to and without /v1')
+    .option('--project <id>', 'project through which to read')
     .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
     .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform');
 }

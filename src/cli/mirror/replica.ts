@@ -1,0 +1,72 @@
+import { pathToFileURL } from 'node:url';
+import type { ExportRef } from '../../client/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  DEFAULT_LIMITS,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportManifest,
+  parseExportResource,
+  readFile,
+  type EvidenceSource,
+} from '../../evidence/index.ts';
+import { replicaClient, type MirrorClient } from '../../mirror/index.ts';
+import { isS3Url } from '../../node/s3/location.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/scrub/archive.ts';
+import type { Cli } from '../cli.ts';
+
+/** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */
+export type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient };
+
+/** A second mirror, or an archive of them. */
+export type Replicas = {
+  /** The mirror of that name in the archive, or the only one. @throws DrillproofError `scrub.REPLICA_UNREADABLE` */
+  open(name: string | undefined): Promise<Replica>;
+  close(): Promise<void>;
+};
+
+/** Opens a folder or `s3://bucket/prefix` of one mirror or of many. @throws as `openScrubArchive` */
+export async function openReplicas(cli: Cli, place: string): Promise<Replicas> {
+  const archive = await openScrubArchive(place, { env: cli.env });
+  return {
+    async open(name) {
+      const mirror = archive.open(nameIn(archive, name, place));
+      const { source } = await mirror.look();
+      return { source, client: replicaClient(source, addressOf(mirror.place)) };
+    },
+    close: () => archive.close(),
+  };
+}
+
+function nameIn({ single, mirrors }: ScrubArchive, name: string | undefined, place: string): string {
+  const [only] = mirrors;
+  if (single && only !== undefined) return only;
+  if (name !== undefined && mirrors.includes(name)) return name;
+  const what = name === undefined ? 'is not a mirror' : `holds no mirror ${name}`;
+  throw new DrillproofError('scrub.REPLICA_UNREADABLE', `${place} ${what}`, { path: place });
+}
+
+/** The place as receipts name it, without anything that could be a secret. */
+const addressOf = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
+
+/**
+ * The export of a second mirror, and the project that receipts name.
+ * @throws DrillproofError what reading and parsing its documents throws
+ */
+export async function readExportRef(
+  { source }: Replica,
+  { evidenceExportId, projectId }: Partial<ExportRef>,
+): Promise<ExportRef> {
+  const { documentBytes, manifestBytes } = DEFAULT_LIMITS;
+  const resource = parseExportResource(await readFile(source, EXPORT_RESOURCE, documentBytes));
+  const exportId = evidenceExportId ?? resource.evidenceExportId;
+  if (projectId !== undefined) return { evidenceExportId: exportId, projectId };
+  if (resource.scope.kind === 'project')
+    return { evidenceExportId: exportId, projectId: resource.scope.projectId };
+  const manifest = parseExportManifest(await readFile(source, EXPORT_MANIFEST, manifestBytes));
+  const [row] = [...manifest.parts, ...manifest.localReports];
+  if (row !== undefined) return { evidenceExportId: exportId, projectId: row.projectId };
+  throw new DrillproofError('usage.INVALID', 'the second mirror names no project', {
+    details: { hint: 'Name the project for the receipt with --project ID.' },
+  });
+}

@@ -1,0 +1,137 @@
+import { digestOf } from '../bytes/hash.ts';
+import { collect } from '../client/http/body.ts';
+import { evidenceExportIdSchema } from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  parseExportManifest,
+  parseExportResource,
+  readFile,
+} from '../evidence/index.ts';
+import { isReceiptFile, parseReceipt } from '../evidence/export/receipt.ts';
+import type { MirrorClient } from '../mirror/replica.ts';
+import { attestedSubject } from '../verify/export/attested-manifest.ts';
+import type { VerifyOptions } from '../verify/index.ts';
+import type { ScrubPlace, ScrubView } from './place.ts';
+
+/** The export and manifest of a mirror, and a project through which the source is read. */
+export type Identity = {
+  readonly evidenceExportId: string;
+  readonly manifestDigest: string;
+  readonly projectId: string;
+};
+
+/** What may decide the identity of a damaged mirror. */
+type Grounds = {
+  readonly expectManifest?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly verify: VerifyOptions;
+};
+
+/** What a document of a mirror says about its export. It may be damaged, so it never decides the manifest. */
+type Hint = {
+  readonly path: string;
+  readonly evidenceExportId: string;
+  readonly projectId?: string | undefined;
+};
+
+/**
+ * Decides which manifest is right for a mirror that may be damaged anywhere, its manifest included: the one that the
+ * caller expects, else the one that an attestation by a trusted key names. The attestation is that of the mirror or
+ * that of the source; one that names another export does not count. No other file of the mirror has a say.
+ * @throws DrillproofError `scrub.MANIFEST_UNDECIDABLE`
+ */
+export async function decideIdentity(
+  { name }: Pick<ScrubPlace, 'name'>,
+  view: ScrubView,
+  client: MirrorClient,
+  { expectManifest, projectId: givenProject, verify }: Grounds,
+): Promise<Identity> {
+  const hints = await readHints(view);
+  const manifest = await readOr(view, EXPORT_MANIFEST, digestOf);
+  const exportOf = (digest: string | undefined): string | undefined =>
+    (evidenceExportIdSchema.safeParse(name).success ? name : undefined) ??
+    (manifest === digest
+      ? hints.find(({ path }) => path === EXPORT_MANIFEST)?.evidenceExportId
+      : undefined) ??
+    hints[0]?.evidenceExportId;
+  const projectId = givenProject ?? hints.find((hint) => hint.projectId !== undefined)?.projectId;
+  const guess = exportOf(expectManifest);
+  if (guess === undefined) throw undecidable('no file of the mirror names an export');
+  if (projectId === undefined) throw undecidable('no file of the mirror names a project');
+  if (expectManifest !== undefined)
+    return { evidenceExportId: guess, manifestDigest: expectManifest, projectId };
+  const attestations = [
+    () => readOr(view, EXPORT_ATTESTATION, (bytes) => bytes),
+    () => fetchAttestation(client, { evidenceExportId: guess, projectId }),
+  ];
+  for (const read of attestations) {
+    const bytes = await read();
+    const subject = bytes === undefined ? undefined : attestedSubject(bytes, verify);
+    if (subject === undefined || subject.evidenceExportId !== exportOf(subject.manifestDigest)) continue;
+    return { evidenceExportId: subject.evidenceExportId, manifestDigest: subject.manifestDigest, projectId };
+  }
+  throw undecidable(
+    'no expected manifest and no trusted attestation says which manifest is right. ' +
+      'Pass --expect-manifest DIGEST, or --trust FILE with a key that signed the export attestation.',
+  );
+}
+
+async function readHints(view: ScrubView): Promise<Hint[]> {
+  const receipts = [...view.files.keys()].filter(isReceiptFile).toReversed();
+  const readers: readonly (readonly [path: string, parse: (bytes: Uint8Array) => Omit<Hint, 'path'>])[] = [
+    [EXPORT_RESOURCE, resourceHint],
+    ...receipts.map((path) => [path, parseReceipt] as const),
+    [EXPORT_MANIFEST, manifestHint],
+  ];
+  const hints: Hint[] = [];
+  for (const [path, parse] of readers) {
+    const hint = await readOr(view, path, parse);
+    if (hint !== undefined) hints.push({ ...hint, path });
+  }
+  return hints;
+}
+
+function resourceHint(bytes: Uint8Array): Omit<Hint, 'path'> {
+  const { evidenceExportId, scope } = parseExportResource(bytes);
+  return { evidenceExportId, projectId: scope.kind === 'project' ? scope.projectId : undefined };
+}
+
+function manifestHint(bytes: Uint8Array): Omit<Hint, 'path'> {
+  const { evidenceExportId, scope, parts, localReports } = parseExportManifest(bytes);
+  const [row] = [...parts, ...localReports];
+  return { evidenceExportId, projectId: scope.kind === 'project' ? scope.projectId : row?.projectId };
+}
+
+/** A document of the mirror; `undefined` when it is missing, unreadable or damaged. */
+async function readOr<T>(
+  view: ScrubView,
+  path: string,
+  parse: (bytes: Uint8Array) => T,
+): Promise<T | undefined> {
+  if (view.files.get(path)?.regular !== true) return undefined;
+  return ifReadable(async () => parse(await readFile(view.source, path, DEFAULT_LIMITS.manifestBytes)));
+}
+
+const fetchAttestation = (
+  client: MirrorClient,
+  exportRef: Pick<Identity, 'evidenceExportId' | 'projectId'>,
+): Promise<Uint8Array | undefined> =>
+  ifReadable(async () => {
+    const { body } = await client.download('evidence.exports.attestation', exportRef, {});
+    return collect(body, DEFAULT_LIMITS.documentBytes);
+  });
+
+async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof DrillproofError) return undefined;
+    throw error;
+  }
+}
+
+const undecidable = (why: string): DrillproofError => new DrillproofError('scrub.MANIFEST_UNDECIDABLE', why);

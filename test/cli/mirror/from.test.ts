@@ -1,0 +1,99 @@
+import { cp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseReceipt } from '../../../src/evidence/export/receipt.ts';
+import { cleanUp, exportId, madeExport, mirrorInto, newFolder, partOf, rot } from '../../node/scrub/make.ts';
+import { NOW, PROJECT } from '../../support/evidence.ts';
+import { call } from '../make.ts';
+
+afterEach(cleanUp);
+
+const run = (line: string) => call(line.split(' '), { now: () => NOW + 1_000 });
+
+/** A mirror, and an empty place next to it. */
+async function mirrored({ bag = false } = {}) {
+  const folder = await newFolder();
+  const [first, to] = [join(folder, 'first'), join(folder, 'copy')];
+  const made = await madeExport(1);
+  await mirrorInto(first, made, { bag });
+  return { folder, first, to, digest: made.packed.manifestDigest };
+}
+
+const filesBelow = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('receipts'))
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
+    .toSorted();
+
+describe('mirror --from', () => {
+  it('copies a mirror byte for byte, and its receipt names the source', async () => {
+    const { first, to } = await mirrored();
+    expect(await run(`mirror --from ${first} --to ${to}`)).toMatchObject({ code: 0 });
+    expect(await filesBelow(to)).toEqual(await filesBelow(first));
+    for (const path of await filesBelow(to))
+      expect(await readFile(join(to, path))).toEqual(await readFile(join(first, path)));
+    const [name = ''] = await readdir(join(to, 'receipts'));
+    const receipt = parseReceipt(await readFile(join(to, 'receipts', name)));
+    expect([receipt.source, receipt.projectId]).toEqual([`file://${first}`, PROJECT]);
+  });
+
+  it.each([
+    ['a BagIt mirror to a plain one', true, ''],
+    ['a plain mirror to a BagIt one', false, ' --bagit'],
+  ])('copies %s', async (_, bag, option) => {
+    const { first, to } = await mirrored({ bag });
+    expect((await run(`mirror --from ${first} --to ${to}${option}`)).code).toBe(0);
+    expect((await run(`scrub ${to}`)).code).toBe(0);
+  });
+
+  it('copies one mirror of an archive by its id, and checks a copy without writing', async () => {
+    const { folder, first, to } = await mirrored();
+    await cp(first, join(folder, 'archive', exportId(1)), { recursive: true });
+    const from = `--from ${join(folder, 'archive')} --to ${to}`;
+    expect((await run(`mirror ${exportId(1)} ${from}`)).code).toBe(0);
+    expect((await run(`mirror ${exportId(1)} ${from} --check`)).code).toBe(0);
+    await rot(partOf(to));
+    expect((await run(`mirror ${exportId(1)} ${from} --check`)).code).toBe(1);
+    expect((await run(`mirror ${exportId(2)} ${from}`)).code).toBe(3);
+  });
+
+  it('refuses a part of a second mirror that lies, and keeps the others', async () => {
+    const { first, to } = await mirrored();
+    await rot(partOf(first));
+    const { code, stderr } = await run(`mirror --from ${first} --to ${to}`);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('part.DIGEST_MISMATCH')]);
+    expect(await readdir(join(to, 'parts'))).toHaveLength(2);
+    expect(await filesBelow(to)).not.toContain('/manifest.json');
+  });
+
+  it('refuses a second mirror with another manifest than expected, or one that its export.json does not pin', async () => {
+    const { folder, first, to, digest } = await mirrored();
+    const other = join(folder, 'other');
+    await mirrorInto(other, await madeExport(1, 4));
+    const pinned = await run(`mirror --from ${other} --to ${to} --expect-manifest ${digest}`);
+    expect([pinned.code, pinned.stderr]).toEqual([1, expect.stringContaining('expect.MANIFEST_MISMATCH')]);
+    await rot(join(first, 'manifest.json'));
+    const mixed = await run(`mirror --from ${first} --to ${to}`);
+    expect([mixed.code, mixed.stderr]).toEqual([1, expect.stringContaining('export.RESOURCE_MISMATCH')]);
+    await expect(readdir(join(to, 'parts'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['a control plane too', '--url http://127.0.0.1:1'],
+    ['many exports', '--all'],
+    ['a wait', '--wait 1m'],
+    ['a token', '--token-file token'],
+  ])('refuses %s', async (_, option) => {
+    const { first, to } = await mirrored();
+    expect((await run(`mirror --from ${first} --to ${to} ${option}`)).code).toBe(2);
+    await expect(readdir(to)).rejects.toThrow('ENOENT');
+  });
+
+  it('refuses a place that is not a mirror, and a call that names no source', async () => {
+    const { folder, first, to } = await mirrored();
+    await rm(first, { recursive: true });
+    expect((await run(`mirror --from ${folder} --to ${to}`)).code).toBe(3);
+    const { code, stderr } = await run(`mirror ${exportId(1)} --to ${to}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--url is missing')]);
+  });
+});
