@@ -1,5 +1,6 @@
 import { DrillproofError } from '../errors.ts';
 import { defined } from './defined.ts';
+import type { Kind } from './arguments.ts';
 
 /** Bytes that can be read at any place: a file, a slice of one, an object in S3, an ArrayBuffer. */
 export type RandomAccess = {
@@ -21,6 +22,18 @@ export type RandomAccess = {
    * @throws DrillproofError `io.CHANGED`
    */
   assertUnchanged?(): void;
+};
+
+/** What an argument that is one has to be. */
+export const ACCESS: Kind = {
+  what: 'a RandomAccess: { size, read() }',
+  accepts: (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    'size' in value &&
+    'read' in value &&
+    typeof value.size === 'number' &&
+    typeof value.read === 'function',
 };
 
 /** The `assertUnchanged` of a random access, for another one that reads through it. */

@@ -156,13 +156,6 @@ export const evidenceCodes = {
     action: 'A tool source is never truncated and never larger; treat the answer as wrong.',
     clause: 'control API, Limits',
   },
-  'tool-source.TEXT_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The source is not well-formed Unicode, so its bytes cannot be known.',
-    action: 'Treat the answer as wrong.',
-    clause: 'formats §7',
-  },
   'tool-source.LOCK_MISMATCH': {
     class: 'mismatch',
     severity: 'error',

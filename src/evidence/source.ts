@@ -1,3 +1,4 @@
+import { withMethods, type Kind } from '../bytes/arguments.ts';
 import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { memoryAccess, readExactly, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
@@ -41,6 +42,9 @@ export type EvidenceSource = {
   /** Where the tree is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
   readonly bag?: EvidenceSource;
 };
+
+/** What an argument that is one has to be. */
+export const SOURCE: Kind = withMethods('an EvidenceSource', 'files', 'open');
 
 const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
 const absent = (path: string): DrillproofError =>

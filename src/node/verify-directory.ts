@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { defined } from '../bytes/defined.ts';
 import {
   verifyExport,
   type Depth,
@@ -8,6 +7,8 @@ import {
   type VerifyExportOptions,
   type VerifyProgress,
 } from '../verify/index.ts';
+import { defined } from '../bytes/defined.ts';
+import { resolveTrust } from '../trust/index.ts';
 import { exportTree } from './mirror/export-tree.ts';
 import type { PoolSettings, SharedOptions } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
@@ -64,7 +65,7 @@ export function buildPoolSettings(root: string, options: VerifyExportOptions): P
   };
   return {
     ...(defined(shared) as SharedOptions),
-    ...defined({ trustedKeys: trust?.keys }),
+    ...defined({ trustedKeys: trust && resolveTrust(trust).keys }),
     root,
     secondOpinion: secondOpinion !== undefined,
   };

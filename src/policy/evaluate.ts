@@ -1,34 +1,47 @@
+import {
+  checkArguments,
+  listOf,
+  OBJECT,
+  optional,
+  optionsOf,
+  TIME,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import { defined } from '../bytes/defined.ts';
 import type { TrustUsed } from '../verify/report.ts';
 import type { Answer, Decision, EvaluatedInput, RuleResult, RuleState, Violation } from './decision.ts';
 import { collectFacts, type Facts } from './facts.ts';
 import type { EvidenceInput } from './inputs.ts';
 import { EVALUATORS } from './rules/index.ts';
-import type { Policy } from './policy.ts';
+import { POLICY, type Policy } from './policy.ts';
 import { RULES, type RuleId } from './rules/catalogue.ts';
 import { buildViolation, indexWaivers, type Waivers } from './waivers.ts';
 
 export type EvaluateContext = {
-  /** The time of the evaluation in ms; the reports must have been made as of the same time. */
-  readonly asOfMs: number;
+  /** The time of the evaluation, a Date or ms since 1970; the reports must have been made as of the same time. */
+  readonly asOfMs: number | Date;
   /** The trust store that the reports used. */
   readonly trust?: TrustUsed;
 };
 
+const CONTEXT: MembersOf<EvaluateContext> = { asOfMs: TIME, trust: optional(OBJECT) };
 const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 
 /**
  * Evaluates evidence under a policy: every rule of every layer, all violations, and one answer. Pure and total: it reads
  * no clock and throws for nothing that is in a report. The answer is `no` if a rule failed, else `could_not_tell` if
  * something could not be decided or there was nothing to evaluate, else `yes`.
- * @throws TypeError if `asOfMs` is not a whole number
+ * @throws TypeError for an argument of the wrong kind
  */
 export function evaluate(
   inputs: readonly EvidenceInput[],
   policy: Policy,
-  { asOfMs, trust }: EvaluateContext,
+  context: EvaluateContext,
 ): Decision {
-  if (!Number.isSafeInteger(asOfMs)) throw new TypeError('asOfMs is a time in whole milliseconds');
+  const kinds = { inputs: listOf(OBJECT), policy: POLICY, context: optionsOf(CONTEXT) };
+  checkArguments(kinds, { inputs, policy, context });
+  const { trust } = context;
+  const asOfMs = Number(context.asOfMs);
   const facts = collectFacts(inputs, asOfMs);
   const layers = policy.layers.map((document) => ({ document, waivers: indexWaivers(document, asOfMs) }));
   const rules = RULE_IDS.flatMap((rule) => evaluateRule(rule, layers, facts) ?? []);

@@ -1,3 +1,4 @@
+import { OBJECT, type Kind } from '../bytes/arguments.ts';
 import type { Digest } from '../bytes/hash.ts';
 import { digestOf } from '../bytes/hash.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
@@ -8,6 +9,12 @@ import type { PolicyDocument } from './document/document.ts';
 export type Policy = PolicyUsed & {
   /** Each document once, after those that it extends. */
   readonly layers: readonly PolicyDocument[];
+};
+
+/** What an argument that is one has to be. */
+export const POLICY: Kind = {
+  what: 'a policy, as parsePolicy or readPolicy returns it',
+  accepts: (value) => OBJECT.accepts(value) && Array.isArray((value as Partial<Policy>).layers),
 };
 
 /** The default: signed, bound, the drill passed, and the list not only claimed. */

@@ -33,5 +33,14 @@ export {
 export { RETIREMENTS, retireKey, type Retirement } from './retire.ts';
 export { verifySignature, type SignatureCheck } from './key/signature.ts';
 export { createSigner, signChecked, type Signer } from './key/signer.ts';
-export { distinctPoints, parseTrustStore, trustStore, trustStoreJwks, type TrustStore } from './store.ts';
+export {
+  distinctPoints,
+  parseTrustStore,
+  resolveTrust,
+  SIGNER_PURPOSES,
+  trustStore,
+  trustStoreJwks,
+  type Trust,
+  type TrustStore,
+} from './store.ts';
 export { PURPOSES, type Purpose, type TrustedKey } from './trusted-key.ts';

@@ -5,7 +5,9 @@ import { parseJson, type JsonObject, type JsonValue } from '../bytes/json/parse.
 import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
-import { readTrustedKey, trustedKeyJwk, type TrustedKey } from './trusted-key.ts';
+import { BYTES_OR_TEXT, checkArguments, optional, optionsOf, TEXT, withMethods } from '../bytes/arguments.ts';
+import { importPublicKey } from './key/key.ts';
+import { readTrustedKey, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
 
 /** The keys that the caller trusts. Nothing inside the evidence can add one (formats §3). */
 export type TrustStore = {
@@ -16,6 +18,34 @@ export type TrustStore = {
   /** The key that an issuer names so, compared exactly. */
   find(issuer: string, keyId: string): TrustedKey | undefined;
 };
+
+/**
+ * What to trust: a trust store, or one public key and the issuer that it belongs to. `key` is PEM ("PUBLIC KEY") or a
+ * JWK; `keyId` is the name that statements give the key, by default the one that `keyIdOf` derives.
+ */
+export type Trust =
+  | TrustStore
+  | { readonly key: string | Uint8Array; readonly issuer: string; readonly keyId?: string };
+
+/** What a single key is trusted for where nothing else is said: bundles and lists of bundles. */
+export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
+
+/**
+ * The trust store of what the caller trusts.
+ * @throws TypeError for anything else; DrillproofError `trust.…` for a key that cannot be read
+ */
+export function resolveTrust(trust: Trust, purposes = SIGNER_PURPOSES): TrustStore {
+  if (isStore(trust)) return trust;
+  const TRUST = { key: BYTES_OR_TEXT, issuer: TEXT, keyId: optional(TEXT) };
+  checkArguments({ trust: optionsOf(TRUST) }, { trust });
+  const { keyId, point } = importPublicKey(trust.key);
+  return trustStore([
+    { issuer: trust.issuer, keyId: trust.keyId ?? keyId, point, compromised: true, purposes },
+  ]);
+}
+
+const STORE = withMethods('a trust store', 'find');
+const isStore = (trust: Trust): trust is TrustStore => STORE.accepts(trust) && 'keys' in trust;
 
 /** Bytes of a trust store; room for some 20,000 keys. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -125,8 +125,8 @@ export const CHECK_CODES: Readonly<Record<CheckId, Row>> = {
     shared: ['export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
   },
   'tool-source.format': {
-    own: ['tool-source.INVALID', 'tool-source.TEXT_INVALID', 'tool-source.TOO_LARGE'],
-    shared: [],
+    own: ['tool-source.INVALID', 'tool-source.TOO_LARGE'],
+    shared: TEXT,
   },
   'tool-source.bytes': { own: ['tool-source.BYTES_MISMATCH', 'tool-source.DIGEST_MISMATCH'], shared: [] },
   'tool-source.lock': {

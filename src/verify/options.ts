@@ -1,10 +1,27 @@
+import {
+  AMOUNT,
+  checkArguments,
+  listOf,
+  OBJECT,
+  oneOf,
+  optional,
+  optionsOf,
+  SIGNAL,
+  TEXT,
+  TIME,
+  withMethods,
+  type Kind,
+  type Members,
+  type MembersOf,
+} from '../bytes/arguments.ts';
+import { defined } from '../bytes/defined.ts';
 import type { Digest } from '../bytes/hash.ts';
 import type { P256 } from '../bytes/platform.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
 import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
-import type { Purpose, TrustStore } from '../trust/index.ts';
-import type { ZipLimits } from '../zip/index.ts';
+import { resolveTrust, type Purpose, type Trust, type TrustStore } from '../trust/index.ts';
+import { zipLimits, type ZipLimits } from '../zip/index.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
 /** What the caller knows from elsewhere; each difference fails the verification (formats §1). */
@@ -25,32 +42,74 @@ export type SecondOpinion = {
 };
 
 export type VerifyOptions = {
-  /** The time of the verification in ms: statements issued after it are refused. */
-  readonly asOfMs: number;
-  /** Without one, no signature is judged and nothing is better than `intact`. */
-  readonly trust?: TrustStore;
+  /** The time of the verification, a Date or ms since 1970: statements issued after it are refused. */
+  readonly asOfMs: number | Date;
+  /** A trust store, or one key and its issuer. Without it, no signature is verified and nothing is better than `intact`. */
+  readonly trust?: Trust;
   /** Default `full`. */
   readonly depth?: Depth;
   readonly expect?: Expectations;
   /** Default: the types of docs/formats.md §2. */
   readonly predicateTypes?: { readonly evidence: readonly string[]; readonly export: readonly string[] };
   readonly secondOpinion?: SecondOpinion;
-  readonly limits?: EvidenceLimits;
+  /** Each one that is missing has its default. */
+  readonly limits?: Partial<EvidenceLimits>;
   readonly zipLimits?: Partial<ZipLimits>;
   readonly signal?: AbortSignal;
 };
 
 /** The options as every step reads them: checked, and defaults filled in, once. */
-export type Settings = VerifyOptions &
-  Required<Pick<VerifyOptions, 'depth' | 'expect' | 'predicateTypes' | 'limits'>>;
+export type Settings = Omit<VerifyOptions, 'asOfMs' | 'trust' | 'limits'> &
+  Required<Pick<VerifyOptions, 'depth' | 'expect' | 'predicateTypes'>> & {
+    readonly asOfMs: number;
+    readonly trust?: TrustStore;
+    readonly limits: EvidenceLimits;
+  };
 
-export function settingsOf(options: VerifyOptions): Settings {
-  const { asOfMs, depth = 'full', expect = {}, limits = DEFAULT_LIMITS } = options;
-  const { predicateTypes = OUR_PREDICATE_TYPES } = options;
-  // No statement would be after NaN, and no content would be read at a depth that is misspelt.
-  if (!Number.isSafeInteger(asOfMs)) throw new TypeError('asOfMs is a time in whole milliseconds');
-  if (!DEPTHS.includes(depth)) throw new TypeError(`depth is one of ${DEPTHS.join(', ')}`);
-  return { ...options, depth, expect, predicateTypes, limits };
+const limitKinds = (defaults: object): Kind =>
+  optional(optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)]))));
+
+const EXPECTATIONS: MembersOf<Expectations> = {
+  manifestDigest: optional(TEXT),
+  evidenceExportId: optional(TEXT),
+  organizationId: optional(TEXT),
+  projectId: optional(TEXT),
+  bundles: optional(AMOUNT),
+};
+
+/** What each option may be. `trust` is checked where it is resolved. */
+export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
+  asOfMs: TIME,
+  trust: optional(OBJECT),
+  depth: optional(oneOf(DEPTHS)),
+  expect: optional(optionsOf(EXPECTATIONS)),
+  predicateTypes: optional(optionsOf({ evidence: listOf(TEXT), export: listOf(TEXT) })),
+  secondOpinion: optional(withMethods('a second opinion', 'readZip')),
+  limits: limitKinds(DEFAULT_LIMITS),
+  zipLimits: limitKinds(zipLimits),
+  signal: optional(SIGNAL),
+};
+
+/**
+ * The settings that these options give.
+ * @param members what the options may have, where they are those of one function
+ * @throws TypeError that names the option
+ */
+export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
+  checkArguments({ options: optionsOf(members) }, { options });
+  const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
+  const { secondOpinion, limits, zipLimits: zip, signal } = options;
+  return defined({
+    asOfMs: Number(asOfMs),
+    trust: trust && resolveTrust(trust),
+    depth,
+    expect,
+    predicateTypes,
+    secondOpinion,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    zipLimits: zip,
+    signal,
+  });
 }
 
 /** What every report says of the trust store: which it was, or nothing when there was none. */

@@ -88,7 +88,7 @@ const coverage = z
 export const attestationReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('attestation'),
-  result: z.enum(['valid', 'not_judged', 'invalid']),
+  verdict: z.enum(['valid', 'not_judged', 'invalid']),
   asOfMs: atMs,
   trust: trust.exactOptional(),
   signer: signer.exactOptional(),

@@ -56,7 +56,7 @@ export type AttestationReport = {
   readonly schemaVersion: 1;
   readonly kind: 'attestation';
   /** `valid`: a trusted key signed it and everything checked holds. An attestation alone is never `verified`. */
-  readonly result: 'valid' | 'not_judged' | 'invalid';
+  readonly verdict: 'valid' | 'not_judged' | 'invalid';
   readonly asOfMs: number;
   /** Absent when none was given. */
   readonly trust?: TrustUsed;

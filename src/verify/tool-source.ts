@@ -1,6 +1,16 @@
 import * as z from 'zod';
+import {
+  BYTES,
+  BYTES_OR_TEXT,
+  checkArguments,
+  optional,
+  optionsOf,
+  type MembersOf,
+} from '../bytes/arguments.ts';
+import { defined } from '../bytes/defined.ts';
 import { digestOf } from '../bytes/hash.ts';
 import { canonicalJson } from '../bytes/json/canonical.ts';
+import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/utf8.ts';
 import { MAX_TOOL_SOURCE_BYTES, toolSourceSchema, type ToolSource } from '../contract/index.ts';
 import { parseBuildLock, typeDocument, type LockedPackage } from '../evidence/index.ts';
@@ -15,17 +25,30 @@ export type VerifyToolSourceOptions = {
 };
 
 const SUBJECT = 'tool-source';
+const TOOL_SOURCE_OPTIONS: MembersOf<VerifyToolSourceOptions> = { lock: optional(BYTES) };
+/** Room for 1 MiB of source with every character escaped, and what else a resource has. */
+const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Verifies the bytes of a tool source resource against what it says of itself and, given a lock that the caller
- * trusts, every field against the lock (formats §7). Nothing of the source is imported or executed.
+ * Verifies a tool source resource, the bytes or the text of the JSON that the control plane answered: its source
+ * against the size and digest that it states and, given a lock that you trust, every field against the lock
+ * (formats §7). The JSON is parsed strictly. Nothing of the source is imported or executed, and nothing is thrown for
+ * what is in the bytes.
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const report = verifyToolSource(await readFile('mailer.json'), { lock: await readFile('build.json') });
+ * if (report.verdict !== 'verified') throw new Error(report.findings[0]?.message);
  */
-export function verifyToolSource(value: unknown, options: VerifyToolSourceOptions = {}): ToolSourceReport {
+export function verifyToolSource(
+  resource: string | Uint8Array,
+  options: VerifyToolSourceOptions = {},
+): ToolSourceReport {
+  checkArguments({ resource: BYTES_OR_TEXT, options: optionsOf(TOOL_SOURCE_OPTIONS) }, { resource, options });
   const ledger = createLedger();
-  const source = checkFormat(ledger, value);
+  const source = checkFormat(ledger, resource);
   if (source === undefined) {
-    ledger.skipped('tool-source.bytes', 'not_checked', 'the document is no tool source');
-    ledger.skipped('tool-source.lock', 'not_checked', 'the document is no tool source');
+    ledger.skipped('tool-source.bytes', 'not_checked', 'the document is not a tool source');
+    ledger.skipped('tool-source.lock', 'not_checked', 'the document is not a tool source');
   } else {
     checkBytes(ledger, source);
     checkLock(ledger, source, options.lock);
@@ -35,44 +58,37 @@ export function verifyToolSource(value: unknown, options: VerifyToolSourceOption
     schemaVersion: 1,
     kind: 'tool-source',
     verdict: verdictOfFindings(ledger.findings) ?? (locked ? 'verified' : 'intact'),
-    ...(source && {
-      packageId: source.packageId,
-      buildHash: source.buildHash,
-      artifactHash: source.artifactHash,
+    ...defined({
+      packageId: source?.packageId,
+      buildHash: source?.buildHash,
+      artifactHash: source?.artifactHash,
     }),
     checks: ledger.checks,
     findings: ledger.findings,
   };
 }
 
-function checkFormat(ledger: Ledger, value: unknown): ToolSource | undefined {
-  const faults = sizeFaults(value);
-  if (faults.length > 0) {
-    ledger.ran('tool-source.format', faults);
-    return undefined;
-  }
-  let source: ToolSource;
+function checkFormat(ledger: Ledger, resource: string | Uint8Array): ToolSource | undefined {
   try {
-    source = typeDocument(value, { schema: toolSourceSchema, code: 'tool-source.INVALID' });
+    const bytes = typeof resource === 'string' ? toUtf8(resource) : resource;
+    const value = parseJson(bytes, { maxBytes: MAX_RESOURCE_BYTES });
+    const tooLarge = sizeFindings(value);
+    const source =
+      tooLarge.length > 0
+        ? undefined
+        : typeDocument(value, { schema: toolSourceSchema, code: 'tool-source.INVALID' });
+    ledger.ran('tool-source.format', tooLarge);
+    return source;
   } catch (error) {
     ledger.ran('tool-source.format', findingsOf(error, SUBJECT));
     return undefined;
   }
-  const text = source.implementation.source;
-  const path = '/implementation/source';
-  if (!text.isWellFormed()) {
-    const message = 'the source holds a lone surrogate';
-    ledger.ran('tool-source.format', [finding('tool-source.TEXT_INVALID', SUBJECT, { path, message })]);
-    return undefined;
-  }
-  ledger.ran('tool-source.format', []);
-  return source;
 }
 
 const SourceText = z.looseObject({ implementation: z.looseObject({ source: z.string() }) });
 
-/** Judged before the shape, which has the same limit, so that a source too large is reported as that. */
-function sizeFaults(value: unknown): Finding[] {
+/** Checked before the shape, which has the same limit, so that a source too large is reported as such. */
+function sizeFindings(value: unknown): Finding[] {
   const { data } = SourceText.safeParse(value);
   if (data === undefined) return [];
   const { source } = data.implementation;
@@ -88,23 +104,23 @@ function sizeFaults(value: unknown): Finding[] {
 
 function checkBytes(ledger: Ledger, { artifactHash, implementation }: ToolSource): void {
   const bytes = toUtf8(implementation.source);
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   if (bytes.length !== implementation.bytes) {
     const counts = { expected: String(implementation.bytes), actual: String(bytes.length) };
-    const message = 'the source has another size';
-    found.push(
+    const message = 'the size of the source does not match';
+    findings.push(
       finding('tool-source.BYTES_MISMATCH', SUBJECT, { path: '/implementation/bytes', message, ...counts }),
     );
   }
   const digest = digestOf(bytes);
   if (digest !== artifactHash) {
     const digests = { expected: artifactHash, actual: digest };
-    const message = 'the source has another SHA-256';
-    found.push(
+    const message = 'the SHA-256 of the source does not match';
+    findings.push(
       finding('tool-source.DIGEST_MISMATCH', SUBJECT, { path: '/artifactHash', message, ...digests }),
     );
   }
-  ledger.ran('tool-source.bytes', found);
+  ledger.ran('tool-source.bytes', findings);
 }
 
 function checkLock(ledger: Ledger, source: ToolSource, lock: Uint8Array | undefined): void {
@@ -115,7 +131,7 @@ function checkLock(ledger: Ledger, source: ToolSource, lock: Uint8Array | undefi
   try {
     const { packages } = parseBuildLock(lock);
     const buildHash = digestOf(lock);
-    const locked = packages.find((one) => one.packageId === source.packageId);
+    const locked = packages.find((entry) => entry.packageId === source.packageId);
     ledger.ran('tool-source.lock', [
       ...difference('/buildHash', buildHash, source.buildHash),
       ...(locked === undefined ? [unlocked(source.packageId)] : lockDifferences(source, locked)),
@@ -124,7 +140,7 @@ function checkLock(ledger: Ledger, source: ToolSource, lock: Uint8Array | undefi
     const faults = findingsOf(error, SUBJECT, 'lock');
     ledger.ran(
       'tool-source.lock',
-      faults.map((one) => finding('tool-source.LOCK_INVALID', SUBJECT, one)),
+      faults.map((fault) => finding('tool-source.LOCK_INVALID', SUBJECT, fault)),
     );
   }
 }
@@ -146,6 +162,6 @@ function lockDifferences(source: ToolSource, locked: LockedPackage): Finding[] {
 
 function difference(path: string, expected: string, actual: string): Finding[] {
   if (expected === actual) return [];
-  const message = `the lock has another ${path.slice(1)}`;
+  const message = `${path.slice(1)} does not match the lock`;
   return [finding('tool-source.LOCK_MISMATCH', SUBJECT, { path, message, expected, actual })];
 }

@@ -33,7 +33,7 @@ vi.mock('../../src/verify/index.ts', async (original) => {
 const KINDS = [
   ['exports', 'export-report', 'verdict', ['verified', 'intact', 'incomplete', 'failed']],
   ['bundles', 'bundle-report', 'verdict', ['verified', 'intact', 'failed']],
-  ['attestations', 'attestation-report', 'result', ['valid', 'not_judged', 'invalid']],
+  ['attestations', 'attestation-report', 'verdict', ['valid', 'not_judged', 'invalid']],
   ['tool-sources', 'tool-source-report', 'verdict', ['verified', 'intact', 'failed']],
 ] as const;
 

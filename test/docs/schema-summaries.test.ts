@@ -28,7 +28,7 @@ describe('the schema of reports on summaries', () => {
   });
 
   it.each(REPORTS)('is followed by a report that is %s', (result, report) => {
-    expect(report.result).toBe(result);
+    expect(report.verdict).toBe(result);
     expect(faultsOf(schema, asJson(report))).toEqual([]);
   });
 

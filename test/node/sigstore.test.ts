@@ -72,7 +72,7 @@ function sigstoreVerifies(envelope: Members): void {
 }
 
 const weAccept = (envelope: Members): boolean =>
-  verifyDsse(bytesOf(envelope), { asOfMs: NOW, trust: makeTrust(signer), manifest }).result === 'valid';
+  verifyDsse(bytesOf(envelope), { asOfMs: NOW, trust: makeTrust(signer), manifest }).verdict === 'valid';
 
 describe('what we sign', () => {
   it('is signed for @sigstore/verify too', () => {

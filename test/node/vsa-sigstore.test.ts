@@ -51,7 +51,7 @@ function sigstoreAccepts(envelope: Members): boolean {
   }
 }
 const weAccept = (envelope: Members): boolean =>
-  verifySummary(bytesOf(envelope), { asOfMs: AS_OF_MS, trust: trusting(keyOf(signer)) }).result === 'valid';
+  verifySummary(bytesOf(envelope), { asOfMs: AS_OF_MS, trust: trusting(keyOf(signer)) }).verdict === 'valid';
 
 async function opensslAccepts({ payload, payloadType, signatures }: Members): Promise<boolean> {
   await writeFile(at('pae'), preAuthEncoding(payloadType, Buffer.from(payload, 'base64')));

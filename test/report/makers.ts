@@ -121,7 +121,7 @@ export function exportReport(over: Partial<ExportReport> = {}): ExportReport {
 export const attestationReport = (over: Partial<AttestationReport> = {}): AttestationReport => ({
   schemaVersion: 1,
   kind: 'attestation',
-  result: 'valid',
+  verdict: 'valid',
   asOfMs: AS_OF_MS,
   signer: SIGNER,
   checks: [passed('attestation.signature')],

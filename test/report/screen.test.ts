@@ -118,7 +118,7 @@ const vsaReport = (text: string) =>
   renderSummaryReport.bind(undefined, {
     schemaVersion: 1,
     kind: 'summary',
-    result: 'not_judged',
+    verdict: 'not_judged',
     asOfMs: 0,
     keys: [DIGEST],
     findings: replaceText(failedPart(1).findings, text),

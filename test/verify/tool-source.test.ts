@@ -31,7 +31,7 @@ const lockOf = (rest: object = {}, build: object = {}): Uint8Array =>
     ...build,
   });
 
-const toolSource = (text = TEXT, rest: object = {}): object => ({
+const resource = (text = TEXT, rest: object = {}): object => ({
   schemaVersion: 1,
   organizationId: idOf('org', 1),
   projectId: idOf('prj', 1),
@@ -44,6 +44,8 @@ const toolSource = (text = TEXT, rest: object = {}): object => ({
   ui,
   ...rest,
 });
+
+const toolSource = (...how: Parameters<typeof resource>): string => JSON.stringify(resource(...how));
 
 describe('a tool source', () => {
   test('is intact by itself and verified under a lock that names it', () => {
@@ -66,7 +68,7 @@ describe('a tool source', () => {
     });
   });
 
-  const faults: [string, object, string[]][] = [
+  const faults: [string, string, string[]][] = [
     [
       'another text',
       toolSource(TEXT, { implementation: { kind: 'javascript', source: TEXT.replace('p', 'q'), bytes: 35 } }),
@@ -89,7 +91,7 @@ describe('a tool source', () => {
       toolSource(TEXT, { implementation: { kind: 'javascript', bytes: 35 } }),
       ['tool-source.INVALID'],
     ],
-    ['half a character', toolSource('"\ud800"'), ['tool-source.TEXT_INVALID']],
+    ['half a character', toolSource('"\ud800"'), ['json.SURROGATE_LONE']],
     ['1 MiB and a byte', toolSource('x'.repeat(MIB + 1)), ['tool-source.TOO_LARGE']],
     ['1 MiB of characters in more bytes', toolSource('ö'.repeat(MIB / 2 + 1)), ['tool-source.TOO_LARGE']],
   ];
@@ -102,25 +104,38 @@ describe('a tool source', () => {
     expect(errorsOf(verifyToolSource(value))).toEqual(codes);
   });
 
+  test('is parsed strictly from bytes, a Buffer or text', () => {
+    const text = toolSource();
+    for (const given of [text, toUtf8(text), Buffer.from(text), ` ${text}\n`])
+      expect(verifyToolSource(given).verdict).toBe('intact');
+    const twice = text.replace('{', '{"packageId":"eve",');
+    expect(JSON.parse(twice)).toEqual(JSON.parse(text));
+    const refused: [string, string][] = [
+      [twice, 'json.MEMBER_DUPLICATE'],
+      ['', 'json.INVALID'],
+      ['\ud800', 'encoding.UTF8_INVALID'],
+      [`${text}${' '.repeat(16 * MIB)}`, 'json.TOO_LARGE'],
+    ];
+    for (const [given, code] of refused) {
+      const report = verifyToolSource(given, { lock: lockOf() });
+      expect([report.verdict, errorsOf(report)]).toEqual(['failed', [code]]);
+    }
+  });
+
   test('may have 1 MiB exactly', () => {
     expect(verifyToolSource(toolSource('x'.repeat(MIB))).verdict).toBe('intact');
     expect(verifyToolSource(toolSource('ö'.repeat(MIB / 2))).verdict).toBe('intact');
   });
 
-  test.each([
-    [undefined],
-    [null],
-    [1],
-    ['text'],
-    [[]],
-    [{}],
-    [JSON.parse('{"__proto__":{"schemaVersion":1}}')],
-  ])('that is none fails: %j', (value) => {
-    const report = verifyToolSource(value, { lock: lockOf() });
-    expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.INVALID']]);
-    expect(stateOf(report, 'tool-source.bytes')).toBe('not_checked');
-    expect(stateOf(report, 'tool-source.lock')).toBe('not_checked');
-  });
+  test.each([['null'], ['1'], ['"text"'], ['[]'], ['{}'], ['{"__proto__":{"schemaVersion":1}}']])(
+    'that is none fails: %s',
+    (value) => {
+      const report = verifyToolSource(value, { lock: lockOf() });
+      expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['tool-source.INVALID']]);
+      expect(stateOf(report, 'tool-source.bytes')).toBe('not_checked');
+      expect(stateOf(report, 'tool-source.lock')).toBe('not_checked');
+    },
+  );
 });
 
 const judgedUnder = (lock: Uint8Array, rest: object = {}): ReturnType<typeof verifyToolSource> =>

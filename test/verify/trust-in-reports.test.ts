@@ -25,7 +25,7 @@ const KINDS: readonly [string, (options: VerifyOptions) => Report | Promise<Repo
     'a part of which only the digest is asked',
     (options) => verifyPart(memoryAccess(part()), { ...options, depth: 'digest' }),
   ],
-  ['an attestation', (options) => verifyAttestation({}, options)],
+  ['an attestation', (options) => verifyAttestation('{}', options)],
 ];
 
 describe.each(KINDS)('the report of %s', (_, verify) => {

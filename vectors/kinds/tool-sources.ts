@@ -187,7 +187,7 @@ const changed = (): Case[] => [
   failed(
     'surrogate',
     { '/implementation/source': '\ud800' },
-    'tool-source.TEXT_INVALID',
+    'json.SURROGATE_LONE',
     'LoneSurrogate',
     'half a surrogate pair, of which nobody knows the bytes',
   ),
@@ -196,6 +196,14 @@ const changed = (): Case[] => [
 const shapes = (): Case[] => {
   const no = 'tool-source.INVALID';
   return [
+    judge(
+      'failed',
+      'member-twice',
+      { resource: text({}).replace('{', '{"schemaVersion":1,') },
+      ['json.MEMBER_DUPLICATE'],
+      'DuplicateMember',
+      'a member that stands twice with equal values',
+    ),
     failed('version', { '/schemaVersion': 2 }, no, 'UnknownValue', 'another version'),
     failed('kind', { '/implementation/kind': 'wasm' }, no, 'UnknownValue', 'another kind of implementation'),
     failed('extra', { '/url': 'x' }, no, 'UnknownMember', 'a member that nobody knows'),

@@ -123,5 +123,5 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
   });
   const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
-  cli.exitCode = EXITS[report.result];
+  cli.exitCode = EXITS[report.verdict];
 }

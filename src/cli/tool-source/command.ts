@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { parseJson, type JsonValue } from '../../bytes/index.ts';
-import { typeDocument } from '../../evidence/index.ts';
+import { parseDocument } from '../../evidence/document.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
 import { renderers } from '../../report/index.ts';
 import type { ToolSourceReport } from '../../verify/report.ts';
@@ -68,11 +67,10 @@ async function run(
 ): Promise<void> {
   const bytes = await resourceBytes(cli, buildHash, packageId, options);
   const lock = options.lock === undefined ? undefined : await readInput(options.lock, MAX_LOCK_BYTES, cli);
-  const resource: JsonValue = parseJson(bytes, { maxBytes: MAX_RESOURCE_BYTES });
-  const report = verifyToolSource(resource, lock === undefined ? {} : { lock });
+  const report = verifyToolSource(bytes, lock === undefined ? {} : { lock });
   // Without a lock nothing better than intact can be had, and nothing better was asked for.
   cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
-  if (cli.exitCode === 0) await save(cli, resource, bytes, options);
+  if (cli.exitCode === 0) await save(cli, bytes, options);
   await show(cli, report, options.source === '-' ? cli.stderr : cli.stdout);
 }
 
@@ -109,17 +107,13 @@ async function resourceBytes(
   return Buffer.from(`${JSON.stringify(resource, null, 2)}\n`);
 }
 
-async function save(
-  cli: Cli,
-  resource: JsonValue,
-  bytes: Uint8Array,
-  { out, source, force = false }: Options,
-): Promise<void> {
+async function save(cli: Cli, bytes: Uint8Array, { out, source, force = false }: Options): Promise<void> {
   if (out !== undefined) await writeBytes(cli, out, [bytes], { force });
   if (source === undefined) return;
-  const { implementation } = typeDocument(resource, {
+  const { implementation } = parseDocument(bytes, {
     schema: toolSourceSchema,
     code: 'tool-source.INVALID',
+    canonical: false,
   });
   await writeBytes(cli, source, [Buffer.from(implementation.source)], { force });
 }

@@ -2,6 +2,7 @@ import { openEvidence, type OpenEvidence } from '../../node/evidence/open-eviden
 import { verifyDirectory } from '../../node/verify-directory.ts';
 import { inShard, listDigest, shardName, type Shard } from '../../report/merge/shard.ts';
 import { createSummary } from '../../report/merge/summary.ts';
+import type { TrustStore } from '../../trust/index.ts';
 import type { BundleReport, Depth, ExportReport } from '../../verify/report.ts';
 import {
   verifyExport,
@@ -35,7 +36,11 @@ export type VerifyCommandOptions = JudgingOptions & {
 };
 
 /** How every path is judged; envelopes are about one of them alone. */
-type How = VerifyOptions & { readonly dsse?: readonly Uint8Array[] };
+type How = VerifyOptions & {
+  readonly asOfMs: number;
+  readonly trust?: TrustStore;
+  readonly dsse?: readonly Uint8Array[];
+};
 
 /** Judges every path, writes each report as it is made, and sets the exit code to the worst of them. */
 export async function verify(

@@ -1,8 +1,29 @@
+import {
+  AMOUNT,
+  BYTES,
+  checkArguments,
+  COUNT,
+  listOf,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  TIME,
+  type MembersOf,
+} from '../../bytes/arguments.ts';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import type { Code } from '../../codes/index.ts';
-import { judgeDsse, keyIdOf, parseDsse, type DsseEnvelope, type TrustStore } from '../../trust/index.ts';
+import {
+  judgeDsse,
+  keyIdOf,
+  parseDsse,
+  resolveTrust,
+  type DsseEnvelope,
+  type Trust,
+  type TrustStore,
+} from '../../trust/index.ts';
 import { finding, findingsOf, type Finding } from '../../verify/finding.ts';
 import type { TrustUsed } from '../../verify/report.ts';
 import type { SummaryFacts } from '../inputs.ts';
@@ -21,10 +42,10 @@ export type SummaryExpectations = {
 };
 
 export type VerifySummaryOptions = {
-  /** The time of the judgement in ms. */
-  readonly asOfMs: number;
-  /** Without one, no signature is judged. */
-  readonly trust?: TrustStore;
+  /** The time of the verification, a Date or ms since 1970. */
+  readonly asOfMs: number | Date;
+  /** A trust store, or one key and its issuer. Without it, no signature is verified. */
+  readonly trust?: Trust;
   readonly expect?: SummaryExpectations;
   /** How many different trusted keys of the verifier must have signed; default 1. */
   readonly threshold?: number;
@@ -34,7 +55,7 @@ export type SummaryReport = {
   readonly schemaVersion: 1;
   readonly kind: 'summary';
   /** `valid`: a trusted key of purpose `summary` vouches for it, it passed, and everything expected holds. */
-  readonly result: 'valid' | 'not_judged' | 'invalid';
+  readonly verdict: 'valid' | 'not_judged' | 'invalid';
   readonly asOfMs: number;
   /** Absent when none was given. */
   readonly trust?: TrustUsed;
@@ -44,6 +65,23 @@ export type SummaryReport = {
   readonly keys: readonly Digest[];
   readonly findings: readonly Finding[];
 };
+
+const SUMMARY_EXPECTATIONS: MembersOf<SummaryExpectations> = {
+  verifierId: optional(TEXT),
+  resourceUri: optional(TEXT),
+  policyDigest: optional(TEXT),
+  inputs: optional(listOf(TEXT)),
+  maxAgeMs: optional(AMOUNT),
+};
+const SUMMARY_OPTIONS: MembersOf<VerifySummaryOptions> = {
+  asOfMs: TIME,
+  trust: optional(OBJECT),
+  expect: optional(optionsOf(SUMMARY_EXPECTATIONS)),
+  threshold: optional(COUNT),
+};
+
+const resolveSummaryTrust = ({ trust }: Pick<VerifySummaryOptions, 'trust'>): TrustStore | undefined =>
+  trust && resolveTrust(trust, ['summary']);
 
 const SUBJECT = 'summary';
 const PATH = 'dsse';
@@ -55,10 +93,10 @@ const PATH = 'dsse';
  * (SLSA VSA v1.1, verifier).
  */
 export function verifySummary(envelope: Uint8Array, options: VerifySummaryOptions): SummaryReport {
-  const { asOfMs, trust, expect = {}, threshold = 1 } = options;
-  if (!Number.isSafeInteger(asOfMs)) throw new TypeError('asOfMs is a time in whole milliseconds');
-  if (!Number.isSafeInteger(threshold) || threshold < 1)
-    throw new TypeError('threshold is a whole number of at least 1');
+  checkArguments({ envelope: BYTES, options: optionsOf(SUMMARY_OPTIONS) }, { envelope, options });
+  const { expect = {}, threshold = 1 } = options;
+  const asOfMs = Number(options.asOfMs);
+  const trust = resolveSummaryTrust(options);
   const { summary, keys, findings: signing } = judgeSigning(envelope, asOfMs, trust, threshold);
   const said =
     summary === undefined
@@ -69,7 +107,7 @@ export function verifySummary(envelope: Uint8Array, options: VerifySummaryOption
   return {
     schemaVersion: 1,
     kind: 'summary',
-    result: bad ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
+    verdict: bad ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
     asOfMs,
     ...(trust !== undefined && { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
     ...(summary !== undefined && { summary }),
@@ -85,11 +123,19 @@ export function verifySummary(envelope: Uint8Array, options: VerifySummaryOption
  */
 export function summaryFacts(
   envelope: Uint8Array,
-  { asOfMs, trust }: Pick<VerifySummaryOptions, 'asOfMs' | 'trust'>,
+  options: Pick<VerifySummaryOptions, 'asOfMs' | 'trust'>,
 ): SummaryFacts {
+  const { asOfMs, trust } = SUMMARY_OPTIONS;
+  checkArguments({ envelope: BYTES, options: optionsOf({ asOfMs, trust }) }, { envelope, options });
   const parsed = parseDsse(envelope);
   const summary = readSummary(parsed);
-  const { keys, findings } = signedBy(parsed, summary, asOfMs, trust, 1);
+  const { keys, findings } = signedBy(
+    parsed,
+    summary,
+    Number(options.asOfMs),
+    resolveSummaryTrust(options),
+    1,
+  );
   const { verifierId, result, timeVerifiedMs, policyDigest, inputs } = summary;
   return {
     verifierId,

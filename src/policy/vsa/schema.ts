@@ -26,7 +26,7 @@ const summarySchema = z
 export const summaryReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('summary'),
-  result: attestationReportSchema.shape.result,
+  verdict: attestationReportSchema.shape.verdict,
   asOfMs: attestationReportSchema.shape.asOfMs,
   trust: attestationReportSchema.shape.trust,
   summary: summarySchema.exactOptional(),

@@ -14,7 +14,7 @@ import { printable } from '../printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';
 
 export const VERDICT_PAINT: Readonly<
-  Record<Verdict | AttestationReport['result'], 'good' | 'caution' | 'bad'>
+  Record<Verdict | AttestationReport['verdict'], 'good' | 'caution' | 'bad'>
 > = {
   verified: 'good',
   intact: 'caution',

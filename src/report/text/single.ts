@@ -57,7 +57,7 @@ function bundleSigner(page: Page, { signer, signers = [], signed, findings }: Bu
 /** The report of an attestation without its evidence as text. */
 export function attestationText(page: Page, report: AttestationReport): string[] {
   return [
-    ...headline(page, report.result, 'attestation alone, without its evidence'),
+    ...headline(page, report.verdict, 'attestation alone, without its evidence'),
     ...sections(page, [
       {
         title: 'Attestation',

@@ -18,7 +18,7 @@ const CAVEATS = [
 export function renderSummaryReport(report: SummaryReport, options: TextOptions = {}): string {
   const page = pageOf(options);
   const lines = [
-    ...headline(page, report.result, `verification summary${saysOf(report)}`),
+    ...headline(page, report.verdict, `verification summary${saysOf(report)}`),
     ...sections(page, [
       { title: 'Summary', lines: summaryLines(page, report) },
       { title: 'Signed by', lines: signerLines(page, report) },

@@ -1,13 +1,12 @@
 import * as z from 'zod';
+import { defined } from '../../bytes/defined.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { platform as portable } from '../../bytes/platform-portable.ts';
 import { toUtf8 } from '../../bytes/text/utf8.ts';
-import { DrillproofError } from '../../errors.ts';
 import {
   bundleManifestBytes,
   DEFAULT_LIMITS,
   exportManifestBytes,
-  parseAttestation,
   parseBundleManifest,
   parseExportManifest,
   selectionDigest,
@@ -31,17 +30,9 @@ const attestationShape = z.object({
 
 function judgeAttestation(input: z.infer<typeof attestationShape>, secondOpinion?: SecondOpinion): Outcome {
   const { attestation, trust, ...known } = input;
-  try {
-    const report = verifyAttestation(parseAttestation(toUtf8(attestation)), {
-      ...known,
-      ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
-      ...(secondOpinion && { secondOpinion }),
-    });
-    return judgement(report.result, [report]);
-  } catch (error) {
-    if (error instanceof DrillproofError) return judgement('invalid', [{ findings: [error] }]);
-    throw error;
-  }
+  const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
+  const report = verifyAttestation(attestation, defined({ ...known, trust: store, secondOpinion }));
+  return judgement(report.verdict, [report]);
 }
 
 const toolShape = z.object({
@@ -52,13 +43,13 @@ const toolShape = z.object({
 const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
 
 function judgeToolSource({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
-  let value: unknown = JSON.parse(resource);
+  let text = resource;
   if (repeatedSource !== undefined) {
-    const { implementation, ...rest } = resourceShape.parse(value);
+    const { implementation, ...rest } = resourceShape.parse(JSON.parse(resource));
     const source = repeatedSource.text.repeat(repeatedSource.times);
-    value = { ...rest, implementation: { ...implementation, source } };
+    text = JSON.stringify({ ...rest, implementation: { ...implementation, source } });
   }
-  const report = verifyToolSource(value, lock === undefined ? {} : { lock: toUtf8(lock) });
+  const report = verifyToolSource(text, lock === undefined ? {} : { lock: toUtf8(lock) });
   return judgement(report.verdict, [report]);
 }
 

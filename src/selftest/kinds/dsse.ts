@@ -34,7 +34,7 @@ async function judgeEnvelope(
   }
   const about = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
   const report = verifyDsse(dsse, { ...how, ...known, ...about });
-  return judgement(report.result, [report]);
+  return judgement(report.verdict, [report]);
 }
 
 export const judgeDsse: Readonly<Record<string, Judge>> = {

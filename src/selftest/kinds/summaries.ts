@@ -26,7 +26,7 @@ function judge({ envelope, trust, asOfMs, threshold, ...expect }: z.infer<typeof
     ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
     ...(threshold !== undefined && { threshold }),
   });
-  return judgement(report.result, [report]);
+  return judgement(report.verdict, [report]);
 }
 
 export const judgeSummaries: Readonly<Record<string, Judge>> = {

@@ -1,8 +1,10 @@
+import { checkArguments, COUNT, FUNCTION, optional, type MembersOf } from '../../bytes/arguments.ts';
 import { mapConcurrently } from '../../bytes/concurrently.ts';
 import { defined } from '../../bytes/defined.ts';
 import { turn } from '../../bytes/turn.ts';
 import type { Code } from '../../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../../evidence/index.ts';
+import { SOURCE } from '../../evidence/source.ts';
 import { checkBag, digestsOf } from './bag.ts';
 import { createLedger } from '../check.ts';
 import { checkContainerTwice } from './container.ts';
@@ -17,10 +19,10 @@ import {
 import { checkFiles, listFiles, NO_FILES, pathsOfWrongSize, type Files } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
-import { givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts';
+import { ENVELOPES, givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
-import { settingsOf, trustOf, type VerifyOptions } from '../options.ts';
+import { settingsOf, trustOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import { metadataWarnings } from '../part/archive.ts';
 import { verifyListedPart, type JudgePart } from '../part/listed-part.ts';
 import type { BundleReport, ExportReport, LocalReportReport, Verdict } from '../report.ts';
@@ -50,6 +52,14 @@ export type VerifyExportOptions = VerifyOptions & {
   readonly dsse?: Envelopes;
 };
 
+const EXPORT_OPTIONS: MembersOf<VerifyExportOptions> = {
+  ...VERIFY_OPTIONS,
+  judgePart: optional(FUNCTION),
+  concurrency: optional(COUNT),
+  onProgress: optional(FUNCTION),
+  dsse: optional(ENVELOPES),
+};
+
 /**
  * Verifies an export: its manifest, the resource beside it, who vouches for the list, that exactly the listed files
  * are there, every part, and every local report (formats §1 to §4). All findings are reported, not only the first.
@@ -57,11 +67,14 @@ export type VerifyExportOptions = VerifyOptions & {
  */
 export async function verifyExport(
   source: EvidenceSource,
-  { dsse, ...options }: VerifyExportOptions,
+  options: VerifyExportOptions,
 ): Promise<ExportReport> {
+  checkArguments({ source: SOURCE }, { source });
+  const settings = settingsOf(options, EXPORT_OPTIONS);
+  const { dsse } = options;
   const state: Export = {
     source,
-    settings: settingsOf(options),
+    settings,
     envelopes: givenEnvelopes(dsse),
     ledger: createLedger(),
     completeness: 'claimed',
@@ -124,8 +137,8 @@ async function verifyParts(
   const { manifest } = state;
   if (manifest === undefined) return [];
   const { organizationId, fromAtMs, throughAtMs } = manifest;
-  const { onProgress, concurrency = 1 } = options;
-  if (!(concurrency >= 1)) throw new TypeError('concurrency is a number of at least 1');
+  const { onProgress, judgePart, concurrency = 1 } = options;
+  const how = defined({ ...state.settings, judgePart });
   onProgress?.({
     kind: 'planned',
     parts: manifest.parts.length,
@@ -145,7 +158,7 @@ async function verifyParts(
       envelopes: envelopes.length > 0 ? envelopes : undefined,
       listAttested: listAttested || undefined,
     });
-    const report = await verifyListedPart(state.source, files.byPath.get(row.path), listed, options);
+    const report = await verifyListedPart(state.source, files.byPath.get(row.path), listed, how);
     done++;
     const { verdict } = report;
     const event = {

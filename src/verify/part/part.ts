@@ -1,4 +1,5 @@
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import { checkArguments, OBJECT } from '../../bytes/arguments.ts';
+import { ACCESS, type RandomAccess } from '../../bytes/random-access.ts';
 import type { RunResult } from '../../contract/index.ts';
 import { ATTESTATION, artifactBytes } from '../../evidence/index.ts';
 import { checkAttestation } from './attestation.ts';
@@ -18,6 +19,7 @@ export type { Listing, VerifyPartOptions } from './state.ts';
  * the attestation, and what the attestation binds (formats §1, §2, §4). Never throws for what is in the bytes.
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
+  checkArguments({ access: ACCESS, options: OBJECT }, { access, options });
   const { listed } = options;
   // Nothing of it is read: a file of another size is not the part, and may be of any size.
   if (listed !== undefined && listed.row.bytes !== String(access.size))

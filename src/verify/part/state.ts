@@ -1,10 +1,16 @@
+import { OBJECT, optional, type MembersOf } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import type { Attestation, Reproduction, RunResult } from '../../contract/index.ts';
 import type { BundleManifest, PartRow } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';
 import { createLedger, type CheckId, type Ledger } from '../check.ts';
-import { settingsOf, type Settings, type VerifyOptions } from '../options.ts';
-import { givenEnvelopes, type Envelopes, type GivenEnvelope } from '../signature/given-envelopes.ts';
+import { settingsOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
+import {
+  ENVELOPES,
+  givenEnvelopes,
+  type Envelopes,
+  type GivenEnvelope,
+} from '../signature/given-envelopes.ts';
 import type { SignedBy, SigningKey } from '../report.ts';
 
 /** What the export manifest says of a part; without it a part is judged by itself. */
@@ -26,6 +32,12 @@ export type VerifyPartOptions = VerifyOptions & {
    * they stand for one (formats §2, DSSE).
    */
   readonly dsse?: Envelopes;
+};
+
+const PART_OPTIONS: MembersOf<VerifyPartOptions> = {
+  ...VERIFY_OPTIONS,
+  listed: optional(OBJECT),
+  dsse: optional(ENVELOPES),
 };
 
 /** Sizes and digests of the entries of an archive, by name, as they were read. */
@@ -61,7 +73,7 @@ export function newBundle(options: VerifyPartOptions): Bundle {
   const { listed, dsse } = options;
   return {
     ledger: createLedger(),
-    settings: settingsOf(options),
+    settings: settingsOf(options, PART_OPTIONS),
     ...(listed === undefined ? {} : { listed }),
     envelopes: [...givenEnvelopes(dsse), ...(listed?.envelopes ?? [])],
     subject: listed?.row.evidenceBundleId ?? 'bundle',

@@ -1,19 +1,27 @@
+import { checkArguments, optional, optionsOf, SIGNAL, TEXT, type MembersOf } from '../../bytes/arguments.ts';
 import { defined } from '../../bytes/defined.ts';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import type { Code } from '../../codes/index.ts';
 import { EXPORT_MANIFEST, parseExportManifest } from '../../evidence/index.ts';
 import { isReceiptFile } from '../../evidence/export/receipt.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../../evidence/limits.ts';
-import { readFile, type EvidenceSource } from '../../evidence/source.ts';
+import { readFile, SOURCE, type EvidenceSource } from '../../evidence/source.ts';
+import { VERIFY_OPTIONS } from '../options.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 import { checkChain, type ReceiptChain, type ReceiptHead, type ReceiptSubject } from './chain.ts';
 import { readReceiptFacts, RECEIPTS, type ReceiptFacts } from './facts.ts';
 
 export type VerifyReceiptsOptions = {
-  readonly limits?: EvidenceLimits;
+  readonly limits?: Partial<EvidenceLimits>;
   readonly signal?: AbortSignal;
   /** The digest of a receipt that must be in the chain: its head, when the caller last saw it. */
   readonly expectHead?: Digest;
+};
+
+const RECEIPTS_OPTIONS: MembersOf<VerifyReceiptsOptions> = {
+  limits: VERIFY_OPTIONS.limits,
+  signal: optional(SIGNAL),
+  expectHead: optional(TEXT),
 };
 
 /** What became of a chain of receipts: no error, an error, something unreadable, no receipt at all. */
@@ -57,8 +65,11 @@ export type ReceiptsReport = {
  */
 export async function verifyReceipts(
   source: EvidenceSource,
-  { expectHead, limits = DEFAULT_LIMITS, signal }: VerifyReceiptsOptions,
+  options: VerifyReceiptsOptions,
 ): Promise<ReceiptsReport> {
+  checkArguments({ source: SOURCE, options: optionsOf(RECEIPTS_OPTIONS) }, { source, options });
+  const { expectHead, signal } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { paths, findings: unlisted } = await listReceipts(source);
   const { subject, findings: unread } = await readSubject(source, paths, limits);
   const facts: ReceiptFacts[] = [];
@@ -84,9 +95,14 @@ const NEEDS_CHAIN: ReadonlySet<Code> = new Set<Code>([
 export async function verifyReceipt(
   source: EvidenceSource,
   path: string,
-  { limits = DEFAULT_LIMITS }: Omit<VerifyReceiptsOptions, 'expectHead'>,
+  options: Omit<VerifyReceiptsOptions, 'expectHead'>,
 ): Promise<ReceiptsReport> {
-  const facts = await readReceiptFacts(source, path, limits);
+  const { limits, signal } = RECEIPTS_OPTIONS;
+  checkArguments(
+    { source: SOURCE, path: TEXT, options: optionsOf({ limits, signal }) },
+    { source, path, options },
+  );
+  const facts = await readReceiptFacts(source, path, { ...DEFAULT_LIMITS, ...options.limits });
   const chain = { ...checkChain([facts], undefined, undefined), unlinked: 0 };
   // A file that was sent may have been renamed, and the receipt that it names is not available.
   const findings = [...facts.findings, ...chain.findings].filter(({ code }) => !NEEDS_CHAIN.has(code));

@@ -1,10 +1,12 @@
+import { BYTES_OR_TEXT, checkArguments, optional, TEXT, type MembersOf } from '../../bytes/arguments.ts';
 import { assertEcdsaDer } from '../../bytes/der.ts';
 import type { P256 } from '../../bytes/platform.ts';
+import { toUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
+  parseAttestation,
   signatureBytes,
   statementBytes,
-  typeAttestation,
   type ExportStatement,
   type Statement,
 } from '../../evidence/index.ts';
@@ -15,6 +17,7 @@ import {
   acceptedTypes,
   settingsOf,
   trustOf,
+  VERIFY_OPTIONS,
   type Settings,
   type StatementPurpose,
   type VerifyOptions,
@@ -256,16 +259,34 @@ export type VerifyAttestationOptions = Pick<
   readonly organizationId?: string;
 };
 
+const ATTESTATION_OPTIONS: MembersOf<VerifyAttestationOptions> = {
+  asOfMs: VERIFY_OPTIONS.asOfMs,
+  trust: VERIFY_OPTIONS.trust,
+  predicateTypes: VERIFY_OPTIONS.predicateTypes,
+  secondOpinion: VERIFY_OPTIONS.secondOpinion,
+  manifestDigest: optional(TEXT),
+  projectId: optional(TEXT),
+  organizationId: optional(TEXT),
+};
+
 /**
- * Judges an evidence attestation by itself, such as one that a bundle resource carries. Without the bundle nothing
- * binds it to bytes, so its result is never `verified` (formats §4).
+ * Verifies an evidence attestation by itself: the bytes or the text of `attestation.json`. They are parsed strictly
+ * and must be canonical, so pass `canonicalJson(bundle.attestation)` for one that is part of another document. Without
+ * the bundle nothing binds it to evidence, so its verdict is `valid` at best, never `verified` (formats §4). Never
+ * throws for what is in the bytes.
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
+ * @example
+ * const trust = { key: await readFile('signer.pem'), issuer: 'https://drills.example' };
+ * const report = verifyAttestation(await readFile('attestation.json'), { asOfMs: new Date(), trust });
+ * if (report.verdict !== 'valid') throw new Error(report.findings[0]?.message);
  */
 export function verifyAttestation(
-  attestation: unknown,
+  attestation: string | Uint8Array,
   options: VerifyAttestationOptions,
 ): AttestationReport {
+  checkArguments({ attestation: BYTES_OR_TEXT }, { attestation });
   const ledger = createLedger();
-  const settings = settingsOf(options);
+  const settings = settingsOf(options, ATTESTATION_OPTIONS);
   const judged = judgeAlone(ledger, attestation, options, settings);
   return reportAlone(ledger, judged, settings);
 }
@@ -280,7 +301,7 @@ export function reportAlone(
   return {
     schemaVersion: 1,
     kind: 'attestation',
-    result: failed ? 'invalid' : judged.trusted ? 'valid' : 'not_judged',
+    verdict: failed ? 'invalid' : judged.trusted ? 'valid' : 'not_judged',
     asOfMs: settings.asOfMs,
     ...trustOf(settings),
     ...(judged.signer === undefined ? {} : { signer: judged.signer }),
@@ -293,13 +314,14 @@ const SUBJECT = 'attestation';
 
 function judgeAlone(
   ledger: Ledger,
-  value: unknown,
+  document: string | Uint8Array,
   options: VerifyAttestationOptions,
   settings: Settings,
 ): SignatureJudgement {
   let typed;
   try {
-    typed = typeAttestation(value);
+    const bytes = typeof document === 'string' ? toUtf8(document) : document;
+    typed = parseAttestation(bytes, settings.limits);
   } catch (error) {
     ledger.ran('attestation.format', findingsOf(error, SUBJECT));
     for (const id of ['attestation.key', 'attestation.signature', 'attestation.binding'] as const)

@@ -1,3 +1,4 @@
+import { BYTES, type Kind } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { readDsseSubject, type ExportManifest } from '../../evidence/index.ts';
 import { parseDsse } from '../../trust/index.ts';
@@ -12,13 +13,19 @@ export type GivenEnvelope = { readonly path: string; readonly bytes: Uint8Array 
 /** Envelopes beside one piece of evidence (formats, Limits). */
 export const MAX_ENVELOPES = 10_000;
 
+export const ENVELOPES: Kind = {
+  what: `a Uint8Array, or an array of at most ${MAX_ENVELOPES}`,
+  accepts: (value) =>
+    BYTES.accepts(value) ||
+    (Array.isArray(value) && value.length <= MAX_ENVELOPES && value.every(BYTES.accepts)),
+};
+
 /** An envelope that is the only one. */
 export const onlyEnvelope = (bytes: Uint8Array): GivenEnvelope => ({ path: 'dsse', bytes });
 
 /** The envelopes of a caller with their paths: `dsse`, or `dsse/0`, `dsse/1`, … where there are several. */
 export function givenEnvelopes(dsse: Envelopes = []): readonly GivenEnvelope[] {
   const all = dsse instanceof Uint8Array ? [dsse] : dsse;
-  if (all.length > MAX_ENVELOPES) throw new TypeError(`dsse holds at most ${MAX_ENVELOPES} envelopes`);
   const [first] = all;
   if (all.length === 1 && first !== undefined) return [onlyEnvelope(first)];
   return all.map((bytes, at) => ({ path: `dsse/${at}`, bytes }));

@@ -1,3 +1,4 @@
+import { BYTES, checkArguments, COUNT, oneOf, optional, type MembersOf } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import {
   parseBundleManifest,
@@ -13,7 +14,7 @@ import { createLedger, type Ledger } from '../check.ts';
 import { dsseOnBundle, dsseOnExport, judgeEnvelope, type DsseAbout } from './dsse.ts';
 import { findingsOf } from '../finding.ts';
 import { onlyEnvelope } from './given-envelopes.ts';
-import { settingsOf, type VerifyOptions } from '../options.ts';
+import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 
 export type VerifyDsseOptions = Pick<
@@ -28,6 +29,17 @@ export type VerifyDsseOptions = Pick<
   readonly threshold?: number;
 };
 
+const DSSE_OPTIONS: MembersOf<VerifyDsseOptions> = {
+  asOfMs: VERIFY_OPTIONS.asOfMs,
+  trust: VERIFY_OPTIONS.trust,
+  predicateTypes: VERIFY_OPTIONS.predicateTypes,
+  secondOpinion: VERIFY_OPTIONS.secondOpinion,
+  limits: VERIFY_OPTIONS.limits,
+  purpose: optional(oneOf(['evidence', 'export'])),
+  manifest: optional(BYTES),
+  threshold: optional(COUNT),
+};
+
 const SUBJECT = 'dsse';
 
 /**
@@ -36,10 +48,9 @@ const SUBJECT = 'dsse';
  * the whole evidence. Never throws for what is in the bytes.
  */
 export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): AttestationReport {
+  checkArguments({ envelope: BYTES }, { envelope });
+  const settings = settingsOf(options, DSSE_OPTIONS);
   const { purpose = 'evidence', manifest, threshold = 1 } = options;
-  if (!Number.isSafeInteger(threshold) || threshold < 1)
-    throw new TypeError('threshold is a whole number of at least 1');
-  const settings = settingsOf(options);
   const ledger = createLedger();
   const judged =
     purpose === 'evidence'

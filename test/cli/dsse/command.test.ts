@@ -58,7 +58,7 @@ describe('drillproof dsse', () => {
     expect(code).toBe(0);
     expect(JSON.parse(said)).toMatchObject({
       kind: 'attestation',
-      result: 'valid',
+      verdict: 'valid',
       signer: { issuer: 'acme-ci' },
     });
   });

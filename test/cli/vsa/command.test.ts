@@ -122,7 +122,7 @@ describe('drillproof vsa verify', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       kind: 'summary',
-      result: 'valid',
+      verdict: 'valid',
       summary: { inputs: [manifest] },
     });
   });

@@ -63,7 +63,7 @@ describe('a verification summary', () => {
       resourceUri: summaryOf().predicate.resourceUri,
     };
     expect(judge({ envelope: passed, expect: everything })).toMatchObject({
-      result: 'valid',
+      verdict: 'valid',
       keys: [keyIdOf(signer.point)],
       findings: [],
       summary: { verifierId: VERIFIER, result: 'PASSED' },
@@ -72,7 +72,7 @@ describe('a verification summary', () => {
 
   it('is judged by nobody without a trust store', () => {
     const report = verifySummary(passed, { asOfMs: AS_OF_MS });
-    expect(report).toMatchObject({ result: 'not_judged', keys: [] });
+    expect(report).toMatchObject({ verdict: 'not_judged', keys: [] });
     expect(report.findings.map(({ code }) => code)).toEqual(['trust.STORE_ABSENT']);
   });
 
@@ -143,7 +143,7 @@ describe('a verification summary', () => {
 
   it('never throws for what is in the bytes', () => {
     for (const bytes of [new Uint8Array(), new Uint8Array([0xff]), Buffer.from('{}'), Buffer.from('[1]')])
-      expect(judge({ envelope: bytes }).result).toBe('invalid');
+      expect(judge({ envelope: bytes }).verdict).toBe('invalid');
   });
 });
 
@@ -202,7 +202,7 @@ describe('a threshold', () => {
 
   it('tells of a signature that counts for nothing, and goes by the others', async () => {
     const report = judge({ envelope: await signedBy(signer, other) });
-    expect(report.result).toBe('valid');
+    expect(report.verdict).toBe('valid');
     expect(report.findings.map(({ code }) => code)).toEqual(['dsse.SIGNATURE_UNCOUNTED']);
   });
 

@@ -186,7 +186,7 @@ describe('an attestation of one kind as another', () => {
     for (const purpose of ['evidence', 'export'] as const) {
       const report = verifyDsse(envelope, { asOfMs: AS_OF_MS, trust: makeTrust(signer), purpose });
       expect(errorsOf(report)).not.toEqual([]);
-      expect(report.result).toBe('invalid');
+      expect(report.verdict).toBe('invalid');
     }
   });
 });

@@ -43,7 +43,7 @@ describe('the first line', () => {
       'INCOMPLETE evexp_000000000001: no parts; list claimed',
     );
     expect(firstLine(part(1))).toBe('VERIFIED evidence bundle evidence_000000000001');
-    expect(firstLine(attestationReport({ result: 'not_judged' }))).toBe(
+    expect(firstLine(attestationReport({ verdict: 'not_judged' }))).toBe(
       'NOT JUDGED attestation alone, without its evidence',
     );
     expect(firstLine(toolSourceReport())).toBe('INTACT tool source of mailer');

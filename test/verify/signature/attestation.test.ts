@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
+import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import type { Attestation } from '../../../src/contract/index.ts';
-import type { Signer } from '../../../src/trust/index.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { parseAttestation } from '../../../src/evidence/index.ts';
+import { publicKeyPem, resolveTrust, type Signer } from '../../../src/trust/index.ts';
 import { judgeSignature, signedOf } from '../../../src/verify/signature/attestation.ts';
 import { createLedger } from '../../../src/verify/check.ts';
 import {
@@ -40,7 +44,10 @@ beforeAll(async () => {
 const verify = (
   options: Partial<VerifyAttestationOptions> = {},
   value: unknown = attestation,
-): AttestationReport => verifyAttestation(value, { asOfMs: NOW, trust: makeTrust(signer), ...options });
+): AttestationReport =>
+  verifyAttestation(canonicalJson(value), { asOfMs: NOW, trust: makeTrust(signer), ...options });
+
+const judgedBy = (issuer: string) => resolveTrust({ key: publicKeyPem(signer.point), issuer });
 
 const broken = (): never => {
   throw new RangeError('bug');
@@ -55,7 +62,7 @@ describe('an attestation alone', () => {
     const report = verify();
     expect(report).toMatchObject({
       kind: 'attestation',
-      result: 'valid',
+      verdict: 'valid',
       signer: { keyId: signer.keyId },
       findings: [],
     });
@@ -65,14 +72,14 @@ describe('an attestation alone', () => {
 
   test('is held against the digest of a manifest', () => {
     const bound = verify({ manifestDigest });
-    expect([bound.result, stateOf(bound, 'attestation.binding')]).toEqual(['valid', 'passed']);
+    expect([bound.verdict, stateOf(bound, 'attestation.binding')]).toEqual(['valid', 'passed']);
     const other = verify({ manifestDigest: hashOf('x') });
-    expect([other.result, errorsOf(other)]).toEqual(['invalid', ['attestation.SUBJECT_MISMATCH']]);
+    expect([other.verdict, errorsOf(other)]).toEqual(['invalid', ['attestation.SUBJECT_MISMATCH']]);
   });
 
   test('is not judged without a trust store', () => {
-    const report = verifyAttestation(attestation, { asOfMs: NOW });
-    expect([report.result, codesOf(report), report.signer]).toEqual([
+    const report = verifyAttestation(canonicalBytes(attestation), { asOfMs: NOW });
+    expect([report.verdict, codesOf(report), report.signer]).toEqual([
       'not_judged',
       ['trust.STORE_ABSENT'],
       undefined,
@@ -87,11 +94,11 @@ describe('an attestation alone', () => {
     });
     for (const known of [{}, { projectId: PROJECT }, { organizationId: ORGANIZATION }]) {
       const report = verify({ trust, ...known });
-      expect([report.result, stateOf(report, 'attestation.key')]).toEqual(['not_judged', 'not_checked']);
+      expect([report.verdict, stateOf(report, 'attestation.key')]).toEqual(['not_judged', 'not_checked']);
       expect(report.signer).toBeUndefined();
       expect(codesOf(report)).toEqual(['attestation.TIME_CLAIMED']);
     }
-    expect(verify({ trust, projectId: PROJECT, organizationId: ORGANIZATION }).result).toBe('valid');
+    expect(verify({ trust, projectId: PROJECT, organizationId: ORGANIZATION }).verdict).toBe('valid');
     expect(errorsOf(verify({ trust, projectId: idOf('prj', 9) }))).toEqual(['trust.PROJECT_MISMATCH']);
     expect(errorsOf(verify({ trust, organizationId: idOf('org', 9) }))).toEqual([
       'trust.ORGANIZATION_MISMATCH',
@@ -103,7 +110,7 @@ describe('an attestation alone', () => {
     forged.statement.issuedAtMs++;
     const trust = makeTrust(signer, { projects: [PROJECT] });
     expect(errorsOf(verify({ trust }, forged))).toEqual(['attestation.SIGNATURE_INVALID']);
-    expect(verify({ trust }, forged).result).toBe('invalid');
+    expect(verify({ trust }, forged).verdict).toBe('invalid');
   });
 
   test('is invalid by an unknown key, a foreign type and a time to come', () => {
@@ -114,12 +121,12 @@ describe('an attestation alone', () => {
     expect(errorsOf(verify({ asOfMs: attestation.statement.issuedAtMs - 1 }))).toEqual([
       'attestation.ISSUED_IN_FUTURE',
     ]);
-    expect(verify({ asOfMs: attestation.statement.issuedAtMs }).result).toBe('valid');
+    expect(verify({ asOfMs: attestation.statement.issuedAtMs }).verdict).toBe('valid');
   });
 
   test.each([[null], ['text'], [[]], [{}]])('is invalid when it is none: %j', (value) => {
     const report = verify({}, value);
-    expect([report.result, errorsOf(report)]).toEqual(['invalid', ['attestation.INVALID']]);
+    expect([report.verdict, errorsOf(report)]).toEqual(['invalid', ['attestation.INVALID']]);
     expect(report.checks.map(({ id, state }) => [id, state])).toEqual([
       ['attestation.format', 'failed'],
       ['attestation.key', 'not_checked'],
@@ -131,10 +138,9 @@ describe('an attestation alone', () => {
   test.each(['predicateType', 'issuer', 'keyId'] as const)(
     'is invalid when no bytes could have been signed for it: a lone surrogate in %s',
     (member) => {
-      const value = structuredClone(attestation);
-      value.statement[member] = '\ud800';
-      const report = verify({}, value);
-      expect([report.result, errorsOf(report)]).toEqual(['invalid', ['json.NOT_REPRESENTABLE']]);
+      const text = canonicalJson(attestation).replace(`"${member}":"`, `"${member}":"\\ud800`);
+      const report = verifyAttestation(text, { asOfMs: NOW, trust: makeTrust(signer) });
+      expect([report.verdict, errorsOf(report)]).toEqual(['invalid', ['json.SURROGATE_LONE']]);
     },
   );
 
@@ -153,9 +159,48 @@ describe('an attestation alone', () => {
     expect(() => judgeSignature(createLedger(), 'attestation', '', signed, settings)).toThrow(RangeError);
   });
 
+  test('is parsed strictly from bytes, a Buffer or text', () => {
+    const options = { asOfMs: NOW, trust: makeTrust(signer) };
+    const text = canonicalJson(attestation);
+    for (const given of [text, toUtf8(text), Buffer.from(text)])
+      expect(verifyAttestation(given, options).verdict).toBe('valid');
+    const twice = text.replace('{', '{"algorithm":"ecdsa-p256-sha256",');
+    expect(JSON.parse(twice)).toEqual(attestation);
+    const refused: [string, string][] = [
+      [twice, 'json.MEMBER_DUPLICATE'],
+      [`${text}\n`, 'json.NOT_CANONICAL'],
+      [`\ufeff${text}`, 'json.BOM'],
+      ['\ud800', 'encoding.UTF8_INVALID'],
+      ['', 'json.INVALID'],
+      [`${' '.repeat(1024 * 1024)}${text}`, 'json.TOO_LARGE'],
+    ];
+    for (const [given, code] of refused) {
+      const report = verifyAttestation(given, options);
+      expect([report.verdict, errorsOf(report)]).toEqual(['invalid', [code]]);
+      expect(() => parseAttestation(toUtf8(given))).toThrow();
+    }
+  });
+
+  test('is verified with one key and its issuer in place of a trust store', () => {
+    const { issuer } = attestation.statement;
+    const key = publicKeyPem(signer.point);
+    const judge = (trust: VerifyAttestationOptions['trust']) =>
+      verifyAttestation(canonicalJson(attestation), { asOfMs: new Date(NOW), trust: trust! });
+    expect(judge({ key, issuer })).toEqual(verify({ trust: judgedBy(issuer) }));
+    expect(judge({ key, issuer }).verdict).toBe('valid');
+    expect(judge({ key: Buffer.from(key), issuer }).verdict).toBe('valid');
+    expect(errorsOf(judge({ key, issuer: 'eve' }))).toEqual(['trust.KEY_UNKNOWN']);
+    expect(errorsOf(judge({ key: publicKeyPem(makeSigner().point), issuer }))).toEqual(['trust.KEY_UNKNOWN']);
+    expect(errorsOf(judge({ key, issuer, keyId: 'other' }))).toEqual(['trust.KEY_UNKNOWN']);
+    expect(() => judge({ key: 'x', issuer })).toThrow(expect.objectContaining({ code: 'trust.KEY_INVALID' }));
+    expect(() => judge({ key, issuer: '' })).toThrow(DrillproofError);
+    expect(() => judge({ key, isuer: 'x', issuer } as never)).toThrow(/trust.*isuer.*Did you mean issuer/);
+    expect(() => judge({ key } as never)).toThrow(/trust\.issuer/);
+  });
+
   test('may be judged twice', () => {
     const report = verify({ secondOpinion: { p256: portable.p256, readZip } });
-    expect([report.result, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
+    expect([report.verdict, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
   });
 });
 
@@ -227,9 +272,11 @@ describe('the report on an attestation alone', () => {
     expect(opinion({ secondOpinion }, unsound())).toBe('not_checked');
     expect(opinion({ secondOpinion, trust: makeTrust(makeSigner()) })).toBe('not_checked');
     expect(opinion({ secondOpinion, trust: makeTrust(signer, { issuer: 'eve' }) }, forged())).toBe('passed');
-    const without = verifyAttestation(attestation, { asOfMs: NOW, secondOpinion });
+    const without = verifyAttestation(canonicalBytes(attestation), { asOfMs: NOW, secondOpinion });
     expect(stateOf(without, 'second.crypto')).toBe('not_checked');
-    expect(stateOf(verifyAttestation(attestation, { asOfMs: NOW }), 'second.crypto')).toBeUndefined();
+    expect(
+      stateOf(verifyAttestation(canonicalBytes(attestation), { asOfMs: NOW }), 'second.crypto'),
+    ).toBeUndefined();
   });
 
   test('names both opinions where they differ', () => {

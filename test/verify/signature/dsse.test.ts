@@ -230,7 +230,7 @@ describe('envelopes put together from two valid ones', () => {
     expect(parseDsse(mixed).signatures.length).toBe(1);
     const report = await part(a.unsigned, mixed);
     expect(report.verdict).toBe('failed');
-    expect(alone(mixed).result).toBe('invalid');
+    expect(alone(mixed).verdict).toBe('invalid');
   });
 
   it('are refused whichever member is changed', () => {
@@ -244,7 +244,7 @@ describe('envelopes put together from two valid ones', () => {
       const changed = edited(a.dsse, (envelope: Json) => {
         change(envelope);
       });
-      expect(alone(changed).result).toBe('invalid');
+      expect(alone(changed).verdict).toBe('invalid');
     }
   });
 
@@ -278,7 +278,7 @@ describe('envelopes put together from two valid ones', () => {
         const copy = Buffer.from(bytes);
         copy[at]! ^= 1 << (at % 8);
         const report = alone(toUtf8(text.replace(value, copy.toString('base64'))));
-        expect([name, at, report.result]).toEqual([name, at, 'invalid']);
+        expect([name, at, report.verdict]).toEqual([name, at, 'invalid']);
       }
     }
   });
@@ -288,14 +288,14 @@ const limitOf = (documentBytes: number) => ({ limits: { ...DEFAULT_LIMITS, docum
 
 describe('an envelope by itself', () => {
   it('is valid for the manifest that it is about, and for no other', () => {
-    expect(alone(a.dsse)).toMatchObject({ result: 'valid', findings: [] });
-    expect(alone(a.dsse, { manifest: b.manifest }).result).toBe('invalid');
+    expect(alone(a.dsse)).toMatchObject({ verdict: 'valid', findings: [] });
+    expect(alone(a.dsse, { manifest: b.manifest }).verdict).toBe('invalid');
     expect(errorsOf(alone(a.dsse, { manifest: toUtf8('{}') }))).toContain('bundle.MANIFEST_INVALID');
   });
 
   it('is valid and bound to nothing without a manifest', () => {
     const report = alone(a.dsse, { manifest: undefined });
-    expect(report.result).toBe('valid');
+    expect(report.verdict).toBe('valid');
     expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
   });
 
@@ -307,10 +307,10 @@ describe('an envelope by itself', () => {
 
   it('has as many signers as different keys signed it', async () => {
     const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer, a.signer]));
-    expect(alone(dsse, { threshold: 2 }).result).toBe('valid');
+    expect(alone(dsse, { threshold: 2 }).verdict).toBe('valid');
     expect(errorsOf(alone(dsse, { threshold: 3 }))).toEqual(['dsse.THRESHOLD_MISSED']);
     const report = alone(dsse, { trust: makeTrust(a.signer) });
-    expect(report.result).toBe('valid');
+    expect(report.verdict).toBe('valid');
     expect(codesOf(report)).toEqual(['dsse.SIGNATURE_UNCOUNTED']);
   });
 
@@ -328,7 +328,7 @@ describe('an envelope by itself', () => {
     const dsse = dsseBytes(await attestDsse(a.statement, [a.signer, b.signer]));
     const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
     const trust = trustStore([...makeTrust(a.signer).keys, ...makeTrust(b.signer, limits).keys]);
-    expect(alone(dsse, { threshold: 2, trust })).toMatchObject({ result: 'valid', findings: [] });
+    expect(alone(dsse, { threshold: 2, trust })).toMatchObject({ verdict: 'valid', findings: [] });
   });
 
   it('is not by the key that it names when the sound signature is said to be by another', () => {
@@ -336,13 +336,13 @@ describe('an envelope by itself', () => {
     const [{ signature }] = signatures;
     const broken = { keyId: a.signer.keyId, signature: parseDsse(b.dsse).signatures[0].signature };
     const report = alone(dsseBytes({ ...rest, signatures: [broken, { keyId: b.signer.keyId, signature }] }));
-    expect([report.result, stateOf(report, 'attestation.signature')]).toEqual(['invalid', 'failed']);
+    expect([report.verdict, stateOf(report, 'attestation.signature')]).toEqual(['invalid', 'failed']);
   });
 
   it('is not read beyond the limit of documents', () => {
-    expect(alone(a.dsse, limitOf(a.dsse.length)).result).toBe('valid');
+    expect(alone(a.dsse, limitOf(a.dsse.length)).verdict).toBe('valid');
     const report = alone(a.dsse, limitOf(a.dsse.length - 1));
-    expect([report.result, stateOf(report, 'dsse.envelope')]).toEqual(['invalid', 'failed']);
+    expect([report.verdict, stateOf(report, 'dsse.envelope')]).toEqual(['invalid', 'failed']);
   });
 
   it.each([0, -1, 1.5, NaN])('is not judged with a threshold of %d', (threshold) => {

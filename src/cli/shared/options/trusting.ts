@@ -5,8 +5,8 @@ import { EXPORT_MANIFEST } from '../../../evidence/index.ts';
 import { readVerifyingKeys } from '../../../node/keys/key-set.ts';
 import {
   parseTrustStore,
+  SIGNER_PURPOSES,
   trustStore,
-  type Purpose,
   type TrustedKey,
   type TrustStore,
 } from '../../../trust/index.ts';
@@ -19,9 +19,6 @@ import type { KeySpec, TrustOptions } from './trust.ts';
 
 /** Bytes of a trust store, as `parseTrustStore` limits it. */
 export const MAX_STORE_BYTES = 16 * 1024 * 1024;
-
-/** What a key that is named on the command line speaks for: bundles and lists of bundles. */
-export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
 
 /**
  * The keys that count, from all stores and single keys together; `undefined` when none was named.

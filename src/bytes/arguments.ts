@@ -1,0 +1,95 @@
+import { didYouMean } from './text/near-miss.ts';
+
+/** What an argument has to be: the words of the error, the test, and the members that an object may have. */
+export type Kind = {
+  readonly what: string;
+  readonly accepts: (value: unknown) => boolean;
+  readonly members?: Members;
+  readonly optional?: boolean;
+};
+
+/** The kinds of arguments or members, by name. */
+export type Members = Readonly<Record<string, Kind>>;
+
+/** A kind for each member of a type, so that a forgotten one does not compile. */
+export type MembersOf<T> = { readonly [K in keyof T]-?: Kind };
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isPlain = (value: unknown): boolean =>
+  isObject(value) && !Array.isArray(value) && !ArrayBuffer.isView(value);
+
+export const BYTES: Kind = { what: 'a Uint8Array', accepts: (value) => value instanceof Uint8Array };
+export const TEXT: Kind = { what: 'a string', accepts: (value) => typeof value === 'string' };
+export const BYTES_OR_TEXT: Kind = {
+  what: 'a string or a Uint8Array',
+  accepts: (value) => TEXT.accepts(value) || BYTES.accepts(value),
+};
+export const FLAG: Kind = { what: 'true or false', accepts: (value) => typeof value === 'boolean' };
+export const FUNCTION: Kind = { what: 'a function', accepts: (value) => typeof value === 'function' };
+export const OBJECT: Kind = { what: 'an object', accepts: isPlain };
+export const SIGNAL: Kind = { what: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal };
+export const COUNT: Kind = {
+  what: 'a whole number of at least 1',
+  accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+};
+/** A limit, or a length of time: `Infinity` is none. */
+export const AMOUNT: Kind = {
+  what: 'a number of at least 0',
+  accepts: (value) => typeof value === 'number' && value >= 0,
+};
+export const TIME: Kind = {
+  what: 'a Date or a whole number of milliseconds since 1970',
+  accepts: (value) => Number.isSafeInteger(value instanceof Date ? value.getTime() : value),
+};
+
+export const optional = (kind: Kind): Kind => ({ ...kind, optional: true });
+
+export const oneOf = (values: readonly string[]): Kind => ({
+  what: `one of ${values.join(', ')}`,
+  accepts: (value) => typeof value === 'string' && values.includes(value),
+});
+
+export const listOf = (kind: Kind): Kind => ({
+  what: `an array, each item ${kind.what}`,
+  accepts: (value) => Array.isArray(value) && value.every(kind.accepts),
+});
+
+/** An object that has these methods, whatever else it has. */
+export const withMethods = (what: string, ...names: readonly string[]): Kind => ({
+  what: `${what} with ${names.map((name) => `${name}()`).join(' and ')}`,
+  accepts: (value) =>
+    isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function'),
+});
+
+/** An object that has no members but these. */
+export const optionsOf = (members: Members): Kind => ({ ...OBJECT, members });
+
+/**
+ * Checks the arguments of a public function.
+ * @throws TypeError that names the first argument, or member of one, that is not of its kind
+ */
+export function checkArguments(kinds: Members, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, kind] of Object.entries(kinds)) checkKind(name, values[name], kind);
+}
+
+function checkKind(path: string, value: unknown, kind: Kind): void {
+  if (value === undefined && kind.optional === true) return;
+  if (!kind.accepts(value)) throw new TypeError(`${path} is ${describe(value)}. Pass ${kind.what}.`);
+  if (kind.members === undefined || !isObject(value)) return;
+  const names = Object.keys(kind.members);
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(kind.members, name)) continue;
+    const advice = didYouMean(name, names) ?? `Pass only ${names.join(', ')}.`;
+    throw new TypeError(`${path} has the unknown member ${JSON.stringify(name)}. ${advice}`);
+  }
+  for (const name of names) checkKind(`${path}.${name}`, Reflect.get(value, name), kind.members[name]!);
+}
+
+/** A value in a few words, without calling anything of it. */
+function describe(value: unknown): string {
+  if (typeof value === 'string') return value.length > 40 ? 'another string' : JSON.stringify(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'symbol') return 'a symbol';
+  if (Array.isArray(value)) return 'an array';
+  return isObject(value) ? 'an object of another kind' : String(value);
+}
