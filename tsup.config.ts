@@ -2,7 +2,7 @@ import { defineConfig, type Options } from 'tsup';
 
 const common: Options = {
   format: 'esm',
-  target: 'node20',
+  target: 'node22',
   platform: 'neutral', // node: imports stay as written; nothing is polyfilled
   splitting: true,
   clean: false, // the build script empties dist once; two configurations share it

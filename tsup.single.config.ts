@@ -7,7 +7,7 @@ export default defineConfig({
   outDir: 'single',
   outExtension: () => ({ js: '.mjs' }),
   format: 'esm',
-  target: 'node20',
+  target: 'node22',
   platform: 'node',
   splitting: false,
   clean: true,

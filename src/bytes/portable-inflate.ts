@@ -10,7 +10,7 @@ const ENDED_EARLY = Uint8Array.of(0x03, 0x00, 0x00);
 
 /**
  * Inflate on web streams that refuses bytes after the end of the data. The Compression standard asks for it, and
- * Node.js 20 does not do it. Where an engine does not, a second decoder gets everything but the last byte: when that
+ * Node.js 22.13 does not do it. Where an engine does not, a second decoder gets everything but the last byte: when that
  * is a whole stream already, the last byte belongs to nothing.
  */
 export function portableInflate(create: MakeDecoder): (compressed: Bytes) => Bytes {

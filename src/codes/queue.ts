@@ -16,13 +16,6 @@ export const queueCodes = {
     action: 'Check the user, the password and the right to create a schema; see the cause named.',
     clause: 'docs/scale.md, A queue',
   },
-  'queue.ENGINE_UNSUPPORTED': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The engine of the queue does not run on this version of Node.js.',
-    action: 'Use Node.js 22.12 or newer, or split the work with --shard instead.',
-    clause: 'docs/scale.md, A queue',
-  },
   'queue.RUN_MISMATCH': {
     class: 'usage',
     severity: 'error',

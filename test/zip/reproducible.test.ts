@@ -19,7 +19,7 @@ beforeAll(async () => {
     entry: { sample: SAMPLE },
     outDir: folder,
     format: 'esm',
-    target: 'node20',
+    target: 'node22',
     config: false,
     silent: true,
     dts: false,
@@ -55,7 +55,7 @@ function nodes(): string[] {
     .map((path) => realpathSync(path));
   return [...new Set(real)].filter((path) => {
     const version = spawnSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout;
-    return Number(version.split('.')[0]) >= 20;
+    return Number(version.split('.')[0]) >= 22;
   });
 }
 

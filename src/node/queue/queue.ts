@@ -69,7 +69,7 @@ const dataSchema = z.record(z.string(), z.string());
 
 /**
  * Opens the queue of a run, which is made where it is not there yet.
- * @throws DrillproofError `io.PACKAGE_MISSING`, `queue.ENGINE_UNSUPPORTED`, `queue.UNREACHABLE`, `queue.REFUSED`
+ * @throws DrillproofError `io.PACKAGE_MISSING`, `queue.UNREACHABLE`, `queue.REFUSED`
  */
 export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
   const { lostAfterMs = 60_000, load } = options;

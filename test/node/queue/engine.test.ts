@@ -13,15 +13,8 @@ it('lets a package that is broken say so itself', async () => {
   await expect(loadEngine(() => Promise.reject(new SyntaxError('x')))).rejects.toThrow(SyntaxError);
 });
 
-it.each(['20.19.0', '22.11.9', '21.99.0'])(
-  'refuses Node.js %s before it looks for the package',
-  async (version) => {
-    await expect(loadEngine(absent, version)).rejects.toMatchObject({ code: 'queue.ENGINE_UNSUPPORTED' });
-  },
-);
-
-it.each(['22.12.0', '24.0.0', '23.1.0'])('takes Node.js %s', async (version) => {
-  expect((await loadEngine(undefined, version)).PgBoss).toBeTypeOf('function');
+it('loads pg-boss where it is installed', async () => {
+  expect((await loadEngine()).PgBoss).toBeTypeOf('function');
 });
 
 it.each([

@@ -8,18 +8,8 @@ import { sqlReads, sqlTransaction, transactedJobs, type Store } from '../store.t
 
 type Sqlite = typeof import('node:sqlite');
 
-// Node 20 has no node:sqlite, and the rest of the server must load there: so only opening a store needs it.
-export async function loadSqlite(): Promise<Sqlite> {
-  try {
-    return await import('node:sqlite');
-  } catch (cause) {
-    throw new DrillproofError(
-      'server.CONFIG_INVALID',
-      `the embedded store needs Node 22.13 or newer; this is ${process.version}`,
-      { cause },
-    );
-  }
-}
+// Node.js 22 prints a warning when it loads node:sqlite, so only opening a store does.
+export const loadSqlite = (): Promise<Sqlite> => import('node:sqlite');
 
 // Another process on the same file, such as `drillproof admin`, is waited for this long.
 const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000;';
@@ -83,7 +73,7 @@ async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]
 /**
  * Opens the embedded store in a file, making it when absent and bringing its schema up to date. WAL, every commit
  * synced to disk. Several processes may open the same file on one machine.
- * @throws DrillproofError `server.CONFIG_INVALID` on a Node without node:sqlite, for a file that is no store, is
+ * @throws DrillproofError `server.CONFIG_INVALID` for a file that is no store, is
  *   damaged, or has a newer schema; `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
  */
 export async function openSqliteStore(
