@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/utf8.ts';
 import { DrillproofError } from '../errors.ts';
+import { writeDurably, writeNewFile } from '../node/durable-file.ts';
 import { errnoOf, ioError } from '../node/fs-errors.ts';
 
 // What a data folder and a place of blobs say of themselves, so that another version of the program refuses them.
@@ -40,22 +40,8 @@ export function assertMarker(bytes: Uint8Array, where: string): void {
   throw new DrillproofError('server.CONFIG_INVALID', `${where} ${why}`);
 }
 
-async function writeMarker(folder: string): Promise<void> {
-  const temporary = join(folder, `.${randomUUID()}`);
-  try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(markerBytes());
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, join(folder, MARKER_NAME));
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell
-    throw error;
-  }
-}
+const writeMarker = (folder: string): Promise<void> =>
+  writeDurably(join(folder, MARKER_NAME), (temporary) => writeNewFile(temporary, [markerBytes()], 0o600));
 
 /**
  * Makes a folder for data when it is absent, for its owner only, and marks it; one that is there must be of this

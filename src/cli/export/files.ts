@@ -6,7 +6,8 @@ import { digester } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { PackedExport } from '../../evidence/index.ts';
 import { zipExport } from '../../node/evidence/yazl-export.ts';
-import { writeOutputFile, writeOutputFolder, writeSynced } from '../shared/output/output-file.ts';
+import { writeNewFile } from '../../node/durable-file.ts';
+import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
 import { fileBytes } from '../pack/walk.ts';
 
 /** A file of an export to be written: its place in the tree, and its bytes, which are read once. */
@@ -55,7 +56,7 @@ export async function writeExportFolder(folder: string, files: readonly ExportFi
   await writeOutputFolder(folder, async (inside) => {
     for (const { path, open } of files) {
       await mkdir(dirname(join(inside, path)), { recursive: true });
-      await writeSynced(join(inside, path), open());
+      await writeNewFile(join(inside, path), open());
     }
   });
 }

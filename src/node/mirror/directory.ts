@@ -1,30 +1,15 @@
-import { ftruncateSync, closeSync } from 'node:fs';
 import { readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../../bytes/hash.ts';
 import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
+import { flushFolder, renameDurably, writeNewFile } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 import { takeLock, type LockWait } from './lock.ts';
 import { openPartial } from './partial.ts';
 import type { PartStore } from './part-store.ts';
-import {
-  PRIVATE,
-  attempt,
-  makeFolder,
-  makeFolders,
-  makeRoot,
-  openForWriting,
-  placeIn,
-  publish,
-  readPieces,
-  remove,
-  sizeIn,
-  syncDescriptor,
-  syncFolder,
-  writeAll,
-} from './tree.ts';
+import { PRIVATE, makeFolder, makeFolders, makeRoot, placeIn, readPieces, remove, sizeIn } from './tree.ts';
 
 const CLAIM = 'claim.json';
 
@@ -106,7 +91,7 @@ function directoryTarget(
   // Of files that were here: the run that named them may have died before their names were durable.
   const unsynced = new Set<string>();
   const syncFound = async (): Promise<void> => {
-    for (const folder of unsynced) await syncFolder(folder);
+    for (const folder of unsynced) await flushFolder(folder);
     unsynced.clear();
   };
   const view = directoryView(root, own);
@@ -115,8 +100,9 @@ function directoryTarget(
     const draft = `${temporary(file)}.draft`;
     await makeFolders(root, draft, known);
     await makeFolders(root, file, known);
-    await writeDurably(draft, bytes);
-    await publish(draft, file);
+    await remove(draft); // of a run that died
+    await writeDraft(draft, bytes);
+    await renameDurably(draft, file);
   };
   const sharedBy = (shared: PartStore) => ({
     async adopt(path: string, expected: Expected) {
@@ -125,7 +111,7 @@ function directoryTarget(
       await makeFolders(root, copy, known);
       if (!(await shared.take(expected, copy))) return false;
       await makeFolders(root, file, known);
-      await publish(copy, file);
+      await renameDurably(copy, file);
       // Two names of one file stay two when one is renamed to the other.
       await remove(copy);
       return true;
@@ -173,15 +159,10 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
   }
 }
 
-async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
-  const { fd } = openForWriting(file);
+async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
   try {
-    attempt(file, 'write', () => {
-      ftruncateSync(fd, 0);
-      writeAll(fd, bytes, 0);
-    });
-    await syncDescriptor(fd, file);
-  } finally {
-    closeSync(fd);
+    await writeNewFile(draft, [bytes], 0o644);
+  } catch (cause) {
+    throw ioError(cause, draft, 'write');
   }
 }

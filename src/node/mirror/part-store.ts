@@ -7,6 +7,7 @@ import { digestOf, digestStream } from '../../bytes/hash.ts';
 import { toUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Expected } from '../../mirror/index.ts';
+import { renameDurably } from '../durable-file.ts';
 import { ioError } from '../fs-errors.ts';
 import { linkFile, type LinkMode } from './link-file.ts';
 import {
@@ -14,7 +15,6 @@ import {
   makeFolders,
   makeRoot,
   openForWriting,
-  publish,
   readPieces,
   remove,
   sizeIn,
@@ -87,7 +87,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
     if (!(await isProven(draft, expected))) return;
     await sync(draft);
     await makeFolders(root, placeOf(expected), known);
-    await publish(draft, placeOf(expected));
+    await renameDurably(draft, placeOf(expected));
     damaged.delete(expected.digest);
   };
 

@@ -1,16 +1,9 @@
 import { closeSync, ftruncateSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { PartialFile } from '../../mirror/index.ts';
+import { renameDurably } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import {
-  attempt,
-  openForWriting,
-  publish,
-  readDescriptor,
-  remove,
-  syncDescriptor,
-  writeAll,
-} from './tree.ts';
+import { attempt, openForWriting, readDescriptor, remove, syncDescriptor, writeAll } from './tree.ts';
 
 const MAX_ETAG = 1024;
 
@@ -69,7 +62,7 @@ export async function openPartial(
       await orSpoil(() => syncDescriptor(fd, data));
       shut();
       await makeRoom();
-      await publish(data, file);
+      await renameDurably(data, file);
       await remove(note);
     },
     async close() {

@@ -1,10 +1,11 @@
 import { closeSync, constants, fstatSync, fsync, openSync, readSync, writeSync } from 'node:fs';
-import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { portablePathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
+import { flushFolder } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 
 /** What a mirror keeps for itself beside its files while it is not complete; in a folder on the same disk, so that a rename is one step. */
@@ -47,7 +48,7 @@ export async function makeFolder(folder: string): Promise<void> {
     if (errnoOf(cause) !== 'EEXIST') throw ioError(cause, folder, 'write');
   }
   await kindOf(folder, 'folder');
-  await syncFolder(dirname(folder));
+  await flushFolder(dirname(folder));
 }
 
 /**
@@ -62,7 +63,7 @@ export async function makeRoot(folder: string): Promise<string> {
     if (first === undefined) return root;
     const above = dirname(await realpath(first));
     for (let at = dirname(root); at.length >= above.length; at = dirname(at)) {
-      await syncFolder(at);
+      await flushFolder(at);
       if (at === dirname(at)) break;
     }
     return root;
@@ -140,37 +141,12 @@ export async function syncDescriptor(fd: number, file: string): Promise<void> {
   });
 }
 
-/** Gives a durable file its final name, durably. */
-export async function publish(temporary: string, file: string): Promise<void> {
-  try {
-    await rename(temporary, file);
-  } catch (cause) {
-    throw ioError(cause, file, 'write');
-  }
-  await syncFolder(dirname(file));
-}
-
 /** Removes a file, or with `recursive` a folder, that may be absent. */
 export async function remove(path: string, recursive = false): Promise<void> {
   try {
     await rm(path, { recursive, force: true });
   } catch (cause) {
     throw ioError(cause, path, 'write');
-  }
-}
-
-/** Makes the names in a folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return; // a folder cannot be opened there
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (cause) {
-    throw ioError(cause, folder, 'write');
   }
 }
 

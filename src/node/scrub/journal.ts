@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ScrubJournal } from '../../scrub/index.ts';
+import { writeDurably, writeNewFile } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { publish } from '../mirror/tree.ts';
 
 /** Larger than the lines of ten times as many files as an export may have. */
 export const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
@@ -14,20 +13,6 @@ export const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
  */
 export function folderJournal(folder: string, name: string): ScrubJournal {
   const file = join(resolve(folder), `${name}.jsonl`);
-  const write = async (path: string, flags: string, bytes: Uint8Array): Promise<void> => {
-    try {
-      await mkdir(dirname(file), { recursive: true });
-      const handle = await open(path, flags, 0o644);
-      try {
-        await handle.writeFile(bytes);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-    } catch (cause) {
-      throw ioError(cause, path, 'write');
-    }
-  };
   return {
     async read() {
       try {
@@ -39,16 +24,24 @@ export function folderJournal(folder: string, name: string): ScrubJournal {
       }
     },
     async append(lines) {
-      await write(file, 'a', lines);
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        const handle = await open(file, 'a', 0o644);
+        try {
+          await handle.writeFile(lines);
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+      } catch (cause) {
+        throw ioError(cause, file, 'write');
+      }
     },
     async replace(content) {
-      const draft = `${file}.${randomBytes(6).toString('hex')}.draft`;
-      try {
-        await write(draft, 'wx', content);
-        await publish(draft, file);
-      } finally {
-        await rm(draft, { force: true });
-      }
+      await writeDurably(file, async (temporary) => {
+        await mkdir(dirname(file), { recursive: true });
+        await writeNewFile(temporary, [content], 0o644);
+      });
     },
   };
 }

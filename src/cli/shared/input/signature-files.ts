@@ -3,7 +3,8 @@ import type { Attestation, ExportAttestation } from '../../../contract/index.ts'
 import { DrillproofError } from '../../../errors.ts';
 import { signatureBytes, statementBytes } from '../../../evidence/index.ts';
 import { publicKeyPem, type TrustStore } from '../../../trust/index.ts';
-import { writeOutputFolder, writeSynced } from '../output/output-file.ts';
+import { writeNewFile } from '../../../node/durable-file.ts';
+import { writeOutputFolder } from '../output/output-file.ts';
 
 /** A signature as files that any tool can check. */
 export type SignatureFiles = {
@@ -32,9 +33,10 @@ export async function writeSignatureFiles(
     throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no key ${keyId} of issuer ${issuer}`);
   }
   await writeOutputFolder(folder, async (inside) => {
-    await writeSynced(join(inside, 'statement.json'), [statementBytes(statement)]);
-    await writeSynced(join(inside, 'signature.der'), [signatureBytes(attestation)]);
-    if (key !== undefined) await writeSynced(join(inside, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
+    await writeNewFile(join(inside, 'statement.json'), [statementBytes(statement)]);
+    await writeNewFile(join(inside, 'signature.der'), [signatureBytes(attestation)]);
+    if (key !== undefined)
+      await writeNewFile(join(inside, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
   });
   const [statementPath, signaturePath, keyPath] = ['statement.json', 'signature.der', 'key.pem'].map((name) =>
     join(folder, name),

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { lstat, open, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { digestStream } from '../../../bytes/hash.ts';
 import { DrillproofError } from '../../../errors.ts';
+import { writeDurably } from '../../../node/durable-file.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { guarded } from './driver.ts';
 import { loadSqlite } from './sqlite.ts';
@@ -25,11 +25,11 @@ async function refuseExisting(path: string): Promise<void> {
   throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
 }
 
-/** Opens a path, lets `work` at it, and makes what is there survive a power cut. */
-async function synced(path: string, flags: string, work = async (): Promise<void> => {}): Promise<void> {
-  const handle = await open(path, flags, 0o600);
+/** Makes the file first, because SQLite would give it the rights of any file, and flushes it. */
+async function copyInto(path: string, to: string): Promise<void> {
+  const handle = await open(to, 'wx+', 0o600);
   try {
-    await work();
+    await copy(path, to);
     await handle.sync();
   } finally {
     await handle.close();
@@ -64,18 +64,15 @@ async function copy(path: string, to: string): Promise<void> {
  */
 export async function backupSqlite(path: string, out: string): Promise<BlobRef> {
   const target = resolve(out);
-  const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
   await requireStore(path);
   await refuseExisting(target);
   try {
-    // Made first, because SQLite would give it the rights of any file.
-    await synced(temporary, 'wx+', () => copy(path, temporary));
-    await refuseExisting(target);
-    await rename(temporary, target);
-    await synced(dirname(target), 'r');
+    await writeDurably(target, async (temporary) => {
+      await copyInto(path, temporary);
+      await refuseExisting(target);
+    });
     return await digestStream(createReadStream(target));
   } catch (cause) {
-    await rm(temporary, { force: true });
     throw ioError(cause, out, 'write');
   }
 }

@@ -1,14 +1,11 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  writeOutputFile,
-  writeOutputFolder,
-  writeSynced,
-} from '../../../../src/cli/shared/output/output-file.ts';
+import { writeOutputFile, writeOutputFolder } from '../../../../src/cli/shared/output/output-file.ts';
+import { writeNewFile } from '../../../../src/node/durable-file.ts';
 import { scratch } from '../../make.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
-const fill = (inside: string) => writeSynced(`${inside}/a`, [bytes('a')]);
+const fill = (inside: string) => writeNewFile(`${inside}/a`, [bytes('a')]);
 async function* failing(): AsyncGenerator<Uint8Array> {
   yield bytes('half');
   throw new RangeError('the source broke');
@@ -78,10 +75,10 @@ describe('an output folder', () => {
     await using dir = await scratch();
     await writeOutputFolder(dir.path('out'), async (inside) => {
       expect(await readdir(dir.root)).not.toContain('out');
-      await writeSynced(`${inside}/a`, [bytes('a')]);
+      await writeNewFile(`${inside}/a`, [bytes('a')]);
     });
     expect(await readdir(dir.path('out'))).toEqual(['a']);
-    const broken = writeOutputFolder(dir.path('other'), (inside) => writeSynced(`${inside}/a`, failing()));
+    const broken = writeOutputFolder(dir.path('other'), (inside) => writeNewFile(`${inside}/a`, failing()));
     await expect(broken).rejects.toThrow(RangeError);
     expect(await readdir(dir.root)).toEqual(['out']);
   });

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errnoOf, ioError } from './fs-errors.ts';
+
+export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/**
+ * Makes a file or folder so that its name never refers to half of it, not even after a power failure: `make` writes it
+ * under a temporary name next to it and flushes it, then it is renamed and the folder is flushed. What was there before
+ * is replaced; when anything fails, it stays.
+ * @throws DrillproofError `io.EXISTS` for a folder that is not empty, `io.NOT_FOUND`, `io.READ_ONLY`, `io.DISK_FULL`,
+ *   `io.WRITE_FAILED`; what `make` throws passes unchanged unless it is an error of the system
+ */
+export async function writeDurably(path: string, make: (temporary: string) => Promise<void>): Promise<void> {
+  const name = `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`;
+  const temporary = join(dirname(path), name);
+  try {
+    await make(temporary);
+    await renameDurably(temporary, path);
+  } catch (cause) {
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined); // the first failure is reported
+    throw isSystemError(cause) ? ioError(cause, path, 'write') : cause;
+  }
+}
+
+const isSystemError = (cause: unknown): boolean =>
+  cause instanceof Error && 'syscall' in cause && errnoOf(cause)?.startsWith('E') === true;
+
+/** Writes and flushes a file under a name that must be free. Throws the errors of the system as they are. */
+export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
+  const file = await open(path, 'wx', mode);
+  try {
+    for await (const chunk of chunks) await writeChunk(file, chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+// FileHandle.write may write less than it was given.
+async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
+}
+
+/**
+ * Gives a flushed file its final name, durably.
+ * @throws DrillproofError `io.EXISTS`, `io.NOT_FOUND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`
+ */
+export async function renameDurably(temporary: string, file: string): Promise<void> {
+  try {
+    await rename(temporary, file);
+  } catch (cause) {
+    throw ioError(cause, file, 'write');
+  }
+  await flushFolder(dirname(file));
+}
+
+/** Makes the names in a folder durable. @throws DrillproofError as `renameDurably` */
+export async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return; // a folder cannot be opened there
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw ioError(cause, folder, 'write');
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { writeDurably, writeNewFile } from '../../src/node/durable-file.ts';
+
+/** What was asked of the system, in order. */
+const calls: string[] = [];
+vi.mock('node:fs/promises', async (original) => {
+  const fs = await original<typeof import('node:fs/promises')>();
+  return {
+    ...fs,
+    open: async (...args: Parameters<typeof openFile>) => {
+      const handle = await fs.open(...args);
+      const name = basename(String(args[0])).replace(/[0-9a-f]{12}/, 'X');
+      const sync = handle.sync.bind(handle);
+      handle.sync = async () => {
+        calls.push(`flush ${name}`);
+        await sync();
+      };
+      return handle;
+    },
+    rename: async (from: string, to: string) => {
+      calls.push(`rename to ${basename(to)}`);
+      await fs.rename(from, to);
+    },
+  };
+});
+
+let root: string;
+let file: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'durable-'));
+  file = join(root, 'file');
+  calls.length = 0;
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const write = (text: string, mode?: number): Promise<void> =>
+  writeDurably(file, (temporary) => writeNewFile(temporary, [Buffer.from(text)], mode));
+
+describe('a durable file', () => {
+  it('is flushed before it is renamed, and its folder afterwards', async () => {
+    await write('new');
+    expect(calls).toEqual(['flush .file.X.part', 'rename to file', `flush ${basename(root)}`]);
+    expect(readFileSync(file, 'utf8')).toBe('new');
+  });
+
+  it('replaces the bytes and keeps nothing else in the folder', async () => {
+    writeFileSync(file, 'old');
+    await write('new', 0o600);
+    expect(readFileSync(file, 'utf8')).toBe('new');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(root)).toEqual(['file']);
+  });
+
+  it('leaves the old bytes and no temporary file when its source fails', async () => {
+    writeFileSync(file, 'old');
+    const failing = function* (): Generator<Uint8Array> {
+      yield Buffer.from('half');
+      throw new RangeError('made for a test');
+    };
+    await expect(writeDurably(file, (temporary) => writeNewFile(temporary, failing()))).rejects.toThrow(
+      RangeError,
+    );
+    expect(readFileSync(file, 'utf8')).toBe('old');
+    expect(readdirSync(root)).toEqual(['file']);
+  });
+
+  it('fails with a code that names its final path when the system refuses the write', async () => {
+    mkdirSync(join(file, 'inside'), { recursive: true });
+    await expect(write('new')).rejects.toMatchObject({ code: 'io.KIND', path: file });
+    file = join(root, 'absent', 'file');
+    await expect(write('new')).rejects.toMatchObject({ code: 'io.NOT_FOUND', path: file });
+    expect(readdirSync(root)).toEqual(['file']);
+  });
+
+  it('with a name of 255 bytes is written', async () => {
+    file = join(root, 'n'.repeat(255));
+    await write('new');
+    expect(readFileSync(file, 'utf8')).toBe('new');
+  });
+});
