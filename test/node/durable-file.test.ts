@@ -40,6 +40,11 @@ afterEach(() => rmSync(root, { recursive: true }));
 const write = (text: string, mode?: number): Promise<void> =>
   writeDurably(file, (temporary) => writeNewFile(temporary, [Buffer.from(text)], mode));
 
+function* failing(): Generator<Uint8Array> {
+  yield Buffer.from('half');
+  throw new RangeError('made for a test');
+}
+
 describe('a durable file', () => {
   it('is flushed before it is renamed, and its folder afterwards', async () => {
     await write('new');
@@ -57,10 +62,6 @@ describe('a durable file', () => {
 
   it('leaves the old bytes and no temporary file when its source fails', async () => {
     writeFileSync(file, 'old');
-    const failing = function* (): Generator<Uint8Array> {
-      yield Buffer.from('half');
-      throw new RangeError('made for a test');
-    };
     await expect(writeDurably(file, (temporary) => writeNewFile(temporary, failing()))).rejects.toThrow(
       RangeError,
     );
