@@ -200,8 +200,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'mirror-event',
     version: 1,
     title: 'Event of a mirror',
-    description:
-      'One line of what "drillproof mirror --format json" writes to standard error, or "--events FILE" to a file, while it runs.',
+    description: 'One line of what "drillproof mirror --format json" writes to standard error while it runs.',
     schema: mirrorEventSchema,
   },
   {

@@ -84,7 +84,6 @@ export function define(command: Command, cli: Cli): void {
       'manifest of the export, where the control plane does not serve it; - for standard input',
     )
     .option('--without-local-reports', 'leave local reports out')
-    .option('--events <file>', 'append an event to a file or pipe, as JSON on a line, for whatever happens')
     .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
@@ -183,7 +182,7 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
   const stop = new AbortController();
   const signal = AbortSignal.any([cli.signal, stop.signal]);
   const setting = await settingOf({ ...cli, signal }, client, options);
-  const watch: MirrorWatch = { events: await openEvents(cli, options.events), totals: new MirrorTally() };
+  const watch: MirrorWatch = { events: openEvents(cli), totals: new MirrorTally() };
   watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
     const { exportRef } = origin;
@@ -205,15 +204,15 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
   });
 }
 
-/** However the work ends, its last event says so; a failure of the work is told before one of the events. */
+/** Writes how the run ended as its last event. */
 async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    await events.close(totals, error).catch(() => undefined);
+    events.close(totals, error);
     throw error;
   }
-  await events.close(totals);
+  events.close(totals);
 }
 
 async function checkOne(

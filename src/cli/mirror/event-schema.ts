@@ -7,10 +7,6 @@ const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atM
 const path = z.string().describe('of the file in the export');
 const fault = { code: codeSchema, message: z.string() };
 const action = z.string().describe('what to do');
-const rate = {
-  bytesPerSecond: z.number().min(0).exactOptional().describe('over the last ten seconds or so'),
-  leftMs: ms.exactOptional().describe('time left; absent while nobody can say'),
-};
 const figures = {
   files: count,
   fetched: count.describe('files'),
@@ -48,8 +44,8 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   ofExport('planned', { files: count, bytes: count, missingFiles: count, missingBytes: count }),
   ofExport('part-started', { path, bytes: count }),
   ofExport('resumed', { path, received: count, bytes: count }),
-  ofExport('bytes', { path, received: count, bytes: count, ...rate }),
-  ofExport('progress', { done: count, of: count, bytes: count, totalBytes: count, ...rate }),
+  ofExport('bytes', { path, received: count, bytes: count }),
+  ofExport('progress', { done: count, of: count, bytes: count, totalBytes: count }),
   ofExport('part-done', { path, bytes: count, state: z.enum(['fetched', 'resumed', 'linked', 'kept']) }),
   event('retry', {
     evidenceExportId: z.string().exactOptional().describe('absent for the list of exports'),

@@ -2,13 +2,11 @@ import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorEvent, OnProgress } from '../../mirror/index.ts';
 import type { Cli } from '../cli.ts';
-import { eventsInFile, eventsOnStderr, type EventSink } from './event-sink.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { failureOf } from '../shared/output/failure.ts';
 import type { MirrorEventBody } from './event-schema.ts';
 import { MirrorTally } from './tally.ts';
-import { Meter, type Figures } from '../shared/progress/meter.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { printableJson } from '../../report/printable.ts';
 
 /** What a mirror tells programs. */
 export type MirrorEvents = {
@@ -18,30 +16,17 @@ export type MirrorEvents = {
   /** Before a page of the list of exports is asked for again. */
   readonly listRetry: (error: unknown, delayMs: number) => void;
   readonly exportEnded: (evidenceExportId: string, tally: MirrorTally, error?: unknown) => void;
-  readonly close: (totals: MirrorTally, error?: unknown) => Promise<void>;
+  readonly close: (totals: MirrorTally, error?: unknown) => void;
 };
 
 /** What comes with every chunk is told of each file, and of each export, once in so much time. */
 const EVERY_MS = 1_000;
 
-/**
- * Where the events go: to the file that is named, else with `--format json` to standard error in place of what people
- * would see there, else nowhere.
- * @throws DrillproofError `usage.INVALID`, and what `eventsInFile` throws
- */
-export async function openEvents(cli: Cli, file: string | undefined): Promise<MirrorEvents> {
-  const sink = await sinkOf(cli, file);
-  return sink === undefined ? NONE : toSink(cli, sink);
-}
-
-async function sinkOf(cli: Cli, file: string | undefined): Promise<EventSink | undefined> {
-  if (file === '-')
-    throw usageError(
-      '--events names a file; standard output is for the product',
-      'Name a file or a pipe, such as /dev/fd/3; with --format json the events are on standard error.',
-    );
-  if (file !== undefined) return eventsInFile(file);
-  return cli.format === 'json' && !cli.quiet ? eventsOnStderr(cli) : undefined;
+/** With `--format json` events go to standard error in place of the text for people, otherwise nowhere. */
+export function openEvents(cli: Cli): MirrorEvents {
+  if (cli.format !== 'json' || cli.quiet) return NONE;
+  cli.eventsOnStderr = true;
+  return writeEvents(cli);
 }
 
 const NONE: MirrorEvents = {
@@ -49,21 +34,21 @@ const NONE: MirrorEvents = {
   follow: (_evidenceExportId, next) => next,
   listRetry() {},
   exportEnded() {},
-  close: () => Promise.resolve(),
+  close() {},
 };
 
-function toSink(cli: Cli, sink: EventSink): MirrorEvents {
+function writeEvents(cli: Cli): MirrorEvents {
   const startedAtMs = cli.now();
   const startedExports = new Map<string, number>();
   const durationMs = (sinceMs: number): number => Math.max(0, cli.now() - sinceMs);
   const tell = (body: MirrorEventBody): void =>
-    sink.write({ schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body });
+    void cli.stderr.write(eventLine({ schemaVersion: 1, kind: 'mirror.event', atMs: cli.now(), ...body }));
   return {
     tell,
     follow(evidenceExportId, next) {
       startedExports.set(evidenceExportId, cli.now());
       tell({ type: 'export-started', evidenceExportId });
-      const teller = new ExportTeller(evidenceExportId, tell, cli.now());
+      const teller = new ExportTeller(evidenceExportId, tell);
       return (event) => {
         next(event);
         teller.take(event, cli.now());
@@ -79,7 +64,7 @@ function toSink(cli: Cli, sink: EventSink): MirrorEvents {
       if (error === undefined) tell({ type: 'export-done', ...figures });
       else tell({ type: 'export-failed', ...faultOf(cli, error), ...figures });
     },
-    async close(totals, error) {
+    close(totals, error) {
       const { exitCode, ...fault } =
         error === undefined ? { exitCode: exitOf(cli.exitCode) } : endOf(cli, error);
       tell({
@@ -89,10 +74,11 @@ function toSink(cli: Cli, sink: EventSink): MirrorEvents {
         ...figuresOf(totals),
         durationMs: durationMs(startedAtMs),
       });
-      await sink.close();
     },
   };
 }
+
+const eventLine = (event: object): string => `${printableJson(JSON.stringify(event))}\n`;
 
 function endOf(cli: Cli, error: unknown) {
   const { exit, code, message, action } = failureOf(error, cli.signal.aborted);
@@ -111,29 +97,23 @@ function figuresOf({ files, states, failed, provenBytes: bytes, moved, retries }
   return { files, ...states, failed, bytes, transferredBytes: moved, retries };
 }
 
-/** Tells the events of one export, with rates, and not more often than a reader needs. */
+/** Writes the events of one export, `bytes` not more often than a reader needs. */
 class ExportTeller {
   private readonly evidenceExportId: string;
   private readonly tell: (body: MirrorEventBody) => void;
   private readonly tally = new MirrorTally();
-  private readonly meter: Meter;
   private readonly toldAtMs = new Map<string, number>();
 
-  constructor(evidenceExportId: string, tell: (body: MirrorEventBody) => void, nowMs: number) {
+  constructor(evidenceExportId: string, tell: (body: MirrorEventBody) => void) {
     this.evidenceExportId = evidenceExportId;
     this.tell = tell;
-    this.meter = new Meter('', '', nowMs);
   }
 
   take(event: MirrorEvent, nowMs: number): void {
     this.tally.take(event, nowMs);
-    this.meter.whole(this.tally.whole, nowMs);
-    if ('path' in event) this.meter.part(event.path, this.tally.part(event.path), nowMs);
     if (event.type === 'part-done' || event.type === 'failed') this.toldAtMs.delete(event.path);
-    if (event.type !== 'bytes') this.tell(this.bodyOf(event));
-    else if (this.isDue(event.path, nowMs))
-      this.tell({ ...this.bodyOf(event), ...this.rateOf(event.path, nowMs) });
-    if (event.type === 'bytes' && this.isDue('', nowMs)) this.tellProgress(nowMs);
+    if (event.type !== 'bytes' || this.isDue(event.path, nowMs)) this.tell(this.bodyOf(event));
+    if (event.type === 'bytes' && this.isDue('', nowMs)) this.tellProgress();
   }
 
   private isDue(name: string, nowMs: number): boolean {
@@ -152,24 +132,10 @@ class ExportTeller {
     return { type, evidenceExportId, path, delayMs: Math.round(delayMs), ...reasonOf(error) };
   }
 
-  private tellProgress(nowMs: number): void {
+  private tellProgress(): void {
     const { done, files: of, bytes, totalBytes } = this.tally;
-    const { whole } = this.meter.picture(nowMs);
-    const { evidenceExportId } = this;
-    this.tell({ type: 'progress', evidenceExportId, done, of, bytes, totalBytes, ...speedOf(whole) });
+    this.tell({ type: 'progress', evidenceExportId: this.evidenceExportId, done, of, bytes, totalBytes });
   }
-
-  private rateOf(path: string, nowMs: number) {
-    const part = this.meter.picture(nowMs).parts.find(({ name }) => name === path);
-    return part === undefined ? {} : speedOf(part);
-  }
-}
-
-function speedOf({ bytesPerSecond, leftMs }: Figures) {
-  return {
-    ...(bytesPerSecond !== undefined && { bytesPerSecond: Math.round(bytesPerSecond) }),
-    ...(leftMs !== undefined && { leftMs: Math.round(leftMs) }),
-  };
 }
 
 const reasonOf = (error: unknown) =>

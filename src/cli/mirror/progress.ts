@@ -15,28 +15,25 @@ export function followMirror(progress: Progress, tally: MirrorTally, now: () => 
     note(event);
     if (event.type === 'planned') progress.phase('mirrored');
     else if (!('path' in event) || event.type === 'looked') return;
-    if ('path' in event) progress.part(event.path, tally.part(event.path));
     progress.update(tally.whole);
   };
 }
 
 /** Shows how far the look at what is here is. */
 export function followLook(progress: Progress): OnProgress {
-  let state = { done: 0, of: 0, bytes: 0, totalBytes: 0, moved: 0 };
+  let state = { done: 0, of: 0, bytes: 0, totalBytes: 0 };
   return (event) => {
     if (event.type === 'listed') {
       progress.phase('checked');
-      state = { done: 0, of: event.files, bytes: 0, totalBytes: event.bytes, moved: 0 };
+      state = { done: 0, of: event.files, bytes: 0, totalBytes: event.bytes };
     }
     if (event.type !== 'looked') return;
-    const { done, bytes, moved } = state;
-    const read = event.found === 'missing' ? 0 : event.bytes;
-    state = { ...state, done: done + 1, bytes: bytes + event.bytes, moved: moved + read };
+    state = { ...state, done: state.done + 1, bytes: state.bytes + event.bytes };
     progress.update(state);
   };
 }
 
-/** Shows many mirrors at once: each of them as a part, and all of them as the whole. */
+/** Shows the progress of many mirrors at once. */
 export class ManyMirrors {
   private readonly progress: Progress;
   private readonly of: number;
@@ -56,34 +53,26 @@ export class ManyMirrors {
   begin(evidenceExportId: string, tally: MirrorTally): OnProgress {
     this.running.set(evidenceExportId, tally);
     this.show();
-    this.progress.part(evidenceExportId, { bytes: 0 });
     const note = noteTeller(this.progress, `${evidenceExportId}: `);
     return (event) => {
       tally.take(event, this.now());
       note(event);
-      if (event.type === 'looked') return;
-      const { bytes, totalBytes, moved, lost } = tally;
-      this.progress.part(evidenceExportId, { bytes, moved, lost, ...(tally.files > 0 && { totalBytes }) });
-      this.show();
+      if (event.type !== 'looked') this.show();
     };
   }
 
   end(evidenceExportId: string): void {
     const tally = this.running.get(evidenceExportId);
     this.running.delete(evidenceExportId);
-    this.progress.part(evidenceExportId, undefined);
     this.done++;
     if (tally !== undefined) this.totals.add(tally);
     this.show();
   }
 
   private show(): void {
-    let { bytes, moved } = this.totals;
-    for (const tally of this.running.values()) {
-      bytes += tally.bytes;
-      moved += tally.moved;
-    }
-    this.progress.update({ done: this.done, of: this.of, bytes, moved });
+    let { bytes } = this.totals;
+    for (const tally of this.running.values()) bytes += tally.bytes;
+    this.progress.update({ done: this.done, of: this.of, bytes });
   }
 }
 

@@ -34,7 +34,6 @@ export type MirrorCommandOptions = Partial<RemoteOptions> &
     readonly expectManifest?: Digest;
     readonly manifest?: string;
     readonly withoutLocalReports?: boolean;
-    readonly events?: string;
     readonly shard?: Shard;
   };
 

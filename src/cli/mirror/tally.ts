@@ -1,29 +1,27 @@
 import type { FileState, MirrorEvent } from '../../mirror/index.ts';
-import type { Part, Whole } from '../shared/progress/meter.ts';
+import type { Whole } from '../shared/output/progress.ts';
 
-/** What one mirror did so far, counted from its events. Its memory holds what is under way only. */
+/** Counts what one mirror did so far, from its events. It stores only the files under way. */
 export class MirrorTally {
   files = 0;
   totalBytes = 0;
-  /** Files and bytes that are here and proven, or on their way. */
+  /** Files and bytes that are verified in the mirror, or under way. */
   done = 0;
   bytes = 0;
-  /** Bytes that came over the network, those too that were of no use. */
+  /** Bytes received over the network, including bytes that were discarded. */
   moved = 0;
-  /** Bytes of files that failed. */
-  lost = 0;
   failed = 0;
   retries = 0;
   readonly states: Record<FileState, number> = { fetched: 0, resumed: 0, linked: 0, kept: 0 };
   /** From the plan to the end of the last file. */
   private beganAtMs = Infinity;
   private endedAtMs = 0;
-  private readonly parts = new Map<string, Required<Pick<Part, 'bytes' | 'totalBytes' | 'moved'>>>();
+  /** Received bytes of each file under way. */
+  private readonly parts = new Map<string, number>();
 
   take(event: MirrorEvent, nowMs: number): void {
     if (event.type === 'planned') this.planned(event, nowMs);
-    else if (event.type === 'part-started')
-      this.parts.set(event.path, { ...NOTHING, totalBytes: event.bytes });
+    else if (event.type === 'part-started') this.parts.set(event.path, 0);
     else if (event.type === 'resumed') this.received(event.path, event.received, 0);
     else if (event.type === 'bytes') this.came(event.path, event.received);
     else if (event.type === 'retry') this.retries++;
@@ -32,21 +30,16 @@ export class MirrorTally {
   }
 
   get whole(): Whole {
-    const { done, files: of, bytes, totalBytes, moved, lost } = this;
-    return { done, of, bytes, totalBytes, moved, lost };
+    const { done, files: of, bytes, totalBytes } = this;
+    return { done, of, bytes, totalBytes };
   }
 
-  /** Bytes of the files that are here, without those under way. */
+  /** Bytes of verified files, without those under way. */
   get provenBytes(): number {
-    return [...this.parts.values()].reduce((sum, part) => sum - part.bytes, this.bytes);
+    return [...this.parts.values()].reduce((sum, bytes) => sum - bytes, this.bytes);
   }
 
-  /** A file that is under way. */
-  part(path: string): Part | undefined {
-    return this.parts.get(path);
-  }
-
-  /** How long bytes were brought. */
+  /** How long files were transferred. */
   get transferMs(): number {
     return Math.max(0, this.endedAtMs - this.beganAtMs);
   }
@@ -58,7 +51,6 @@ export class MirrorTally {
     this.done += other.done;
     this.bytes += other.provenBytes;
     this.moved += other.moved;
-    this.lost += other.lost;
     this.failed += other.failed;
     this.retries += other.retries;
     for (const state of FILE_STATES) this.states[state] += other.states[state];
@@ -75,17 +67,16 @@ export class MirrorTally {
     this.endedAtMs = nowMs;
   }
 
-  // Fewer bytes than before: the file was begun anew.
+  // Fewer bytes than before: the file was started again.
   private came(path: string, received: number): void {
-    const before = this.parts.get(path)?.bytes ?? 0;
+    const before = this.parts.get(path) ?? 0;
     this.received(path, received, received < before ? received : received - before);
   }
 
   private received(path: string, received: number, moved: number): void {
-    const part = this.parts.get(path) ?? NOTHING;
-    this.bytes += received - part.bytes;
+    this.bytes += received - (this.parts.get(path) ?? 0);
     this.moved += moved;
-    this.parts.set(path, { ...part, bytes: received, moved: part.moved + moved });
+    this.parts.set(path, received);
   }
 
   private ended({ path, bytes, state }: Extract<MirrorEvent, { type: 'part-done' }>, nowMs: number): void {
@@ -97,9 +88,7 @@ export class MirrorTally {
   }
 
   private gaveUp(path: string, nowMs: number): void {
-    const { bytes, totalBytes } = this.parts.get(path) ?? NOTHING;
-    this.bytes -= bytes;
-    this.lost += totalBytes;
+    this.bytes -= this.parts.get(path) ?? 0;
     this.failed++;
     this.leave(path, nowMs);
   }
@@ -111,4 +100,3 @@ export class MirrorTally {
 }
 
 export const FILE_STATES = ['fetched', 'resumed', 'linked', 'kept'] as const;
-const NOTHING = { bytes: 0, totalBytes: 0, moved: 0 };

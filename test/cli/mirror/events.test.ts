@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MirrorEventBody } from '../../../src/cli/mirror/event-schema.ts';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
@@ -26,11 +25,15 @@ function eventsIn(text: string): readonly Event[] {
 }
 const typesOf = (events: readonly Event[]): ReadonlySet<string> => new Set(events.map(({ type }) => type));
 
+/** The size of a file, which may be removed meanwhile. */
+const sizeOf = async (path: string): Promise<number | undefined> =>
+  (await stat(path).catch(() => undefined))?.size;
+
 /** Whether bytes of a file that is under way lie in a folder. */
 async function hasPartial(folder: string): Promise<boolean> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries)
-    if (entry.isFile() && (await stat(`${entry.parentPath}/${entry.name}`)).size === 100_000) return true;
+    if (entry.isFile() && (await sizeOf(`${entry.parentPath}/${entry.name}`)) === 100_000) return true;
   return false;
 }
 
@@ -160,50 +163,10 @@ describe('mirror --format json', () => {
   });
 });
 
-describe('mirror --events', () => {
-  it('appends to a file beside the talk for people', async () => {
-    const server = await source(makeExport());
-    const folder = await newFolder();
-    for (const to of ['a', 'b']) {
-      const { code, stdout, stderr } = await mirror(
-        server.url,
-        `${folder}/${to}`,
-        `--events ${folder}/events`,
-      );
-      expect([code, stdout.split(' ')[0], stderr]).toEqual([0, 'mirrored', '']);
-    }
-    const events = eventsIn(await readFile(`${folder}/events`, 'utf8'));
-    expect(events.filter(({ type }) => type === 'run-ended')).toHaveLength(2);
-  });
-
-  it('writes to a pipe while the mirror runs', async () => {
-    const server = await source(makeExport());
-    const folder = await newFolder();
-    execFileSync('mkfifo', [`${folder}/pipe`]);
-    const [read] = await Promise.all([
-      readFile(`${folder}/pipe`, 'utf8'),
-      mirror(server.url, `${folder}/m`, `--events ${folder}/pipe`),
-    ]);
-    expect(typesOf(eventsIn(read)).has('run-ended')).toBe(true);
-  });
-
-  it.each([
-    ['-', 2, 'usage.INVALID'],
-    ['/nowhere/at/all', 2, 'io.NOT_FOUND'],
-  ])('to %s is refused before anything is fetched', async (file, exit, named) => {
-    const server = await source(makeExport());
-    const folder = await newFolder();
-    const { code, stderr } = await mirror(server.url, `${folder}/m`, `--events ${file}`);
-    expect([code, stderr.split(': ')[1], server.seen]).toEqual([exit, named, []]);
-  });
-
-  it('that cannot be written ends with an error, and the mirror is whole all the same', async () => {
-    const server = await source(makeExport());
-    const folder = await newFolder();
-    const { code, stderr } = await mirror(server.url, `${folder}/m`, '--events /dev/full');
-    expect([code, stderr.split(': ')[1]]).toEqual([3, 'io.DISK_FULL']);
-    expect((await stat(`${folder}/m/manifest.json`)).isFile()).toBe(true);
-  });
+it('mirror has no option --events: --format json writes them to standard error', async () => {
+  const server = await source(makeExport());
+  const { code, stderr } = await mirror(server.url, await newFolder(), '--events events');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there is no option --events')]);
 });
 
 it('an event with another type or an unknown member does not follow the schema', async () => {

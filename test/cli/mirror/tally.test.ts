@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { followMirror, ManyMirrors } from '../../../src/cli/mirror/progress.ts';
 import { MirrorTally } from '../../../src/cli/mirror/tally.ts';
-import type { Part, Whole } from '../../../src/cli/shared/progress/meter.ts';
-import type { Progress } from '../../../src/cli/shared/output/progress.ts';
+import type { Progress, Whole } from '../../../src/cli/shared/output/progress.ts';
 import type { MirrorEvent } from '../../../src/mirror/index.ts';
 
 const FATES = ['kept', 'linked', 'fetched', 'restarted', 'resumed', 'failed'] as const;
@@ -66,7 +65,7 @@ describe('the tally of a mirror', () => {
         for (const event of interleaved(list, order)) {
           tally.take(event, 1000);
           expect(tally.bytes).toBeGreaterThanOrEqual(0);
-          expect(tally.bytes + tally.lost).toBeLessThanOrEqual(tally.totalBytes);
+          expect(tally.bytes).toBeLessThanOrEqual(tally.totalBytes);
           expect(tally.moved).toBeGreaterThanOrEqual(moved);
           ({ moved } = tally);
         }
@@ -74,7 +73,7 @@ describe('the tally of a mirror', () => {
         const times = (...fates: readonly File['fate'][]) =>
           list.filter(({ fate }) => fates.includes(fate)).length;
         expect(tally.provenBytes).toBe(tally.bytes);
-        expect([tally.bytes, tally.lost]).toEqual([sum(list) - sum(failed), sum(failed)]);
+        expect(tally.bytes).toBe(sum(list) - sum(failed));
         expect([tally.done, tally.failed]).toEqual([list.length - failed.length, failed.length]);
         expect(tally.states).toEqual({
           kept: times('kept'),
@@ -90,37 +89,34 @@ describe('the tally of a mirror', () => {
 /** A progress that remembers what it was told. */
 function recording() {
   const notes: string[] = [];
-  const parts = new Map<string, Part>();
   const phases: string[] = [];
   let whole: Whole = { done: 0, of: 0 };
   const progress: Progress = {
     update: (state) => void (whole = state),
-    part: (name, part) => void (part === undefined ? parts.delete(name) : parts.set(name, part)),
     phase: (verb) => void phases.push(verb),
     note: (line) => void notes.push(line),
     end() {},
   };
-  return { progress, notes, parts, phases, whole: () => whole };
+  return { progress, notes, phases, whole: () => whole };
 }
 
-describe('what people see of one mirror', () => {
-  it('is the look at what is here, then the files under way, and notes of what went wrong', () => {
-    const { progress, notes, parts, phases, whole } = recording();
+describe('progress of one mirror', () => {
+  it('shows the check of existing files, then the transfer, and notes about retries and failures', () => {
+    const { progress, notes, phases, whole } = recording();
     const tally = new MirrorTally();
     const tell = followMirror(progress, tally, () => 0);
     tell({ type: 'listed', files: 2, bytes: 2000 });
     tell({ type: 'looked', path: 'a', bytes: 1000, found: 'proven' });
     tell({ type: 'looked', path: 'b', bytes: 1000, found: 'missing' });
-    expect(whole()).toEqual({ done: 2, of: 2, bytes: 2000, totalBytes: 2000, moved: 1000 });
+    expect(whole()).toEqual({ done: 2, of: 2, bytes: 2000, totalBytes: 2000 });
     tell({ type: 'planned', files: 2, bytes: 2000, missingFiles: 1, missingBytes: 1000 });
     tell({ type: 'part-started', path: 'b', bytes: 1000 });
     tell({ type: 'bytes', path: 'b', received: 400, bytes: 1000 });
-    expect(parts.get('b')).toEqual({ bytes: 400, totalBytes: 1000, moved: 400 });
     expect(tally.provenBytes).toBe(1000);
-    expect(whole()).toEqual({ done: 1, of: 2, bytes: 1400, totalBytes: 2000, moved: 400, lost: 0 });
+    expect(whole()).toEqual({ done: 1, of: 2, bytes: 1400, totalBytes: 2000 });
     tell({ type: 'retry', path: 'b', error: new Error('b is not what it was'), delayMs: 0 });
     tell({ type: 'failed', path: 'b', code: 'part.DIGEST_MISMATCH', message: 'another digest' });
-    expect([parts.size, phases]).toEqual([0, ['checked', 'mirrored']]);
+    expect(phases).toEqual(['checked', 'mirrored']);
     expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
   });
 
@@ -134,24 +130,23 @@ describe('what people see of one mirror', () => {
   });
 });
 
-describe('what people see of many mirrors', () => {
-  it('is each of them as a part, what all brought, and no sum that is not known', () => {
-    const { progress, parts, whole, notes } = recording();
+describe('progress of many mirrors', () => {
+  it('counts finished mirrors and all received bytes, without a total that is not known', () => {
+    const { progress, whole, notes } = recording();
     const totals = new MirrorTally();
     const many = new ManyMirrors(progress, 3, totals, () => 0);
     const one = many.begin('one', new MirrorTally());
     const two = many.begin('two', new MirrorTally());
-    expect(parts.get('two')).toEqual({ bytes: 0 });
     one({ type: 'planned', files: 1, bytes: 1000, missingFiles: 1, missingBytes: 1000 });
     one({ type: 'part-started', path: 'a', bytes: 1000 });
     one({ type: 'bytes', path: 'a', received: 600, bytes: 1000 });
-    expect(parts.get('one')).toEqual({ bytes: 600, totalBytes: 1000, moved: 600, lost: 0 });
+    expect(whole()).toEqual({ done: 0, of: 3, bytes: 600 });
     two({ type: 'waiting', state: 'generating', completed: 1, of: 2, delayMs: 1000 });
     expect(notes).toEqual(['two: generating, 1 of 2 bundles; looking again in 1 s']);
     many.end('two');
     one({ type: 'part-done', path: 'a', bytes: 1000, state: 'fetched' });
     many.end('one');
-    expect([whole(), parts.size]).toEqual([{ done: 2, of: 3, bytes: 1000, moved: 600 }, 0]);
+    expect(whole()).toEqual({ done: 2, of: 3, bytes: 1000 });
     expect([totals.files, totals.states.fetched]).toEqual([1, 1]);
   });
 });

@@ -1,78 +1,39 @@
 import { printable } from '../../../report/index.ts';
+import { clipEnd } from '../../../report/text-width.ts';
+import { count, percent, size } from '../../../report/text/figures.ts';
 import { say, talks, type Cli } from '../../cli.ts';
-import { Meter, type Part, type Picture, type Whole } from '../progress/meter.ts';
-import { Painter } from '../progress/painter.ts';
-import { plainLine, screenLines } from '../progress/screen.ts';
 
-/** Shows people how far a command is: what is done, how fast, and how long it will take. */
+/** How far a command is; without bytes where things are only counted. */
+export type Whole = {
+  readonly done: number;
+  readonly of: number;
+  readonly bytes?: number;
+  readonly totalBytes?: number;
+};
+
+/** Shows people how far a command is. */
 export type Progress = {
-  /** How far the whole is. */
   readonly update: (whole: Whole) => void;
-  /** How far a part is that is under way; `undefined` when it no longer is. */
-  readonly part: (name: string, part: Part | undefined) => void;
-  /** Another step of the command begins, with counts and rates of its own. */
+  /** Starts another step of the command. */
   readonly phase: (verb: string) => void;
-  /** A line that stays, such as a part that failed. */
+  /** Prints a line that stays, such as a part that failed. */
   readonly note: (line: string) => void;
-  /** Takes it away. */
+  /** Removes the progress line. */
   readonly end: () => void;
 };
 
-/** Calls at intervals, until what it gives back is called. */
-export type Timer = (everyMs: number, tick: () => void) => () => void;
-
-/** Where a picture goes, and how long after the one before. */
-type View = {
-  readonly dueMs: (pictures: number) => number;
-  readonly show: (picture: Picture) => void;
-  readonly note: (line: string) => void;
-  readonly clear: () => void;
-};
-
-const TICK_MS = 250;
 const REDRAW_MS = 100;
 const FIRST_LINE_MS = 5_000;
 const LINE_MS = 30_000;
+const CLEAR_LINE = '\r\u001B[K';
 
 /**
- * Lines that are redrawn on a terminal; elsewhere, and in CI, a plain line after five seconds and every thirty from then
- * on; nothing when people want quiet.
+ * One line that is redrawn on a terminal. Elsewhere, and in CI, a plain line after five seconds and then every thirty;
+ * nothing with `--quiet`.
  */
-export function createProgress(
-  cli: Cli,
-  verb: string,
-  things: string,
-  timer: Timer = everySoOften,
-): Progress {
-  if (!talks(cli)) return { update() {}, part() {}, phase() {}, note() {}, end() {} };
-  const view = canRedraw(cli) ? onTerminal(cli) : inLog(cli);
-  let meter = new Meter(verb, things, cli.now());
-  let pictures = 0;
-  let shownAtMs = cli.now();
-  const show = (): void => {
-    const nowMs = cli.now();
-    if (nowMs - shownAtMs < view.dueMs(pictures)) return;
-    shownAtMs = nowMs;
-    pictures++;
-    view.show(meter.picture(nowMs));
-  };
-  const stop = timer(TICK_MS, () => pictures > 0 && show());
-  return {
-    update(whole) {
-      meter.whole(whole, cli.now());
-      show();
-    },
-    part(name, part) {
-      meter.part(name, part, cli.now());
-      show();
-    },
-    phase: (next) => void (meter = new Meter(next, things, cli.now())),
-    note: (line) => view.note(line),
-    end() {
-      stop();
-      view.clear();
-    },
-  };
+export function createProgress(cli: Cli, verb: string, things: string): Progress {
+  if (!talks(cli)) return { update() {}, phase() {}, note() {}, end() {} };
+  return canRedraw(cli) ? onTerminal(cli, verb, things) : inLog(cli, verb, things);
 }
 
 function canRedraw({ stderr, env }: Cli): boolean {
@@ -80,28 +41,53 @@ function canRedraw({ stderr, env }: Cli): boolean {
   return stderr.isTTY && TERM !== 'dumb' && (CI === '' || CI === 'false');
 }
 
-function onTerminal({ stderr }: Cli): View {
-  const painter = new Painter(stderr);
+function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Progress {
+  let verb = firstVerb;
+  let line = '';
+  let drawnAtMs = -Infinity;
+  const draw = (): void => {
+    // The last column stays empty, because some terminals wrap when it is written.
+    if (line !== '') void stderr.write(`${CLEAR_LINE}${clipEnd(line, stderr.columns - 1)}`);
+  };
   return {
-    dueMs: (pictures) => (pictures === 0 ? 0 : REDRAW_MS),
-    // The last column stays empty: what is written there makes some terminals go to the next line.
-    show: (picture) =>
-      painter.draw(screenLines(picture, { columns: stderr.columns - 1, rows: stderr.rows - 1 })),
-    note: (line) => painter.above(printable(line)),
-    clear: () => painter.clear(),
+    update(whole) {
+      line = wholeLine(verb, things, whole);
+      if (now() - drawnAtMs < REDRAW_MS) return;
+      drawnAtMs = now();
+      draw();
+    },
+    phase: (next) => void (verb = next),
+    note(text) {
+      void stderr.write(`${line === '' ? '' : CLEAR_LINE}${printable(text)}\n`);
+      draw();
+    },
+    end() {
+      if (line !== '') void stderr.write(CLEAR_LINE);
+      line = '';
+    },
   };
 }
 
-function inLog(cli: Cli): View {
+function inLog(cli: Cli, firstVerb: string, things: string): Progress {
+  let verb = firstVerb;
+  let dueAtMs = cli.now() + FIRST_LINE_MS;
   return {
-    dueMs: (pictures) => (pictures === 0 ? FIRST_LINE_MS : LINE_MS),
-    show: (picture) => void say(cli, plainLine(picture)),
+    update(whole) {
+      if (cli.now() < dueAtMs) return;
+      dueAtMs = cli.now() + LINE_MS;
+      void say(cli, wholeLine(verb, things, whole));
+    },
+    phase: (next) => void (verb = next),
     note: (line) => void say(cli, line),
-    clear() {},
+    end() {},
   };
 }
 
-const everySoOften: Timer = (everyMs, tick) => {
-  const timer = setInterval(tick, everyMs).unref();
-  return () => clearInterval(timer);
-};
+/** `verified 5 of 10 parts, 512 bytes of 1.0 KiB, 50.0 %`. */
+function wholeLine(verb: string, things: string, { done, of, bytes, totalBytes }: Whole): string {
+  const counted = `${verb} ${count(done)} of ${count(of)} ${things}`;
+  if (bytes === undefined) return counted;
+  if (totalBytes === undefined) return `${counted}, ${size(bytes)}`;
+  const share = totalBytes > 0 ? `, ${percent(bytes, totalBytes)}` : '';
+  return `${counted}, ${size(bytes)} of ${size(totalBytes)}${share}`;
+}
