@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { world } from '../cli/make.ts';
+
+const PAGES = [
+  'README.md',
+  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+];
+
+/** The command lines of a text that run drillproof, with continued lines joined. */
+function commandsIn(text: string): string[] {
+  const lines = text.replaceAll(/\s*\\\n\s*/g, ' ').split('\n');
+  const calls = lines.flatMap((line) => (/^( {4}|\$ )/.test(line) ? line.split(/ (?:\||&&) /) : []));
+  return calls.flatMap(
+    (call) => /^\s*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx )?drillproof (.*)$/.exec(call)?.[1] ?? [],
+  );
+}
+
+/** The words of a command line up to a comment or redirection; a quoted word is one word. */
+const wordsOf = (call: string): string[] =>
+  Array.from(call.replace(/ [#>].*$/, '').matchAll(/'[^']*'|"[^"]*"|\S+/g), ([word]) => word);
+
+function resolveCommand(program: Command, words: readonly string[]): Command {
+  const [name, ...rest] = words;
+  const command = program.commands.find((candidate) => candidate.name() === name);
+  return command === undefined ? program : resolveCommand(command, rest);
+}
+
+/** The options of a command line that the command does not have. */
+async function unknownOptions(call: string): Promise<string[]> {
+  const words = wordsOf(call);
+  const command = resolveCommand(await createProgram(words, world()), words);
+  const options = command.options.flatMap(({ long, short }) => [long, short]);
+  const known = new Set(['--help', ...options]);
+  return words.filter((word) => /^--?[a-z0]/.test(word) && !known.has(word.split('=')[0]));
+}
+
+describe('the commands in the documentation', () => {
+  it.each(PAGES)('of %s have only options that the command has', async (page) => {
+    for (const call of commandsIn(readFileSync(page, 'utf8')))
+      expect([call, await unknownOptions(call)]).toEqual([call, []]);
+  });
+
+  it('are read with their options', async () => {
+    const text = '    $ A=1 drillproof verify x \\\n      --trust t --bogus | drillproof diff a -0 # --not';
+    expect(commandsIn(text)).toEqual(['verify x --trust t --bogus', 'diff a -0 # --not']);
+    expect(await unknownOptions('verify x --trust t --bogus # --not')).toEqual(['--bogus']);
+    expect(await unknownOptions('diff a -0')).toEqual(['-0']);
+  });
+
+  it('list every command in docs/cli.md', () => {
+    const page = readFileSync('docs/cli.md', 'utf8');
+    for (const name of Object.keys(COMMANDS)) expect(page).toMatch(new RegExp(`^\\| .*\`${name}[\` ]`, 'm'));
+  });
+});
