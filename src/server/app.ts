@@ -11,7 +11,6 @@ import {
 } from '../contract/index.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { ControlError, notFound } from './control-error.ts';
-import type { Handlers } from './handlers.ts';
 import { readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
 import { commonHeaders, errorResponse, newCorrelationId } from './http/envelope.ts';
@@ -25,6 +24,7 @@ import type { Log } from './log.ts';
 import { clientAddress } from './http/proxy.ts';
 import type { OpenAnswer, OpenEndpoint } from './open-endpoints.ts';
 import { assertPermission } from './services/access.ts';
+import type { Handlers } from './services/handler.ts';
 import { requestHashOf, type Outcome } from './services/idempotency.ts';
 import type { Store } from './store/store.ts';
 import type { Metrics } from './telemetry/metrics.ts';

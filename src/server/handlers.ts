@@ -1,90 +1,85 @@
-import type {
-  Body,
-  JsonOperationName,
-  OperationName,
-  Params,
-  Query,
-  Result,
-  UploadOperationName,
-} from '../contract/index.ts';
-import type { Download } from './http/download.ts';
-import type { Principal } from './http/tokens.ts';
-import type { Content } from './http/upload.ts';
-import type { AuthoringService } from './services/authoring.ts';
-import type { BuildAttemptService } from './services/build-attempts.ts';
-import type { BuildUploadService } from './services/build-uploads.ts';
-import type { BundleService } from './services/bundles.ts';
-import type { ExportService } from './services/exports.ts';
-import type { Change, Outcome } from './services/idempotency.ts';
-import type { OperationService } from './services/operations.ts';
-import type { RunService } from './services/runs.ts';
-import type { SessionService } from './services/sessions.ts';
-import type { ToolSourceService } from './services/tool-source.ts';
+import { authoringTurnCreationSchema, rerunSchema, sessionExtensionSchema } from '../contract/index.ts';
+import { settledAttempt, type BuildWork } from './builds/drive-attempt.ts';
+import type { UploadAddresses } from './builds/upload-address.ts';
+import { notFound } from './control-error.ts';
+import type { Cursors } from './http/cursor.ts';
+import { readVisible } from './services/access.ts';
+import { createTurn } from './services/authoring.ts';
+import { buildUploadHandlers } from './services/build-uploads.ts';
+import { exportHandlers } from './services/exports.ts';
+import type { Handlers } from './services/handler.ts';
+import type { RunOnce } from './services/idempotency.ts';
+import { createRerun } from './services/runs.ts';
+import { extendSession } from './services/sessions.ts';
+import { readToolSource } from './services/tool-source.ts';
 
-type At<N extends OperationName> = { readonly params: Params<N>; readonly query: Query<N> };
-
-/** A read that was authenticated, validated and permitted. */
-type Read<N extends OperationName> = (
-  call: At<N> & { readonly principal: Principal },
-) => Promise<N extends JsonOperationName ? Result<N> : Download>;
-
-/** A change that was authenticated, validated and permitted; it says itself whether it was replayed. */
-type Write<N extends OperationName> = (
-  call: At<N> & { readonly change: Change; readonly body: Body<N> },
-) => Promise<Outcome<Result<N>>>;
-
-/** Bytes sent to a signed address, which the handler itself judges: nobody is authenticated. */
-type Upload<N extends OperationName> = (call: At<N> & { readonly content: Content }) => Promise<Result<N>>;
-
-/** What answers each row of the table. */
-export type Handlers = {
-  readonly [N in OperationName]: N extends UploadOperationName
-    ? Upload<N>
-    : Body<N> extends undefined
-      ? Read<N>
-      : Write<N>;
+type Context = BuildWork & {
+  readonly cursors: () => Promise<Cursors>;
+  readonly addresses: () => Promise<UploadAddresses>;
+  readonly runOnce: RunOnce;
 };
 
-export type Services = {
-  readonly authoring: AuthoringService;
-  readonly buildAttempts: BuildAttemptService;
-  readonly buildUploads: BuildUploadService;
-  readonly bundles: BundleService;
-  readonly exports: ExportService;
-  readonly operations: OperationService;
-  readonly runs: RunService;
-  readonly sessions: SessionService;
-  readonly toolSource: ToolSourceService;
+/** Reads of one resource each, by the project that it belongs to. */
+const readHandlers = (
+  work: BuildWork,
+): Pick<
+  Handlers,
+  | 'builds.attempts.read'
+  | 'evidence.bundles.read'
+  | 'operations.read'
+  | 'runs.read'
+  | 'sessions.read'
+  | 'authoring.turns.read'
+> => {
+  const { store } = work;
+  return {
+    'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId } }) =>
+      settledAttempt(
+        work,
+        await readVisible(store, principal, projectId, () => store.buildAttempt(projectId, buildAttemptId)),
+      ),
+    'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId } }) =>
+      (await readVisible(store, principal, projectId, () => store.bundle(projectId, evidenceBundleId)))
+        .resource,
+    'operations.read': async ({ principal, params: { projectId, operationId } }) => {
+      const { organizationId, projects } = principal;
+      const row = await readVisible(store, principal, projectId, () =>
+        store.operation(organizationId, operationId),
+      );
+      // An operation of the whole organization shows to a token for all projects.
+      if (row.projectId === undefined ? projects !== 'all' : row.projectId !== projectId) throw notFound();
+      return row.resource;
+    },
+    'runs.read': async ({ principal, params: { projectId, hostedRunId } }) =>
+      (await readVisible(store, principal, projectId, () => store.hostedRun(projectId, hostedRunId)))
+        .resource,
+    'sessions.read': async ({ principal, params: { projectId, sessionId } }) =>
+      (await readVisible(store, principal, projectId, () => store.session(projectId, sessionId))).resource,
+    'authoring.turns.read': async ({ principal, params }) => {
+      const { projectId, authoringSessionId, authoringTurnId } = params;
+      const { resource } = await readVisible(store, principal, projectId, () =>
+        store.authoringTurn(projectId, authoringTurnId),
+      );
+      if (resource.authoringSessionId !== authoringSessionId) throw notFound();
+      return resource;
+    },
+  };
 };
 
 /** The one place where the operations of the table meet the services behind them. */
-export const createHandlers = (services: Services): Handlers => {
-  const { authoring, buildAttempts, buildUploads, bundles, exports } = services;
-  const { operations, runs, sessions, toolSource } = services;
+export const createHandlers = (context: Context): Handlers => {
+  const { store, now, cursors, addresses, runOnce } = context;
   return {
-    'sessions.extend': ({ change, params, body }) => sessions.extend(change, params, body),
-    'authoring.turns.create': ({ change, params, body }) => authoring.createTurn(change, params, body),
-    'builds.uploads.create': ({ change, params, body }) =>
-      buildUploads.create(change, params.projectId, body),
-    'runs.reruns.create': ({ change, params }) => runs.rerun(change, params),
+    'sessions.extend': ({ change, params, body: request }) =>
+      runOnce(change, sessionExtensionSchema, (tx) => extendSession(tx, change, params, { request, now })),
+    'authoring.turns.create': ({ change, params, body: request }) =>
+      runOnce(change, authoringTurnCreationSchema, (tx) => createTurn(tx, change, params, { request, now })),
+    'runs.reruns.create': ({ change, params }) =>
+      runOnce(change, rerunSchema, (tx) => createRerun(tx, change, params, now)),
     'builds.tools.source': ({ principal, params, query }) =>
-      toolSource.read(principal, { ...params, ...query }),
-    'builds.attempts.read': ({ principal, params }) => buildAttempts.read(principal, params),
-    'evidence.bundles.read': ({ principal, params }) => bundles.read(principal, params),
-    'evidence.exports.read': ({ principal, params }) => exports.read(principal, params),
-    'evidence.exports.list': ({ principal, params, query }) =>
-      exports.list(principal, params.projectId, query),
-    'evidence.exports.manifest': ({ principal, params }) => exports.manifest(principal, params),
-    'evidence.exports.attestation': ({ principal, params }) => exports.attestation(principal, params),
-    'evidence.exports.parts.download': ({ principal, params }) => exports.part(principal, params),
-    'evidence.exports.localReports': ({ principal, params, query }) =>
-      exports.localReports(principal, params, query),
-    'evidence.exports.localReports.archive': ({ principal, params }) =>
-      exports.localReport(principal, params),
-    'operations.read': ({ principal, params }) => operations.read(principal, params),
-    'runs.read': ({ principal, params }) => runs.read(principal, params),
-    'sessions.read': ({ principal, params }) => sessions.read(principal, params),
-    'authoring.turns.read': ({ principal, params }) => authoring.readTurn(principal, params),
-    'builds.uploads.put': ({ params, query, content }) => buildUploads.put(params, query, content),
+      readToolSource(context, principal, { ...params, ...query }),
+    ...buildUploadHandlers(context, addresses, runOnce),
+    ...exportHandlers(store, cursors, now),
+    ...readHandlers(context),
   };
 };

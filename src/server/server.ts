@@ -7,16 +7,7 @@ import { defaultLimits, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import { servedEndpoints } from './open-endpoints.ts';
 import { createUploadAddresses } from './builds/upload-address.ts';
-import { authoringService } from './services/authoring.ts';
-import { buildAttemptService } from './services/build-attempts.ts';
-import { buildUploadService } from './services/build-uploads.ts';
-import { bundleService } from './services/bundles.ts';
-import { exportService } from './services/exports.ts';
 import { createRunOnce } from './services/idempotency.ts';
-import { operationService } from './services/operations.ts';
-import { runService } from './services/runs.ts';
-import { sessionService } from './services/sessions.ts';
-import { toolSourceService } from './services/tool-source.ts';
 import type { Store } from './store/store.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createObserver, type Observer } from './telemetry/observer.ts';
@@ -76,18 +67,7 @@ export function createServer(options: ServerOptions): ControlServer {
   const baseUrl = typeof publicUrl === 'function' ? publicUrl : () => publicUrl;
   const addresses = once(async () => createUploadAddresses(await store.secret('upload'), baseUrl));
   const runOnce = createRunOnce(store, now, limits);
-  const work = { store, blobs, now, limits };
-  const handlers = createHandlers({
-    authoring: authoringService(store, now, runOnce),
-    buildAttempts: buildAttemptService(work),
-    buildUploads: buildUploadService(work, addresses, runOnce),
-    bundles: bundleService(store),
-    exports: exportService(store, cursors, now),
-    operations: operationService(store),
-    runs: runService(store, now, runOnce),
-    sessions: sessionService(store, now, runOnce),
-    toolSource: toolSourceService(store, blobs, limits),
-  });
+  const handlers = createHandlers({ store, blobs, now, limits, cursors, addresses, runOnce });
   const rate = createRateLimiter({
     perSecond: limits.requestsPerSecond,
     burst: limits.requestBurst,

@@ -13,13 +13,12 @@ import { typeDocument } from '../../evidence/index.ts';
 import { EXPORT_KIND } from '../jobs/export/export.ts';
 import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/selection.ts';
 import type { Tx } from '../jobs/handler.ts';
-import { queueWork } from '../jobs/queue-work.ts';
 import {
   requestBundleDeletion,
   requestExportDeletion,
   type RequestedDeletion,
 } from '../jobs/delete/request-deletion.ts';
-import { newOperationId } from '../services/operations.ts';
+import { newOperationId, queueWork } from '../services/operations.ts';
 import { newId, refused, requireProject, type AdminContext } from './context.ts';
 
 export type CreateExportInput = {

@@ -25,6 +25,22 @@ export async function assertProject(store: Reads, principal: Principal, projectI
 }
 
 /**
+ * Reads a row of a project that the token may see.
+ * @throws ControlError `control.NOT_FOUND`
+ */
+export async function readVisible<R>(
+  store: Reads,
+  principal: Principal,
+  projectId: string,
+  read: () => Promise<R | undefined>,
+): Promise<R> {
+  await assertProject(store, principal, projectId);
+  const row = await read();
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/**
  * Whether an export shows through a project: an export of a project through that one; an organization's export
  * through each project that its manifest names, to a token that has all of these. One that names none shows through
  * every project, to a token for all.

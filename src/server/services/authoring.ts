@@ -1,5 +1,4 @@
 import {
-  authoringTurnCreationSchema,
   turnDefaults,
   type AuthoringSession,
   type AuthoringTurn,
@@ -7,24 +6,12 @@ import {
   type TurnRequest,
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
-import type { Principal } from '../http/tokens.ts';
 import { newId } from '../ids.ts';
-import type { Reads, Store, Writes } from '../store/store.ts';
-import { assertProject } from './access.ts';
-import type { Change, Outcome, RunOnce } from './idempotency.ts';
-import { newOperationId, nextVersion, queueOperation } from './operations.ts';
+import type { Reads, Writes } from '../store/store.ts';
+import type { Change } from './idempotency.ts';
+import { newOperationId, nextVersion, operationOf, queueOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
-type TurnCreation = Result<'authoring.turns.create'>;
-
-export type AuthoringService = {
-  readTurn(
-    principal: Principal,
-    ref: SessionRef & { readonly authoringTurnId: string },
-  ): Promise<AuthoringTurn>;
-  createTurn(change: Change, ref: SessionRef, request: TurnRequest): Promise<Outcome<TurnCreation>>;
-};
-
 const RETRY_AFTER_MS = 5_000;
 
 /** A turn is taken by a session that is active and has no unfinished one. */
@@ -63,13 +50,13 @@ function turnOf(
   };
 }
 
-async function createTurn(
+/** Queues a turn of an authoring session; a worker takes it. */
+export async function createTurn(
   tx: Reads & Writes,
   change: Change,
   { projectId, authoringSessionId }: SessionRef,
-  request: TurnRequest,
-  now: () => number,
-): Promise<TurnCreation> {
+  { request, now }: { readonly request: TurnRequest; readonly now: () => number },
+): Promise<Result<'authoring.turns.create'>> {
   const row = await tx.authoringSessionForUpdate(projectId, authoringSessionId);
   if (row === undefined) throw notFound();
   assertFree(row.resource);
@@ -86,25 +73,9 @@ async function createTurn(
     resourceType: 'authoring_turn',
     resourceId: authoringTurnId,
   };
-  const operation = await queueOperation(tx, change, about, nowMs);
+  const operation = await queueOperation(tx, operationOf(change, about), nowMs);
   const { organizationId } = row;
   await tx.insertAuthoringTurn({ organizationId, projectId, authoringTurnId, resource: turn });
   await tx.updateAuthoringSession({ ...row, resource: session });
   return { session, turn, operation };
-}
-
-/** Conversations in which a repository is authored: a turn is queued, and a worker takes it. */
-export function authoringService(store: Store, now: () => number, runOnce: RunOnce): AuthoringService {
-  return {
-    async readTurn(principal, { projectId, authoringSessionId, authoringTurnId }) {
-      await assertProject(store, principal, projectId);
-      const row = await store.authoringTurn(projectId, authoringTurnId);
-      if (row?.resource.authoringSessionId !== authoringSessionId) throw notFound();
-      return row.resource;
-    },
-    async createTurn(change, ref, request) {
-      await assertProject(store, change.principal, ref.projectId);
-      return runOnce(change, authoringTurnCreationSchema, (tx) => createTurn(tx, change, ref, request, now));
-    },
-  };
 }

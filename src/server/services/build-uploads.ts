@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import * as z from 'zod';
 import {
   buildUploadSchema,
@@ -5,7 +6,6 @@ import {
   type BuildAttempt,
   type BuildUpload,
   type BuildUploadRequest,
-  type UploadAddressQuery,
 } from '../../contract/index.ts';
 import { toDigest } from '../blobs/digest.ts';
 import { driveAttempt, hasExpired, settledAttempt, type BuildWork } from '../builds/drive-attempt.ts';
@@ -14,23 +14,15 @@ import { ControlError, notFound } from '../control-error.ts';
 import { assertContent, refusedUpload, type Content } from '../http/upload.ts';
 import { newId } from '../ids.ts';
 import type { Reads, Writes } from '../store/store.ts';
-import { assertProject } from './access.ts';
-import type { Change, Outcome, RunOnce } from './idempotency.ts';
+import type { Handlers } from './handler.ts';
+import type { Change, RunOnce } from './idempotency.ts';
 
-type UploadRef = { readonly projectId: string; readonly buildAttemptId: string };
-
-export type BuildUploadService = {
-  create(change: Change, projectId: string, request: BuildUploadRequest): Promise<Outcome<BuildUpload>>;
-  /** Takes in what was sent to an upload address, and drives the attempt to its end. */
-  put(ref: UploadRef, query: UploadAddressQuery, content: Content): Promise<BuildAttempt>;
-};
-
-/** What is remembered of an upload: its address is signed anew for every answer, and never stored. */
-const keptSchema = z.strictObject({
+/** The stored answer of an upload: its address is signed again for every answer, and never stored. */
+const storedSchema = z.strictObject({
   attempt: buildUploadSchema.shape.attempt,
   expiresAtMs: buildUploadSchema.shape.expiresAtMs,
 });
-type Kept = z.infer<typeof keptSchema>;
+type StoredUpload = z.infer<typeof storedSchema>;
 
 const { mediaType } = operations['builds.uploads.put'].content;
 
@@ -51,8 +43,7 @@ function attemptOf(change: Change, request: BuildUploadRequest, nowMs: number): 
     expectedBuildHash: buildHash,
     expectedArtifactDigest: artifactDigest,
     expectedBytes: bytes,
-    ...(advanceEnvironmentId !== undefined && { advanceEnvironmentId }),
-    ...(expectedEnvironmentVersion !== undefined && { expectedEnvironmentVersion }),
+    ...defined({ advanceEnvironmentId, expectedEnvironmentVersion }),
   };
 }
 
@@ -61,7 +52,7 @@ async function begin(
   change: Change,
   request: BuildUploadRequest,
   { now, limits }: BuildWork,
-): Promise<Kept> {
+): Promise<StoredUpload> {
   const { projectId } = change;
   const { advanceEnvironmentId } = request;
   if (advanceEnvironmentId !== undefined && !(await tx.environment(projectId, advanceEnvironmentId)))
@@ -76,7 +67,7 @@ async function begin(
 }
 
 function uploadOf(
-  { attempt, expiresAtMs }: Kept,
+  { attempt, expiresAtMs }: StoredUpload,
   request: BuildUploadRequest,
   addresses: UploadAddresses,
 ): BuildUpload {
@@ -106,31 +97,28 @@ const expired = (): ControlError =>
     headers: { Connection: 'close' },
   });
 
-/** Build uploads: where to send an archive, and what is made of it (control API, build-uploads). */
-export function buildUploadService(
+/** Where to send the archive of a build, and what becomes of it (control API, build-uploads). */
+export const buildUploadHandlers = (
   work: BuildWork,
   addresses: () => Promise<UploadAddresses>,
   runOnce: RunOnce,
-): BuildUploadService {
-  return {
-    async create(change, projectId, request) {
-      await assertProject(work.store, change.principal, projectId);
-      const kept = await runOnce(change, keptSchema, (tx) => begin(tx, change, request, work));
-      return { ...kept, value: uploadOf(kept.value, request, await addresses()) };
-    },
+): Pick<Handlers, 'builds.uploads.create' | 'builds.uploads.put'> => ({
+  'builds.uploads.create': async ({ change, body }) => {
+    const stored = await runOnce(change, storedSchema, (tx) => begin(tx, change, body, work));
+    return { ...stored, value: uploadOf(stored.value, body, await addresses()) };
+  },
 
-    async put(ref, { signature, ...named }, content) {
-      const facts = { ...ref, ...named };
-      if (!(await addresses()).isSigned(facts, signature)) throw notFound();
-      const row = await work.store.buildAttempt(ref.projectId, ref.buildAttemptId);
-      if (row === undefined) throw notFound();
-      const attempt = await settledAttempt(work, row);
-      if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();
-      assertContent(content, { mediaType, bytes: facts.bytes });
-      await store(work, facts, content);
-      const driven = await driveAttempt(work, ref);
-      if (hasExpired(driven)) throw expired();
-      return driven;
-    },
-  };
-}
+  'builds.uploads.put': async ({ params, query: { signature, ...named }, content }) => {
+    const facts = { ...params, ...named };
+    if (!(await addresses()).isSigned(facts, signature)) throw notFound();
+    const row = await work.store.buildAttempt(params.projectId, params.buildAttemptId);
+    if (row === undefined) throw notFound();
+    const attempt = await settledAttempt(work, row);
+    if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();
+    assertContent(content, { mediaType, bytes: facts.bytes });
+    await store(work, facts, content);
+    const driven = await driveAttempt(work, params);
+    if (hasExpired(driven)) throw expired();
+    return driven;
+  },
+});

@@ -1,24 +1,15 @@
-import type { EvidenceBundle, EvidenceExport, LocalReportItem } from '../../contract/index.ts';
+import { defined } from '../../bytes/defined.ts';
+import type { EvidenceBundle, EvidenceExport, OperationName } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import type { Cursors, CursorScope } from '../http/cursor.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
-import type { ExportRow, Store } from '../store/store.ts';
-import { assertProject, showsThrough } from './access.ts';
+import type { BlobRef, ExportRow, Store } from '../store/store.ts';
+import { assertProject, readVisible, showsThrough } from './access.ts';
+import type { Handlers } from './handler.ts';
 
 type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
-type Page<T> = { items: T[]; nextCursor?: string };
 type PageQuery = { readonly cursor?: string | undefined; readonly limit: number };
-
-export type ExportService = {
-  read(principal: Principal, ref: ExportRef): Promise<EvidenceExport>;
-  list(principal: Principal, projectId: string, query: PageQuery): Promise<Page<EvidenceExport>>;
-  manifest(principal: Principal, ref: ExportRef): Promise<Download>;
-  attestation(principal: Principal, ref: ExportRef): Promise<Download>;
-  part(principal: Principal, ref: ExportRef & { readonly evidenceBundleId: string }): Promise<Download>;
-  localReports(principal: Principal, ref: ExportRef, query: PageQuery): Promise<Page<LocalReportItem>>;
-  localReport(principal: Principal, ref: ExportRef & { readonly localReportId: string }): Promise<Download>;
-};
 
 const RETRY_AFTER_MS = 2_000;
 
@@ -45,16 +36,18 @@ function assertReadable({ resource }: ExportRow): void {
 const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
   state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
 
-/** Exports: their resource, the lists and the bytes that they hold. */
-export function exportService(
+/** Exports: their resource, their lists and their bytes. */
+export function exportHandlers(
   store: Store,
   cursors: () => Promise<Cursors>,
   now: () => number,
-): ExportService {
+): Pick<Handlers, Extract<OperationName, `evidence.exports.${string}`>> {
   const visible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
-    await assertProject(store, principal, ref.projectId);
-    const row = await store.export(principal.organizationId, ref.evidenceExportId);
-    if (row === undefined || !showsThrough(row, principal, ref.projectId)) throw notFound();
+    const { projectId, evidenceExportId } = ref;
+    const row = await readVisible(store, principal, projectId, () =>
+      store.export(principal.organizationId, evidenceExportId),
+    );
+    if (!showsThrough(row, principal, projectId)) throw notFound();
     return row;
   };
   const readable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
@@ -75,65 +68,71 @@ export function exportService(
     }
   };
 
-  return {
-    read: async (principal, ref) => (await visible(principal, ref)).resource,
+  /** A page of `limit` rows; one more is read, and tells whether a cursor follows. */
+  const page = async <R extends { readonly ordinal: number }>(
+    scope: CursorScope,
+    { cursor, limit }: PageQuery,
+    read: (after: number, limit: number) => Promise<readonly R[]>,
+  ) => {
+    const { decode, encode } = await cursors();
+    const rows = await read(decode(scope, cursor), limit + 1);
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return { rows: shown, next: defined({ nextCursor: last && encode(scope, last.ordinal) }) };
+  };
 
-    async list(principal, projectId, query) {
+  return {
+    'evidence.exports.read': async ({ principal, params }) => (await visible(principal, params)).resource,
+
+    'evidence.exports.list': async ({ principal, params: { projectId }, query }) => {
       await assertProject(store, principal, projectId);
       const scope = { list: 'evidence.exports', organizationId: principal.organizationId, projectId };
-      const after = (await cursors()).decode(scope, query.cursor);
-      const rows = await showing(principal, projectId, after, query.limit + 1);
-      return page(rows, query.limit, (row) => row.resource, await cursors(), scope);
+      const { rows, next } = await page(scope, query, (after, limit) =>
+        showing(principal, projectId, after, limit),
+      );
+      return { items: rows.map(({ resource }) => resource), ...next };
     },
 
-    async manifest(principal, ref) {
-      const { manifest } = await readable(principal, ref);
-      if (manifest === undefined) throw notFound();
-      return { blob: manifest, mediaType: 'application/json', filename: 'manifest.json' };
-    },
+    'evidence.exports.manifest': async ({ principal, params }) =>
+      document((await readable(principal, params)).manifest, 'manifest.json'),
 
-    async attestation(principal, ref) {
-      const { attestation } = await readable(principal, ref);
-      if (attestation === undefined) throw notFound();
-      return { blob: attestation, mediaType: 'application/json', filename: 'export-attestation.json' };
-    },
+    'evidence.exports.attestation': async ({ principal, params }) =>
+      document((await readable(principal, params)).attestation, 'export-attestation.json'),
 
-    async part(principal, ref) {
-      const { organizationId, evidenceExportId } = await readable(principal, ref);
-      const part = await store.exportPart(organizationId, evidenceExportId, ref.evidenceBundleId);
+    'evidence.exports.parts.download': async ({ principal, params }) => {
+      const { organizationId, evidenceExportId } = await readable(principal, params);
+      const part = await store.exportPart(organizationId, evidenceExportId, params.evidenceBundleId);
       if (part === undefined) throw notFound();
       const bundle = await store.bundle(part.projectId, part.evidenceBundleId);
       if (bundle === undefined || isDeleted(bundle.resource, now())) throw deleted('the bundle');
-      return { blob: part.archive, mediaType: 'application/zip', filename: `${part.evidenceBundleId}.zip` };
+      return archiveOf(part.archive, part.evidenceBundleId);
     },
 
-    async localReports(principal, ref, query) {
-      const { organizationId, evidenceExportId } = await readable(principal, ref);
-      const scope = { list: 'local-reports', organizationId, ...ref };
-      const after = (await cursors()).decode(scope, query.cursor);
-      const rows = await store.exportReports(organizationId, evidenceExportId, after, query.limit + 1);
-      return page(rows, query.limit, (row) => row.item, await cursors(), scope);
+    'evidence.exports.localReports': async ({ principal, params, query }) => {
+      const { organizationId, evidenceExportId } = await readable(principal, params);
+      const scope = { list: 'local-reports', organizationId, ...params };
+      const { rows, next } = await page(scope, query, (after, limit) =>
+        store.exportReports(organizationId, evidenceExportId, after, limit),
+      );
+      return { items: rows.map(({ item }) => item), ...next };
     },
 
-    async localReport(principal, ref) {
-      const { organizationId, evidenceExportId } = await readable(principal, ref);
-      const report = await store.exportReport(organizationId, evidenceExportId, ref.localReportId);
+    'evidence.exports.localReports.archive': async ({ principal, params }) => {
+      const { organizationId, evidenceExportId } = await readable(principal, params);
+      const report = await store.exportReport(organizationId, evidenceExportId, params.localReportId);
       if (report === undefined) throw notFound();
-      return { blob: report.archive, mediaType: 'application/zip', filename: `${report.localReportId}.zip` };
+      return archiveOf(report.archive, report.localReportId);
     },
   };
 }
 
-/** A page of `limit` rows; the one more that was read says whether a cursor follows. */
-function page<R extends { readonly ordinal: number }, T>(
-  rows: readonly R[],
-  limit: number,
-  toItem: (row: R) => T,
-  cursors: Cursors,
-  scope: CursorScope,
-): Page<T> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const more = last !== undefined && rows.length > limit;
-  return { items: shown.map(toItem), ...(more && { nextCursor: cursors.encode(scope, last.ordinal) }) };
+function document(blob: BlobRef | undefined, filename: string): Download {
+  if (blob === undefined) throw notFound();
+  return { blob, mediaType: 'application/json', filename };
 }
+
+const archiveOf = (blob: BlobRef, id: string): Download => ({
+  blob,
+  mediaType: 'application/zip',
+  filename: `${id}.zip`,
+});

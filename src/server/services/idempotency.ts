@@ -7,8 +7,8 @@ import { operationRow, type OperationName } from '../../contract/index.ts';
 import { ControlError } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { Reads, Store, Writes } from '../store/store.ts';
-import type { IdempotencyRow } from '../store/store.ts';
+import type { IdempotencyRow, Reads, Store, Writes } from '../store/store.ts';
+import { assertProject } from './access.ts';
 
 /** A request that changes something: whose it is, and what makes it the same request when it comes again. */
 export type Change = {
@@ -22,7 +22,7 @@ export type Change = {
 /** What a change came to; `replayed` when that was an earlier request with the same key. */
 export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
 
-/** Runs a change once: its effect and its record are kept together or not at all. */
+/** Runs a change in its project once: its effect and its record are committed together or not at all. */
 export type RunOnce = <T>(
   change: Change,
   schema: z.ZodType<T>,
@@ -89,6 +89,7 @@ export function createRunOnce(store: Store, now: () => number, limits: ServerLim
     });
 
   return async (change, schema, effect) => {
+    await assertProject(store, change.principal, change.projectId);
     const nowMs = now();
     const claim = claimOf(change, nowMs, limits);
     const standing = await store.transaction((tx) => tx.claimIdempotency(claim));

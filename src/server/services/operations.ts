@@ -1,86 +1,96 @@
+import { defined } from '../../bytes/defined.ts';
+import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import type { JsonValue } from '../../bytes/json/parse.ts';
 import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { notFound } from '../control-error.ts';
-import type { Principal } from '../http/tokens.ts';
 import { newId } from '../ids.ts';
-import type { Reads, Store, Writes } from '../store/store.ts';
-import { assertProject } from './access.ts';
+import type { Reads, Writes } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 
-export type OperationService = {
-  read(principal: Principal, ref: { projectId: string; operationId: string }): Promise<OperationResource>;
-};
-
-/** Operations, by the project that they belong to. One of the whole organization shows to a token for all projects. */
-export function operationService(store: Store): OperationService {
-  return {
-    async read(principal, { projectId, operationId }) {
-      await assertProject(store, principal, projectId);
-      const row = await store.operation(principal.organizationId, operationId);
-      const shows = row?.projectId === undefined ? principal.projects === 'all' : row.projectId === projectId;
-      if (row === undefined || !shows) throw notFound();
-      return row.resource;
-    },
-  };
-}
-
 type About = {
-  readonly operationId: string;
+  readonly operationId?: string;
   readonly kind: string;
   readonly resourceType: string;
   readonly resourceId: string;
 };
 
+/** An operation before it is stored: what it is about, and the request that asked for it. */
+type NewOperation = About & {
+  readonly organizationId: string;
+  readonly projectId?: string;
+  readonly idempotencyKey: string;
+  readonly requestHash: Digest;
+};
+
 export const newOperationId = (): string => newId('op');
 
-function operationOf(change: Change, about: About, nowMs: number): OperationResource {
-  return {
-    schemaVersion: 1,
-    organizationId: change.principal.organizationId,
-    projectId: change.projectId,
-    ...about,
-    state: 'pending',
-    idempotencyKey: change.key,
-    requestHash: change.requestHash,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-  };
-}
+/** The operation of a request with an idempotency key. */
+export const operationOf = (change: Change, about: About): NewOperation => ({
+  organizationId: change.principal.organizationId,
+  projectId: change.projectId,
+  ...about,
+  idempotencyKey: change.key,
+  requestHash: change.requestHash,
+});
 
-async function insert(tx: Writes, resource: OperationResource): Promise<OperationResource> {
-  const { organizationId, projectId, operationId } = resource;
-  const ref = { organizationId, operationId, ...(projectId !== undefined && { projectId }) };
-  await tx.insertOperation({ ...ref, resource });
+async function insert(
+  tx: Writes,
+  { operationId = newOperationId(), ...operation }: NewOperation,
+  state: Pick<OperationResource, 'state' | 'createdAtMs' | 'startedAtMs' | 'finishedAtMs'>,
+): Promise<OperationResource> {
+  const { organizationId, projectId } = operation;
+  const resource = {
+    schemaVersion: 1 as const,
+    operationId,
+    ...operation,
+    updatedAtMs: state.createdAtMs,
+    ...state,
+  };
+  await tx.insertOperation({ ...defined({ organizationId, projectId }), operationId, resource });
   return resource;
 }
 
-/** Records a change that is done already: an operation in state `succeeded`. */
-export function recordOperation(
-  tx: Reads & Writes,
-  change: Change,
-  about: About,
+/** Records a change that is done: an operation in state `succeeded`. */
+export const recordOperation = (
+  tx: Writes,
+  operation: NewOperation,
   nowMs: number,
-): Promise<OperationResource> {
-  const done = { state: 'succeeded' as const, startedAtMs: nowMs, finishedAtMs: nowMs };
-  return insert(tx, { ...operationOf(change, about, nowMs), ...done });
-}
+): Promise<OperationResource> =>
+  insert(tx, operation, { state: 'succeeded', createdAtMs: nowMs, startedAtMs: nowMs, finishedAtMs: nowMs });
 
 /** Queues work: an operation in state `pending` and the job that a worker claims. */
 export async function queueOperation(
-  tx: Reads & Writes,
-  change: Change,
-  about: About,
+  tx: Writes,
+  operation: NewOperation,
   nowMs: number,
 ): Promise<OperationResource> {
-  const { operationId, kind, resourceId } = about;
-  const operation = await insert(tx, operationOf(change, about, nowMs));
-  const { organizationId } = change.principal;
-  const { projectId } = change;
-  await tx.enqueueJob({ operationId, kind, organizationId, projectId, resourceId, createdAtMs: nowMs });
-  return operation;
+  const resource = await insert(tx, operation, { state: 'pending', createdAtMs: nowMs });
+  const { operationId } = resource;
+  const { kind, organizationId, projectId, resourceId } = operation;
+  const job = { operationId, kind, organizationId, projectId, resourceId, createdAtMs: nowMs };
+  await tx.enqueueJob(defined(job));
+  return resource;
 }
 
-/** The version after this one. @throws DrillproofError `internal.BUG` where no integer follows */
+/** Work that an operator or the retention asks for, rather than a request with a key. */
+type Work = Omit<NewOperation, 'idempotencyKey' | 'requestHash'> & {
+  /** What was asked for: its hash is stored, as that of a request is. */
+  readonly request: JsonValue;
+};
+
+/** Queues work without a request; its key is made from its own id. */
+export function queueWork(
+  tx: Reads & Writes,
+  { request, operationId = newOperationId(), ...work }: Work,
+  nowMs: number,
+): Promise<OperationResource> {
+  const requestHash = digestOf(canonicalBytes({ operation: work.kind, body: request }));
+  const idempotencyKey = `work:${operationId}`;
+  return queueOperation(tx, { ...work, operationId, idempotencyKey, requestHash }, nowMs);
+}
+
+/** The next version. @throws DrillproofError `internal.BUG` where no integer follows */
 export function nextVersion(version: number): number {
   if (version < Number.MAX_SAFE_INTEGER) return version + 1;
   throw new DrillproofError('internal.BUG', 'the version cannot rise any further');

@@ -1,27 +1,13 @@
-import {
-  MAX_SESSION_TTL_MS,
-  rerunSchema,
-  type HostedRun,
-  type Result,
-  type WorldSession,
-} from '../../contract/index.ts';
+import { defined } from '../../bytes/defined.ts';
+import { MAX_SESSION_TTL_MS, type HostedRun, type Result, type WorldSession } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
-import type { Principal } from '../http/tokens.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';
-import type { Reads, Store, Writes } from '../store/store.ts';
-import { assertProject } from './access.ts';
-import type { Change, Outcome, RunOnce } from './idempotency.ts';
-import { newOperationId, queueOperation } from './operations.ts';
+import type { Reads, Writes } from '../store/store.ts';
+import type { Change } from './idempotency.ts';
+import { operationOf, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
-type Rerun = Result<'runs.reruns.create'>;
-
-export type RunService = {
-  read(principal: Principal, ref: RunRef): Promise<HostedRun>;
-  rerun(change: Change, ref: RunRef): Promise<Outcome<Rerun>>;
-};
-
 /**
  * The world of a rerun: a new session made from what the original's was made from, because the original's has
  * changed since or is gone. It has the lifetime that the original was given, as far as the organization is entitled.
@@ -36,8 +22,7 @@ function worldOf(original: HostedRun, session: WorldSession, maxTtlMs: number, n
     environmentId: original.environmentId,
     sessionId: newId('ses'),
     buildHash: original.buildHash,
-    ...(drillId !== undefined && { drillId }),
-    ...(scenarioId !== undefined && { scenarioId }),
+    ...defined({ drillId, scenarioId }),
     seed,
     callbackReceiverBindingIds,
     state: 'creating',
@@ -88,7 +73,13 @@ async function pinnedInputs(tx: Reads & Writes, { projectId, hostedRunId }: RunR
   return { original, session };
 }
 
-async function rerun(tx: Reads & Writes, change: Change, ref: RunRef, now: () => number): Promise<Rerun> {
+/** Reproduces a run that has ended: the new run is queued, and a worker takes it. */
+export async function createRerun(
+  tx: Reads & Writes,
+  change: Change,
+  ref: RunRef,
+  now: () => number,
+): Promise<Result<'runs.reruns.create'>> {
   const { original, session } = await pinnedInputs(tx, ref);
   const { organizationId, projectId } = original;
   const maxTtlMs = (await tx.organization(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
@@ -96,29 +87,8 @@ async function rerun(tx: Reads & Writes, change: Change, ref: RunRef, now: () =>
   const world = worldOf(original, session, maxTtlMs, nowMs);
   const run = rerunOf(original, world, nowMs);
   const { hostedRunId } = run;
-  const about = {
-    operationId: newOperationId(),
-    kind: 'run.rerun',
-    resourceType: 'hosted_run',
-    resourceId: hostedRunId,
-  };
+  const about = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId };
   await tx.insertSession({ organizationId, projectId, sessionId: world.sessionId, resource: world });
   await tx.insertHostedRun({ organizationId, projectId, hostedRunId, resource: run });
-  return { run, operation: await queueOperation(tx, change, about, nowMs) };
-}
-
-/** Drill runs, and how one that has ended is reproduced: it is queued, and a worker takes it. */
-export function runService(store: Store, now: () => number, runOnce: RunOnce): RunService {
-  return {
-    async read(principal, { projectId, hostedRunId }) {
-      await assertProject(store, principal, projectId);
-      const row = await store.hostedRun(projectId, hostedRunId);
-      if (row === undefined) throw notFound();
-      return row.resource;
-    },
-    async rerun(change, ref) {
-      await assertProject(store, change.principal, ref.projectId);
-      return runOnce(change, rerunSchema, (tx) => rerun(tx, change, ref, now));
-    },
-  };
+  return { run, operation: await queueOperation(tx, operationOf(change, about), nowMs) };
 }

@@ -1,25 +1,16 @@
 import {
   MAX_SESSION_TTL_MS,
-  sessionExtensionSchema,
   type ControlCode,
   type Result,
   type SessionExtendRequest,
   type WorldSession,
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
-import type { Principal } from '../http/tokens.ts';
-import type { Reads, Store, Writes } from '../store/store.ts';
-import { assertProject } from './access.ts';
-import type { Change, Outcome, RunOnce } from './idempotency.ts';
-import { newOperationId, nextVersion, recordOperation } from './operations.ts';
+import type { Reads, Writes } from '../store/store.ts';
+import type { Change } from './idempotency.ts';
+import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };
-type Extension = Result<'sessions.extend'>;
-
-export type SessionService = {
-  read(principal: Principal, ref: SessionRef): Promise<WorldSession>;
-  extend(change: Change, ref: SessionRef, request: SessionExtendRequest): Promise<Outcome<Extension>>;
-};
 
 /** What an extension is judged by, besides that the session exists. */
 export type ExtendFacts = {
@@ -90,47 +81,27 @@ async function moveDeadlines(
   }
 }
 
-/** World sessions: what they are, and their one change of lifetime. */
-export function sessionService(store: Store, now: () => number, runOnce: RunOnce): SessionService {
-  const extend = async (
-    tx: Reads & Writes,
-    change: Change,
-    { projectId, sessionId }: SessionRef,
-    request: SessionExtendRequest,
-  ): Promise<Extension> => {
-    const row = await tx.sessionForUpdate(projectId, sessionId);
-    if (row === undefined) throw notFound();
-    const admittedAtMs = now();
-    const organization = await tx.organization(row.organizationId);
-    const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
-    assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
-    const session: WorldSession = {
-      ...row.resource,
-      expiresAtMs: admittedAtMs + request.ttlMs,
-      version: nextVersion(row.resource.version),
-      updatedAtMs: admittedAtMs,
-    };
-    await tx.updateSession({ ...row, resource: session });
-    await moveDeadlines(tx, session, admittedAtMs);
-    const about = {
-      operationId: newOperationId(),
-      kind: 'session.extend',
-      resourceType: 'session',
-      resourceId: sessionId,
-    };
-    return { session, operation: await recordOperation(tx, change, about, admittedAtMs) };
+/** Extends the lifetime of a world session. */
+export async function extendSession(
+  tx: Reads & Writes,
+  change: Change,
+  { projectId, sessionId }: SessionRef,
+  { request, now }: { readonly request: SessionExtendRequest; readonly now: () => number },
+): Promise<Result<'sessions.extend'>> {
+  const row = await tx.sessionForUpdate(projectId, sessionId);
+  if (row === undefined) throw notFound();
+  const admittedAtMs = now();
+  const organization = await tx.organization(row.organizationId);
+  const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
+  assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
+  const session: WorldSession = {
+    ...row.resource,
+    expiresAtMs: admittedAtMs + request.ttlMs,
+    version: nextVersion(row.resource.version),
+    updatedAtMs: admittedAtMs,
   };
-
-  return {
-    async read(principal, { projectId, sessionId }) {
-      await assertProject(store, principal, projectId);
-      const row = await store.session(projectId, sessionId);
-      if (row === undefined) throw notFound();
-      return row.resource;
-    },
-    async extend(change, ref, request) {
-      await assertProject(store, change.principal, ref.projectId);
-      return runOnce(change, sessionExtensionSchema, (tx) => extend(tx, change, ref, request));
-    },
-  };
+  await tx.updateSession({ ...row, resource: session });
+  await moveDeadlines(tx, session, admittedAtMs);
+  const about = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
+  return { session, operation: await recordOperation(tx, operationOf(change, about), admittedAtMs) };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { fromUtf8 } from '../../bytes/text/utf8.ts';
 import type { ToolSource } from '../../contract/index.ts';
@@ -9,10 +10,9 @@ import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { BuildRow, Store } from '../store/store.ts';
 import { readEntryWhole } from '../zip-entry.ts';
-import { assertProject } from './access.ts';
+import { readVisible } from './access.ts';
 
 type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
-export type ToolSourceService = { read(principal: Principal, ref: ToolRef): Promise<ToolSource> };
 
 const corrupt = (what: string): ControlError =>
   new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${what}`);
@@ -48,33 +48,30 @@ function toolSource(build: BuildRow, locked: LockedPackage, source: Uint8Array):
     manifestHash,
     artifactHash,
     implementation: { kind: 'javascript', source: fromUtf8(source), bytes: source.length },
-    ...(ui !== undefined && { ui }),
+    ...defined({ ui }),
   };
 }
 
 /**
- * The source of one locked package, read out of the build archive as it lies in the store. Nothing of the archive is
- * imported, executed or extracted, and every call proves the bytes against the lock anew (control API, tools/source).
+ * The source of one locked package, read from the stored build archive. Nothing of the archive is imported, executed or
+ * extracted, and every call verifies the bytes against the lock again (control API, tools/source).
  */
-export function toolSourceService(store: Store, blobs: Blobs, limits: ServerLimits): ToolSourceService {
-  return {
-    async read(principal, { projectId, buildHash, packageId }) {
-      await assertProject(store, principal, projectId);
-      const build = await store.build(projectId, buildHash);
-      if (build === undefined) throw notFound();
-      if (build.archive === undefined) {
-        throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
-      }
-      const blob = await blobs.open(build.archive.digest);
-      try {
-        const archive = await openZip(blob.access());
-        const lock = await lockOf(archive, buildHash, limits.documentBytes);
-        const locked = lock.packages.find((one) => one.packageId === packageId);
-        if (locked === undefined) throw notFound();
-        return toolSource(build, locked, await sourceOf(archive, locked, limits.toolSourceBytes));
-      } finally {
-        await blob.close();
-      }
-    },
-  };
+export async function readToolSource(
+  { store, blobs, limits }: { readonly store: Store; readonly blobs: Blobs; readonly limits: ServerLimits },
+  principal: Principal,
+  { projectId, buildHash, packageId }: ToolRef,
+): Promise<ToolSource> {
+  const build = await readVisible(store, principal, projectId, () => store.build(projectId, buildHash));
+  if (build.archive === undefined)
+    throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
+  const blob = await blobs.open(build.archive.digest);
+  try {
+    const archive = await openZip(blob.access());
+    const lock = await lockOf(archive, buildHash, limits.documentBytes);
+    const locked = lock.packages.find((candidate) => candidate.packageId === packageId);
+    if (locked === undefined) throw notFound();
+    return toolSource(build, locked, await sourceOf(archive, locked, limits.toolSourceBytes));
+  } finally {
+    await blob.close();
+  }
 }

@@ -1,9 +1,8 @@
 import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../../contract/index.ts';
-import { newOperationId, nextVersion } from '../../services/operations.ts';
+import { newOperationId, nextVersion, queueWork } from '../../services/operations.ts';
 import { isEnd } from '../../states.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './deletions.ts';
 import type { Tx } from '../handler.ts';
-import { queueWork } from '../queue-work.ts';
 
 type BundleRef = { readonly projectId: string; readonly evidenceBundleId: string };
 type ExportRef = { readonly organizationId: string; readonly evidenceExportId: string };
