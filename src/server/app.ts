@@ -1,34 +1,32 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Hono, type Context as HonoContext } from 'hono';
+import { type Context as HonoContext, Hono } from 'hono';
 import type { JsonValue } from '../bytes/json/parse.ts';
 import {
   allowedMethods,
-  operationNames,
-  operationRow,
   type Operation,
   type OperationName,
+  operationNames,
+  operationRow,
 } from '../contract/index.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { ControlError, notFound } from './control-error.ts';
 import { readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
-import { commonHeaders, errorResponse, newCorrelationId } from './http/envelope.ts';
+import { commonHeaders, errorResponse, newCorrelationId, reprDigest } from './http/envelope.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
-import { reprDigest } from './http/repr-digest.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { contentOf } from './http/upload.ts';
 import { validateBody, validateHead } from './http/validate.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
-import { clientAddress } from './http/proxy.ts';
 import type { OpenAnswer, OpenEndpoint } from './open-endpoints.ts';
 import { assertPermission } from './services/access.ts';
 import type { Handlers } from './services/handler.ts';
-import { requestHashOf, type Outcome } from './services/idempotency.ts';
+import { type Outcome, requestHashOf } from './services/idempotency.ts';
 import type { Store } from './store/store.ts';
 import type { Metrics } from './telemetry/metrics.ts';
-import type { Observation, Observer } from './telemetry/observer.ts';
+import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 
 export type AppDependencies = {
   readonly store: Store;

@@ -1,16 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { driveJob, type Driven } from './jobs/drive.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { driveDefaults, type DriveOptions } from './jobs/drive-options.ts';
+import { driveJob, type Driven } from './jobs/drive.ts';
 import type { JobHandler, Sweep } from './jobs/handler.ts';
-import { pause } from './jobs/pause.ts';
 import { rerunHandler } from './jobs/run/rerun-handler.ts';
 import type { Runner, RunnerKind } from './jobs/run/runner.ts';
-import { runSweeps } from './jobs/sweeper.ts';
 import { turnHandler } from './jobs/run/turn-handler.ts';
 import type { Log } from './log.ts';
-import type { Store } from './store/store.ts';
-import type { Job } from './store/store.ts';
+import type { Job, Store } from './store/store.ts';
+
+/** Waits, at most until the signal aborts; never rejects. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): Promise<void> {
+  try {
+    const count = await run(signal);
+    if (count > 0) log({ level: 'info', event: 'worker.swept', facts: { sweep: name, count } });
+  } catch (error) {
+    log({ level: 'warn', event: 'worker.sweep.failed', facts: { sweep: name }, error });
+  }
+}
+
+/** Runs sweeps again and again, each in its own time, until the signal aborts; resolves when none is under way. */
+export async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, log: Log): Promise<void> {
+  const again = async (sweep: Sweep): Promise<void> => {
+    while (!signal.aborted) {
+      await sweepOnce(sweep, signal, log);
+      await pause(sweep.everyMs, signal);
+    }
+  };
+  await Promise.all(sweeps.map(again));
+}
 
 export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   readonly store: Store;

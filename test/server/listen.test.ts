@@ -1,12 +1,11 @@
-import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
+  type ControlCode,
   controlErrors,
   correlationIdSchema,
   errorEnvelopeSchema,
-  type ControlCode,
 } from '../../src/contract/index.ts';
 import { createServer, listen, type Listening } from '../../src/server/index.ts';
 import { EXPORT, id, ingestedExport, part, PROJECT, tenants, token, world, type World } from './make.ts';

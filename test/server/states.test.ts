@@ -9,7 +9,7 @@ import {
   terminalRunStates,
   type BuildAttempt,
 } from '../../src/contract/index.ts';
-import { movedAttempt } from '../../src/server/builds/attempt-states.ts';
+import { movedAttempt } from '../../src/server/builds/drive-attempt.ts';
 import { assertMove, isEnd, mayMove, transitions, type Machine } from '../../src/server/states.ts';
 import { id, ORG, PROJECT } from './make.ts';
 

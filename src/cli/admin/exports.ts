@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { Option, type Command } from 'commander';
 import type { ExportScope, OperationResource } from '../../contract/index.ts';
 import { count } from '../../report/text/figures.ts';
@@ -97,7 +98,7 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
     const asked = { organizationId: organization, scope, fromAtMs: from, throughAtMs: through, requestedBy };
     const { resource, operation } = await open.admin.createExport({
       ...asked,
-      ...(id !== undefined && { evidenceExportId: id }),
+      ...defined({ evidenceExportId: id }),
     });
     if (!now) return { resource, operation };
     const done = await settled(open, operation, () => open.admin.workOff({ signing, signal: cli.signal }));

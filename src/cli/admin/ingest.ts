@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { openFile } from '../../node/evidence/file-access.ts';
 import { openEvidence } from '../../node/evidence/open-evidence.ts';
@@ -38,7 +39,7 @@ export function defineBundle(command: Command, cli: Cli): void {
       const { deleteAt, project } = options;
       const { bundle, created } = await withFile(path, (file) =>
         withAdmin(cli, options, ({ admin }) =>
-          admin.ingestBundle(project, file, { ...(deleteAt !== undefined && { deleteAtMs: deleteAt }) }),
+          admin.ingestBundle(project, file, defined({ deleteAtMs: deleteAt })),
         ),
       );
       const lines = facts([

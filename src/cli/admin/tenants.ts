@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { Option, type Command } from 'commander';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { MAX_SESSION_TTL_MS, permissions, type Permission } from '../../contract/index.ts';
@@ -29,7 +30,7 @@ export function defineOrganization(command: Command, cli: Cli): void {
     .option('--id <id>', 'id, org_ and 12 to 32 characters of 0-9 a-z (default: a new one)')
     .action(async (options: OrgOptions) => {
       const { name, id } = options;
-      const input = { name, ...(id !== undefined && { organizationId: id }) };
+      const input = defined({ name, organizationId: id });
       const row = await withAdmin(cli, options, ({ admin }) => admin.createOrganization(input), {
         create: true,
       });
@@ -82,7 +83,7 @@ export function defineProject(command: Command, cli: Cli): void {
     .option('--id <id>', 'id, prj_ and 12 to 32 characters of 0-9 a-z (default: a new one)')
     .action(async (options: ProjectOptions) => {
       const { name, id, organization } = options;
-      const input = { organizationId: organization, name, ...(id !== undefined && { projectId: id }) };
+      const input = defined({ organizationId: organization, name, projectId: id });
       const row = await withAdmin(cli, options, ({ admin }) => admin.createProject(input));
       const lines = facts([
         ['project', row.projectId],
@@ -145,7 +146,7 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
     organizationId: organization,
     projects: allProjects ? ('all' as const) : project,
     permissions: may,
-    ...(expiresAt !== undefined && { expiresAtMs: expiresAt }),
+    ...defined({ expiresAtMs: expiresAt }),
   };
   const issued = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
   // The token alone on standard output, so that it can go straight into a file.

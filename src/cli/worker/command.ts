@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { createWorker, defaultLimits, loadRunner, standardWork, type Runner } from '../../server/index.ts';
@@ -68,7 +69,7 @@ async function work(cli: Cli, options: Options): Promise<void> {
       concurrency,
       log,
       now: cli.now,
-      ...(runner && { runner }),
+      ...defined({ runner }),
     });
     const kinds = [...handlers.map(({ kind }) => kind), ...(runner?.kinds ?? [])];
     worker.start();

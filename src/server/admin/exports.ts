@@ -1,25 +1,29 @@
 import * as z from 'zod';
 import {
+  type EvidenceExport,
   evidenceExportIdSchema,
+  type ExportScope,
   exportScopeSchema,
   MAX_EXPORT_ITEMS,
   msSchema,
-  principalSchema,
-  type EvidenceExport,
-  type ExportScope,
   type OperationResource,
+  principalSchema,
 } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
-import { EXPORT_KIND } from '../jobs/export/export.ts';
-import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/selection.ts';
-import type { Tx } from '../jobs/handler.ts';
 import {
   requestBundleDeletion,
-  requestExportDeletion,
   type RequestedDeletion,
+  requestExportDeletion,
 } from '../jobs/delete/request-deletion.ts';
+import { deleteDue, removeReleased } from '../jobs/delete/retention.ts';
+import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
+import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/selection.ts';
+import type { Tx } from '../jobs/handler.ts';
+import { builtInJobs } from '../jobs/standard.ts';
+import type { Log } from '../log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
-import { newId, refused, requireProject, type AdminContext } from './context.ts';
+import { createWorker } from '../worker.ts';
+import { type AdminContext, newId, refused, requireProject } from './context.ts';
 
 export type CreateExportInput = {
   readonly organizationId: string;
@@ -134,3 +138,32 @@ export const deleteExport = async (
   { store, now }: AdminContext,
   ref: { readonly organizationId: string; readonly evidenceExportId: string },
 ) => found(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);
+
+/** What was done: bundles whose time had come, pieces of queued work, and blobs that nobody needs any more. */
+export type WorkedOff = {
+  readonly bundlesDue: number;
+  readonly jobs: number;
+  readonly blobsRemoved: number;
+};
+
+export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
+  readonly signal?: AbortSignal;
+  readonly log?: Log;
+};
+
+/**
+ * Does here and now what a worker without a runner would do: deletes what is due, generates exports and deletes, and
+ * removes the bytes that nobody needs any more. Work that a worker is at is left to it.
+ */
+export async function workOff(
+  { store, blobs, now }: AdminContext,
+  options: WorkOffOptions = {},
+): Promise<WorkedOff> {
+  const { signal = new AbortController().signal, log = () => undefined, signing } = options;
+  const context = { store, blobs, now, log };
+  const bundlesDue = await deleteDue(context, signal);
+  const worker = createWorker({ store, handlers: builtInJobs({ ...context, signing }), now, log });
+  let jobs = 0;
+  while (!signal.aborted && (await worker.workOnce()) !== undefined) jobs++;
+  return { bundlesDue, jobs, blobsRemoved: await removeReleased(context, signal) };
+}

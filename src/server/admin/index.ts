@@ -2,30 +2,36 @@ import type { RandomAccess } from '../../bytes/random-access.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { defaultLimits } from '../limits.ts';
-import type { Store } from '../store/store.ts';
 import { cancelOperation } from '../services/cancel.ts';
-import { refused, type AdminContext } from './context.ts';
-import { createExport, deleteBundle, deleteExport, type CreateExportInput } from './exports.ts';
+import type { Store } from '../store/store.ts';
+import { type AdminContext, refused } from './context.ts';
+import {
+  createExport,
+  type CreateExportInput,
+  deleteBundle,
+  deleteExport,
+  workOff,
+  type WorkOffOptions,
+} from './exports.ts';
 import { importResources } from './import.ts';
 import { ingestBuild } from './ingest-build.ts';
-import { ingestBundle, type IngestBundleOptions } from './ingest-bundle.ts';
 import { ingestExport, type IngestExportOptions } from './ingest-export.ts';
 import { ingestLocalReport } from './local-report.ts';
-import { workOff, type WorkOffOptions } from './work-off.ts';
+import { ingestBundle, type IngestBundleOptions } from './part.ts';
 import {
   createOrganization,
   createProject,
   createToken,
-  revokeToken,
-  setEntitlement,
   type OrganizationInput,
   type ProjectInput,
+  revokeToken,
+  setEntitlement,
   type TokenInput,
 } from './tenants.ts';
 
 export { importSchema, type ImportDocument, type ImportedResource } from './import.ts';
 export type { Ingested } from './context.ts';
-export type { WorkedOff } from './work-off.ts';
+export type { WorkedOff } from './exports.ts';
 export type { CreatedExport, CreateExportInput } from './exports.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
 export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';

@@ -17,20 +17,18 @@ async function checkBuild(bytes: Uint8Array, sourceBytes: number): Promise<Diges
 
 /** The attempt under which an administrator's build stands; its id follows from the build, so it comes out once. */
 function attemptOf(
-  project: ProjectRow,
-  buildHash: Digest,
-  archive: BlobRef,
-  by: string,
+  { organizationId, projectId }: ProjectRow,
+  { buildHash, archive }: { readonly buildHash: Digest; readonly archive: BlobRef },
+  requestedBy: string,
   nowMs: number,
 ): BuildAttempt {
-  const { organizationId, projectId } = project;
   return {
     schemaVersion: 1,
     buildAttemptId: derivedId('attempt', projectId, buildHash),
     organizationId,
     projectId,
     sourceKind: 'upload',
-    requestedBy: by,
+    requestedBy,
     state: 'succeeded',
     diagnostics: [],
     sourceClosure: [],
@@ -60,7 +58,7 @@ export async function ingestBuild(
   const bytes = await readWhole(access, MAX_BUILD_BYTES, 'build archive');
   const buildHash = await checkBuild(bytes, limits.toolSourceBytes);
   const archive = await blobs.put(once(bytes));
-  const attempt = attemptOf(project, buildHash, archive, requestedBy, now());
+  const attempt = attemptOf(project, { buildHash, archive }, requestedBy, now());
   const { buildAttemptId } = attempt;
   const inProject = { organizationId: project.organizationId, projectId };
   const created = await store.transaction(async (tx) => {

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { streamAccess } from '../../bytes/random-access.ts';
 import type { EvidenceExport, LocalReportItem } from '../../contract/index.ts';
@@ -224,10 +225,10 @@ async function keep(one: Export, given: readonly LocalReportMetadata[]): Promise
   for (const row of manifest.parts) bundles.push(await storeRow(one, row));
   const reports: { line: ReportLine; row: LocalReportRow }[] = [];
   for (const line of manifest.localReports) reports.push({ line, row: await storeReport(one, line, given) });
-  const documents = {
+  const documents = defined({
     manifest: await blobs.put(once(manifestBytes)),
-    ...(attestationBytes !== undefined && { attestation: await blobs.put(once(attestationBytes)) }),
-  };
+    attestation: attestationBytes && (await blobs.put(once(attestationBytes))),
+  });
   const stored = [...bundles, ...reports.map(({ row }) => row)].map(({ archive }) => archive);
   const digests = [...stored, ...Object.values(documents)].map(({ digest }) => digest);
   return store.transaction(async (tx) => {

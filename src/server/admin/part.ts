@@ -1,5 +1,6 @@
+import { defined } from '../../bytes/defined.ts';
 import { digestOf } from '../../bytes/hash.ts';
-import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
 import { codeEntry } from '../../codes/index.ts';
 import type { Attestation, EvidenceBundle } from '../../contract/index.ts';
 import {
@@ -12,11 +13,12 @@ import {
   parseBundleManifest,
   readEntry,
 } from '../../evidence/index.ts';
-import { verifyPart, type Listing } from '../../verify/part/part.ts';
+import { type Listing, verifyPart } from '../../verify/part/part.ts';
 import type { BundleReport } from '../../verify/report.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
+import { holdBlobs } from '../blobs/hold.ts';
 import type { BundleRow, ProjectRow, Reads, Writes } from '../store/store.ts';
-import { refused, type AdminContext } from './context.ts';
+import { type AdminContext, type Ingested, refused, requireProject } from './context.ts';
 
 /** Refuses a part that is not at least intact. What could not be read keeps its own code: it was not judged. */
 function assertIntact(report: BundleReport): void {
@@ -25,7 +27,7 @@ function assertIntact(report: BundleReport): void {
   const unread = report.findings.find(({ code }) => codeEntry(code).class === 'inaccessible');
   throw refused(
     `the part is ${report.verdict}: ${first?.message ?? 'it could not be judged'}`,
-    { details: { findings: report.findings }, ...(first?.path !== undefined && { path: first.path }) },
+    defined({ details: { findings: report.findings }, path: first?.path }),
     unread?.code,
   );
 }
@@ -62,7 +64,7 @@ async function resourceOf(access: RandomAccess, verifiedAtMs: number): Promise<E
       totalBytes: manifestBytes.length + objectBytes,
     },
     storageVerifiedAtMs: verifiedAtMs,
-    ...(attestation !== undefined && { attestation }),
+    ...defined({ attestation }),
   };
 }
 
@@ -80,7 +82,7 @@ export async function storePart(
   const report = await verifyPart(access, {
     asOfMs: now(),
     expect: { organizationId, projectId },
-    ...(listed !== undefined && { listed }),
+    ...defined({ listed }),
   });
   assertIntact(report);
   if (report.archive === undefined) throw refused('the part could not be read');
@@ -108,4 +110,32 @@ export async function keepBundle(tx: Reads & Writes, row: BundleRow): Promise<bo
     throw refused(`another bundle is stored as ${row.evidenceBundleId}`);
   }
   return false;
+}
+
+export type IngestBundleOptions = {
+  /** When its bytes are to be deleted; default: never. */
+  readonly deleteAtMs?: number;
+};
+
+/**
+ * Takes in the part archive of one bundle. It must be intact or better and belong to the project; whether its
+ * signature can be trusted is for those who verify. The same bundle again changes nothing.
+ * @throws DrillproofError `server.ADMIN_REFUSED` with `details.findings`, and what reading and storing throw
+ */
+export async function ingestBundle(
+  context: AdminContext,
+  projectId: string,
+  access: RandomAccess,
+  { deleteAtMs }: IngestBundleOptions = {},
+): Promise<Ingested<{ bundle: EvidenceBundle }>> {
+  const { store, blobs, now } = context;
+  if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))
+    throw refused('the bundle would be due for deletion already', { path: 'deleteAtMs' });
+  const part = await storePart(context, await requireProject(store, projectId), access);
+  const resource = { ...part.resource, ...defined({ deleteAtMs }) };
+  const created = await store.transaction(async (tx) => {
+    await holdBlobs(tx, blobs, [part.archive.digest], now());
+    return keepBundle(tx, { ...part, resource });
+  });
+  return { bundle: resource, created };
 }

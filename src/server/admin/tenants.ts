@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import * as z from 'zod';
 import {
   MAX_SESSION_TTL_MS,
@@ -108,7 +109,7 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
     projects: projects === 'all' ? projects : [...new Set(projects)],
     permissions: [...new Set(permissions)],
     createdAtMs,
-    ...(expiresAtMs !== undefined && { expiresAtMs }),
+    ...defined({ expiresAtMs }),
   };
   await store.transaction(async (tx) => {
     if ((await tx.organization(organizationId)) === undefined)

@@ -1,12 +1,11 @@
 import { DrillproofError } from '../../errors.ts';
-import { openBucket, type Bucket } from '../../node/s3/bucket.ts';
+import { type Bucket, openBucket } from '../../node/s3/bucket.ts';
 import { whyS3 } from '../../node/s3/errors.ts';
-import { s3Name, type S3Location } from '../../node/s3/location.ts';
+import { type S3Location, s3Name } from '../../node/s3/location.ts';
 import { loadSdk, type LoadSdk } from '../../node/s3/sdk.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { Blobs } from './blobs.ts';
-import { unavailable } from './s3-failure.ts';
-import { s3Blobs } from './s3.ts';
+import { s3Blobs, unavailable } from './s3.ts';
 
 type Options = {
   /** Where the AWS variables are. */

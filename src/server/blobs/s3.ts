@@ -1,16 +1,24 @@
 import type { Readable } from 'node:stream';
-import { digestStream, type Digest } from '../../bytes/hash.ts';
+import { type Digest, digestStream } from '../../bytes/hash.ts';
 import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { BlobRef } from '../store/store.ts';
 import { blockAccess } from '../../node/s3/block-access.ts';
 import type { Bucket, ByteRange, ObjectFacts } from '../../node/s3/bucket.ts';
+import { whyS3 } from '../../node/s3/errors.ts';
+import type { BlobRef } from '../store/store.ts';
 import type { Blobs, OpenBlob } from './blobs.ts';
 import { isDigest } from './digest.ts';
 import { taking } from './expected.ts';
 import { proofCache, type ProofCache } from './proof-cache.ts';
-import { unavailable } from './s3-failure.ts';
 import { spooled } from './spool.ts';
+
+/** The failure of a call to S3 once the server runs; "could not read" is never "does not match". */
+export function unavailable(cause: unknown): DrillproofError {
+  if (cause instanceof DrillproofError) return cause;
+  return new DrillproofError('control.UNAVAILABLE', `the storage of blobs cannot be used: ${whyS3(cause)}`, {
+    cause,
+  });
+}
 
 /** A bucket, the prefix of all keys in it, and which of its objects were proven by this process. */
 type Place = { readonly bucket: Bucket; readonly prefix: string; readonly proofs: ProofCache };

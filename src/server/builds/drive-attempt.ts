@@ -1,16 +1,53 @@
+import { defined } from '../../bytes/defined.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { toDigest } from '../blobs/digest.ts';
 import { holdBlobs } from '../blobs/hold.ts';
-import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../control-error.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { BlobRef, BuildAttemptRow, Reads, Store, Writes } from '../store/store.ts';
 import { nextVersion } from '../services/operations.ts';
-import { isEnd, mayMove } from '../states.ts';
-import { movedAttempt } from './attempt-states.ts';
+import { assertMove, isEnd, mayMove } from '../states.ts';
+import type { BlobRef, BuildAttemptRow, Reads, Store, Writes } from '../store/store.ts';
 import { checkPackages, openBuild } from './check-build.ts';
-import { diagnostic, diagnosticOf, type Diagnostic } from './diagnostics.ts';
+
+/**
+ * An attempt after one transition.
+ * @throws DrillproofError `internal.BUG` for one that it may not make
+ */
+export function movedAttempt(
+  attempt: BuildAttempt,
+  state: BuildAttemptState,
+  nowMs: number,
+  ends: Partial<Pick<BuildAttempt, 'diagnostics' | 'buildHash'>> = {},
+): BuildAttempt {
+  assertMove('buildAttempt', attempt.state, state);
+  const moved = { ...attempt, ...ends, state, updatedAtMs: nowMs };
+  return isEnd('buildAttempt', state) ? { ...moved, finishedAtMs: nowMs } : moved;
+}
+
+export type Diagnostic = BuildAttempt['diagnostics'][number];
+
+export const diagnostic = (code: string, message: string, path?: string): Diagnostic => ({
+  code,
+  severity: 'error',
+  message,
+  ...defined({ path }),
+});
+
+// Codes of what the archive itself is; a disk that cannot be read says nothing about the archive.
+const OF_THE_ARCHIVE = /^(?:build|zip|json|encoding)\./;
+// Stored bytes that are gone or damaged stay so: who uploads again begins a new attempt.
+const LOST = 'control.STORED_BYTES_CORRUPT';
+
+/** What a failure says of the archive; `undefined` when it says nothing, and the attempt must be made again. */
+export function diagnosticOf(error: unknown): Diagnostic | undefined {
+  if (!(error instanceof DrillproofError)) return undefined;
+  const { code, message, path } = error;
+  if (code !== LOST && !OF_THE_ARCHIVE.test(code)) return undefined;
+  if (code === LOST || code.startsWith('build.')) return diagnostic(code, message, path);
+  return diagnostic('build.ARCHIVE_INVALID', `${message} (${code})`, path);
+}
 
 export type BuildWork = {
   readonly store: Store;
@@ -164,4 +201,35 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
     return fail(work, ref, found);
   }
   return succeed(work, ref, archive);
+}
+
+const BATCH = 100;
+
+/**
+ * What nobody waits for any more: fails attempts whose address ended, and drives on those whose server died at it.
+ * @param options.stalledMs how long an attempt must not have moved to count as left behind
+ * @returns how many attempts were moved; what fails is left for the next sweep
+ */
+export async function sweepAttempts(
+  work: BuildWork,
+  options: { readonly stalledMs: number; readonly onError?: (error: unknown) => void },
+): Promise<number> {
+  const { stalledMs, onError = () => undefined } = options;
+  const nowMs = work.now();
+  const expired = await work.store.expiredUploads(nowMs, BATCH);
+  const stalled = await work.store.stalledBuildAttempts(nowMs - stalledMs, BATCH);
+  const steps = [
+    ...expired.map((row) => () => settledAttempt(work, row)),
+    ...stalled.map((row) => () => driveAttempt(work, row)),
+  ];
+  let moved = 0;
+  for (const step of steps) {
+    try {
+      await step();
+      moved++;
+    } catch (error) {
+      onError(error);
+    }
+  }
+  return moved;
 }

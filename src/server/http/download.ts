@@ -2,16 +2,46 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { fromHex } from '../../bytes/text/hex.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import type { Bytes } from '../../bytes/platform.ts';
+import { fromHex } from '../../bytes/text/hex.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { ControlError } from '../control-error.ts';
 import type { Log } from '../log.ts';
 import type { BlobRef } from '../store/store.ts';
-import { commonHeaders } from './envelope.ts';
-import { ifRangeHolds, selectRange } from './range.ts';
-import { reprDigest } from './repr-digest.ts';
+import { commonHeaders, reprDigest } from './envelope.ts';
+
+export type RangeSelection =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'part'; readonly range: ByteRange }
+  | { readonly kind: 'unsatisfiable' };
+
+const WHOLE: RangeSelection = { kind: 'whole' };
+const UNSATISFIABLE: RangeSelection = { kind: 'unsatisfiable' };
+const ONE_RANGE = /^bytes=([0-9]*)-([0-9]*)$/i;
+
+/**
+ * What a Range header selects of `size` bytes (RFC 9110 §14.2). A header that is no single byte range (another unit,
+ * several ranges however many, bad syntax) is ignored as the RFC allows, so the whole is served: no list of ranges
+ * can multiply the work of a request.
+ */
+export function selectRange(header: string | undefined, size: number): RangeSelection {
+  const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
+  if (match === null || size === 0) return WHOLE;
+  const [, first = '', last = ''] = match;
+  if (first === '') return last === '' ? WHOLE : suffix(Number(last), size);
+  const start = Number(first);
+  const end = last === '' ? size : Math.min(Number(last) + 1, size);
+  if (last !== '' && Number(last) < start) return WHOLE;
+  return start >= size ? UNSATISFIABLE : { kind: 'part', range: { start, end } };
+}
+
+const suffix = (length: number, size: number): RangeSelection =>
+  length === 0 ? UNSATISFIABLE : { kind: 'part', range: { start: Math.max(0, size - length), end: size } };
+
+/** Whether an If-Range header lets the Range stand: only the strong validator that is served now (RFC 9110 §13.1.5). */
+export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
+  header === undefined || header.trim() === etag;
 
 /** Stored bytes as an operation answers with them. */
 export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };

@@ -1,5 +1,6 @@
+import { defined } from '../../bytes/defined.ts';
 import { randomUUID } from 'node:crypto';
-import { controlErrors, isControlCode, type ControlCode, type ErrorEnvelope } from '../../contract/index.ts';
+import { type ControlCode, controlErrors, type ErrorEnvelope, isControlCode } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../control-error.ts';
 import type { Log } from '../log.ts';
@@ -33,11 +34,7 @@ function told(error: unknown): ControlError {
   if (!(error instanceof DrillproofError))
     return new ControlError('control.INTERNAL', 'the control plane failed');
   if (isControlCode(error.code)) {
-    return new ControlError(
-      error.code,
-      error.message,
-      error.details === undefined ? {} : { details: error.details },
-    );
+    return new ControlError(error.code, error.message, defined({ details: error.details }));
   }
   if (error.code.startsWith('io.')) {
     return new ControlError('control.UNAVAILABLE', 'the storage cannot be used at the moment', {
@@ -54,9 +51,11 @@ function envelopeOf(error: ControlError, code: ControlCode, correlationId: strin
     correlationId,
     retryable: controlErrors[code].retryable,
     source: 'platform',
-    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
-    ...(error.issues !== undefined && { issues: error.issues.map((issue) => ({ ...issue })) }),
-    ...(error.details !== undefined && { details: { ...error.details } }),
+    ...defined({
+      retryAfterMs: error.retryAfterMs,
+      issues: error.issues?.map((issue) => ({ ...issue })),
+      details: error.details && { ...error.details },
+    }),
   };
 }
 
@@ -83,7 +82,9 @@ export function errorAnswer(error: unknown, correlationId: string, log: Log): Er
       'Content-Length': String(Buffer.byteLength(body)),
       ...commonHeaders(correlationId),
       ...HEADERS_OF[code],
-      ...(retryAfter !== undefined && { 'Retry-After': String(Math.ceil(retryAfter / 1000)) }),
+      ...defined({
+        'Retry-After': retryAfter === undefined ? undefined : String(Math.ceil(retryAfter / 1000)),
+      }),
       ...refusal.headers,
     },
     body,
@@ -102,3 +103,6 @@ export function errorResponse(error: unknown, correlationId: string, log: Log): 
   codes.set(response, code);
   return response;
 }
+
+/** The value of `Repr-Digest` for bytes with this SHA-256 (RFC 9530 §3). */
+export const reprDigest = (sha256: Buffer): string => `sha-256=:${sha256.toString('base64')}:`;

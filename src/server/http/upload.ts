@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../control-error.ts';
@@ -33,7 +34,7 @@ export function contentOf(request: Request, onRead: () => void): Content {
   return {
     mediaType: request.headers.get('content-type'),
     coding: request.headers.get('content-encoding') ?? 'identity',
-    ...(length !== null && { announcedBytes: Number(length) }),
+    ...defined({ announcedBytes: length === null ? undefined : Number(length) }),
     bytes: () => {
       onRead();
       return piecesOf(request);
@@ -46,7 +47,7 @@ export function refusedUpload(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UPLOAD_MISMATCH') return error;
   const { message, details } = error;
   return new ControlError('control.UPLOAD_MISMATCH', message, {
-    ...(details !== undefined && { details }),
+    ...defined({ details }),
     ...CLOSE,
   });
 }

@@ -1,11 +1,59 @@
+import { defined } from '../../bytes/defined.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OperationError } from '../../contract/index.ts';
+import type { OperationError, OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { Job } from '../store/store.ts';
+import { assertMove, isEnd } from '../states.ts';
+import type { Job, OperationRow } from '../store/store.ts';
 import type { DriveOptions } from './drive-options.ts';
 import type { Abandoned, JobEnd, JobHandler, Tx } from './handler.ts';
-import { endOperation, holdOperation, startOperation, type OperationEnd } from './operation-moves.ts';
-import { startPulse, type Pulse, type StopReason } from './pulse.ts';
+import { type Pulse, startPulse, type StopReason } from './pulse.ts';
+
+type Operation = { readonly row: OperationRow; readonly held: boolean };
+
+/** The operation of a job, held until the transaction ends; always before the job, as whoever cancels does. */
+async function holdOperation(tx: Tx, { organizationId, operationId, fence }: Job): Promise<Operation> {
+  const row = await tx.operationForUpdate(organizationId, operationId);
+  if (row === undefined) throw new DrillproofError('internal.BUG', 'a job has no operation');
+  return { row, held: await tx.holdsJob(operationId, fence) };
+}
+
+/** Moves an operation to its running state; one that is tried again is there already. */
+async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationRow> {
+  if (row.resource.state === 'running') return row;
+  assertMove('operation', row.resource.state, 'running');
+  const started = { state: 'running' as const, startedAtMs: nowMs, updatedAtMs: nowMs };
+  const running = { ...row, resource: { ...row.resource, ...started } };
+  await tx.updateOperation(running);
+  return running;
+}
+
+/** The operation of a job, and the time of the change. */
+type Moment = { readonly row: OperationRow; readonly nowMs: number };
+
+type OperationEnd = {
+  readonly state: 'succeeded' | 'failed' | 'cancelled';
+  readonly error?: OperationError;
+};
+
+/** Ends an operation and its job together. @throws DrillproofError `internal.BUG` for a job that is not held */
+async function endOperation(
+  tx: Tx,
+  job: Job,
+  { row, nowMs }: Moment,
+  { state, error }: OperationEnd,
+): Promise<void> {
+  assertMove('operation', row.resource.state, state);
+  if (isEnd('operation', row.resource.state) || !(await tx.finishJob(job.operationId, job.fence)))
+    throw new DrillproofError('internal.BUG', 'a job was to be ended that is not held');
+  const resource: OperationResource = {
+    ...row.resource,
+    state,
+    ...defined({ error }),
+    finishedAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  await tx.updateOperation({ ...row, resource });
+}
 
 /** What became of a job: its end, another attempt later, or somebody else has it. */
 export type Driven = OperationEnd['state'] | 'retried' | 'lost';
@@ -26,13 +74,12 @@ const LOST: OperationError = errorOf('control.RUNNER_LOST', 'every worker ended 
 const FAILED: OperationError = errorOf('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
 const LATE: OperationError = errorOf('control.DEADLINE_EXCEEDED', 'it was not done within its time', true);
 
-async function abandonIn(tx: Tx, { handler, job }: Drive, row: Row, why: Abandoned, nowMs: number) {
+async function abandonIn(tx: Tx, { handler, job }: Drive, { row, nowMs }: Moment, why: Abandoned) {
   const { cancelRequestedAtMs } = row.resource;
-  await endOperation(tx, job, row, why, nowMs);
+  await endOperation(tx, job, { row, nowMs }, why);
   const asked = why.state === 'cancelled' && cancelRequestedAtMs !== undefined && { cancelRequestedAtMs };
   await handler.abandon(tx, job, { ...why, ...asked }, nowMs);
 }
-type Row = Parameters<typeof startOperation>[1];
 
 /** Begins the work, unless it is cancelled, was tried too often, or is no longer ours. */
 function begin(drive: Drive): Promise<Driven | 'running'> {
@@ -42,13 +89,13 @@ function begin(drive: Drive): Promise<Driven | 'running'> {
     if (!held) return 'lost';
     const nowMs = options.now();
     if (row.resource.cancelRequestedAtMs !== undefined) {
-      await abandonIn(tx, drive, row, { state: 'cancelled', timedOut: false }, nowMs);
+      await abandonIn(tx, drive, { row, nowMs }, { state: 'cancelled', timedOut: false });
       return 'cancelled';
     }
     const running = await startOperation(tx, row, nowMs);
     await handler.begin(tx, job, nowMs);
     if (job.attempt <= options.maxAttempts) return 'running';
-    await abandonIn(tx, drive, running, { state: 'failed', timedOut: false, error: LOST }, nowMs);
+    await abandonIn(tx, drive, { row: running, nowMs }, { state: 'failed', timedOut: false, error: LOST });
     return 'failed';
   });
 }
@@ -87,7 +134,7 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
 /** Ends a job in one transaction, if it is still ours. */
 function conclude(
   drive: Drive,
-  write: (tx: Tx, row: Row, nowMs: number) => Promise<Driven>,
+  write: (tx: Tx, row: OperationRow, nowMs: number) => Promise<Driven>,
 ): Promise<Driven> {
   const { options, job } = drive;
   return options.store.transaction(async (tx) => {
@@ -98,15 +145,15 @@ function conclude(
 
 const finish = (drive: Drive, { error, write }: JobEnd): Promise<Driven> =>
   conclude(drive, async (tx, row, nowMs) => {
-    const state = error === undefined ? 'succeeded' : 'failed';
-    await endOperation(tx, drive.job, row, { state, ...(error !== undefined && { error }) }, nowMs);
+    const state: OperationEnd['state'] = error === undefined ? 'succeeded' : 'failed';
+    await endOperation(tx, drive.job, { row, nowMs }, defined({ state, error }));
     await write?.(tx, nowMs);
     return state;
   });
 
 const abandon = (drive: Drive, why: Abandoned): Promise<Driven> =>
   conclude(drive, async (tx, row, nowMs) => {
-    await abandonIn(tx, drive, row, why, nowMs);
+    await abandonIn(tx, drive, { row, nowMs }, why);
     return why.state;
   });
 

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { AuthoringSession, AuthoringTurn, HostedRun } from '../../contract/index.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove } from '../states.ts';
@@ -26,11 +27,10 @@ export async function endTurn(tx: Tx, row: AuthoringTurnRow, end: TurnEnd, nowMs
     ...turn,
     ...end,
     finishedAtMs: nowMs,
-    ...(startedAtMs !== undefined && { durationMs: Math.max(0, nowMs - startedAtMs) }),
+    ...defined({ durationMs: startedAtMs === undefined ? undefined : Math.max(0, nowMs - startedAtMs) }),
   };
   await tx.updateAuthoringTurn({ ...row, resource: ended });
-  const { proposalId } = end;
-  await freeSession(tx, turn, proposalId === undefined ? {} : { currentProposalId: proposalId }, nowMs);
+  await freeSession(tx, turn, defined({ currentProposalId: end.proposalId }), nowMs);
 }
 
 type Termination = NonNullable<HostedRun['termination']>;

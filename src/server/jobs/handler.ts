@@ -1,6 +1,5 @@
 import type { OperationError } from '../../contract/index.ts';
-import type { Reads, Writes } from '../store/store.ts';
-import type { Job } from '../store/store.ts';
+import type { Job, Reads, Writes } from '../store/store.ts';
 
 export type Tx = Reads & Writes;
 

@@ -1,8 +1,59 @@
+import { MAX_EXPORT_ITEMS } from '../../contract/index.ts';
 import type { ExportSigning } from '../../evidence/index.ts';
-import { builtInJobs } from './built-in.ts';
-import type { JobHandler, Sweep } from './handler.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { sweepAttempts } from '../builds/drive-attempt.ts';
+import type { ServerLimits } from '../limits.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import { bundleDeletionJob, exportDeletionJob } from './delete/deletions.ts';
 import { retentionSweeps } from './delete/retention.ts';
-import { housekeeping, type SweepContext } from './sweeps.ts';
+import { exportJob, type ExportJobOptions } from './export/export.ts';
+import type { JobHandler, Sweep } from './handler.ts';
+
+/** The kinds of work that need no runner of a host: exports are generated, and what is deleted is let go. */
+export const builtInJobs = (
+  options: Omit<ExportJobOptions, 'maxItems'> & { readonly maxItems?: number },
+): readonly JobHandler[] => [
+  exportJob({ maxItems: MAX_EXPORT_ITEMS, ...options }),
+  exportDeletionJob(),
+  bundleDeletionJob(),
+];
+
+export type SweepContext = {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly now: () => number;
+  readonly limits: ServerLimits;
+  readonly log: Log;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
+
+/** What every worker keeps in order, beside the queue. */
+export const housekeeping = (context: SweepContext): readonly Sweep[] => {
+  const { store, now, log } = context;
+  const onError = (error: unknown): void =>
+    log({ level: 'warn', event: 'worker.attempt.left', facts: { sweep: 'build-attempts' }, error });
+  return [
+    {
+      name: 'build-attempts',
+      everyMs: MINUTE_MS,
+      run: () => sweepAttempts(context, { stalledMs: 10 * MINUTE_MS, onError }),
+    },
+    {
+      name: 'idempotency-keys',
+      everyMs: HOUR_MS,
+      run: () => store.transaction((tx) => tx.purgeIdempotency(now())),
+    },
+    {
+      name: 'workers',
+      everyMs: HOUR_MS,
+      run: () => store.transaction((tx) => tx.forgetWorkers(now() - WORKER_FORGOTTEN_MS)),
+    },
+  ];
+};
 
 /** Signs the export attestations of the exports that are generated; without it they are unsigned. */
 type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };

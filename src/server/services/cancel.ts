@@ -3,12 +3,10 @@ import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../control-error.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/delete/deletions.ts';
 import { endRun, endTurn } from '../jobs/endings.ts';
-import { EXPORT_KIND } from '../jobs/export/options.ts';
-import { failExport } from '../jobs/export/moves.ts';
+import { EXPORT_KIND, failExport } from '../jobs/export/moves.ts';
 import type { Tx } from '../jobs/handler.ts';
 import { isEnd } from '../states.ts';
-import type { OperationRow } from '../store/store.ts';
-import type { Store } from '../store/store.ts';
+import type { OperationRow, Store } from '../store/store.ts';
 
 type ResourceRef = {
   readonly organizationId: string;

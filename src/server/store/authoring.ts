@@ -1,12 +1,21 @@
 import {
-  authoringSessionSchema,
-  authoringTurnSchema,
   type AuthoringSession,
+  authoringSessionSchema,
   type AuthoringTurn,
+  authoringTurnSchema,
 } from '../../contract/index.ts';
-import { findRow, inProject, insertRow, integer, json, table, text, updateRow } from './table.ts';
-import type { InProject } from './table.ts';
 import type { Dialect, Sql } from './sql.ts';
+import {
+  findRow,
+  inProject,
+  type InProject,
+  insertRow,
+  integer,
+  json,
+  table,
+  text,
+  updateRow,
+} from './table.ts';
 
 export type AuthoringSessionRow = InProject & {
   readonly authoringSessionId: string;

@@ -1,7 +1,20 @@
-import { buildAttemptSchema, type BuildAttempt } from '../../contract/index.ts';
-import { findRow, inProject, insertRow, integer, json, listRows, optional, optionalBlob } from './table.ts';
-import { table, text, updateRow, type BlobRef, type InProject } from './table.ts';
+import { type BuildAttempt, buildAttemptSchema } from '../../contract/index.ts';
 import type { Dialect, Sql } from './sql.ts';
+import {
+  type BlobRef,
+  findRow,
+  inProject,
+  type InProject,
+  insertRow,
+  integer,
+  json,
+  listRows,
+  optional,
+  optionalBlob,
+  table,
+  text,
+  updateRow,
+} from './table.ts';
 
 /** A build; `archive` is absent until its bytes are stored. */
 export type BuildRow = InProject & { readonly buildHash: string; readonly archive?: BlobRef };

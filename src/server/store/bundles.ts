@@ -1,12 +1,23 @@
 import {
-  evidenceBundleSchema,
-  localReportItemSchema,
   type EvidenceBundle,
+  evidenceBundleSchema,
   type LocalReportItem,
+  localReportItemSchema,
 } from '../../contract/index.ts';
-import { blob, findRow, inProject, insertRow, json, listRows, table, text, updateRow } from './table.ts';
-import type { BlobRef, InProject } from './table.ts';
 import type { Dialect, Sql, SqlValue } from './sql.ts';
+import {
+  blob,
+  type BlobRef,
+  findRow,
+  inProject,
+  type InProject,
+  insertRow,
+  json,
+  listRows,
+  table,
+  text,
+  updateRow,
+} from './table.ts';
 
 export type BundleRow = InProject & {
   readonly evidenceBundleId: string;

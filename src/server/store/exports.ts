@@ -1,13 +1,24 @@
 import * as z from 'zod';
 import {
-  evidenceExportSchema,
-  localReportItemSchema,
   type EvidenceExport,
+  evidenceExportSchema,
   type LocalReportItem,
+  localReportItemSchema,
 } from '../../contract/index.ts';
-import { blob, findRow, insertRow, integer, json, listRows, optionalBlob } from './table.ts';
-import { table, text, updateMembers, type BlobRef } from './table.ts';
 import type { Dialect, Sql } from './sql.ts';
+import {
+  blob,
+  type BlobRef,
+  findRow,
+  insertRow,
+  integer,
+  json,
+  listRows,
+  optionalBlob,
+  table,
+  text,
+  updateMembers,
+} from './table.ts';
 
 export type ExportRow = {
   readonly organizationId: string;

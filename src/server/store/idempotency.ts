@@ -1,8 +1,18 @@
 import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { digest, findRow, inProject, insertRow, integer, oneOf, optional, table, text } from './table.ts';
-import type { InProject } from './table.ts';
 import type { Sql } from './sql.ts';
+import {
+  digest,
+  findRow,
+  inProject,
+  type InProject,
+  insertRow,
+  integer,
+  oneOf,
+  optional,
+  table,
+  text,
+} from './table.ts';
 
 /** Within this scope a key means one request (control API, Idempotency). */
 export type IdempotencyScope = InProject & {

@@ -1,7 +1,16 @@
-import { hostedRunSchema, terminalRunStates, type HostedRun } from '../../contract/index.ts';
-import { findRow, inProject, insertRow, json, listRows, table, text, updateRow } from './table.ts';
-import type { InProject } from './table.ts';
+import { type HostedRun, hostedRunSchema, terminalRunStates } from '../../contract/index.ts';
 import type { Dialect, Sql } from './sql.ts';
+import {
+  findRow,
+  inProject,
+  type InProject,
+  insertRow,
+  json,
+  listRows,
+  table,
+  text,
+  updateRow,
+} from './table.ts';
 
 export type HostedRunRow = InProject & { readonly hostedRunId: string; readonly resource: HostedRun };
 

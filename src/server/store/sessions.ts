@@ -1,7 +1,17 @@
-import { worldSessionSchema, type WorldSession } from '../../contract/index.ts';
-import { findRow, inProject, insertRow, integer, json, optional, table, text, updateRow } from './table.ts';
-import type { InProject } from './table.ts';
+import { type WorldSession, worldSessionSchema } from '../../contract/index.ts';
 import type { Dialect, Sql } from './sql.ts';
+import {
+  findRow,
+  inProject,
+  type InProject,
+  insertRow,
+  integer,
+  json,
+  optional,
+  table,
+  text,
+  updateRow,
+} from './table.ts';
 
 /** An environment: which build its worlds are made from. The API has no resource for it. */
 export type EnvironmentRow = InProject & {

@@ -1,8 +1,10 @@
 import * as z from 'zod';
-import { permissions, type Permission } from '../../contract/index.ts';
+import { type Permission, permissions } from '../../contract/index.ts';
+import type { Sql } from './sql.ts';
 import {
   findRow,
   inProject,
+  type InProject,
   insertRow,
   integer,
   json,
@@ -12,8 +14,6 @@ import {
   text,
   updateRow,
 } from './table.ts';
-import type { InProject } from './table.ts';
-import type { Sql } from './sql.ts';
 
 export type OrganizationRow = {
   readonly organizationId: string;

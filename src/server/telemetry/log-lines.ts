@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { DrillproofError } from '../../errors.ts';
 import { printable } from '../../report/printable.ts';
@@ -37,7 +38,7 @@ type ToldError = {
 /** An error as it is logged: code and message; when debugging, also where it came from. */
 function toldError(error: unknown, debugging: boolean): ToldError {
   const told = {
-    ...(error instanceof DrillproofError && { code: error.code }),
+    ...defined({ code: error instanceof DrillproofError ? error.code : undefined }),
     message: redacted(error instanceof Error ? error.message : String(error)),
   };
   if (!debugging || !(error instanceof Error)) return told;

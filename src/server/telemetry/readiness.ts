@@ -2,8 +2,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError } from '../control-error.ts';
 import type { Log } from '../log.ts';
-import type { QueueRow } from '../store/store.ts';
-import type { Store } from '../store/store.ts';
+import type { QueueRow, Store } from '../store/store.ts';
 import type { QueueDepth } from './metrics.ts';
 
 /** Why this process may not be sent work; `ok` for no reason. */

@@ -1,11 +1,10 @@
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen, type Listening } from '../../../src/server/index.ts';
 import type { OpenBlob } from '../../../src/server/blobs/blobs.ts';
-import { createServer } from '../../../src/server/index.ts';
+import { createServer, listen, type Listening } from '../../../src/server/index.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   ask,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientAddress } from '../../../src/server/http/proxy.ts';
+import { clientAddress } from '../../../src/server/telemetry/observer.ts';
 
 const client = (forwarded: string | undefined, trustProxy: boolean) => {
   const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);

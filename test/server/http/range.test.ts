@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ifRangeHolds, selectRange } from '../../../src/server/http/range.ts';
+import { ifRangeHolds, selectRange } from '../../../src/server/http/download.ts';
 
 const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });
 

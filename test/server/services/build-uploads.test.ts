@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { operations, type BuildAttempt, type BuildUpload } from '../../../src/contract/index.ts';
-import { sweepAttempts } from '../../../src/server/builds/sweep-attempts.ts';
+import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
 import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
 import { answerOf, HOUR_MS, post, UPLOADS, type Sender } from '../change.ts';
 import { expectCommonHeaders, expectEnvelope } from '../envelope.ts';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Reads, Store, Writes } from '../../../src/server/store/store.ts';
-import type { NewJob } from '../../../src/server/store/store.ts';
+import type { NewJob, Reads, Store, Writes } from '../../../src/server/store/store.ts';
 import { id, NOW_MS } from '../make.ts';
-import { atOnce, inProject, operation, writeTenants, type PairFactory } from './work-rows.ts';
+import { atOnce, inProject, operation, type PairFactory, writeTenants } from './work-rows.ts';
 
 const job = (n: number, over: Partial<NewJob> = {}): NewJob => ({
   ...inProject,

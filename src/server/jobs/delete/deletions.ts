@@ -1,8 +1,7 @@
-import type { EvidenceExport } from '../../../contract/index.ts';
 import type { Digest } from '../../../bytes/hash.ts';
+import type { EvidenceExport } from '../../../contract/index.ts';
 import { nextVersion } from '../../services/operations.ts';
-import type { ExportRow } from '../../store/store.ts';
-import type { Job } from '../../store/store.ts';
+import type { ExportRow, Job } from '../../store/store.ts';
 import type { JobHandler, Tx } from '../handler.ts';
 
 /** Kinds of the operations that delete. */

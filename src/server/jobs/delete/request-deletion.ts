@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/defined.ts';
 import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../../contract/index.ts';
 import { newOperationId, nextVersion, queueWork } from '../../services/operations.ts';
 import { isEnd } from '../../states.ts';
@@ -74,7 +75,7 @@ export async function requestExportDeletion(
   const work = {
     operationId,
     organizationId,
-    ...(scope.kind === 'project' && { projectId: scope.projectId }),
+    ...defined({ projectId: scope.kind === 'project' ? scope.projectId : undefined }),
     kind: EXPORT_DELETION_KIND,
     resourceType: 'evidence_export',
     resourceId: evidenceExportId,

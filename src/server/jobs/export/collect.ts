@@ -1,12 +1,10 @@
+import { defined } from '../../../bytes/defined.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { readPartFacts, type LocalReportFacts, type PartFacts } from '../../../evidence/index.ts';
-import type { BundleRow, LocalReportRow } from '../../store/store.ts';
-import type { Job } from '../../store/store.ts';
-import { ExportFailure } from './failure.ts';
-import { changeExport } from './moves.ts';
-import type { ExportJobOptions } from './options.ts';
-import type { Selected } from './selection.ts';
+import { type LocalReportFacts, type PartFacts, readPartFacts } from '../../../evidence/index.ts';
+import type { BundleRow, Job, LocalReportRow } from '../../store/store.ts';
 import type { JobContext } from '../handler.ts';
+import { changeExport, ExportFailure, type ExportJobOptions } from './moves.ts';
+import type { Selected } from './selection.ts';
 
 /** Why the bytes of a row could not be opened: gone, damaged, or deleted meanwhile, which a next attempt omits. */
 async function whyNot(
@@ -83,7 +81,9 @@ export async function collect(
     toldAtMs = now();
     const counts = {
       completedBundleCount: parts.length,
-      ...(selected.localReports.length > 0 && { completedLocalReportCount: localReports.length }),
+      ...defined({
+        completedLocalReportCount: selected.localReports.length > 0 ? localReports.length : undefined,
+      }),
     };
     await progress((tx, nowMs) => changeExport(tx, job, counts, nowMs));
   };

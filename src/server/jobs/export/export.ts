@@ -1,16 +1,20 @@
 import { DrillproofError } from '../../../errors.ts';
-import { DEFAULT_LIMITS, packExport, type PackedExport } from '../../../evidence/index.ts';
-import type { ExportRow } from '../../store/store.ts';
-import type { Job } from '../../store/store.ts';
+import { DEFAULT_LIMITS, type PackedExport, packExport } from '../../../evidence/index.ts';
+import type { ExportRow, Job } from '../../store/store.ts';
+import type { JobContext, JobEnd, JobHandler, Tx } from '../handler.ts';
 import { collect, type Collected } from './collect.ts';
-import { ExportFailure, operationError } from './failure.ts';
-import { changeExport, failExport } from './moves.ts';
-import { EXPORT_KIND, type ExportJobOptions } from './options.ts';
+import {
+  changeExport,
+  EXPORT_KIND,
+  ExportFailure,
+  type ExportJobOptions,
+  failExport,
+  operationError,
+} from './moves.ts';
 import { publish, storeDocuments } from './publish.ts';
 import { selectEvidence, selectionFacts, selectionOf } from './selection.ts';
-import type { JobContext, JobEnd, JobHandler, Tx } from '../handler.ts';
 
-export { EXPORT_KIND, type ExportJobOptions } from './options.ts';
+export { EXPORT_KIND, type ExportJobOptions } from './moves.ts';
 
 async function pack(
   options: ExportJobOptions,
@@ -49,7 +53,7 @@ async function generate(options: ExportJobOptions, job: Job, context: JobContext
   await context.progress((tx, nowMs) => changeExport(tx, job, begun, nowMs));
   const packed = await pack(options, job, row, await collect(options, job, context, selected));
   const documents = await storeDocuments(options, packed);
-  return { write: publish(options, row, selected, packed, documents) };
+  return { write: publish(options, row, { selected, packed, documents }) };
 }
 
 /**

@@ -1,7 +1,48 @@
-import type { EvidenceExport } from '../../../contract/index.ts';
-import type { Job } from '../../store/store.ts';
-import type { ExportFailureCode } from './failure.ts';
+import type { EvidenceExport, OperationError } from '../../../contract/index.ts';
+import { DrillproofError } from '../../../errors.ts';
+import type { ExportSigning } from '../../../evidence/index.ts';
+import type { Blobs } from '../../blobs/blobs.ts';
+import type { Job, Store } from '../../store/store.ts';
 import type { Tx } from '../handler.ts';
+
+/** Kind of the operation that generates an export. */
+export const EXPORT_KIND = 'evidence.export';
+
+export type ExportJobOptions = {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly now: () => number;
+  /** Signs the export attestation; without it an export is unsigned. */
+  readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
+  /** Bundles, and local reports, that one export may hold. */
+  readonly maxItems: number;
+  /** How often the counts of the resource follow the work. */
+  readonly progressMs?: number;
+};
+
+export type ExportFailureCode =
+  | 'control.EXPORT_GENERATION_FAILED'
+  | 'control.EXPORT_SOURCE_MISSING'
+  | 'control.EXPORT_TOO_LARGE';
+
+/** Generation that fails whenever it is tried, and why. Anything else that is thrown is tried again. */
+export class ExportFailure extends DrillproofError {
+  readonly failureCode: ExportFailureCode;
+
+  constructor(failureCode: ExportFailureCode, message: string, cause?: unknown) {
+    super(failureCode, message, { cause });
+    this.failureCode = failureCode;
+  }
+}
+
+export const operationError = ({ failureCode, message }: ExportFailure): OperationError => ({
+  schemaVersion: 1,
+  code: failureCode,
+  source: 'control',
+  message,
+  retryable: false,
+  issues: [],
+});
 
 type ExportRef = Pick<Job, 'organizationId' | 'resourceId'>;
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/defined.ts';
 import { digestOf } from '../../../bytes/hash.ts';
 import { once } from '../../../bytes/once.ts';
 import type { LocalReportItem } from '../../../contract/index.ts';
@@ -5,10 +6,9 @@ import { DrillproofError } from '../../../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type PackedExport } from '../../../evidence/index.ts';
 import { holdBlobs } from '../../blobs/hold.ts';
 import type { BlobRef, ExportReportRow, ExportRow } from '../../store/store.ts';
-import { failExport } from './moves.ts';
-import type { ExportJobOptions } from './options.ts';
-import type { Selected } from './selection.ts';
 import type { Tx } from '../handler.ts';
+import { type ExportJobOptions, failExport } from './moves.ts';
+import type { Selected } from './selection.ts';
 
 export async function storeDocuments(
   { blobs }: ExportJobOptions,
@@ -21,7 +21,7 @@ export async function storeDocuments(
   const [manifest, attestation] = [await put(EXPORT_MANIFEST), await put(EXPORT_ATTESTATION)];
   if (manifest === undefined)
     throw new DrillproofError('internal.BUG', 'an export was packed without manifest');
-  return { manifest, ...(attestation !== undefined && { attestation }) };
+  return defined({ manifest, attestation });
 }
 
 function reportRows({ manifest }: PackedExport, { localReports }: Selected): ExportReportRow[] {
@@ -43,17 +43,20 @@ function projectsOf({ manifest: { scope, parts, localReports } }: PackedExport):
   return [...new Set(scope.kind === 'project' ? [scope.projectId] : named)].toSorted();
 }
 
+type Generated = {
+  readonly selected: Selected;
+  readonly packed: PackedExport;
+  readonly documents: { readonly manifest: BlobRef; readonly attestation?: BlobRef };
+};
+
 /** Makes the export available with everything that it lists, unless it is to be deleted meanwhile. */
 export const publish =
   (
     { blobs }: ExportJobOptions,
-    row: ExportRow,
-    selected: Selected,
-    packed: PackedExport,
-    documents: { manifest: BlobRef; attestation?: BlobRef },
+    { organizationId, evidenceExportId }: ExportRow,
+    { selected, packed, documents }: Generated,
   ) =>
   async (tx: Tx, nowMs: number): Promise<void> => {
-    const { organizationId, evidenceExportId } = row;
     const found = await tx.exportForUpdate(organizationId, evidenceExportId);
     const digests = Object.values(documents).map(({ digest }) => digest);
     await holdBlobs(tx, blobs, digests, nowMs);

@@ -1,7 +1,7 @@
+import { defined } from '../../../bytes/defined.ts';
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { selectionDigest, sumBytes } from '../../../evidence/index.ts';
-import type { Selection } from '../../store/store.ts';
-import type { BundleRow, LocalReportRow, Reads } from '../../store/store.ts';
+import type { BundleRow, LocalReportRow, Reads, Selection } from '../../store/store.ts';
 
 /** What an export is to hold, in order. */
 export type Selected = {
@@ -17,7 +17,7 @@ export const selectionOf = ({
   throughAtMs,
 }: Pick<EvidenceExport, 'organizationId' | 'scope' | 'fromAtMs' | 'throughAtMs'>): Selection => ({
   organizationId,
-  ...(scope.kind === 'project' && { projectId: scope.projectId }),
+  ...defined({ projectId: scope.kind === 'project' ? scope.projectId : undefined }),
   fromAtMs,
   throughAtMs,
 });
@@ -59,7 +59,7 @@ export function selectionFacts({ bundles, localReports }: Selected): SelectionFa
   return {
     selectionDigest: selectionDigest(named, reports),
     bundleCount: bundles.length,
-    ...(localReports.length > 0 && { localReportCount: localReports.length }),
+    ...defined({ localReportCount: localReports.length || undefined }),
     sourceBytes: sumBytes(sources.map(String)),
     archiveBytes: sumBytes(archives.map(String)),
   };

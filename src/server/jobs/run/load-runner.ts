@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/defined.ts';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -5,7 +6,7 @@ import { DrillproofError } from '../../../errors.ts';
 import { runnerKinds, type Runner, type RunnerKind } from './runner.ts';
 
 const invalid = (message: string, cause?: unknown): DrillproofError =>
-  new DrillproofError('server.CONFIG_INVALID', message, cause === undefined ? {} : { cause });
+  new DrillproofError('server.CONFIG_INVALID', message, defined({ cause }));
 
 const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((known) => known === kind);
 

@@ -3,18 +3,17 @@ import type { HostedRun, RunResult } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove, mayMove } from '../../states.ts';
-import type { Store } from '../../store/store.ts';
-import type { HostedRunRow, Job } from '../../store/store.ts';
+import type { HostedRunRow, Job, Store } from '../../store/store.ts';
 import { endRun, type RunEnd } from '../endings.ts';
 import type { Abandoned, JobHandler, Tx } from '../handler.ts';
+import { judgedOutcome, toldProgress } from './runner-failure.ts';
 import {
+  type RerunJob,
   rerunOutcomeSchema,
   rerunProgressSchema,
-  type RerunJob,
   type RerunSuccess,
   type Runner,
 } from './runner.ts';
-import { judgedOutcome, toldProgress } from './runner-failure.ts';
 
 const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 

@@ -1,17 +1,16 @@
 import { DrillproofError } from '../../../errors.ts';
-import type { Store } from '../../store/store.ts';
-import type { AuthoringTurnRow, Job } from '../../store/store.ts';
 import { assertMove } from '../../states.ts';
+import type { AuthoringTurnRow, Job, Store } from '../../store/store.ts';
 import { endTurn, type TurnEnd } from '../endings.ts';
 import type { JobHandler, Tx } from '../handler.ts';
+import { judgedOutcome, toldProgress } from './runner-failure.ts';
 import {
-  turnOutcomeSchema,
-  turnProgressSchema,
   type Runner,
   type TurnJob,
+  turnOutcomeSchema,
+  turnProgressSchema,
   type TurnSuccess,
 } from './runner.ts';
-import { judgedOutcome, toldProgress } from './runner-failure.ts';
 
 const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
 

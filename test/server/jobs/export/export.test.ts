@@ -12,7 +12,7 @@ import { directorySource } from '../../../../src/node/evidence/directory-source.
 import { mirrorDirectory } from '../../../../src/node/mirror/directory.ts';
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
 import { blobPath } from '../../../../src/server/blobs/disk-put.ts';
-import { builtInJobs } from '../../../../src/server/jobs/built-in.ts';
+import { builtInJobs } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/export.ts';
 import { trustStore, type Signer } from '../../../../src/trust/index.ts';
 import { verifyExport } from '../../../../src/verify/index.ts';
