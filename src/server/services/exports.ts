@@ -74,11 +74,11 @@ export function exportHandlers(
     { cursor, limit }: PageQuery,
     read: (after: number, limit: number) => Promise<readonly R[]>,
   ) => {
-    const { decode, encode } = await cursors();
-    const rows = await read(decode(scope, cursor), limit + 1);
+    const codec = await cursors();
+    const rows = await read(codec.decode(scope, cursor), limit + 1);
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
-    return { rows: shown, next: defined({ nextCursor: last && encode(scope, last.ordinal) }) };
+    return { rows: shown, next: defined({ nextCursor: last && codec.encode(scope, last.ordinal) }) };
   };
 
   return {
