@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pathTwin, portablePathProblem } from '../../src/bytes/portable-path.ts';
+import { tries } from '../support/deep.ts';
 
 const DEVICES = ['CON', 'PRN', 'AUX', 'NUL', 'CONIN$', 'CONOUT$'].concat(
   ['COM', 'LPT'].flatMap((port) => Array.from('0123456789¹²³', (digit) => port + digit)),
@@ -165,7 +166,7 @@ describe('paths that are refused', () => {
         const encoded = path.split('/').map(encodeURIComponent).join('/');
         expect(decodeURIComponent(new URL(encoded, root).href)).toBe(decodeURIComponent(root + encoded));
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(200, 2000) },
     );
   });
 });
@@ -225,7 +226,7 @@ describe('twins: names that one file system would not tell apart', () => {
       fc.property(fc.string({ unit: 'grapheme', maxLength: 8 }), (path) => {
         expect(pathTwin(path.toUpperCase())).toBe(pathTwin(path));
       }),
-      { numRuns: 500 },
+      { numRuns: tries(100, 500) },
     );
   });
 });

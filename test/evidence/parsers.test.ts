@@ -24,6 +24,7 @@ import {
   unpack,
   type Json,
 } from '../support/evidence.ts';
+import { tries } from '../support/deep.ts';
 
 const PARSERS = {
   'bundle manifest': parseBundleManifest,
@@ -146,7 +147,7 @@ describe.each(KINDS)('the %s', (kind) => {
         // What was read is what the bytes say, wholly.
         else expect(canonicalJson(made.value)).toBe(canonicalJson(JSON.parse(text(changed))));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(60, 300) },
     );
   });
 
@@ -161,7 +162,7 @@ describe.each(KINDS)('the %s', (kind) => {
         if ('code' in made) expect(made.code).toBe(CODES[kind]);
         else expect(canonicalJson(made.value)).toBe(text(bytes));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(60, 300) },
     );
   });
 });

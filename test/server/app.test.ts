@@ -34,6 +34,7 @@ import {
   type World,
 } from './make.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { tries } from '../support/deep.ts';
 
 let here: World;
 let all: string;
@@ -459,7 +460,7 @@ describe('every answer', () => {
         else await response.arrayBuffer();
         expect(response.status).not.toBe(500);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(50, 300) },
     );
     expect(here.log).toEqual([]);
   });

@@ -21,6 +21,7 @@ import {
   portable,
   scalarOf,
 } from './makers.ts';
+import { tries } from '../support/deep.ts';
 
 const run = promisify(execFile);
 const names = Object.keys(DAMAGES);
@@ -56,7 +57,7 @@ describe('a signature, by both implementations at once', () => {
           expected,
         ]);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(40, 300) },
     );
   });
 
@@ -221,7 +222,7 @@ describe('a point, by both implementations at once', () => {
           expect(one).toBe(other);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: tries(40, 300) },
     );
   });
 });

@@ -16,6 +16,7 @@ import {
   pointOf,
   portable,
 } from './makers.ts';
+import { tries } from '../support/deep.ts';
 
 describe('the two implementations', () => {
   const scalar = fc.bigInt({ min: 1n, max: N - 1n }).map(bytes32);
@@ -65,7 +66,7 @@ describe('the two implementations', () => {
           if (how.kind === 'none') expect(outcomes[0]).toBe(true);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: tries(30, 150) },
     );
   });
 
@@ -79,7 +80,7 @@ describe('the two implementations', () => {
       fc.property(anything, (bytes) => {
         for (const verifier of verifiers) expect(verifier.verify(message, bytes)).toBe(false);
       }),
-      { numRuns: 150 },
+      { numRuns: tries(30, 150) },
     );
   });
 

@@ -16,6 +16,7 @@ import {
   type RawEntry,
 } from './raw-zip.ts';
 import { codeOf, collected, contentOf, input, strictAccess } from './support.ts';
+import { isDeep } from '../support/deep.ts';
 
 const open = (bytes: Uint8Array) => openZip(strictAccess(bytes));
 const IN_ZIP64 = 0xffffffff;
@@ -162,29 +163,31 @@ describe('the ZIP64 end of an archive', () => {
 });
 
 describe('ZIP64 boundaries', () => {
-  it.each([65_535, 65_536])('%i entries are written with ZIP64 and read', async (count) => {
-    const names = Array.from({ length: count }, (_, i) => `f${i}`);
-    const archive = await collected(
-      writeZip(
-        names.map((name) => input(name, name)),
-        { compression: 'store' },
-      ),
-    );
-    expect(Buffer.from(archive).includes('PK\x06\x06')).toBe(true);
-    const { entries, notes } = await open(archive);
-    expect(entries.map(({ name }) => name)).toEqual(names);
-    expect(notes).toEqual([]);
-  });
-
   it('65,534 entries need no ZIP64', () => {
     expect(endRecords(65_534, 0, 0)).toHaveLength(22);
     expect(endRecords(65_535, 0, 0)).toHaveLength(98);
   });
 
-  it('65,535 entries without ZIP64 are read, as some tools write them', async () => {
-    const archive = rawZip(Array.from({ length: 65_535 }, emptyFile));
-    expect((await open(archive)).entries).toHaveLength(65_535);
-  });
+  if (isDeep) {
+    it.each([65_535, 65_536])('%i entries are written with ZIP64 and read', async (count) => {
+      const names = Array.from({ length: count }, (_, i) => `f${i}`);
+      const archive = await collected(
+        writeZip(
+          names.map((name) => input(name, name)),
+          { compression: 'store' },
+        ),
+      );
+      expect(Buffer.from(archive).includes('PK\x06\x06')).toBe(true);
+      const { entries, notes } = await open(archive);
+      expect(entries.map(({ name }) => name)).toEqual(names);
+      expect(notes).toEqual([]);
+    });
+
+    it('65,535 entries without ZIP64 are read, as some tools write them', async () => {
+      const archive = rawZip(Array.from({ length: 65_535 }, emptyFile));
+      expect((await open(archive)).entries).toHaveLength(65_535);
+    });
+  }
 
   it('entries around 4 GiB are read from where they lie', async () => {
     const names = ['a', 'b', 'c', 'd'].map(bytesOf);

@@ -9,6 +9,7 @@ import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';
 import { thrownBy } from '../thrown-by.ts';
+import { tries } from '../../support/deep.ts';
 
 const parse = (text: string): JsonValue => parseJson(Buffer.from(text, 'utf8'));
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
@@ -236,7 +237,7 @@ describe('limits', () => {
           code: 'json.VALUES_EXCEEDED',
         });
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(200, 1000) },
     );
   });
 
@@ -288,13 +289,13 @@ describe('against the parser of the language', () => {
   }
 
   it('reads the same from whatever it accepts, and refuses beyond JSON only for the stated reasons', () => {
-    fc.assert(fc.property(fragmentTexts, compare), { numRuns: 3000 });
+    fc.assert(fc.property(fragmentTexts, compare), { numRuns: tries(300, 3000) });
     fc.assert(
       fc.property(
         jsonValues.chain((value) => editsOf(JSON.stringify(value))),
         compare,
       ),
-      { numRuns: 2000 },
+      { numRuns: tries(200, 2000) },
     );
     fc.assert(
       fc.property(

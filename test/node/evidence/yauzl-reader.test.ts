@@ -8,6 +8,7 @@ import { readZipWithYauzl, type SeenEntry } from '../../../src/node/evidence/yau
 import { trees } from '../../zip/arbitraries.ts';
 import { end64, extraField, join, le, rawZip, type RawEntry } from '../../zip/raw-zip.ts';
 import { codeOf, contentOf, errorOf, strictAccess, zipOf } from '../../zip/support.ts';
+import { tries } from '../../support/deep.ts';
 
 async function seenIn(source: Uint8Array | RandomAccess): Promise<SeenEntry[]> {
   const seen: SeenEntry[] = [];
@@ -63,7 +64,7 @@ describe('yauzl and openZip', () => {
           expect(await seenIn(archive)).toEqual(await strictlySeenIn(archive));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: tries(15, 60) },
     );
   });
 
@@ -106,7 +107,7 @@ describe('readZipWithYauzl', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         expect(await seenIn(bytes).catch(codedOnly)).toBeUndefined();
       }),
-      { numRuns: 200 },
+      { numRuns: tries(50, 200) },
     );
   });
 

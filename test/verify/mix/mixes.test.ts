@@ -4,6 +4,7 @@ import { memorySource } from '../../../src/evidence/index.ts';
 import { trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
 import { verifyExport } from '../../../src/verify/index.ts';
 import { flipped, idOf, makeExport, makeSigner, NOW } from '../../support/evidence.ts';
+import { tries } from '../../support/deep.ts';
 
 type Files = Record<string, Uint8Array>;
 const ISSUERS = ['https://a.example', 'https://b.example'] as const;
@@ -123,7 +124,7 @@ describe('an export that was tampered with at random', () => {
         if (report.verdict === 'verified') expect(onlyFreeChanged(files, original)).toBe(true);
         else expect(same(evidenceOf(files), evidenceOf(original))).toBe(false);
       }),
-      { numRuns: 400 },
+      { numRuns: tries(60, 400) },
     );
   });
 });
