@@ -1,4 +1,5 @@
+import { isDeep } from '../support/deep.ts';
 import { REDIRECT_FAULTS } from './redirect-faults.ts';
 import { testMatrix } from './matrix.ts';
 
-testMatrix(REDIRECT_FAULTS);
+testMatrix(REDIRECT_FAULTS, isDeep);

@@ -38,7 +38,7 @@ describe('selftest of this program', () => {
     const { code, stdout } = await call(['selftest', ...HEX, '--case', 'uppercase', '--platform', 'native']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
+      /^ *kind +cases[^]*hex +1 +1 +1 +0[^]*passed: 1 case in 1 run, 1 passed, 0 failed\n$/,
     );
   });
 
