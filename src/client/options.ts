@@ -1,5 +1,4 @@
 import { DrillproofError } from '../errors.ts';
-import { parseBaseUrl } from './http/base-url.ts';
 import { pause, type Sleep } from './http/deadline.ts';
 import { newIdempotencyKey } from './idempotency.ts';
 
@@ -116,3 +115,27 @@ function checkToken(token: string): string {
     'the token is empty or holds a character that no header can carry',
   );
 }
+
+const SCHEMES = new Set(['http:', 'https:']);
+
+const BASE_URL_RULES: readonly (readonly [(url: URL, text: string) => boolean, string])[] = [
+  [(url) => !SCHEMES.has(url.protocol), 'its scheme is not http or https'],
+  [(url) => url.username !== '' || url.password !== '', 'it holds a user name or password'],
+  [(_, text) => text.includes('?'), 'it has a query'],
+  [(_, text) => text.includes('#'), 'it has a fragment'],
+];
+
+/**
+ * The base address of a control plane, up to but not including `/v1`, without a slash at its end.
+ * The address itself is kept out of the message: it may hold a password.
+ * @throws DrillproofError `client.BASE_URL_INVALID`
+ */
+export function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw invalidBaseUrl('it is not an absolute address');
+  for (const [broken, why] of BASE_URL_RULES) if (broken(url, text)) throw invalidBaseUrl(why);
+  return url.href.replace(/\/+$/, '');
+}
+
+const invalidBaseUrl = (why: string): DrillproofError =>
+  new DrillproofError('client.BASE_URL_INVALID', `the base address cannot be used: ${why}`);

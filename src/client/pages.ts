@@ -1,3 +1,4 @@
+import { defined } from '../bytes/defined.ts';
 import type { Result } from '../contract/operations/operations.ts';
 import { LimitError } from '../errors.ts';
 import type { CallOptions } from './http/call.ts';
@@ -67,10 +68,7 @@ async function* allItems<T>(
   let items = 0;
   for (let pages = 1; ; pages++) {
     if (pages > limits.pages) throw exceeded(`the list has more than ${limits.pages} pages`);
-    const { items: rows, nextCursor } = await page(
-      { limit: pageSize, ...(cursor !== undefined && { cursor }) },
-      how,
-    );
+    const { items: rows, nextCursor } = await page(defined({ limit: pageSize, cursor }), how);
     items += rows.length;
     if (items > limits.items) throw exceeded(`the list has more than ${limits.items} items`);
     yield* rows;

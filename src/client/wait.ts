@@ -1,3 +1,4 @@
+import { defined } from '../bytes/defined.ts';
 import type { Result } from '../contract/operations/operations.ts';
 import { DrillproofError } from '../errors.ts';
 import { openScope, type Sleep } from './http/deadline.ts';
@@ -36,7 +37,7 @@ function ended(operation: Operation): Operation | undefined {
   if (state !== 'failed') return undefined;
   const why = error === undefined ? 'without saying why' : `${error.code}: ${error.message}`;
   throw new DrillproofError('client.OPERATION_FAILED', `${operationId} failed: ${why}`, {
-    details: { operation, ...(error !== undefined && { error }) },
+    details: defined({ operation, error }),
   });
 }
 

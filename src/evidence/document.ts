@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { parseCanonicalJson } from '../bytes/json/document.ts';
 import type { JsonLimits } from '../bytes/json/limits.ts';
 import { parseJson } from '../bytes/json/parse.ts';
+import { formatJsonPointer } from '../bytes/json/pointer.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -60,7 +61,7 @@ function rowIssues(value: unknown, member: string, row: z.ZodType): DocumentIssu
 
 const issuesOf = (error: z.ZodError, parent: readonly PropertyKey[]): DocumentIssue[] =>
   error.issues.map(({ path, message }) => ({
-    path: jsonPointer([...parent, ...path]),
+    path: formatJsonPointer([...parent, ...path]),
     message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
   }));
 
@@ -72,9 +73,4 @@ export function brokenDocument(
   const [first = { path: '', message: 'the document breaks its format' }] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
   return new DrillproofError(code, `${first.message}${more}`, { path: first.path, details: { issues } });
-}
-
-/** A JSON pointer of a path of names and indexes. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

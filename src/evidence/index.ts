@@ -27,7 +27,7 @@ export {
   type SignedRole,
 } from './bundle/manifest.ts';
 export { bundleStatement, type BundleSigning } from './bundle/statement.ts';
-export { brokenDocument, jsonPointer, typeDocument, type DocumentIssue } from './document.ts';
+export { brokenDocument, typeDocument, type DocumentIssue } from './document.ts';
 export {
   exportManifestBytes,
   localReportPath,

@@ -1,3 +1,4 @@
+import { defined } from '../bytes/defined.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Code } from '../codes/index.ts';
 
@@ -44,6 +45,6 @@ export function ioError(cause: unknown, path: string, act: Act): DrillproofError
   return new DrillproofError((known ?? OTHER)[act], `cannot ${act} ${path}: ${why}`, {
     path,
     cause,
-    ...(errno !== undefined && { details: { errno } }),
+    ...defined({ details: errno === undefined ? undefined : { errno } }),
   });
 }

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { defined } from '../bytes/defined.ts';
 import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/index.ts';
 import { verifyPart, type VerifyOptions } from '../verify/index.ts';
@@ -31,8 +32,10 @@ function optionsOf({
 }: PoolSettings): VerifyOptions {
   return {
     ...rest,
-    ...(trustedKeys === undefined ? {} : { trust: trustStore(trustedKeys) }),
-    ...(second ? { secondOpinion } : {}),
+    ...defined({
+      trust: trustedKeys && trustStore(trustedKeys),
+      secondOpinion: second ? secondOpinion : undefined,
+    }),
   };
 }
 
@@ -48,6 +51,6 @@ async function answer({ path, listed }: PoolJob): Promise<PoolAnswer> {
     // Anything else ends the thread, which the pool reports: a fault of ours is never a verdict.
     if (!(error instanceof DrillproofError)) throw error;
     const { code, message, path: where } = error;
-    return { error: { code, message, ...(where === undefined ? {} : { path: where }) } };
+    return { error: defined({ code, message, path: where }) };
   }
 }

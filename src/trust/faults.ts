@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../bytes/json/parse.ts';
+import { formatJsonPointer } from '../bytes/json/pointer.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -6,8 +7,7 @@ import { DrillproofError } from '../errors.ts';
 export type KeyFault = { readonly code: Code; readonly path: string; readonly message: string };
 
 /** A JSON pointer to a member of what a pointer names. */
-export const pointer = (parent: string, name: string | number): string =>
-  `${parent}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+export const pointer = (parent: string, name: string | number): string => parent + formatJsonPointer([name]);
 
 /** Whether a value is a JSON object, and not an array or null. */
 export const isObject = (value: JsonValue): value is JsonObject =>

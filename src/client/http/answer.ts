@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { parseJson, type JsonValue } from '../../bytes/json/parse.ts';
 import { errorEnvelopeSchema } from '../../contract/operations/errors.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
-import { jsonPointer } from '../../evidence/document.ts';
+import { formatJsonPointer } from '../../bytes/json/pointer.ts';
 import { bodyChunks, collect } from './body.ts';
 import { assertDeclaredDigest } from './declared-digest.ts';
 import { discard, isEncoded } from './exchange.ts';
@@ -28,7 +28,7 @@ export async function readJson<T>(
   assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
   const result = schema.safeParse(parseAnswer(bytes, response.status));
   if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) => ({ path: jsonPointer(path), message }));
+  const issues = result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
   throw new TransportError(
     'transport.RESPONSE_INVALID',
     `the answer is not what the operation promises: ${issues[0]?.path}: ${issues[0]?.message}`,

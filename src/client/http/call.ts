@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Operation } from '../../contract/operations/operations.ts';
 import { readFailure, readJson } from './answer.ts';
 import { openScope, type Scope } from './deadline.ts';
@@ -74,10 +75,8 @@ export async function callBytes(
 ): Promise<Download> {
   if (row.success.kind !== 'bytes') throw new TypeError('the operation answers with JSON: use call');
   const { range, ifRange } = options;
-  const request = buildRequest(row, input, settings, {
-    ...(range !== undefined && { range: rangeHeader(range) }),
-    ...(range !== undefined && ifRange !== undefined && { 'if-range': ifRange }),
-  });
+  const headers = range && defined({ range: rangeHeader(range), 'if-range': ifRange });
+  const request = buildRequest(row, input, settings, headers ?? {});
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
     return await attempts(request, settings, scope, options, (response) =>

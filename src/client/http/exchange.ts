@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { TransportError } from '../../errors.ts';
 import { within } from './deadline.ts';
 import { networkError } from './network-errors.ts';
@@ -55,7 +56,7 @@ async function sendOnce(
     const answer = settings.fetch(url, {
       method,
       headers,
-      ...(body !== undefined && { body }),
+      ...defined({ body }),
       redirect: 'manual',
       signal: attempt.signal,
     });

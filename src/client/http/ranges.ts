@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { fromBase64url } from '../../bytes/text/base64url.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { toHex } from '../../bytes/text/hex.ts';
@@ -20,7 +21,7 @@ export function parseContentRange(value: string | null): ContentRange | undefine
   const to = Number(match[2]);
   const total = match[3] === '*' ? undefined : Number(match[3]);
   if (to < from || (total !== undefined && to >= total)) return undefined;
-  return { from, to, ...(total !== undefined && { total }) };
+  return defined({ from, to, total });
 }
 
 /**

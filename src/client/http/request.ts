@@ -1,10 +1,11 @@
+import { defined } from '../../bytes/defined.ts';
 import type * as z from 'zod';
 import { canonicalJson } from '../../bytes/json/canonical.ts';
 import { idempotencyKeySchema } from '../../contract/identifiers.ts';
 import type { Operation } from '../../contract/operations/operations.ts';
 import { fillPath } from '../../contract/operations/paths.ts';
 import { DrillproofError } from '../../errors.ts';
-import { jsonPointer } from '../../evidence/document.ts';
+import { formatJsonPointer } from '../../bytes/json/pointer.ts';
 import type { WireRequest } from './exchange.ts';
 import type { Settings } from '../options.ts';
 
@@ -44,7 +45,7 @@ export function buildRequest(
     method: row.method,
     url: addressOf(row, divided, settings),
     headers: { ...commonHeaders(row, settings), ...headers },
-    ...(row.body !== undefined && { body: canonicalJson(divided.body) }),
+    ...defined({ body: row.body && canonicalJson(divided.body) }),
   };
 }
 
@@ -65,13 +66,13 @@ function divide(row: Operation, input: object): Divided {
 function issuesOf(schema: z.ZodType | undefined, value: unknown): RequestIssue[] {
   const result = schema?.safeParse(value);
   if (result === undefined || result.success) return [];
-  return result.error.issues.map(({ path, message }) => ({ path: jsonPointer(path), message }));
+  return result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
 }
 
 function bodyIssues(row: Operation, body: Fields): RequestIssue[] {
   if (row.body !== undefined) return issuesOf(row.body, body);
   return Object.keys(body).map((name) => ({
-    path: jsonPointer([name]),
+    path: formatJsonPointer([name]),
     message: 'the operation has no such parameter',
   }));
 }
@@ -98,8 +99,8 @@ function commonHeaders(row: Operation, settings: Settings): Record<string, strin
     accept: row.success.kind === 'bytes' ? row.success.mediaType : 'application/json',
     'accept-encoding': 'identity',
     'user-agent': settings.userAgent,
-    ...(row.security === 'bearer' && { authorization: `Bearer ${settings.token}` }),
-    ...(row.body !== undefined && { 'content-type': 'application/json' }),
+    ...(row.security === 'bearer' ? { authorization: `Bearer ${settings.token}` } : {}),
+    ...(row.body ? { 'content-type': 'application/json' } : {}),
   };
 }
 
@@ -108,6 +109,6 @@ function invalid(issues: readonly RequestIssue[]): DrillproofError {
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
   return new DrillproofError('client.REQUEST_INVALID', `${first?.path}: ${first?.message}${more}`, {
     details: { issues },
-    ...(first !== undefined && { path: first.path }),
+    ...defined({ path: first?.path }),
   });
 }

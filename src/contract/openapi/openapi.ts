@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { idempotencyKeySchema } from '../identifiers.ts';
 import { type OpenEndpointName, openEndpointNames, openEndpoints } from '../operations/open-endpoints.ts';
 import { openResponsesOf, responseHeaders, responsesOf, sharedErrorResponses } from './responses.ts';
@@ -59,7 +60,7 @@ export function openApiDocument(options: { baseUrl?: string; version?: string } 
       version,
       description: DESCRIPTION,
     },
-    ...(baseUrl === undefined ? {} : { servers: [{ url: baseUrl }] }),
+    ...defined({ servers: baseUrl === undefined ? undefined : [{ url: baseUrl }] }),
     security: [{ bearer: [] }],
     tags: tags(),
     paths: paths(),
@@ -129,11 +130,13 @@ function operationObject(name: OperationName, row: Operation): OperationObject {
   return {
     operationId: name,
     summary: row.summary,
-    ...(row.description === undefined ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
     tags: [row.area],
-    ...(row.security === 'none' ? { security: [] } : {}),
-    ...(row.permission === undefined ? {} : { 'x-drillproof-permission': row.permission }),
-    ...(row.extension ? { 'x-drillproof-extension': true } : {}),
+    ...defined({
+      security: row.security === 'none' ? [] : undefined,
+      'x-drillproof-permission': row.permission,
+      'x-drillproof-extension': row.extension ? true : undefined,
+    }),
     parameters: parametersOf(row),
     ...requestBody(row),
     responses: responsesOf(row),

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type Entry, type ZipFile } from 'yauzl';
+import { defined } from '../../bytes/defined.ts';
 import { digestStream, type Digest } from '../../bytes/hash.ts';
 import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -32,7 +33,7 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
   } catch (cause) {
     if (reader.failure !== undefined) throw reader.failure.error;
     throw new DrillproofError('zip.RECORD_INVALID', `yauzl refuses the archive: ${reasonOf(cause)}`, {
-      ...(path !== undefined && { path }),
+      ...defined({ path }),
       cause,
     });
   }

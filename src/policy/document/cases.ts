@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isCode } from '../../codes/index.ts';
-import { brokenDocument, jsonPointer } from '../../evidence/document.ts';
+import { formatJsonPointer } from '../../bytes/json/pointer.ts';
+import { brokenDocument } from '../../evidence/document.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './duration.ts';
 import { evidenceInputSchema } from './input-schema.ts';
@@ -49,7 +50,7 @@ export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase
   const result = casesSchema.safeParse(value);
   if (result.success) return result.data.cases;
   const issues = result.error.issues.map(({ path: at, message }) => {
-    const pointer = jsonPointer(at);
+    const pointer = formatJsonPointer(at);
     return { path: pointer, message: `${message}${lineOf(pointer)}` };
   });
   throw brokenDocument('policy.INVALID', issues);

@@ -1,8 +1,9 @@
 import type * as z from 'zod';
 import { parseJson, type JsonValue } from '../../bytes/json/parse.ts';
+import { formatJsonPointer } from '../../bytes/json/pointer.ts';
 import { fromUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
-import { brokenDocument, jsonPointer, type DocumentIssue } from '../../evidence/document.ts';
+import { brokenDocument, type DocumentIssue } from '../../evidence/document.ts';
 import { BETWEEN_UNKNOWN, policySchema, type PolicyDocument } from './document.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -67,11 +68,11 @@ function listIssues(issue: Issue, parent: readonly PropertyKey[]): DocumentIssue
   if (issue.code === 'unrecognized_keys') {
     const messages = issue.message.split(BETWEEN_UNKNOWN);
     return issue.keys.map((key, at) => ({
-      path: jsonPointer([...path, key]),
+      path: formatJsonPointer([...path, key]),
       message: messages[at] ?? issue.message,
     }));
   }
-  return [{ path: jsonPointer(path), message: issue.message }];
+  return [{ path: formatJsonPointer(path), message: issue.message }];
 }
 
 const hasWrongType = ({ code, path }: Issue): boolean =>

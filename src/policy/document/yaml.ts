@@ -2,6 +2,7 @@ import { Composer, isAlias, isMap, isNode, isPair, isScalar, isSeq, Lexer, LineC
 import { Parser, visit, type CST, type Document, type ParsedNode } from 'yaml';
 import type { JsonValue } from '../../bytes/json/parse.ts';
 import { MAX_JSON_DEPTH } from '../../bytes/json/parse.ts';
+import { parseJsonPointer } from '../../bytes/json/pointer.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** Values of a file, before anything is made of them. */
@@ -122,8 +123,7 @@ function scalar(value: unknown, lines: LineCounter, at: number): JsonValue {
 function lineOf(root: ParsedNode | null, pointer: string, lines: LineCounter): number | undefined {
   let node: ParsedNode | null = root;
   let offset = root?.range[0];
-  for (const step of pointer.split('/').slice(1)) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const name of parseJsonPointer(pointer)) {
     const pair: { key: ParsedNode; value: ParsedNode | null } | undefined = isMap(node)
       ? node.items.find(({ key }) => isScalar(key) && key.value === name)
       : undefined;

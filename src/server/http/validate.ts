@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { formatJsonPointer } from '../../bytes/json/pointer.ts';
 import { idempotencyKeySchema, type Operation } from '../../contract/index.ts';
 import { ControlError, type RequestIssue } from '../control-error.ts';
 
@@ -11,14 +12,11 @@ export type RawRequest = {
 
 type Part = 'params' | 'query' | 'headers' | 'body';
 
-const pointer = (part: Part, path: readonly PropertyKey[]): string =>
-  [part, ...path].map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
 function issuesOf(part: Part, schema: z.ZodType, value: unknown): { issues: RequestIssue[]; value: unknown } {
   const result = schema.safeParse(value);
   if (result.success) return { issues: [], value: result.data };
   const issues = result.error.issues.map(({ path, code, message }) => ({
-    path: pointer(part, path),
+    path: formatJsonPointer([part, ...path]),
     code,
     message,
   }));
@@ -76,7 +74,7 @@ export function validateHead(
 
 function noQuery(query: URLSearchParams): { issues: RequestIssue[]; value: unknown } {
   const issues = [...new Set(query.keys())].map((name) => ({
-    path: pointer('query', [name]),
+    path: formatJsonPointer(['query', name]),
     code: 'unrecognized_keys',
     message: 'the operation takes no such parameter',
   }));

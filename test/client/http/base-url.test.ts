@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBaseUrl } from '../../../src/client/http/base-url.ts';
+import { parseBaseUrl } from '../../../src/client/options.ts';
 import { createClient } from '../../../src/client/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 

@@ -153,12 +153,12 @@ describe('a folder', () => {
     expect([linked.verdict, errorsOf(linked)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 
-  test('with a folder in the place of a part lacks the part', async () => {
+  test('with an empty folder in the place of a part fails', async () => {
     const at = folder(made.files);
     rmSync(join(at, PART));
     mkdirSync(join(at, PART));
     const report = await verifyExport(directorySource(at), options());
-    expect([report.verdict, errorsOf(report.parts[0]!)]).toEqual(['failed', ['part.MISSING']]);
+    expect([report.verdict, errorsOf(report.parts[0]!)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 
   test('with a link to the very bytes in the place of a part fails', async () => {
