@@ -1,7 +1,6 @@
 import { catalogue, codeEntry, type Code } from '../../src/codes/index.ts';
 import { exitOfCode } from '../../src/cli/shared/output/exit-codes.ts';
-import { CHECKS, type CheckId } from '../../src/verify/check.ts';
-import { CHECK_CODES, checksOf } from '../../src/verify/check-codes.ts';
+import { CHECKS, checksOf, type CheckId } from '../../src/verify/checks.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
@@ -70,8 +69,8 @@ const codeLink = (code: Code): string => `[\`${code}\`](#${anchor(code)})`;
 const anchor = (code: string): string => code.toLowerCase().replace(/[^a-z0-9_-]/g, '');
 
 function checkEntry(id: CheckId): string {
-  const own = CHECK_CODES[id].own.map(codeLink).join(', ');
-  return `### ${id}\n\nA pass states: ${CHECKS[id]}. Codes: ${own === '' ? 'those of what it reads' : own}.\n`;
+  const own = CHECKS[id].own.map(codeLink).join(', ');
+  return `### ${id}\n\nA pass states: ${CHECKS[id].sentence}. Codes: ${own === '' ? 'those of what it reads' : own}.\n`;
 }
 
 function section(space: string): string {

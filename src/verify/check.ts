@@ -1,3 +1,4 @@
+import { CHECKS, type CheckId } from './checks.ts';
 import type { Finding } from './finding.ts';
 
 /**
@@ -5,41 +6,6 @@ import type { Finding } from './finding.ts';
  * `not_applicable` means that there was nothing for it to judge.
  */
 export type CheckState = 'passed' | 'failed' | 'not_checked' | 'not_applicable';
-
-/** Every check there is, in the order in which it runs and is shown, with what a pass states. */
-export const CHECKS = {
-  'export.container': 'the one-file export is one unambiguous ZIP, every entry with its CRC-32',
-  'export.manifest': 'manifest.json is canonical and follows its format',
-  'export.expected': 'the export is the one the caller expects',
-  'export.resource': 'export.json is well formed and agrees with manifest.json',
-  'export.selection': 'the selection digest covers exactly the listed bundles and reports',
-  'export.attestation': 'a trusted key vouches for the list of bundles',
-  'export.files': 'exactly the listed parts and reports are there',
-  'export.bag':
-    'the bag around the export is complete, and every file in it has the digest that the bag states',
-  'part.bytes': 'the archive has the listed size and SHA-256',
-  'part.archive': 'the archive is one unambiguous ZIP, every byte accounted for',
-  'bundle.manifest': 'manifest.json is canonical and follows its format',
-  'bundle.row': 'the bundle is the one that the export manifest lists',
-  'bundle.expected': 'the bundle belongs to whom the caller expects',
-  'bundle.objects': 'exactly the listed objects are there, with their sizes and SHA-256',
-  'dsse.envelope':
-    'the envelope is DSSE with an in-toto statement of ours, which one of its signatures names',
-  'attestation.format': 'the attestation is canonical, follows its format and is of the right type',
-  'attestation.key': 'the trust store has a key that speaks for the statement',
-  'attestation.signature': 'the signature verifies over the statement with that key',
-  'attestation.binding': 'everything that the statement names is bound to the bytes that are here',
-  'dsse.threshold': 'as many different trusted keys signed the envelope as were asked for',
-  'dsse.attestation': 'the envelopes that the caller gave vouch for what is here',
-  'second.reader': 'a second ZIP reader sees the same entries and bytes',
-  'second.crypto': 'a second implementation judges the signature the same',
-  'local-report.bytes': 'the archive has the listed size and SHA-256',
-  'tool-source.format': 'the document is a tool source resource of well-formed text within 1 MiB',
-  'tool-source.bytes': 'the source has the size and SHA-256 that the resource states',
-  'tool-source.lock': 'every field agrees with the lock that the caller trusts',
-} as const;
-
-export type CheckId = keyof typeof CHECKS;
 
 export type Check = {
   readonly id: CheckId;
@@ -71,6 +37,17 @@ function checkOf(id: CheckId, found: readonly Finding[]): Check {
   const [unread, ...more] = errors.filter((one) => one.class === 'inaccessible');
   if (unread === undefined || more.length + 1 < errors.length) return { id, state: 'failed' };
   return { id, state: 'not_checked', reason: unread.message };
+}
+
+/** Records a state for each of these checks that has none yet. */
+export function skipAll(
+  ledger: Ledger,
+  ids: readonly CheckId[],
+  state: 'not_checked' | 'not_applicable',
+  reason: string,
+): void {
+  const done = new Set(ledger.checks.map(({ id }) => id));
+  for (const id of ids) if (!done.has(id)) ledger.skipped(id, state, reason);
 }
 
 const ORDER = new Map(Object.keys(CHECKS).map((id, index) => [id, index]));

@@ -1,4 +1,5 @@
-import type { CheckId, Ledger } from './check.ts';
+import type { Ledger } from './check.ts';
+import type { CheckId } from './checks.ts';
 
 /**
  * Records the steps of judgements, which have ledgers of their own, as one check of another: failed when a step failed,

@@ -1,5 +1,6 @@
 export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
-export { CHECKS, type Check, type CheckId, type CheckState } from './check.ts';
+export type { Check, CheckState } from './check.ts';
+export { CHECKS, type CheckId, type CheckRow } from './checks.ts';
 export { verifyExportTree, type ExportTreeReport } from './export/tree.ts';
 export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export/export.ts';
 export type { Finding } from './finding.ts';

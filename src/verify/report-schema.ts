@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/index.ts';
 import { digestSchema, reproductionSchema } from '../contract/index.ts';
-import { isCheckId } from './check-codes.ts';
+import { isCheckId } from './checks.ts';
 import { CHAIN_RESULTS } from './receipts/receipts.ts';
 import { DEPTHS, VERDICTS } from './report.ts';
 

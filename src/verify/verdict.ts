@@ -1,4 +1,5 @@
-import type { CheckId, Ledger } from './check.ts';
+import type { Ledger } from './check.ts';
+import { requiredChecks, type CheckId } from './checks.ts';
 import type { Finding } from './finding.ts';
 import { VERDICTS, type Depth, type Verdict } from './report.ts';
 
@@ -23,20 +24,12 @@ type BundleFacts = {
 
 /** Checks that have to pass before the bytes of a bundle count as intact. */
 const INTEGRITY: Readonly<Record<Depth, readonly CheckId[]>> = {
-  digest: ['part.bytes', 'bundle.expected'],
-  full: ['part.bytes', 'part.archive', 'bundle.manifest', 'bundle.row', 'bundle.expected', 'bundle.objects'],
+  digest: requiredChecks('bundle', 'always'),
+  full: requiredChecks('bundle', 'always', 'full'),
 };
-
 /** Checks that have to pass, beyond these, before it counts as verified. */
-const AUTHENTICITY: readonly CheckId[] = [
-  'attestation.format',
-  'attestation.key',
-  'attestation.signature',
-  'attestation.binding',
-];
-
-/** Checks that only run when the caller asks for them, and then have to end. */
-const SECOND_OPINIONS: readonly CheckId[] = ['second.reader', 'second.crypto'];
+const AUTHENTICITY = requiredChecks('bundle', 'verified');
+const SECOND_OPINIONS = requiredChecks('bundle', 'opinion');
 
 /**
  * The verdict on a bundle (formats §4). A required check that did not run never counts as passed: without a reason

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { catalogue, codeEntry, isCode, type Code } from '../../codes/index.ts';
 import { printable, stableJson } from '../../report/index.ts';
-import { CHECKS, type CheckId } from '../../verify/check.ts';
-import { checksOf, codesOf, isCheckId } from '../../verify/check-codes.ts';
+import { CHECKS, checksOf, codesOf, isCheckId, type CheckId } from '../../verify/checks.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
@@ -97,7 +96,7 @@ const codeMember = (code: Code) => ({
   ...(codeEntry(code).severity === 'error' && { exitCode: exitOfCode(code) }),
   checks: checksOf(code),
 });
-const checkMember = (check: CheckId) => ({ check, proves: CHECKS[check], codes: codesOf(check) });
+const checkMember = (check: CheckId) => ({ check, proves: CHECKS[check].sentence, codes: codesOf(check) });
 
 function codeText(code: Code): string {
   const { meaning, action, class: codeClass, severity, clause } = codeEntry(code);
@@ -117,7 +116,7 @@ function codeText(code: Code): string {
 const checkText = (check: CheckId): string =>
   [
     check,
-    `  A pass states: ${CHECKS[check]}.`,
+    `  A pass states: ${CHECKS[check].sentence}.`,
     '',
     '  It can find',
     ...codesOf(check).map((code) => `    ${code}\n        ${codeEntry(code).meaning}`),
@@ -139,7 +138,7 @@ function listing({ class: classes, checks = false }: Options, cli: Cli): string 
     const all = { codes: codes.map(codeMember), checks: CHECK_IDS.map(checkMember) };
     return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
   }
-  return checks ? CHECK_IDS.map((id) => `${id}\n    ${CHECKS[id]}\n`).join('') : byNamespace(codes);
+  return checks ? CHECK_IDS.map((id) => `${id}\n    ${CHECKS[id].sentence}\n`).join('') : byNamespace(codes);
 }
 
 function ofClasses(classes: readonly string[]): readonly Code[] {

@@ -1,4 +1,5 @@
-import { CHECKS, type Check, type CheckState } from '../../verify/check.ts';
+import type { Check, CheckState } from '../../verify/check.ts';
+import { CHECKS } from '../../verify/checks.ts';
 import { count } from './figures.ts';
 import { labelled, type Page } from './page.ts';
 import { printable } from '../printable.ts';
@@ -20,7 +21,7 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
     const { word, paint } = STATES[state];
     const label = `  ${word.padEnd(STATE_WIDTH)}  `;
     const why = state === 'not_applicable' && reason !== undefined ? ` (${printable(reason)})` : '';
-    return labelled(page, label, `${CHECKS[id]}${why}`, page.paint[paint]);
+    return labelled(page, label, `${CHECKS[id].sentence}${why}`, page.paint[paint]);
   });
 }
 
@@ -28,7 +29,7 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
 export function manyCheckLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
   return countChecks(lists).flatMap((row) => {
     const label = `  ${share(row).padEnd(STATE_WIDTH)}  `;
-    return labelled(page, label, `${CHECKS[row.id]}${others(row)}`, page.paint[worst(row)]);
+    return labelled(page, label, `${CHECKS[row.id].sentence}${others(row)}`, page.paint[worst(row)]);
   });
 }
 
@@ -60,7 +61,7 @@ export function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]
     if (times === 0) continue;
     const many = lists.length === 1 ? '' : ` (${count(times)} of ${count(lists.length)})`;
     const reason = reasonsOf(row);
-    byReason.set(reason, [...(byReason.get(reason) ?? []), `${CHECKS[row.id]}${many}`]);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), `${CHECKS[row.id].sentence}${many}`]);
   }
   return [...byReason].flatMap(([reason, checks]) => [
     ...labelled(page, '  - ', `${reason}:`),

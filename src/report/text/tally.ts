@@ -1,4 +1,5 @@
-import { CHECKS, type Check, type CheckId, type CheckState } from '../../verify/check.ts';
+import type { Check, CheckState } from '../../verify/check.ts';
+import { CHECKS, type CheckId } from '../../verify/checks.ts';
 import { VERDICTS, type BundleReport, type SignedBy, type Verdict } from '../../verify/report.ts';
 
 /** How many of each value, in the order of `values`; values that do not occur are left out. */

@@ -6,7 +6,8 @@ import type { Code } from '../../codes/index.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../../evidence/index.ts';
 import { SOURCE } from '../../evidence/source.ts';
 import { checkBag, digestsOf } from './bag.ts';
-import { createLedger } from '../check.ts';
+import { createLedger, skipAll } from '../check.ts';
+import { checksWaitingFor, requiredChecks } from '../checks.ts';
 import { checkContainerTwice } from './container.ts';
 import { exportCoverage } from './coverage.ts';
 import {
@@ -97,20 +98,10 @@ export async function verifyExport(
   return reportOf(state, files, parts, localReports);
 }
 
-const TREE_CHECKS = [
-  'export.manifest',
-  'export.expected',
-  'export.resource',
-  'export.selection',
-  'export.attestation',
-  'export.files',
-] as const;
-
 function unlisted(state: Export): ExportReport {
-  for (const id of TREE_CHECKS)
-    state.ledger.skipped(id, 'not_checked', 'the files of the export could not be listed');
-  if (state.envelopes.length > 0)
-    state.ledger.skipped('dsse.attestation', 'not_checked', 'the files of the export could not be listed');
+  const requested = state.envelopes.length > 0 ? (['dsse.attestation'] as const) : [];
+  const ids = ['export.manifest', ...checksWaitingFor('export.manifest', requested)] as const;
+  skipAll(state.ledger, ids, 'not_checked', 'the files of the export could not be listed');
   return reportOf(state, NO_FILES, [], []);
 }
 
@@ -266,13 +257,4 @@ function verdictOf(
   return worstVerdict(verdicts, 'incomplete');
 }
 
-const REQUIRED: ReadonlySet<string> = new Set([
-  'export.manifest',
-  'export.expected',
-  'export.resource',
-  'export.selection',
-  'export.files',
-  'export.container',
-  'second.reader',
-  'export.bag',
-]);
+const REQUIRED: ReadonlySet<string> = new Set(requiredChecks('export', 'always', 'opinion'));

@@ -11,8 +11,10 @@ import {
 import { keyIdOf, type TrustedKey } from '../../trust/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
 import { judgeSignature, signedOf } from '../signature/attestation.ts';
+import { skipAll } from '../check.ts';
+import { checksWaitingFor } from '../checks.ts';
 import { bindingFindings } from './binding.ts';
-import { skipFrom, type Bundle } from './state.ts';
+import { requestedChecks, skipWaiting, type Bundle } from './state.ts';
 import { dsseOnBundle, judgeGivenDsse } from '../signature/dsse.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { SigningKey } from '../report.ts';
@@ -44,7 +46,7 @@ async function checkOwnAttestation(
     bundle.attestation = parseAttestation(bytes, settings.limits);
   } catch (error) {
     ledger.ran('attestation.format', findingsOf(error, subject, ATTESTATION));
-    return skipFrom(bundle, 'attestation.key', 'there is no attestation that could be read');
+    return skipWaiting(bundle, 'attestation.format', 'there is no attestation that could be read');
   }
   const { projectId, organizationId } = manifest;
   const signed = {
@@ -93,18 +95,12 @@ const signingKeys = (
     in: place,
   }));
 
-function unsigned({ ledger, subject, envelopes, settings }: Bundle): void {
+function unsigned(bundle: Bundle): void {
+  const { ledger, subject, envelopes } = bundle;
   const alone = envelopes.length === 0;
   const message = alone ? 'nobody signed this bundle' : 'the bundle carries no attestation';
-  for (const id of [
-    'attestation.format',
-    'attestation.key',
-    'attestation.signature',
-    'attestation.binding',
-  ] as const) {
-    ledger.skipped(id, 'not_applicable', message);
-  }
-  if (settings.secondOpinion !== undefined) ledger.skipped('second.crypto', 'not_applicable', message);
+  const waiting = checksWaitingFor('attestation.format', requestedChecks(bundle));
+  skipAll(ledger, ['attestation.format', ...waiting], 'not_applicable', message);
   if (alone) ledger.note([finding('bundle.UNSIGNED', subject, { message })]);
 }
 

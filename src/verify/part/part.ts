@@ -5,7 +5,7 @@ import { ATTESTATION, artifactBytes } from '../../evidence/index.ts';
 import { checkAttestation } from './attestation.ts';
 import { checkExpected, checkManifest, checkRow } from './identity.ts';
 import { checkObjects } from './objects.ts';
-import { newBundle, skipFrom, type Bundle, type Listing, type VerifyPartOptions } from './state.ts';
+import { newBundle, skipWaiting, type Bundle, type Listing, type VerifyPartOptions } from './state.ts';
 import { finding, type Finding } from '../finding.ts';
 import { trustOf } from '../options.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './archive.ts';
@@ -40,7 +40,7 @@ export function unreadPart(
 ): BundleReport {
   const bundle = newBundle(options);
   bundle.ledger.ran('part.bytes', found);
-  skipFrom(bundle, 'part.archive', 'the archive was not read');
+  skipWaiting(bundle, 'part.bytes', 'the archive was not read');
   return reportOf(bundle, size);
 }
 
@@ -57,17 +57,17 @@ function checkListing(bundle: Bundle): void {
   const { listed } = bundle;
   if (listed !== undefined)
     checkExpected(bundle, { organizationId: listed.organizationId, projectId: listed.row.projectId });
-  skipFrom(bundle, 'part.archive', 'only digests were asked for');
+  skipWaiting(bundle, 'part.bytes', 'only digests were asked for');
 }
 
 async function checkContent(bundle: Bundle, access: RandomAccess): Promise<void> {
   const archive = await openArchive(bundle, access);
-  if (archive === undefined) return skipFrom(bundle, 'bundle.manifest', 'the archive could not be read');
+  if (archive === undefined) return skipWaiting(bundle, 'part.archive', 'the archive could not be read');
   bundle.entries = archive.entries;
   await checkManifest(bundle, archive);
   await checkObjects(bundle, archive);
   if (bundle.manifest === undefined)
-    return skipFrom(bundle, 'bundle.row', 'there is no manifest that could be read');
+    return skipWaiting(bundle, 'bundle.manifest', 'there is no manifest that could be read');
   checkRow(bundle, bundle.manifest);
   checkExpected(bundle, bundle.manifest);
   await checkAttestation(bundle, bundle.manifest, archive);

@@ -3,7 +3,8 @@ import type { Digest } from '../../bytes/hash.ts';
 import type { Attestation, Reproduction, RunResult } from '../../contract/index.ts';
 import type { BundleManifest, PartRow } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';
-import { createLedger, type CheckId, type Ledger } from '../check.ts';
+import { createLedger, skipAll, type Ledger } from '../check.ts';
+import { checksWaitingFor, type CheckId } from '../checks.ts';
 import { settingsOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
 import {
   ENVELOPES,
@@ -85,35 +86,15 @@ export function newBundle(options: VerifyPartOptions): Bundle {
   };
 }
 
-const CONTENT_CHECKS: readonly CheckId[] = [
-  'part.archive',
-  'bundle.manifest',
-  'bundle.row',
-  'bundle.expected',
-  'bundle.objects',
-  'attestation.format',
-  'attestation.key',
-  'attestation.signature',
-  'attestation.binding',
+/** The checks on request that the caller requested. */
+export const requestedChecks = ({
+  envelopes,
+  settings,
+}: Pick<Bundle, 'envelopes' | 'settings'>): CheckId[] => [
+  ...(envelopes.length > 0 ? (['dsse.attestation'] as const) : []),
+  ...(settings.secondOpinion === undefined ? [] : (['second.reader', 'second.crypto'] as const)),
 ];
 
-const SECOND_CHECKS: readonly CheckId[] = ['second.reader', 'second.crypto'];
-/** Where the attestation alone is skipped, the second reader still comes. */
-const SECOND: Readonly<Partial<Record<CheckId, readonly CheckId[]>>> = {
-  'attestation.key': ['second.crypto'],
-};
-
-/** Records every check from `first` on that has no state yet as not checked. */
-export function skipFrom({ ledger, envelopes, settings }: Bundle, first: CheckId, reason: string): void {
-  const done = new Set(ledger.checks.map((check) => check.id));
-  for (const id of CONTENT_CHECKS.slice(CONTENT_CHECKS.indexOf(first))) {
-    if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
-  }
-  // What was asked for and did not happen is said; the reader follows even where the attestation is no good.
-  const asked: readonly CheckId[] =
-    settings.secondOpinion === undefined ? [] : (SECOND[first] ?? SECOND_CHECKS);
-  for (const id of asked) if (!done.has(id)) ledger.skipped(id, 'not_checked', reason);
-  // So do the envelopes, which are judged whatever the attestation is.
-  if (envelopes.length > 0 && first !== 'attestation.key')
-    ledger.skipped('dsse.attestation', 'not_checked', reason);
-}
+/** Records every check that waits for `check`, and has no state yet, as not checked. */
+export const skipWaiting = (bundle: Bundle, check: CheckId, reason: string): void =>
+  skipAll(bundle.ledger, checksWaitingFor(check, requestedChecks(bundle)), 'not_checked', reason);

@@ -11,7 +11,8 @@ import {
   type Statement,
 } from '../../evidence/index.ts';
 import { judgeKey, verifySignature, type TrustedKey, type TrustStore } from '../../trust/index.ts';
-import { createLedger, type CheckId, type Ledger } from '../check.ts';
+import { createLedger, skipAll, type Ledger } from '../check.ts';
+import { checksWaitingFor, type CheckId } from '../checks.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 import {
   acceptedTypes,
@@ -324,8 +325,8 @@ function judgeAlone(
     typed = parseAttestation(bytes, settings.limits);
   } catch (error) {
     ledger.ran('attestation.format', findingsOf(error, SUBJECT));
-    for (const id of ['attestation.key', 'attestation.signature', 'attestation.binding'] as const)
-      ledger.skipped(id, 'not_checked', 'the document is no attestation');
+    const reason = 'the document is not an attestation';
+    skipAll(ledger, checksWaitingFor('attestation.format'), 'not_checked', reason);
     return { trusted: false };
   }
   const { projectId, organizationId, manifestDigest } = options;

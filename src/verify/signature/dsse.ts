@@ -21,7 +21,8 @@ import {
   type SignedStatement,
 } from './attestation.ts';
 import { bindingFindings, type BundleFacts } from '../part/binding.ts';
-import { createLedger, type CheckId, type Ledger } from '../check.ts';
+import { createLedger, skipAll, type Ledger } from '../check.ts';
+import { checksWaitingFor } from '../checks.ts';
 import { exportSubjectFindings } from '../export/subject.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 import { foldInto } from '../fold.ts';
@@ -94,14 +95,6 @@ export function judgeGivenDsse<S extends AnyStatement>(
 /** What the judgement of an envelope found out; the statement where it counts. */
 export type EnvelopeJudgement<S> = SignatureJudgement & { readonly statement?: S };
 
-const STEPS: readonly CheckId[] = [
-  'attestation.format',
-  'attestation.key',
-  'attestation.signature',
-  'dsse.threshold',
-  'attestation.binding',
-];
-
 /**
  * Judges an envelope in order: is it DSSE with a statement of ours, does a trusted key that speaks for the statement
  * vouch for it, did enough different keys sign, and is it bound to what is at hand (formats §2, DSSE).
@@ -116,7 +109,8 @@ export function judgeEnvelope<S extends AnyStatement>(
 ): EnvelopeJudgement<S> {
   const opened = openEnvelope(ledger, subject, given, about, settings);
   if (opened === undefined) {
-    for (const id of STEPS) ledger.skipped(id, 'not_checked', 'the envelope holds no statement to judge');
+    const reason = 'the envelope holds no statement to judge';
+    skipAll(ledger, checksWaitingFor('dsse.envelope'), 'not_checked', reason);
     return { trusted: false };
   }
   const { envelope, statement } = opened;

@@ -1,5 +1,6 @@
 import type { Code } from '../../codes/index.ts';
-import type { Check, CheckId, CheckState } from '../check.ts';
+import type { Check, CheckState } from '../check.ts';
+import type { CheckId } from '../checks.ts';
 import type { Finding } from '../finding.ts';
 import type { BundleReport, Completeness, ExportReport, SignedBy } from '../report.ts';
 

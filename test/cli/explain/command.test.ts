@@ -30,7 +30,7 @@ describe('explain', () => {
   it('says what a check proves, and what it can find', async () => {
     const { code, stdout } = await call(['explain', 'part.bytes']);
     expect(code).toBe(0);
-    expect(stdout).toContain(CHECKS['part.bytes']);
+    expect(stdout).toContain(CHECKS['part.bytes'].sentence);
     expect(stdout).toContain('part.MISSING');
     expect(await json('part.bytes')).toMatchObject({ kind: 'check', check: 'part.bytes' });
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Code } from '../../../src/codes/index.ts';
-import type { Check, CheckId, CheckState } from '../../../src/verify/check.ts';
+import type { Check, CheckState } from '../../../src/verify/check.ts';
+import type { CheckId } from '../../../src/verify/checks.ts';
 import { finding, type Finding } from '../../../src/verify/finding.ts';
 import {
   bundleStanding,

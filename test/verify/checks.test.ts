@@ -1,8 +1,16 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { JUDGES } from '../../src/selftest/index.ts';
 import type { Code } from '../../src/codes/index.ts';
-import { CHECKS, type CheckId, type Ledger } from '../../src/verify/check.ts';
-import { CHECK_CODES, checksOf, codesOf, isCheckId } from '../../src/verify/check-codes.ts';
+import type { Ledger } from '../../src/verify/check.ts';
+import {
+  CHECKS,
+  checksOf,
+  checksWaitingFor,
+  codesOf,
+  isCheckId,
+  requiredChecks,
+  type CheckId,
+} from '../../src/verify/checks.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { readVectors } from '../vectors/read.ts';
 
@@ -64,7 +72,7 @@ describe('the table of checks and their codes', () => {
   });
 
   it.each(checks)('names no code as that of %s that no vector makes it give', (check) => {
-    const unseen = CHECK_CODES[check].own.filter((code) => found.get(check)?.has(code) !== true);
+    const unseen = CHECKS[check].own.filter((code) => found.get(check)?.has(code) !== true);
     expect(unseen).toEqual(WITHOUT_VECTOR[check] ?? []);
   });
 
@@ -80,6 +88,56 @@ describe('the table of checks and their codes', () => {
 
   it.each(['__proto__', 'toString', '', 'part', 'part.BYTES'])('has no check %j', (name) => {
     expect(isCheckId(name)).toBe(false);
+  });
+});
+
+describe('what the table of checks implies', () => {
+  it.each([
+    ['attestation.format', ['attestation.key', 'attestation.signature', 'attestation.binding']],
+    ['attestation.binding', []],
+    ['bundle.row', []],
+    [
+      'export.manifest',
+      ['export.expected', 'export.resource', 'export.selection', 'export.attestation', 'export.files'],
+    ],
+  ] as const)('without %s these checks cannot run: %j', (check, waiting) => {
+    expect(checksWaitingFor(check)).toEqual(waiting);
+  });
+
+  it('leaves checks on request out unless they were requested', () => {
+    expect(checksWaitingFor('bundle.manifest')).not.toContain('second.reader');
+    expect(checksWaitingFor('bundle.manifest', ['second.reader'])).toContain('second.reader');
+    expect(checksWaitingFor('attestation.format', ['second.crypto', 'second.reader'])).toEqual([
+      'attestation.key',
+      'attestation.signature',
+      'attestation.binding',
+      'second.crypto',
+    ]);
+  });
+
+  it('requires of a bundle what its depth and verdict need', () => {
+    expect(requiredChecks('bundle', 'always')).toEqual(['part.bytes', 'bundle.expected']);
+    expect(requiredChecks('bundle', 'full')).toEqual([
+      'part.archive',
+      'bundle.manifest',
+      'bundle.row',
+      'bundle.objects',
+    ]);
+    expect(requiredChecks('bundle', 'verified')).toEqual([
+      'attestation.format',
+      'attestation.key',
+      'attestation.signature',
+      'attestation.binding',
+    ]);
+    expect(requiredChecks('bundle', 'opinion')).toEqual(['second.reader', 'second.crypto']);
+  });
+
+  it.each(Object.keys(CHECKS) as CheckId[])('places %s below every check that it waits for', (check) => {
+    const ids = Object.keys(CHECKS);
+    for (const before of CHECKS[check].after ?? []) {
+      expect(ids).toContain(before);
+      expect(ids.indexOf(before)).toBeLessThan(ids.indexOf(check));
+    }
   });
 });
 
