@@ -17,7 +17,7 @@ const RUN = 'Run a control plane:';
 /** Every command. Only the one that is called is loaded. */
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   verify: {
-    summary: 'judge exports and parts, offline',
+    summary: 'verify exports and parts offline',
     group: CHECK,
     load: () => import('./verify/command.ts'),
   },
@@ -27,62 +27,62 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     load: () => import('./gate/command.ts'),
   },
   policy: {
-    summary: 'write and try the policies that gate applies',
+    summary: 'write, check, explain and test policies',
     group: CHECK,
     load: () => import('./policy/command.ts'),
   },
   inspect: {
-    summary: 'show what is in an export or part, without a verdict',
+    summary: 'show the contents of an export or part',
     group: CHECK,
     load: () => import('./inspect/command.ts'),
   },
   diff: {
-    summary: 'say what changed between two reports',
+    summary: 'compare two reports',
     group: CHECK,
     load: () => import('./diff/command.ts'),
   },
   receipts: {
-    summary: 'list and verify the chain of receipts of mirrors',
+    summary: 'list and verify the receipts of mirrors',
     group: CHECK,
     load: () => import('./receipts/command.ts'),
   },
   explain: {
-    summary: 'say what a code means and what to do',
+    summary: 'explain a code or a check',
     group: CHECK,
     load: () => import('./explain/command.ts'),
   },
   report: {
-    summary: 'put the reports of shards and machines together',
+    summary: 'merge the reports of shards',
     group: CHECK,
     load: () => import('./report/command.ts'),
   },
   keys: {
-    summary: 'make signing keys and keep a trust store',
+    summary: 'make signing keys and manage trust stores',
     group: CHECK,
     load: () => import('./keys/command.ts'),
   },
   selftest: {
-    summary: 'put the conformance vectors to this program or another',
+    summary: 'run the conformance vectors',
     group: CHECK,
     load: () => import('./selftest/command.ts'),
   },
   dsse: {
-    summary: 'sign and check evidence as in-toto statements in DSSE',
+    summary: 'sign evidence in a separate file, and verify it',
     group: CHECK,
     load: () => import('./dsse/command.ts'),
   },
   vsa: {
-    summary: 'check verification summaries, which a gate signs',
+    summary: 'verify the signed summary of a gate',
     group: CHECK,
     load: () => import('./vsa/command.ts'),
   },
   scrub: {
-    summary: 'read an archive of mirrors again, in slices',
+    summary: 'read mirrors again, report damage and repair it',
     group: CHECK,
     load: () => import('./scrub/command.ts'),
   },
   mirror: {
-    summary: 'bring an export here, exactly',
+    summary: 'copy exports and verify every byte',
     group: MAKE,
     load: () => import('./mirror/command.ts'),
   },
@@ -92,7 +92,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     load: () => import('./pack/command.ts'),
   },
   export: {
-    summary: 'put parts and local reports into one export',
+    summary: 'put parts and local reports into an export',
     group: MAKE,
     load: () => import('./export/command.ts'),
   },
@@ -102,12 +102,12 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     load: () => import('./reports/command.ts'),
   },
   'tool-source': {
-    summary: 'read and check the source of a locked tool',
+    summary: 'save and check the source of a locked tool',
     group: MAKE,
     load: () => import('./tool-source/command.ts'),
   },
   serve: {
-    summary: 'start the control plane on this machine',
+    summary: 'start a control plane',
     group: RUN,
     load: () => import('./serve/command.ts'),
   },
@@ -117,7 +117,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     load: () => import('./worker/command.ts'),
   },
   admin: {
-    summary: 'organizations, projects, tokens and evidence of a control plane',
+    summary: 'administer a control plane',
     group: RUN,
     load: () => import('./admin/command.ts'),
   },

@@ -72,7 +72,7 @@ export function defineExportCreate(command: Command, cli: Cli): void {
     .option('--project <id>', 'the project, for --scope project', text)
     .requiredOption('--from <time>', 'begin of the window of creation', time)
     .option('--through <time>', 'end of the window, itself outside (default: now)', time)
-    .option('--id <id>', 'id of the export (default: a new one)')
+    .option('--id <id>', 'id of the export (default: a new id)')
     .option('--requested-by <name>', 'who asked for the export', 'admin');
   exportSigningOptions(command, 'with --now: ');
   nowOption(command).action((options: CreateOptions) => createExport(cli, options));

@@ -11,24 +11,22 @@ import { examples, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/usage.ts';
 
 const MORE = `
-Parts are compared by bundle, checks by id, findings by code, subject and path;
-their order does not count. Times and wordings are shown and change nothing.
+Parts are compared by bundle, checks by id, findings by code, subject and path,
+in any order. Different times and wording are shown but do not count.
 
-Exit codes: 0 both judge alike, 1 they differ in judgement, 2 wrong call, 3 one
-of them could not be read.`;
+Exit codes: 0 the results are equal, 1 they differ, 2 wrong call, 3 a report
+could not be read.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description(
-      'Say what changed between two JSON reports of verify: verdicts, findings, checks, parts, keys.',
-    )
+    .description('Compare two JSON reports of verify: verdicts, findings, checks, parts and keys.')
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')
     .action((before: string, after: string) => diff(cli, before, after));
   examples(command, [
-    ['what is new since yesterday', 'drillproof diff yesterday.json today.json'],
+    ['compare with yesterday', 'drillproof diff yesterday.json today.json'],
     [
-      'against the evidence as it is now',
+      'compare with the evidence as it is now',
       'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
     ],
   ]).addHelpText('after', MORE);

@@ -25,10 +25,10 @@ type VerifyOptions = TrustOptions & {
 
 export function define(command: Command, cli: Cli): void {
   command.description(
-    'Sign evidence as an in-toto statement in a DSSE envelope, a file beside the evidence, and check such files.',
+    'Sign evidence in a separate file, an in-toto statement in a DSSE envelope, and verify such files.',
   );
-  defineCreate(command.command('create').summary('sign a part or an export in an envelope of its own'), cli);
-  defineVerify(command.command('verify').summary('judge an envelope against what it is about'), cli);
+  defineCreate(command.command('create').summary('sign a part or the list of an export'), cli);
+  defineVerify(command.command('verify').summary('verify an envelope about a part or export'), cli);
   examples(command, [
     ['sign a part', 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json'],
     ['check it', 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json'],
@@ -38,18 +38,16 @@ export function define(command: Command, cli: Cli): void {
 
 function defineCreate(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description(
-      'Sign a part, or the list of an export, as an in-toto statement in a DSSE envelope. It is verified first.',
-    )
+    .description('Verify a part, or the list of an export, and sign it in a DSSE envelope.')
     .argument('<path>', 'part archive, folder of an export, or a ZIP of it')
-    .requiredOption('--out <file>', 'envelope to write; - for standard output');
+    .requiredOption('--out <file>', 'write the envelope to this file; - for standard output');
   signingOptions(command, 'the statement')
-    .option('--force', 'replace the envelope when it exists')
+    .option('--force', 'replace an existing envelope')
     .action((path: string, options: CreateOptions) => create(cli, path, options));
   examples(command, [
     ['a part', 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json'],
     [
-      'the list of an export, by a key that stays where it is',
+      'the list of an export, signed by a command',
       'drillproof dsse create ./export --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --out export.dsse.json',
     ],
   ]);
@@ -77,26 +75,19 @@ async function create(cli: Cli, path: string, options: CreateOptions): Promise<v
 }
 
 const MORE = `
-The subject is what you want to know about: a part, an export, or the file
-manifest.json of one. The envelope is judged against its manifest alone; use
-'drillproof verify PATH --dsse ENVELOPE' for a verdict on the whole evidence.
+Only the manifest of the subject is compared. To verify every byte as well, use
+"drillproof verify PATH --dsse ENVELOPE".
 
-Exit codes: 0 a trusted key vouches for exactly this subject, 1 it does not,
-2 wrong call or configuration, 3 could not be checked.`;
+Exit codes: 0 a trusted key signed exactly this subject, 1 none did, 2 wrong call
+or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
-    .description(
-      'Judge a DSSE envelope with an in-toto statement against the evidence that it is about, offline.',
-    )
+    .description('Verify offline that a DSSE envelope is about a part or export, and who signed it.')
     .argument('<envelope>', 'the envelope; - for standard input')
-    .requiredOption('--subject <path>', 'part, export or manifest.json that it must be about')
-    .option(
-      '--threshold <n>',
-      'different trusted keys that must have signed (default: 1)',
-      wholeNumber(1, 64),
-    )
-    .option('--as-of <time>', 'judge as of this time instead of now', time)
+    .requiredOption('--subject <path>', 'require that it is about this part, export or manifest.json')
+    .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
+    .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action((path: string, options: VerifyOptions) => verify(cli, path, options));
   examples(command, [
     ['about a part', 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json'],

@@ -23,11 +23,7 @@ export function define(command: Command, cli: Cli): void {
       '[code]',
       'a code such as part.DIGEST_MISMATCH, a check such as part.bytes, or a word such as intact',
     )
-    .option(
-      '--class <class>',
-      `list the codes of this class (may be given again): ${CLASSES.join(', ')}`,
-      many(text),
-    )
+    .option('--class <class>', `list the codes of this class (repeatable): ${CLASSES.join(', ')}`, many(text))
     .option('--checks', 'list the checks of a verification')
     .action(async (name: string | undefined, options: Options) => {
       if (name !== undefined && (options.class !== undefined || options.checks === true))

@@ -32,34 +32,34 @@ type Options = SigningOptions & {
 
 const MORE = `
 --out NAME.zip writes one file, any other name a folder. A local report is an
-opaque archive that a user made; META.json says what its uploader claims, in the
-form that "drillproof admin ingest local-report" takes. Without it the time is
-that of the file and the claims are read from its manifest.json, if it has one.
+archive uploaded by a user. META.json has the claims of its uploader, in the form
+that "drillproof admin ingest local-report" takes. Without it they are read from
+the manifest.json of the report, if any, and the time is that of the file.
 
-With --key or --signer the export attestation vouches for the list of bundles,
-so that leaving one out shows.`;
+With --key or --signer the list of bundles is attested, so that a missing bundle
+is detected.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Put parts and local reports into one export: a folder, or one ZIP of the same tree.')
+    .description('Put parts and local reports into an export: a folder or one ZIP.')
     .argument('<part...>', 'part archives, as "drillproof pack" writes them')
-    .requiredOption('--out <path>', 'folder to make, or file to write when the name ends in .zip')
+    .requiredOption('--out <path>', 'write this folder, or this file if the name ends in .zip')
     .option(
       '--report <spec>',
-      'local report: FILE[,meta=META.json][,project=ID] (may be given again)',
+      'add a local report: FILE[,meta=META.json][,project=ID] (repeatable)',
       many(reportSpec),
     )
     .addOption(
-      new Option('--scope <scope>', 'what the export was selected from')
+      new Option('--scope <scope>', 'scope of the export')
         .choices(['organization', 'project'])
         .default('organization'),
     )
-    .option('--from <time>', 'begin of the window (default: the first creation)', time)
-    .option('--through <time>', 'end of the window, itself outside (default: after the last creation)', time)
-    .option('--id <id>', 'id of the export (default: a new one)')
+    .option('--from <time>', 'start of the window (default: first creation)', time)
+    .option('--through <time>', 'end of the window, exclusive (default: after the last creation)', time)
+    .option('--id <id>', 'id of the export (default: a new id)')
     .option('--requested-by <name>', 'who asked for the export', 'drillproof export');
   signingOptions(command, 'the list of bundles')
-    .option('--force', 'replace a ZIP that exists')
+    .option('--force', 'replace an existing ZIP')
     .action((parts: string[], options: Options) => run(cli, parts, options));
   examples(command, [
     ['a folder', 'drillproof export part-1.zip part-2.zip --out ./export --key key.pem --issuer acme-ci'],

@@ -4,16 +4,16 @@ import { gateOptions, type GateOptions } from './options.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 
 const MORE = `
-The policy and the keys are those that you name; none is looked for, least of
-all in the evidence. Without --policy the default one counts: signed by a
-trusted key, every byte bound, the drill passed, the list pinned or attested.
+Only the policy and the keys that you name are used. The default policy
+requires: signed by a trusted key, every byte bound, the drill passed, the list
+pinned or attested.
 
 Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
 nothing to check, 130 interrupted.`;
 
 export function define(command: Command, cli: Cli): void {
   gateOptions(standardOptions(command, { formats: false }))
-    .description('Answer yes, no or could not tell: does this evidence satisfy the policy, and why not?')
+    .description('Answer whether evidence satisfies a policy: yes, no or could not tell.')
     .argument(
       '[evidence...]',
       'folder, bag or s3://bucket/prefix of an export, a ZIP of it, a part, or with --url the id of an export',

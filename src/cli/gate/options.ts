@@ -36,12 +36,12 @@ function target(value: string): DecisionTarget {
 
 export function gateOptions(command: Command): Command {
   const judging = judgingOptions(
-    command.option('--policy <file>', 'policy in JSON or YAML; without it the default one'),
+    command.option('--policy <file>', 'apply this policy, JSON or YAML (default: the default policy)'),
   )
-    .option('--url <url>', 'control plane at which exports that are named by their id are read')
+    .option('--url <url>', 'read exports named by id from this control plane')
     .option('--project <id>', 'with --url: project through which to read')
-    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
-    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
     .addOption(
       new Option('--wait [duration]', 'with --url: wait for an export that is still being generated')
         .argParser(duration)
@@ -53,5 +53,5 @@ export function gateOptions(command: Command): Command {
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
       many(target),
     );
-  return summaryOptions(judging).option('--force', 'replace files that exist');
+  return summaryOptions(judging).option('--force', 'replace existing files');
 }

@@ -23,7 +23,7 @@ const WITH = 'with --vsa: ';
 
 export const summaryOptions = (command: Command): Command =>
   summarySigningOptions(
-    command.option('--vsa <file>', 'write the decision as a signed verification summary (SLSA VSA) too'),
+    command.option('--vsa <file>', 'also write the decision as a signed summary (SLSA VSA)'),
     WITH,
   )
     .option('--verifier-id <uri>', `${WITH}who this gate is, as the issuer under which its key is trusted`)

@@ -30,29 +30,28 @@ type Options = TrustOptions & {
 };
 
 const MORE = `
-Nothing is judged: what stands here is what the files say. Use "drillproof
-verify" for a verdict.
+Nothing is verified. Use "drillproof verify" for a verdict.
 
 --export-signature writes statement.json (the signed bytes), signature.der and,
-with --trust or --key, key.pem, and prints the openssl command that checks them
-without this tool. It takes the signature over the list of an export; with
---bundle, that of one bundle.`;
+with --trust or --key, key.pem. It prints the openssl command that verifies them.
+For an export it takes the signature of the list; with --bundle, that of one
+bundle.`;
 
 export function define(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
     .description(
-      'Show what is in an export or a part, without a verdict; or write a signature as files for openssl.',
+      'Show the contents of an export or part without verifying it, or write a signature as files for openssl.',
     )
-    .argument('<path>', 'folder or s3://bucket/prefix of an export, a ZIP of it, or a part archive')
-    .option('--bundle <id>', 'look at this bundle of the export')
+    .argument('<path>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
+    .option('--bundle <id>', 'show this bundle of the export')
     .option('--export-signature', 'write the signed bytes, the signature and the key as files')
-    .option('--out <dir>', 'folder for these files (default: the id with .signature)')
+    .option('--out <dir>', 'with --export-signature: write the files to this folder (default: ID.signature)')
     .action((path: string, options: Options) => inspect(cli, path, options));
   examples(command, [
-    ['what is in a mirror', 'drillproof inspect ./mirror'],
-    ['what is in one bundle of it', 'drillproof inspect ./mirror --bundle evidence_0123456789ab'],
+    ['show a mirror', 'drillproof inspect ./mirror'],
+    ['show one bundle of it', 'drillproof inspect ./mirror --bundle evidence_0123456789ab'],
     [
-      'check the signature over the list with openssl',
+      'verify the signature of the list with openssl',
       'drillproof inspect --export-signature ./mirror --trust trust.json --out ./signature',
     ],
   ]).addHelpText('after', MORE);

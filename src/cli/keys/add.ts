@@ -23,10 +23,10 @@ type AddOptions = KeyOptions<number> & {
 };
 
 const MORE = `
-Of a JWK Set all keys are taken or, when one of them is private, of another kind
-or not for signatures, none. A JWK is named by its "kid". Of a certificate the
-key and the validity are taken; its chain is not checked. A name that is trusted
-already is never replaced: see keys set.`;
+A JWK Set is imported completely or not at all: every key must be a public signing
+key on P-256. A JWK is named by its "kid". A certificate provides the key and its
+validity; its chain is not checked. A name that is already trusted is never
+replaced; use "keys set".`;
 
 export function defineAdd(command: Command, cli: Cli): void {
   keyOptions(
@@ -124,7 +124,7 @@ async function show(
     facts([
       ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
       ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
-      ['speaks for', added[0]?.purposes.join(', ')],
+      ['valid for', added[0]?.purposes.join(', ')],
       ['trust store', `${trust}, ${counted(store.keys.length, 'key')}`],
       ['fingerprint', fingerprint],
     ]),

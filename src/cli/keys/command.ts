@@ -8,17 +8,17 @@ import { defineRevoke, defineSet } from './set.ts';
 import { examples } from '../shared/options/options.ts';
 
 export function define(command: Command, cli: Cli): void {
-  command.description('Make signing keys and keep a trust store: the keys whose signatures count for you.');
+  command.description('Make signing keys, and manage trust stores: the keys that you trust.');
   defineGenerate(command.command('generate').summary('make a signing key'), cli);
   defineAdd(command.command('add').alias('import').summary('add public keys to a trust store'), cli);
   defineList(command.command('list').summary('show the keys of a trust store'), cli);
-  defineSet(command.command('set').summary('change what a key is trusted for, and when'), cli);
-  defineRevoke(command.command('revoke').summary('trust a key no longer'), cli);
-  definePlan(command.command('plan').summary('say what would stop verifying without a key'), cli);
+  defineSet(command.command('set').summary('change when and for what a key is trusted'), cli);
+  defineRevoke(command.command('revoke').summary('revoke a key'), cli);
+  definePlan(command.command('plan').summary('list what would stop verifying without a key'), cli);
   examples(command, [
     ['make a key pair', 'drillproof keys generate --out key.pem'],
     ['trust its public half', 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json'],
-    ['see whom you trust', 'drillproof keys list trust.json'],
+    ['show whom you trust', 'drillproof keys list trust.json'],
     [
       'rehearse what its loss would cost',
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',

@@ -17,7 +17,7 @@ export function defineGenerate(command: Command, cli: Cli): void {
     )
     .requiredOption('--out <file>', 'private key to write, as PKCS#8 in PEM, readable by you alone')
     .option('--public <file>', 'public key to write (default: the same name with .pub.pem)')
-    .option('--force', 'replace files that exist')
+    .option('--force', 'replace existing files')
     .action((options: GenerateOptions) => generate(cli, options));
   examples(command, [['make a key pair', 'drillproof keys generate --out key.pem']]);
 }

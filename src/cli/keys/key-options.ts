@@ -26,21 +26,21 @@ export function keyOptions(
   read: (value: string) => Moment,
   defaultPurposes?: string,
 ): Command {
-  const purpose = new Option('--purpose <purpose>', 'what it speaks for (may be given again)')
+  const purpose = new Option('--purpose <purpose>', 'valid for these statements (repeatable)')
     .choices(PURPOSES)
     .argParser(purposes);
   return command
-    .option('--not-before <time>', 'first moment for which the key speaks', read)
-    .option('--not-after <time>', 'last moment for which the key speaks', read)
+    .option('--not-before <time>', 'first moment at which the key is valid', read)
+    .option('--not-after <time>', 'last moment at which the key is valid', read)
     .option('--revoked-at <time>', 'the key is revoked from this moment on', read)
     .addOption(
-      new Option('--compromised', 'nothing that a revoked key signed stands (the default)').conflicts(
+      new Option('--compromised', 'refuse every signature of a revoked key (default)').conflicts(
         'notCompromised',
       ),
     )
-    .option('--not-compromised', 'what a revoked key signed before it was revoked stands')
-    .option('--project <id>', 'speaks only for this project (may be given again)', many(text))
-    .option('--organization <id>', 'speaks only for this organization (may be given again)', many(text))
+    .option('--not-compromised', 'accept signatures made before the revocation')
+    .option('--project <id>', 'valid only for this project (repeatable)', many(text))
+    .option('--organization <id>', 'valid only for this organization (repeatable)', many(text))
     .addOption(defaultPurposes === undefined ? purpose : purpose.default(undefined, defaultPurposes));
 }
 

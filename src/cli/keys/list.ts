@@ -10,7 +10,7 @@ import { readTrustFile } from '../shared/options/trusting.ts';
 
 export function defineList(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Show the keys of a trust store and what each speaks for.')
+    .description('Show the keys of a trust store and what each is valid for.')
     .argument('<trust>', 'trust store; - for standard input')
     .action(async (path: string) => {
       const store = await readTrustFile(cli, path);
@@ -21,7 +21,7 @@ export function defineList(command: Command, cli: Cli): void {
       );
     });
   examples(command, [
-    ['see whom you trust', 'drillproof keys list trust.json'],
+    ['show whom you trust', 'drillproof keys list trust.json'],
     ['with whole key ids, for programs', 'drillproof keys list trust.json --json'],
   ]);
 }
@@ -34,7 +34,7 @@ function listText(store: TrustStore): string {
     validity(key),
     scope(key),
   ]);
-  return `${table(['ISSUER', 'KEY', 'SPEAKS FOR', 'VALID', 'ONLY FOR'], rows)}\nfingerprint ${store.fingerprint}\n`;
+  return `${table(['ISSUER', 'KEY', 'VALID FOR', 'PERIOD', 'ONLY FOR'], rows)}\nfingerprint ${store.fingerprint}\n`;
 }
 
 function validity({

@@ -21,19 +21,19 @@ export type PlanOptions = TrustOptions & {
 };
 
 const MORE = `
-Every signature is judged twice, with the trust store as it is and with the key
-retired, both as of now, or as of --at when that lies ahead. Nothing is written.
-Removing a key would do what --as compromised does.
+Every signature is verified twice, with the trust store as it is and with the key
+retired, as of now or of --at if that is later. Nothing is written. Removing a key
+has the effect of --as compromised.
 
 Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
 3 something could not be read or nothing there is signed, 130 interrupted.`;
 
 export function definePlan(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
-    .description('Rehearse the end of a key: say which evidence would stop verifying, and which would not.')
-    .argument('<path...>', 'folder of an export, a prefix s3://…, a ZIP of it, or a part archive')
+    .description('List which evidence would stop verifying if a key were retired.')
+    .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
     .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it', text)
-    .option('--issuer <name>', 'issuer of the key, where several have one of that name')
+    .option('--issuer <name>', 'issuer of the key, if several have a key of that name')
     .addOption(
       new Option(
         '--as <how>',
@@ -44,19 +44,16 @@ export function definePlan(command: Command, cli: Cli): void {
     )
     .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
     .option('--at <time>', 'the moment (default: now)', time)
-    .option(
-      '--replace-with <file>',
-      'public keys, as keys add reads them, that are trusted for the same from then on',
-    )
+    .option('--replace-with <file>', 'trust these public keys for the same purposes from then on')
     .addOption(
       new Option('--depth <depth>', 'attestations judges signatures only; full verifies every byte, twice')
         .choices(PLAN_DEPTHS)
         .default('attestations'),
     )
     .addOption(
-      new Option('--jobs <n>', 'parts judged at once')
+      new Option('--jobs <n>', 'verify this many parts at once')
         .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'processors'),
+        .default(availableParallelism(), 'number of cores'),
     )
     .action(async (paths: string[], options: PlanOptions) => {
       // Loaded only now: help needs nothing of what verifies.
@@ -65,15 +62,15 @@ export function definePlan(command: Command, cli: Cli): void {
     });
   examples(command, [
     [
-      'what if the key were stolen',
+      'if the key were stolen',
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
     ],
     [
-      'may it end with the year',
+      'if it ended with the year',
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2',
     ],
     [
-      'has its successor taken over',
+      'if it were replaced',
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror',
     ],
   ]).addHelpText('after', MORE);

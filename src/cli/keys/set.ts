@@ -18,36 +18,36 @@ export function defineSet(command: Command, cli: Cli): void {
   const MORE =
     '\nA time is a date (its midnight in UTC), an ISO 8601 time with its zone, or\nmilliseconds since 1970; "none" takes the limit away. What is not named stays\nas it is.';
   keyOptions(whichKey(command), momentOrNone)
-    .description('Change when a key of a trust store speaks, and what for.')
-    .addOption(new Option('--any-project', 'speaks for every project').conflicts('project'))
-    .addOption(new Option('--any-organization', 'speaks for every organization').conflicts('organization'))
+    .description('Change when and for what a key of a trust store is valid.')
+    .addOption(new Option('--any-project', 'valid for every project').conflicts('project'))
+    .addOption(new Option('--any-organization', 'valid for every organization').conflicts('organization'))
     .action((keyId: string, options: SetOptions) => set(cli, keyId, options));
   examples(command, [
     [
-      'let a key end',
+      'set the end of a key',
       'drillproof keys set sha256:fc6290a9ccf4 --not-after 2026-12-31T23:59:59.999Z --trust trust.json',
     ],
     [
-      'let it speak for one project only',
+      'limit it to one project',
       'drillproof keys set sha256:fc6290a9ccf4 --project prj_0123456789ab --trust trust.json',
     ],
-    ['take an end away', 'drillproof keys set sha256:fc6290a9ccf4 --not-after none --trust trust.json'],
+    ['remove the end', 'drillproof keys set sha256:fc6290a9ccf4 --not-after none --trust trust.json'],
   ]).addHelpText('after', MORE);
 }
 
 export function defineRevoke(command: Command, cli: Cli): void {
   whichKey(command)
-    .description('Revoke a key of a trust store. It stays there, so that its evidence is refused by name.')
-    .option('--at <time>', 'moment from which on it is revoked (default: now)', time)
-    .option('--not-compromised', 'what it signed before that moment stands')
+    .description('Revoke a key. It stays in the trust store, so that its signatures are reported as revoked.')
+    .option('--at <time>', 'moment of the revocation (default: now)', time)
+    .option('--not-compromised', 'accept signatures made before that moment')
     .action((keyId: string, options: RevokeOptions) => revoke(cli, keyId, options));
   examples(command, [
     [
-      'a key that may be in the wrong hands: nothing of it stands',
+      'a key that may be stolen: refuse all its signatures',
       'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
     ],
     [
-      'a key that was destroyed: what it signed before stands',
+      'a key that was destroyed: accept earlier signatures',
       'drillproof keys revoke sha256:fc6290a9ccf4 --at 2026-11-01 --not-compromised --trust trust.json',
     ],
   ]);
@@ -57,7 +57,7 @@ const whichKey = (command: Command): Command =>
   standardOptions(command)
     .argument('<key>', 'key id, or its beginning as keys list shows it')
     .requiredOption('--trust <file>', 'trust store to change')
-    .option('--issuer <name>', 'issuer of the key, where several have one of that name');
+    .option('--issuer <name>', 'issuer of the key, if several have a key of that name');
 
 async function set(cli: Cli, keyId: string, options: SetOptions): Promise<void> {
   const file = await openTrustFile(cli, options.trust);
@@ -165,7 +165,7 @@ const described = (key: TrustedKey): Readonly<Record<string, string>> => ({
   'not after': atOrNone(key.notAfterMs),
   'revoked at': atOrNone(key.revokedAtMs),
   compromised: key.revokedAtMs === undefined ? 'no' : key.compromised ? 'yes' : 'no',
-  'speaks for': key.purposes.toSorted().join(', '),
+  'valid for': key.purposes.toSorted().join(', '),
   projects: key.projects?.toSorted().join(', ') ?? 'any',
   organizations: key.organizations?.toSorted().join(', ') ?? 'any',
 });

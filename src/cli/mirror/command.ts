@@ -34,9 +34,7 @@ A mirror that is whole is checked again and left as it is.`;
 
 export function define(command: Command, cli: Cli): void {
   queueOptions(sinkOptions(remoteOptions(standardOptions(command))))
-    .description(
-      'Bring every part and local report of an export here, exactly, and prove each by its digest.',
-    )
+    .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')
     .requiredOption(
       '--to <place>',
@@ -60,7 +58,7 @@ export function define(command: Command, cli: Cli): void {
     )
     .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
     .option('--limit-rate <rate>', 'bytes per second at most, such as 500k or 10M (k is 1,000)', rate)
-    .option('--store <dir>', 'folder of files shared between mirrors: what it has is not fetched')
+    .option('--store <dir>', 'share files between mirrors in this folder')
     .addOption(
       new Option(
         '--wait [duration]',
@@ -77,13 +75,13 @@ export function define(command: Command, cli: Cli): void {
         .argParser(duration)
         .preset('10m'),
     )
-    .option('--check', 'write nothing and say what is missing or damaged: exit 1 if anything is')
-    .option('--expect-manifest <digest>', 'SHA-256 that the manifest must have, known from elsewhere', digest)
+    .option('--check', 'write nothing and list what is missing or damaged; exit 1 if anything is')
+    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', digest)
     .option(
       '--manifest <file>',
       'manifest of the export, where the control plane does not serve it; - for standard input',
     )
-    .option('--without-local-reports', 'leave local reports out')
+    .option('--without-local-reports', 'omit local reports')
     .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
@@ -102,7 +100,7 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./bag --bagit',
     ],
     [
-      'what is missing or damaged, and nothing written',
+      'list what is missing or damaged',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --check',
     ],
     [
@@ -114,11 +112,11 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
     ],
     [
-      'which exports of a project are not whole in an archive',
+      'list the incomplete exports of an archive',
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',
     ],
     [
-      'one of eight shares of a list, as a Kubernetes job with indexes does it',
+      'one of eight shares of a list, as in an indexed Kubernetes job',
       'drillproof mirror --list exports.txt --shard 0/8 --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --json',
     ],
     [
@@ -126,7 +124,7 @@ export function define(command: Command, cli: Cli): void {
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --queue postgres://drill@db.example/queue',
     ],
     [
-      'only if it is the one you were told of',
+      'only if the manifest has a known digest',
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
     ],
   ]).addHelpText('after', MORE);

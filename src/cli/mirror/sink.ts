@@ -20,10 +20,10 @@ export type SinkOptions = {
 /** The options of a command that writes to an archive. */
 export function sinkOptions(command: Command): Command {
   return command
-    .option('--bagit', 'as a BagIt bag (RFC 8493), with the export under data/')
+    .option('--bagit', 'write a BagIt bag (RFC 8493), with the export under data/')
     .option(
       '--s3-retain-until <time>',
-      'keep every object until then, by the object lock of the bucket',
+      'retain every object until then with the object lock of the bucket',
       time,
     )
     .addOption(
@@ -32,7 +32,7 @@ export function sinkOptions(command: Command): Command {
         'who may lift it before: those with a right of their own, or nobody (default: governance)',
       ).choices(['governance', 'compliance']),
     )
-    .option('--s3-legal-hold', 'keep every object until the hold on it is lifted');
+    .option('--s3-legal-hold', 'put a legal hold on every object');
 }
 
 /**

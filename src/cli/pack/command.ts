@@ -30,10 +30,10 @@ type Options = SigningOptions & {
 };
 
 const RUN_HELP = `
-RUN.json describes the bundle. The result of the run stands in it, or in a file
-of its own that it names; DIR holds the objects, which get their digests while
-they are packed. stateHash, evidenceHash and trajectoryHash of the result may be
-left out: they are taken from the objects with those roles.
+RUN.json describes the bundle. It contains the result of the run, or names the
+file with it. DIR contains the objects. The result may omit stateHash,
+evidenceHash and trajectoryHash: they are computed from the objects with those
+roles.
 
   {
     "evidenceBundleId": "evidence_0123456789ab",
@@ -47,29 +47,32 @@ left out: they are taken from the objects with those roles.
 
 Every id is its prefix and 12 to 32 characters of 0-9 a-z; runId is run_ and 6
 to 96 characters of A-Z a-z 0-9 _ -. The result has the fields of "result" of a
-hosted run in the control API; what is missing is named. For a rerun add
-"rerunOfHostedRunId", and "original" with "trial", "trialCount", "attempt" and
-"attemptLimit" of the run that it reproduces. RUN.json and the result are no
-objects, even when they lie in DIR: the result becomes objects/run-result.json.
+hosted run in the control API. For a rerun add "rerunOfHostedRunId", and
+"original" with "trial", "trialCount", "attempt" and "attemptLimit" of the run
+that it reproduces. RUN.json and the result are never objects, even in DIR; the
+result becomes objects/run-result.json.
 
-A signed bundle has a result and one object each of the roles evidence, state
-and trajectory. Other roles are log, screenshot, video and file.`;
+A signed bundle has a result and exactly one object of each of the roles
+evidence, state and trajectory. Other roles are log, screenshot, video and file.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Pack the evidence of one run into a part: manifest, attestation and objects in one ZIP.')
+    .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
     .argument('<dir>', 'folder with the objects')
-    .requiredOption('--run <file>', 'description of the run, see below; - for standard input')
-    .requiredOption('--out <file>', 'part archive to write; - for standard output');
+    .requiredOption(
+      '--run <file>',
+      'read the description of the run from this file, see below; - for standard input',
+    )
+    .requiredOption('--out <file>', 'write the part to this file; - for standard output');
   signingOptions(command, 'the bundle')
-    .option('--unsigned', 'pack without a signature: the bundle is at best intact')
-    .option('--role <path=role>', 'what a file of DIR is (may be given again)', many(roleOf))
+    .option('--unsigned', 'do not sign; the bundle is then at best intact')
+    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', many(roleOf))
     .addOption(
-      new Option('--compression <kind>', 'store gives the same bytes everywhere')
+      new Option('--compression <kind>', 'store gives the same bytes on every machine')
         .choices(['deflate', 'store'])
         .default('deflate'),
     )
-    .option('--force', 'replace the part when it exists')
+    .option('--force', 'replace an existing part')
     .action((dir: string, options: Options) => pack(cli, dir, options));
   examples(command, [
     [
@@ -77,11 +80,11 @@ export function define(command: Command, cli: Cli): void {
       'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
     ],
     [
-      'signed by a key that stays where it is',
+      'signed by a command',
       'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
     ],
     [
-      'without a signature',
+      'unsigned',
       'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
     ],
   ]).addHelpText('after', RUN_HELP);

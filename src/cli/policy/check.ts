@@ -7,12 +7,11 @@ import { writeProduct } from '../shared/output/product.ts';
 import { facts } from '../shared/output/table.ts';
 
 const MORE = `
-Exit codes: 0 it can be applied, 2 it cannot, with every fault named, 130
-interrupted.`;
+Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
 
 export function defineCheck(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Read a policy and all that it extends, and name every fault with its place.')
+    .description('Read a policy with all that it extends, and list every mistake with its place.')
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
     .action(async (file: string) => {
       const policy = await openPolicy(cli, file);
@@ -25,13 +24,13 @@ export function defineCheck(command: Command, cli: Cli): void {
       );
     });
   examples(command, [
-    ['before it is used', 'drillproof policy check policy.yaml'],
-    ['its digest, to pin it', 'drillproof policy check policy.yaml --json'],
+    ['check before use', 'drillproof policy check policy.yaml'],
+    ['get its digest, to pin it', 'drillproof policy check policy.yaml --json'],
   ]).addHelpText('after', MORE);
 }
 
 const text = ({ name, digest, sources }: Policy, waivers: number): string =>
-  `${name} can be applied\n${facts([
+  `${name} is valid\n${facts([
     ['  digest', digest],
     ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
     ['  waivers', String(waivers)],

@@ -13,8 +13,8 @@ import { writeProduct } from '../shared/output/product.ts';
 
 export function defineExplain(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Say in words what a policy asks for, what it waives, and what it does not ask.')
-    .argument('[file]', 'policy in JSON or YAML; - for standard input; without one, the default policy')
+    .description('Explain in words what a policy requires, what it waives, and what it does not require.')
+    .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
     .action(async (file: string | undefined) => {
       const policy = await openPolicy(cli, file);
       const { name, digest, sources, layers } = policy;
@@ -38,8 +38,8 @@ export function defineExplain(command: Command, cli: Cli): void {
       );
     });
   examples(command, [
-    ['what it asks for', 'drillproof policy explain policy.yaml'],
-    ['what is asked where there is no policy', 'drillproof policy explain'],
+    ['explain a policy', 'drillproof policy explain policy.yaml'],
+    ['explain the default policy', 'drillproof policy explain'],
   ]);
 }
 

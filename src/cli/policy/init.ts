@@ -9,9 +9,9 @@ const NOTHING = new Uint8Array();
 
 export function defineInit(command: Command, cli: Cli): void {
   standardOptions(command, { formats: false })
-    .description('Write the default policy as a file to begin with: YAML with comments, or JSON.')
-    .argument('[file]', 'where it goes, .yaml or .json; - for standard output', 'policy.yaml')
-    .option('--force', 'replace a file that exists')
+    .description('Write the default policy to a file, as YAML with comments or as JSON.')
+    .argument('[file]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
+    .option('--force', 'replace an existing file')
     .action(async (file: string, { json, force = false }: { json?: boolean; force?: boolean }) => {
       const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
       const text = inJson ? jsonTemplate() : yamlTemplate();
@@ -20,7 +20,7 @@ export function defineInit(command: Command, cli: Cli): void {
         await say(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
     });
   examples(command, [
-    ['YAML with a comment for everything', 'drillproof policy init policy.yaml'],
+    ['YAML with a comment for every rule', 'drillproof policy init policy.yaml'],
     ['JSON', 'drillproof policy init policy.json'],
   ]);
 }

@@ -19,10 +19,10 @@ import { trustOptions, type TrustOptions } from '../shared/options/trust.ts';
 import { judgePath, verifyOptions } from '../verify/run.ts';
 
 const MORE = `
-CASES is JSON or YAML: for each case a name, evidence (paths beside CASES:
-exports, parts, or reports that "drillproof verify --json" wrote) or inputs
-(such reports in the file), asOf, the answer, and, where one cares, states of
-rules and codes. docs/policy.md shows one.
+Each case in CASES has a name, evidence (paths relative to CASES of exports,
+parts, or JSON reports of "drillproof verify") or inputs (such reports in the
+file), asOf, the expected answer and, optionally, the expected states of rules
+and codes. docs/policy.md has an example.
 
 Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 3 a case could not be read, 130 interrupted.`;
@@ -31,9 +31,9 @@ type Tested = { readonly name: string; readonly holds: boolean; readonly differe
 
 export function defineTest(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
-    .description('Apply a policy to cases, and say where it answers otherwise than they want.')
+    .description('Apply a policy to cases, and list the differences from the expected answers.')
     .argument('<file>', 'policy in JSON or YAML')
-    .argument('<cases>', 'what is judged and what the answer must be')
+    .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
     .action(async (file: string, cases: string, options: TrustOptions) => {
       const policy = await openPolicy(cli, file);
       const tested: Tested[] = [];
@@ -48,7 +48,7 @@ export function defineTest(command: Command, cli: Cli): void {
       cli.exitCode = failed === 0 ? EXIT.pass : EXIT.bad;
     });
   examples(command, [
-    ['what the policy must answer', 'drillproof policy test policy.yaml cases.yaml --trust trust.json'],
+    ['run the cases', 'drillproof policy test policy.yaml cases.yaml --trust trust.json'],
   ]).addHelpText('after', MORE);
 }
 

@@ -15,7 +15,7 @@ export function define(command: Command, cli: Cli): void {
   command.description('Work on the JSON reports of other commands.');
   const merge = command.command('merge').summary('put the reports of shards or machines together');
   standardOptions(merge)
-    .description('Put the JSON reports of shards, or of several machines, together into one.')
+    .description('Merge the JSON reports of shards or machines into one.')
     .argument('<file...>', 'reports in JSON; - for standard input')
     .action(async (files: string[]) => {
       const { mergeFiles } = await import('./merge.ts');

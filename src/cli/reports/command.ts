@@ -20,14 +20,12 @@ const NOTE = '\nLocal reports are made by users and attested by nobody.\n';
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description(
-      'List the local reports of an export: from a control plane, or from a folder or ZIP that is here.',
-    )
+    .description('List the local reports of an export in a control plane, a folder or a ZIP.')
     .argument('<export>', 'id of an export with --url, else the path of one')
-    .option('--url <url>', 'address of the control plane, up to and without /v1')
-    .option('--project <id>', 'project through which to read')
-    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
-    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .option('--url <url>', 'base address of the control plane, without /v1')
+    .option('--project <id>', 'read through this project')
+    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
     .action((what: string, options: Options) => reports(cli, what, options));
   examples(command, [
     [

@@ -21,26 +21,26 @@ nothing to read, 130 interrupted: what was read stands in the journal.`;
 
 export function define(command: Command, cli: Cli): void {
   queueOptions(trustOptions(standardOptions(command)))
-    .description('Read an archive of mirrors again, in slices, and say what has rotted.')
+    .description('Read mirrors again, in slices, report damage and repair it.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
-    .option('--for <duration>', 'begin no further file after this time, such as 10m', duration)
-    .option('--older-than <duration>', 'leave alone what was found good since, such as 30d', duration)
+    .option('--for <duration>', 'start no further file after this time, such as 10m', duration)
+    .option('--older-than <duration>', 'skip files that were good within this time, such as 30d', duration)
     .addOption(
       new Option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
         .choices(['digest', 'full'])
         .default('digest'),
     )
     .addOption(
-      new Option('--jobs <n>', 'files read at once')
+      new Option('--jobs <n>', 'read this many files at once')
         .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'processors'),
+        .default(availableParallelism(), 'number of cores'),
     )
     .option(
       '--shard <i/n>',
       'scrub only this share of the mirrors, such as 0/8: i counts from 0 to n-1',
       shard,
     )
-    .option('--second-opinion', 'at full depth: judge everything by a second implementation too')
+    .option('--second-opinion', 'at full depth: verify everything with a second implementation too')
     .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
     .option(
       '--repair-from <place>',
@@ -49,8 +49,8 @@ export function define(command: Command, cli: Cli): void {
     .option('--expect-manifest <digest>', 'SHA-256 that the manifest of the one mirror must have', digest)
     .option('--url <url>', 'with --repair-from source: address of the control plane, up to and without /v1')
     .option('--project <id>', 'with --repair-from source: project through which to read')
-    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
-    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
+    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
     .action(async (place: string, options: ScrubCommandOptions) => {
       const { scrub } = await import('./run.ts');
       await scrub(cli, place, options);

@@ -10,10 +10,10 @@ Exit codes: 0 every case that ran did as expected, 1 one did not, 2 wrong call,
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Put the published conformance vectors to this program, or to another verifier.')
-    .option('--kind <kind>', 'cases of this kind only (may be given again)', many(text))
-    .option('--case <id>', 'the case of this id only (may be given again)', many(text))
-    .option('--vectors <dir>', 'folder of the vectors; the default is that of this package')
+    .description('Run the published conformance vectors against this program or another verifier.')
+    .option('--kind <kind>', 'run only cases of this kind (repeatable)', many(text))
+    .option('--case <id>', 'run only this case (repeatable)', many(text))
+    .option('--vectors <dir>', 'folder of the vectors (default: that of this package)')
     .addOption(
       new Option(
         '--platform <which>',
@@ -29,26 +29,26 @@ export function define(command: Command, cli: Cli): void {
         .default(60),
     )
     .addOption(
-      new Option('--jobs <n>', 'commands at once')
+      new Option('--jobs <n>', 'run this many commands at once')
         .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'processors'),
+        .default(availableParallelism(), 'number of cores'),
     )
     .action(async (options: SelftestOptions) => {
       const { selftest } = await import('./run.ts');
       await selftest(cli, options);
     });
   examples(command, [
-    ['does this installation do what it should?', 'drillproof selftest'],
+    ['test this installation', 'drillproof selftest'],
     ['one case', 'drillproof selftest --kind hex --case uppercase'],
     ['another verifier', 'drillproof selftest --exec "python3 verifier.py" --json'],
-    ['this program as the other verifier', 'drillproof selftest --exec "drillproof selftest case"'],
+    ['run this program as the other verifier', 'drillproof selftest --exec "drillproof selftest case"'],
   ]).addHelpText('after', MORE);
   defineCase(command.command('case'), cli);
 }
 
 function defineCase(command: Command, cli: Cli): void {
   standardOptions(command, { formats: false })
-    .description('Judge the folder of one case, as --exec asks a verifier to. The answer is a line of JSON.')
+    .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')
     .argument('<dir>', 'folder of the case, with case.json')
     .action(async (folder: string) => {
       const { selftestCase } = await import('./run.ts');

@@ -37,21 +37,21 @@ const DAY_S = 86_400;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Start the control plane on this machine, with its store and blobs in one folder.')
-    .option('--data <dir>', 'folder of the store and the blobs, made when it is absent', './drillproof-data')
+    .description('Start a control plane, with its store and blobs in one folder.')
+    .option('--data <dir>', 'folder of the store and the blobs, created if absent', './drillproof-data')
     .option('--host <address>', 'address to listen on; 0.0.0.0 for every network', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 8080)
-    .option('--public-url <url>', 'where clients reach it: what links in answers begin with', publicUrl)
-    .option('--trust-proxy', 'a proxy before it says in X-Forwarded-For whom it serves, for the log')
+    .option('--public-url <url>', 'address at which clients reach it, for links in responses', publicUrl)
+    .option('--trust-proxy', 'log the client that the proxy reports in X-Forwarded-For')
     .option(
       '--drain-delay <s>',
-      'seconds between not ready and closed, for balancers',
+      'seconds between not ready and closed, for load balancers',
       wholeNumber(0, DAY_S),
       0,
     )
     .option(
       '--drain <s>',
-      'seconds that answers under way have to end',
+      'seconds for running requests to end',
       wholeNumber(0, DAY_S),
       defaultLimits.drainMs / 1000,
     );

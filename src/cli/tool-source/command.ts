@@ -27,26 +27,23 @@ type Options = {
 };
 
 const MORE = `
-The source is checked against its own size and digest and, with --lock, against
-the build.json of a build archive that you trust. Nothing of it is ever run.
-Nothing is written when a check fails.`;
+The source must match its own size and digest and, with --lock, a build.json that
+you trust. It is never executed. Nothing is written if a check fails.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description(
-      'Read the source of one locked tool package and check its bytes; or check a resource that was saved.',
-    )
-    .argument('[build-hash]', 'build that locks the package')
+    .description('Fetch the source of a locked tool and check its bytes, or check a saved copy.')
+    .argument('[build-hash]', 'hash of the build that locks the package')
     .argument('[package]', 'id of the package')
-    .option('--url <url>', 'address of the control plane, up to and without /v1')
-    .option('--project <id>', 'project through which to read')
-    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
-    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform')
-    .option('--file <file>', 'check this saved resource instead of reading one; - for standard input')
-    .option('--lock <file>', 'build.json that you trust, against which every field is checked')
+    .option('--url <url>', 'base address of the control plane, without /v1')
+    .option('--project <id>', 'read through this project')
+    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
+    .option('--file <file>', 'check this saved resource instead; - for standard input')
+    .option('--lock <file>', 'compare every field with this build.json, which you trust')
     .option('--out <file>', 'save the resource')
     .option('--source <file>', 'save the JavaScript; - for standard output')
-    .option('--force', 'replace files that exist')
+    .option('--force', 'replace existing files')
     .action((buildHash: string | undefined, packageId: string | undefined, options: Options) =>
       run(cli, buildHash, packageId, options),
     );

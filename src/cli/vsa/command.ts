@@ -36,7 +36,7 @@ export function define(command: Command, cli: Cli): void {
   command.description(
     'Check verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );
-  defineVerify(command.command('verify').summary('judge a summary: who says so, and of what'), cli);
+  defineVerify(command.command('verify').summary('verify a summary'), cli);
   examples(command, [
     [
       'make one',
@@ -50,33 +50,29 @@ export function define(command: Command, cli: Cli): void {
 }
 
 const MORE = `
-The signing key has to be in the trust store with purpose "summary", under an
-issuer whose name is the id of the verifier. --expect-input names the digest of
-a manifest; all of them together have to be exactly what the summary is about.
+The trust store needs the signing key with the purpose "summary", under an issuer
+that equals the id of the verifier. Give --expect-input for every manifest that
+the summary covers.
 
-Exit codes: 0 a trusted verifier says that it passed, 1 it does not, 2 wrong
-call or configuration, 3 could not be checked.`;
+Exit codes: 0 a trusted verifier says that the evidence passed, 1 none does,
+2 wrong call or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Judge a verification summary against what you expect of it, offline.')
+    .description('Verify a summary offline: who signed it, and whether it says what you expect.')
     .argument('<summary>', 'the envelope; - for standard input')
-    .option('--trust <file>', 'trust store whose keys count (may be given again)', many(text))
-    .option('--expect-verifier <uri>', 'verifier that must have made it')
-    .option('--expect-resource <uri>', 'resource that it must be for')
-    .option('--expect-policy <digest>', 'SHA-256 of the policy that must have been applied', digest)
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
+    .option('--expect-verifier <uri>', 'require this verifier')
+    .option('--expect-resource <uri>', 'require this resource')
+    .option('--expect-policy <digest>', 'require the policy with this SHA-256', digest)
     .option(
       '--expect-input <digest>',
       'SHA-256 of a manifest that it must be about (give every one of them)',
       many(digest),
     )
-    .option('--max-age <duration>', 'how old it may be, such as 12h or 7d', duration)
-    .option(
-      '--threshold <n>',
-      'different trusted keys that must have signed (default: 1)',
-      wholeNumber(1, 64),
-    )
-    .option('--as-of <time>', 'judge as of this time instead of now', time)
+    .option('--max-age <duration>', 'refuse an older summary; such as 12h or 7d', duration)
+    .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
+    .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action((path: string, options: VerifyOptions) => verify(cli, path, options));
   examples(command, [
     [

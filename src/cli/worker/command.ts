@@ -35,9 +35,9 @@ it is interrupted, lets work that is under way end, and gives back the rest.`;
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Do the queued work of a control plane: authoring turns and reruns by a runner of yours.')
-    .option('--runner <file>', 'module that does authoring turns and reruns')
+    .option('--runner <file>', 'module that executes authoring turns and reruns')
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
-    .option('--concurrency <n>', 'pieces of work at once', wholeNumber(1, 1_000), 1);
+    .option('--concurrency <n>', 'run this many jobs at once', wholeNumber(1, 1_000), 1);
   exportSigningOptions(command);
   logOptions(command).action((options: Options) => work(cli, options));
   examples(command, [

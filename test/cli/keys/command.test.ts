@@ -168,7 +168,7 @@ describe('keys set', () => {
     expect(product.changes.map(({ name }: { name: string }) => name)).toEqual([
       'not before',
       'not after',
-      'speaks for',
+      'valid for',
       'projects',
       'organizations',
     ]);

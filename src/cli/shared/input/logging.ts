@@ -14,14 +14,11 @@ export type LogOptions = { readonly logLevel: LogLevel; readonly logFormat?: Log
 /** The options of what runs on and on: what it logs to stderr, one line for each request and event. */
 export function logOptions(command: Command): Command {
   return command
+    .addOption(new Option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info'))
     .addOption(
-      new Option('--log-level <level>', 'least of what is logged').choices(logLevels).default('info'),
-    )
-    .addOption(
-      new Option('--log-format <kind>', 'form of the log (default: text on a terminal, else json)').choices([
-        'text',
-        'json',
-      ]),
+      new Option('--log-format <kind>', 'format of the log (default: text on a terminal, else json)').choices(
+        ['text', 'json'],
+      ),
     );
 }
 

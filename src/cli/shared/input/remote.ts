@@ -14,10 +14,10 @@ export type RemoteOptions = {
 
 export function remoteOptions(command: Command): Command {
   return command
-    .option('--url <url>', 'address of the control plane, up to and without /v1')
-    .option('--project <id>', 'project through which to read')
-    .option('--token-file <file>', 'file that holds the token; without it DRILLPROOF_TOKEN is read')
-    .option('--ca-file <file>', 'certificate authorities (PEM) to trust beside those of the platform');
+    .option('--url <url>', 'base address of the control plane, without /v1')
+    .option('--project <id>', 'read through this project')
+    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
 }
 
 export async function openRemote(cli: Cli, options: RemoteOptions): Promise<Client> {

@@ -21,30 +21,23 @@ export type JudgingOptions = TrustOptions &
 
 export function judgingOptions(command: Command): Command {
   return trustOptions(command)
-    .option('--list <file>', 'judge what a file names too, one on each line; - for standard input')
-    .option('-0, --null', 'the names of the list end with NUL, as "find -print0" writes them')
+    .option('--list <file>', 'also read paths from a file, one per line; - for standard input')
+    .option('-0, --null', 'read a NUL-separated list, as "find -print0" writes it')
     .option(
       '--expect-manifest <digest>',
-      'SHA-256 that manifest.json must have: pins the list of bundles',
+      'require this SHA-256 of manifest.json, which pins the list of bundles',
       digest,
     )
-    .option('--expect-export <id>', 'id that the export must have')
-    .option('--expect-organization <id>', 'organization that the evidence must belong to')
-    .option('--expect-project <id>', 'project that every bundle must belong to')
-    .option('--expect-bundles <n>', 'number of bundles that there must be', wholeNumber(0, 10_000))
-    .option('--as-of <time>', 'judge as of this time instead of now', time)
+    .option('--expect-export <id>', 'require this id of the export')
+    .option('--expect-organization <id>', 'require this organization')
+    .option('--expect-project <id>', 'require this project for every bundle')
+    .option('--expect-bundles <n>', 'require this number of bundles', wholeNumber(0, 10_000))
+    .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .addOption(
-      new Option('--jobs <n>', 'parts judged at once')
+      new Option('--jobs <n>', 'verify this many parts at once')
         .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'processors'),
+        .default(availableParallelism(), 'number of cores'),
     )
-    .option(
-      '--second-opinion',
-      'read and check everything by a second implementation too; any difference is a finding',
-    )
-    .option(
-      '--dsse <file>',
-      'envelope that vouches for a part, or for an export or a bundle in it, beside or in place of its attestation (may be given again)',
-      many(text),
-    );
+    .option('--second-opinion', 'verify everything with a second implementation too, and report differences')
+    .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', many(text));
 }

@@ -7,11 +7,11 @@ export type Example = readonly [purpose: string, line: string];
 export function standardOptions(command: Command, { formats = true } = {}): Command {
   if (formats) {
     const kinds = ['text', 'json'];
-    command.addOption(new Option('--format <kind>', 'form of the product').choices(kinds).default('text'));
+    command.addOption(new Option('--format <kind>', 'output format').choices(kinds).default('text'));
   }
   return command
     .option('--json', 'short for --format json')
-    .option('-q, --quiet', 'no progress and no remarks on stderr, only errors')
+    .option('-q, --quiet', 'print errors only')
     .helpOption('-h, --help', 'show help');
 }
 

@@ -37,22 +37,25 @@ export type SummarySigningOptions = {
 };
 
 export function signingOptions(command: Command, what: string): Command {
-  command.option('--key <file>', `private key that signs ${what}: P-256 as PEM or JWK, - for standard input`);
-  return signerOptions(command).option('--issuer <name>', 'name under which the key signs');
+  command.option(
+    '--key <file>',
+    `sign ${what} with this private key, P-256 as PEM or JWK; - for standard input`,
+  );
+  return signerOptions(command).option('--issuer <name>', 'sign under this name');
 }
 
 /** The options of `signingOptions` where keys of another kind are named too; `when` says on what they depend. */
 export function exportSigningOptions(command: Command, when = ''): Command {
   command.option(
     '--signing-key <file>',
-    `${when}private key that signs the list of bundles: P-256 as PEM or JWK`,
+    `${when}sign the list of bundles with this private key, P-256 as PEM or JWK`,
   );
-  return signerOptions(command, when).option('--issuer <name>', `${when}name under which the key signs`);
+  return signerOptions(command, when).option('--issuer <name>', `${when}sign under this name`);
 }
 
 /** The options of who signs the summary of a decision; its issuer is the verifier, which has an option of its own. */
 export function summarySigningOptions(command: Command, when: string): Command {
-  command.option('--vsa-key <file>', `${when}private key that signs it: P-256 as PEM or JWK`);
+  command.option('--vsa-key <file>', `${when}sign it with this private key, P-256 as PEM or JWK`);
   return signerOptions(command, when, SUMMARIES.prefix);
 }
 
@@ -60,15 +63,15 @@ const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Comm
   command
     .option(
       `${prefix}signer <command>`,
-      `${when}program that signs in place of a key: message on stdin, signature on stdout`,
+      `${when}sign with this command: message on stdin, signature on stdout`,
     )
     .option(
       `${prefix}public-key <file>`,
-      `${when}public key or certificate of ${prefix}signer (default: the program is asked for it)`,
+      `${when}public key or certificate of ${prefix}signer (default: ask the command)`,
     )
     .option(
       `${prefix}signer-timeout <seconds>`,
-      `${when}how long ${prefix}signer may take for each signature (default: 60)`,
+      `${when}time limit for each signature of ${prefix}signer (default: 60)`,
       wholeNumber(1, 3_600),
     );
 

@@ -8,10 +8,10 @@ export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: 
 
 export function trustOptions(command: Command): Command {
   return command
-    .option('--trust <file>', 'trust store whose keys count (may be given again)', many(text))
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
     .option(
       '--key <spec>',
-      'public key or certificate that counts: FILE,issuer=NAME[,keyId=ID] (may be given again)',
+      'trust this public key or certificate: FILE,issuer=NAME[,keyId=ID] (repeatable)',
       many(keySpec),
     );
 }
