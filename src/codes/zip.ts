@@ -168,7 +168,7 @@ export const zipCodes = {
   },
   'zip.METADATA_UNUSUAL': {
     class: 'extra',
-    severity: 'warning',
+    severity: 'info',
     meaning:
       'The archive or an entry carries a time, mode, version, extra field, descriptor or form of record that this tool does not write.',
     action: 'Nothing: another tool packed the archive; this metadata is not signed, so do not rely on it.',

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/index.ts';
 import { digestSchema } from '../contract/index.ts';
+import { runSchema } from '../verify/report-schema.ts';
 import { VERDICTS } from '../verify/report.ts';
 import { RULES, type RuleId } from './rules/catalogue.ts';
 
@@ -100,6 +101,8 @@ export const decisionSchema = z.strictObject({
   /** Every rule of the policy, in the order of `RULES`. */
   rules: z.array(ruleResultSchema).readonly(),
   unusedWaivers: z.array(z.strictObject({ code, subject: z.string(), ...waiver })).readonly(),
+  /** Set by the command that wrote it. */
+  run: runSchema.exactOptional(),
 });
 
 /** The answer of a policy about evidence, with every reason. The same inputs give the same decision. */

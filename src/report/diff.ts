@@ -20,8 +20,8 @@ export type ReportDiff = {
   readonly changes: readonly Change[];
 };
 
-/** Members that say when and how it was told, not what was judged. A summary follows from the results. */
-const TOLD: ReadonlySet<string> = new Set(['asOfMs', 'message', 'reason', 'action', 'summary']);
+/** Members that say when, how and in which words; not results. A summary follows from the results. */
+const TOLD: ReadonlySet<string> = new Set(['asOfMs', 'message', 'reason', 'action', 'summary', 'run']);
 
 /**
  * Every difference of two reports. Items of lists are compared by what they are about (a part by its bundle, a check by

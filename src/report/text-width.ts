@@ -26,12 +26,6 @@ export function clipEnd(text: string, columns: number): string {
   return columns < 1 ? '' : `${takeColumns(text, columns - 1)}${ELLIPSIS}`;
 }
 
-/** Likewise with the end of a longer text, where names differ. */
-export function clipStart(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
-  return columns < 1 ? '' : `${ELLIPSIS}${reversed(takeColumns(reversed(text), columns - 1))}`;
-}
-
 /** A text with blanks behind it, so that it takes exactly so many columns, unless it takes more. */
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
@@ -47,5 +41,3 @@ export function takeColumns(text: string, columns: number): string {
   }
   return text.slice(0, end);
 }
-
-const reversed = (text: string): string => Array.from(text).toReversed().join('');

@@ -85,6 +85,21 @@ const coverage = z
   })
   .describe('how many bytes something vouches for');
 
+export const runSchema = z
+  .strictObject({
+    tool: z.strictObject({ name: z.string(), version: z.string() }),
+    path: z.string().exactOptional().describe('the evidence, as the caller named it'),
+    options: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()]))
+      .describe('the options that decide the result'),
+    exitCode: z.literal([0, 1, 2, 3, 77, 130]),
+    unmet: z
+      .array(z.strictObject({ requirement: z.string(), message: z.string() }))
+      .readonly()
+      .describe('what the caller required and the evidence does not meet'),
+  })
+  .describe('the run of the command that wrote the report');
+
 export const attestationReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('attestation'),
@@ -127,6 +142,7 @@ export const bundleReportSchema = z.strictObject({
     .describe('what the run result says of the drill; no judgement of this verification'),
   ...ledger,
   coverage,
+  run: runSchema.exactOptional(),
 });
 
 const localReportReportSchema = z.strictObject({
@@ -156,6 +172,7 @@ export const exportReportSchema = z.strictObject({
   parts: z.array(bundleReportSchema).readonly(),
   localReports: z.array(localReportReportSchema).readonly(),
   coverage,
+  run: runSchema.exactOptional(),
 });
 
 export const toolSourceReportSchema = z.strictObject({

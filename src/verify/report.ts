@@ -52,6 +52,18 @@ export type Coverage = {
 /** The trust store that was used: the digest of all its keys and what each is trusted for, and how many there are. */
 export type TrustUsed = { readonly fingerprint: Digest; readonly keys: number };
 
+/** The run of the command that wrote a report: a verification itself never sets it. */
+export type Run = {
+  readonly tool: { readonly name: string; readonly version: string };
+  /** The evidence, as the caller named it; absent where there are many. */
+  readonly path?: string;
+  /** The options that decide the result, by their names without dashes. */
+  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly exitCode: 0 | 1 | 2 | 3 | 77 | 130;
+  /** What the caller required and the evidence does not meet. */
+  readonly unmet: readonly { readonly requirement: string; readonly message: string }[];
+};
+
 export type AttestationReport = {
   readonly schemaVersion: 1;
   readonly kind: 'attestation';
@@ -100,6 +112,7 @@ export type BundleReport = {
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
   readonly coverage: Coverage;
+  readonly run?: Run;
 };
 
 export type LocalReportReport = {
@@ -134,6 +147,7 @@ export type ExportReport = {
   readonly parts: readonly BundleReport[];
   readonly localReports: readonly LocalReportReport[];
   readonly coverage: Coverage;
+  readonly run?: Run;
 };
 
 export type ToolSourceReport = {

@@ -6,7 +6,7 @@ import { diffReports } from '../../src/report/diff.ts';
 import { decisionRenderers, printable, renderers } from '../../src/report/index.ts';
 import { createSummary } from '../../src/report/merge/summary.ts';
 import { renderDiff } from '../../src/report/text/diff.ts';
-import { renderLine } from '../../src/report/text/line.ts';
+import { renderLine } from '../../src/report/text/text.ts';
 import { foldLines } from '../../src/report/text/page.ts';
 import { renderSummary } from '../../src/report/text/summary.ts';
 import { renderSummaryReport } from '../../src/report/text/vsa.ts';

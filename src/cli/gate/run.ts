@@ -10,6 +10,7 @@ import { outputsOf, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 import { openPolicy } from '../policy/file.ts';
 import { findInside } from '../shared/options/trusting.ts';
+import { describeRun } from '../shared/output/version.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { pathsOf } from '../verify/list.ts';
 import { verifyOptions } from '../verify/run.ts';
@@ -44,13 +45,15 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
     throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');
   const inputs = await inputsOf(cli, names, options, how);
   const { asOfMs, trust } = how;
-  const decision = evaluate(inputs, policy, {
+  const judgement = evaluate(inputs, policy, {
     asOfMs,
     ...(trust !== undefined && { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
+  const exitCode = EXIT_OF[judgement.answer];
+  const decision = { ...judgement, run: { ...(await describeRun(options)), exitCode, unmet: [] } };
   await writeDecision(cli, decision, outputs);
   await summary?.write(decision);
-  cli.exitCode = EXIT_OF[decision.answer];
+  cli.exitCode = exitCode;
 }
 
 /** A fault of the configuration is a wrong call, whatever its code says of evidence: nothing was judged by it. */

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { isoTime } from '../../bytes/text/iso-time.ts';
-import { shortId } from '../../report/text/figures.ts';
 import { trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
-import { table } from '../shared/output/table.ts';
+import { facts } from '../shared/output/table.ts';
 import { readTrustFile } from '../shared/options/trusting.ts';
 
 export function defineList(command: Command, cli: Cli): void {
@@ -22,19 +21,21 @@ export function defineList(command: Command, cli: Cli): void {
     });
   examples(command, [
     ['show whom you trust', 'drillproof keys list trust.json'],
-    ['with whole key ids, for programs', 'drillproof keys list trust.json --json'],
+    ['for programs', 'drillproof keys list trust.json --json'],
   ]);
 }
 
 function listText(store: TrustStore): string {
-  const rows = store.keys.map((key) => [
-    key.issuer,
-    shortId(key.keyId),
-    key.purposes.join(','),
-    validity(key),
-    scope(key),
-  ]);
-  return `${table(['ISSUER', 'KEY', 'VALID FOR', 'PERIOD', 'ONLY FOR'], rows)}\nfingerprint ${store.fingerprint}\n`;
+  const blocks = store.keys.map((key) =>
+    facts([
+      ['issuer', key.issuer],
+      ['key', key.keyId],
+      ['valid for', key.purposes.join(', ')],
+      ['period', validity(key)],
+      ['only for', scope(key)],
+    ]),
+  );
+  return [...blocks, facts([['fingerprint', store.fingerprint]])].join('\n');
 }
 
 function validity({
@@ -55,5 +56,5 @@ function validity({
 }
 
 const day = (atMs: number): string => isoTime(atMs).replace('T00:00:00.000Z', '');
-const scope = ({ projects = [], organizations = [] }: TrustedKey): string =>
-  [...organizations, ...projects].join(',');
+const scope = ({ projects = [], organizations = [] }: TrustedKey): string | undefined =>
+  projects.length + organizations.length === 0 ? undefined : [...organizations, ...projects].join(', ');

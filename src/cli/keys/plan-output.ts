@@ -1,5 +1,5 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
-import { count, counted, shortId } from '../../report/text/figures.ts';
+import { count, counted } from '../../report/text/figures.ts';
 import { printable } from '../../report/index.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
@@ -69,7 +69,7 @@ const DEPTHS: Readonly<Record<Plan['depth'], string>> = {
 export function planText(plan: Plan): string {
   const { key, how, atMs, asOfMs, depth, before, after } = plan;
   const counts = countsOf(plan);
-  const head = `${headline(plan)} when key ${shortId(key.keyId)} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
+  const head = `${headline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
     `${printable(head)}\n`,
     facts([

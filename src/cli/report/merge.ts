@@ -19,6 +19,7 @@ import { writeArchive } from '../mirror/many-text.ts';
 import { createTally } from '../scrub/tally.ts';
 import { writeScrub } from '../scrub/output.ts';
 import { usageError } from '../shared/options/usage.ts';
+import { describeRun } from '../shared/output/version.ts';
 import { writeResults, type Result } from '../verify/output.ts';
 
 /**
@@ -76,7 +77,11 @@ async function writeMergedScrub(cli: Cli, merged: MergedScrub): Promise<void> {
 }
 
 async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<void> {
-  const writer = await writeResults(cli, [cli.format], { many: true, force: false });
+  const writer = await writeResults(cli, [cli.format], {
+    many: true,
+    force: false,
+    run: await describeRun({}),
+  });
   const summary = createSummary();
   for (const { path, passed, result } of results) {
     const one: Result =
@@ -86,9 +91,10 @@ async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<
     summary.add(one);
     await writer.add(one);
   }
-  await writer.end(summary);
   const contradicts = summary.summary().copies.some(({ same }) => !same);
-  cli.exitCode = worstExit([...results.map(exitOf), ...(contradicts ? [EXIT.bad] : [])]);
+  const exitCode = worstExit([...results.map(exitOf), ...(contradicts ? [EXIT.bad] : [])]);
+  await writer.end(summary, exitCode);
+  cli.exitCode = exitCode;
 }
 
 function exitOf({ passed, result }: PathResult): ExitCode {

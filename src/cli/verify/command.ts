@@ -26,7 +26,9 @@ export function define(command: Command, cli: Cli): void {
         .choices(['full', 'digest'])
         .default('full'),
     )
+    .option('--require-list', 'fail unless the list of bundles is attested or pinned')
     .option('--require-coverage', 'fail if a file or byte is not covered by a digest')
+    .option('-v, --verbose', 'print every check, part and finding')
     .option(
       '--format <kind[=file]>',
       'write text or json, to standard output or a file (repeatable)',

@@ -3,9 +3,9 @@ import { printable, renderers, stableJson, type ReportFormat } from '../../repor
 import type { ShardFacts } from '../../report/merge/shard.ts';
 import type { SummaryCollector } from '../../report/merge/summary.ts';
 import { foldLines } from '../../report/text/page.ts';
-import { renderLine } from '../../report/text/line.ts';
+import { renderLine, type Detail } from '../../report/text/text.ts';
 import { renderSummary } from '../../report/text/summary.ts';
-import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import { failureJsonObject, failureText, type Failure } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-stream.ts';
@@ -46,14 +46,16 @@ export function targetsOf(given: readonly Target[], json: boolean): readonly [Re
   return [plain[0] ?? 'text', ...files];
 }
 
-type Look = { readonly color: boolean; readonly width: number };
-const PLAIN: Look = { color: false, width: Infinity };
+type Look = { readonly color: boolean; readonly width: number; readonly detail: Detail };
+
+/** What a run over many paths says of itself at the end. */
+type Ending = { readonly run: Run; readonly shard?: ShardFacts };
 
 /** How results become bytes, one after the other, so that no result has to be kept. */
 type Rendering = {
   readonly begin: string;
   result(result: Result, index: number, look: Look): string;
-  end(summary: SummaryCollector, look: Look, shard?: ShardFacts): string;
+  end(summary: SummaryCollector, look: Look, ending: Ending): string;
 };
 
 const textOf = (result: Result, look: Look): string =>
@@ -74,20 +76,21 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   text: {
     begin: '',
     result: (result, _index, look) => {
+      if (look.detail === 'verdict') return '';
       if (result.passed && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
       return `\n${foldLines(`# ${printable(result.path)}`, look.width)}\n${textOf(result, look)}\n`;
     },
-    end: (summary, look, shard) =>
-      `${shard === undefined ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
+    end: (summary, look, { shard }) =>
+      `${shard === undefined || look.detail === 'verdict' ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
   },
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
     result: (result, index) =>
       `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, passed: result.passed, result: jsonOf(result) }, 4)}`,
-    end: ({ summary }, _look, shard) => {
+    end: ({ summary }, _look, { run, shard }) => {
       const facts = summary();
       const cut = shard === undefined ? '' : `,\n  "shard": ${nested(shard, 2)}`;
-      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)}${cut}\n}\n`;
+      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${nested(facts, 2)},\n  "run": ${nested(run, 2)}${cut}\n}\n`;
     },
   },
 };
@@ -102,9 +105,17 @@ const nested = (value: unknown, indent: number): string =>
 export type ResultWriter = {
   add(result: Result): Promise<void>;
   /** Completes every rendering; files appear only now. */
-  end(summary: SummaryCollector): Promise<void>;
+  end(summary: SummaryCollector, exitCode: Run['exitCode']): Promise<void>;
   /** Leaves no file behind. */
   abort(reason: unknown): Promise<void>;
+};
+
+export type WriteOptions = {
+  readonly many: boolean;
+  readonly force: boolean;
+  readonly run: Pick<Run, 'tool' | 'options'>;
+  readonly shard?: ShardFacts;
+  readonly verbose?: boolean;
 };
 
 /**
@@ -114,19 +125,21 @@ export type ResultWriter = {
 export async function writeResults(
   cli: Cli,
   [onStdout, ...targets]: readonly [ReportFormat, ...Target[]],
-  { many, force, shard }: { readonly many: boolean; readonly force: boolean; readonly shard?: ShardFacts },
+  { many, force, run, shard, verbose = false }: WriteOptions,
 ): Promise<ResultWriter> {
   const renderings = many ? MANY : ONE;
   const files = targets.flatMap(({ format, file }) =>
     file === undefined ? [] : [{ rendering: renderings[format], ...openOutputFile(file, { force }) }],
   );
   const shown = renderings[onStdout];
-  const look = lookOf(cli, cli.stdout);
+  const detail: Detail = verbose ? 'full' : 'brief';
+  const plain: Look = { color: false, width: Infinity, detail };
+  const look: Look = { ...lookOf(cli, cli.stdout), detail: cli.quiet ? 'verdict' : detail };
   const abort = async (reason: unknown): Promise<void> => {
     await Promise.all(files.map((file) => file.abort(reason)));
   };
   const all = async (render: (rendering: Rendering, look: Look) => string): Promise<void> => {
-    for (const { rendering, write } of files) await write(render(rendering, PLAIN));
+    for (const { rendering, write } of files) await write(render(rendering, plain));
     const text = render(shown, look);
     if (text !== '') await cli.stdout.write(text);
   };
@@ -142,14 +155,26 @@ export async function writeResults(
       await all((rendering, how) => rendering.result(result, index, how));
       index++;
     },
-    async end(summary) {
+    async end(summary, exitCode) {
+      const unmet = contradictionsIn(summary);
+      const ending = { run: { ...run, exitCode, unmet }, ...(shard !== undefined && { shard }) };
       for (const { rendering, write, close } of files) {
-        await write(rendering.end(summary, PLAIN, shard));
+        await write(rendering.end(summary, plain, ending));
         await close();
       }
       const begin = begun ? '' : shown.begin;
-      const text = begin + shown.end(summary, look, shard);
+      const text = begin + shown.end(summary, look, ending);
       if (text !== '') await cli.stdout.write(text);
     },
   };
 }
+
+/** Exports with different manifests under one id: at least one of each is not what it says. */
+const contradictionsIn = (summary: SummaryCollector): Run['unmet'] =>
+  summary
+    .summary()
+    .copies.filter(({ same }) => !same)
+    .map(({ evidenceExportId, times }) => ({
+      requirement: 'one manifest for each export',
+      message: `${evidenceExportId} has different manifests under ${times} paths`,
+    }));

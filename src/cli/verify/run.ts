@@ -3,7 +3,7 @@ import { verifyDirectory } from '../../node/verify-directory.ts';
 import { inShard, listDigest, shardName, type Shard } from '../../report/merge/shard.ts';
 import { createSummary } from '../../report/merge/summary.ts';
 import type { TrustStore } from '../../trust/index.ts';
-import type { BundleReport, Depth, ExportReport } from '../../verify/report.ts';
+import type { BundleReport, Depth, ExportReport, Run } from '../../verify/report.ts';
 import {
   verifyExport,
   verifyPart,
@@ -14,7 +14,7 @@ import {
 import { say, type Cli } from '../cli.ts';
 import { readEnvelopes } from '../shared/input/envelopes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { exitOfVerdict, worstExit } from '../shared/output/exit-codes.ts';
+import { worstExit } from '../shared/output/exit-codes.ts';
 import { failureOf, type Failure } from '../shared/output/failure.ts';
 import type { JudgingOptions } from '../shared/options/judging.ts';
 import { createProgress } from '../shared/output/progress.ts';
@@ -22,6 +22,8 @@ import { findInside, readTrust } from '../shared/options/trusting.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { refuseWrongIssuer, requireIssuers } from './issuers.ts';
 import { pathsOf } from './list.ts';
+import { describeRun } from '../shared/output/version.ts';
+import { finishReport, type Requirements } from './requirements.ts';
 import { targetsOf, writeResults, type ResultWriter, type Target } from './output.ts';
 
 /** What the command line says, parsed. */
@@ -29,6 +31,8 @@ export type VerifyCommandOptions = JudgingOptions & {
   readonly accept?: 'intact';
   readonly depth: Depth;
   readonly requireCoverage?: boolean;
+  readonly requireList?: boolean;
+  readonly verbose?: boolean;
   readonly format?: readonly Target[];
   readonly json?: boolean;
   readonly force?: boolean;
@@ -63,6 +67,8 @@ export async function verify(
   const writer = await writeResults(cli, targets, {
     many,
     force: options.force === true,
+    run: await describeRun(options),
+    verbose: options.verbose === true,
     ...(shard !== undefined && { shard: { ...shard, list: listDigest(all.map(shardName)) } }),
   });
   try {
@@ -98,21 +104,28 @@ async function judgeAll(
   writer: ResultWriter,
 ): Promise<void> {
   const summary = createSummary();
+  const run = await describeRun(options);
   const exits = new Set<ExitCode>();
   for (const path of paths) {
     cli.signal.throwIfAborted();
     const judgement = await judged(cli, path, how, options, many);
-    const exit = exitOf(judgement, options);
-    const result = { ...judgement, passed: exit === EXIT.pass };
+    const result = finishResult(judgement, options, { ...run, path });
+    const exit = 'report' in result ? result.report.run.exitCode : result.failure.exit;
     exits.add(exit);
     summary.add(result);
     await writer.add(result);
-    if (options.requireCoverage === true) await sayUncovered(cli, result);
   }
-  await writer.end(summary);
   // Two manifests under one id: at least one of them is not what it says.
   if (summary.summary().copies.some(({ same }) => !same)) exits.add(EXIT.bad);
-  cli.exitCode = worstExit([...exits]);
+  const exitCode = worstExit([...exits]);
+  await writer.end(summary, exitCode);
+  cli.exitCode = exitCode;
+}
+
+function finishResult(judgement: Judgement, options: Requirements, run: Omit<Run, 'exitCode' | 'unmet'>) {
+  if ('failure' in judgement) return { ...judgement, passed: false };
+  const report = finishReport(judgement.report, options, run);
+  return { ...judgement, report, passed: report.run.exitCode === EXIT.pass };
 }
 
 /** How evidence is judged, as the options say. */
@@ -225,24 +238,4 @@ function follow(update: Update): (event: VerifyProgress) => void {
     bytes += event.bytes;
     update({ done: event.done, of: event.of, bytes, totalBytes });
   };
-}
-
-function exitOf(result: Judgement, { accept, requireCoverage }: VerifyCommandOptions): ExitCode {
-  if ('failure' in result) return result.failure.exit;
-  const { report } = result;
-  const exit = exitOfVerdict(report.verdict, accept === 'intact');
-  return exit === EXIT.pass && requireCoverage === true && hasUncovered(report) ? EXIT.bad : exit;
-}
-
-const hasUncovered = ({ coverage }: ExportReport | BundleReport): boolean =>
-  coverage.uncovered.length > 0 || coverage.coveredBytes !== coverage.totalBytes;
-
-async function sayUncovered(cli: Cli, result: Judgement): Promise<void> {
-  if (!('report' in result) || !hasUncovered(result.report)) return;
-  const { uncovered, totalBytes, coveredBytes } = result.report.coverage;
-  const files = uncovered.length === 0 ? '' : `, ${uncovered.length} of the files among them`;
-  await say(
-    cli,
-    `--require-coverage: nothing covers ${totalBytes - coveredBytes} bytes of ${result.path}${files}`,
-  );
 }

@@ -5,6 +5,7 @@ import type { Code } from '../../codes/index.ts';
 import type { Decision, Violation } from '../../policy/decision.ts';
 import { RULES, type RuleId } from '../../policy/rules/catalogue.ts';
 import { actionOf } from './action.ts';
+import { runWords } from '../text/facts.ts';
 import { counted } from '../text/figures.ts';
 import { printable } from '../printable.ts';
 
@@ -122,7 +123,7 @@ export function collectFacts(reason: Reason): readonly (readonly [name: string, 
 }
 
 /** The policy, trust and time that a decision rests on, as people read them. */
-export function basisOf({ policy, trust, asOfMs }: Decision): readonly (readonly [string, string])[] {
+export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (readonly [string, string])[] {
   return [
     ['policy', `${printable(policy.name)} ${policy.digest}`],
     [
@@ -130,5 +131,8 @@ export function basisOf({ policy, trust, asOfMs }: Decision): readonly (readonly
       trust === undefined ? 'none given' : `${trust.fingerprint} (${counted(trust.keys, 'key')})`,
     ],
     ['judged as of', isoTime(asOfMs)],
+    ...(run === undefined
+      ? []
+      : [['run', printable(runWords(run))] as const, ['exit code', String(run.exitCode)] as const]),
   ];
 }

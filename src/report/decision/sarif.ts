@@ -1,4 +1,5 @@
 import { isoTime } from '../../bytes/text/iso-time.ts';
+import { defined } from '../../bytes/defined.ts';
 import { codeEntry, type Code } from '../../codes/index.ts';
 import type { Decision } from '../../policy/decision.ts';
 import { RULES, type RuleId } from '../../policy/rules/catalogue.ts';
@@ -26,7 +27,13 @@ export function renderDecisionSarif(decision: Decision): string {
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'drillproof', rules: descriptors(decision, reasons) } },
+        tool: {
+          driver: {
+            name: 'drillproof',
+            ...defined({ version: decision.run?.tool.version }),
+            rules: descriptors(decision, reasons),
+          },
+        },
         automationDetails: { id: 'drillproof/gate/' },
         columnKind: 'utf16CodeUnits',
         taxonomies: [taxonomyOf(codes)],
@@ -38,11 +45,11 @@ export function renderDecisionSarif(decision: Decision): string {
   });
 }
 
-const factsOfRun = ({ answer, policy, trust, asOfMs }: Decision) => ({
+const factsOfRun = ({ answer, policy, trust, asOfMs, run }: Decision) => ({
   answer,
   policyDigest: policy.digest,
   asOf: isoTime(asOfMs),
-  ...(trust !== undefined && { trustStore: trust.fingerprint }),
+  ...defined({ trustStore: trust?.fingerprint, options: run?.options }),
 });
 
 /** Rules in the order of the decision, so that `ruleIndex` is the place of a rule in it; the answer comes last. */

@@ -3,7 +3,7 @@ import type { Decision, EvaluatedInput, RuleResult, Violation } from '../../poli
 import { RULES } from '../../policy/rules/catalogue.ts';
 import { actionOf } from './action.ts';
 import { ANSWER_WORDS, headlineOf } from './headline.ts';
-import { asOfFact, fact, trustFacts } from '../text/facts.ts';
+import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';
 import { count, counted } from '../text/figures.ts';
 import { labelled, sections, type Page } from '../text/page.ts';
 import { printable } from '../printable.ts';
@@ -50,13 +50,14 @@ function headLine(page: Page, decision: Decision): string {
   return page.paint[ANSWER_PAINT[decision.answer]](word) + headlineOf(decision).slice(word.length);
 }
 
-function policyLines(page: Page, { policy, asOfMs, trust }: Decision): string[] {
+function policyLines(page: Page, { policy, asOfMs, trust, run }: Decision): string[] {
   return [
     ...fact(page, 'policy', policy.name),
     ...fact(page, 'digest', policy.digest),
     ...policy.sources.flatMap(({ path, digest }) => fact(page, 'file', `${path} ${digest}`)),
     ...asOfFact(page, asOfMs),
     ...trustFacts(page, trust),
+    ...runFact(page, run),
   ];
 }
 

@@ -5,6 +5,7 @@ import {
   codeClassSchema,
   codeSchema,
   exportReportSchema,
+  runSchema,
   severitySchema,
   toolSourceReportSchema,
 } from '../../verify/report-schema.ts';
@@ -64,6 +65,7 @@ export const reportsSchema = z.strictObject({
     }),
   ),
   summary: summarySchema,
+  run: runSchema.exactOptional(),
   shard: shardSchema.exactOptional(),
 });
 

@@ -1,6 +1,6 @@
 import type { Check, CheckState } from '../../verify/check.ts';
 import { CHECKS } from '../../verify/checks.ts';
-import { count } from './figures.ts';
+import { count, counted } from './figures.ts';
 import { labelled, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countChecks, type CheckCount } from './tally.ts';
@@ -67,6 +67,16 @@ export function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]
     ...labelled(page, '  - ', `${reason}:`),
     ...checks.flatMap((check) => labelled(page, '      ', check)),
   ]);
+}
+
+/** Why checks did not run, each reason with how many checks it kept from running. */
+export function notCheckedWords(lists: readonly (readonly Check[])[]): readonly string[] {
+  const byReason = new Map<string, number>();
+  for (const row of countChecks(lists).filter(({ states }) => states.has('not_checked'))) {
+    const reason = reasonsOf(row);
+    byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  }
+  return [...byReason].map(([reason, times]) => `${counted(times, 'check')} (${reason})`);
 }
 
 function reasonsOf({ reasons }: CheckCount): string {

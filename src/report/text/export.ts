@@ -1,14 +1,14 @@
-import type { Finding } from '../../verify/finding.ts';
+import { verdictLines } from './brief.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines, manyCheckLines } from './checks.ts';
-import { closing } from './closing.ts';
+
 import {
   asOfFact,
   completenessLines,
   coverageLines,
   fact,
-  headline,
+  runFact,
   signerLines,
   trustFacts,
   untrustedLine,
@@ -17,7 +17,9 @@ import {
 import { count, counted } from './figures.ts';
 import { indented, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
-import { countOutcomes, verdictCounts } from './tally.ts';
+import { closing, findingsIn } from './findings.ts';
+import { partsSummary } from './headline.ts';
+import { countOutcomes, isOutcomeCounted, verdictCounts } from './tally.ts';
 
 const MAX_PARTS = 20;
 const GOOD_OUTCOME = 'passed';
@@ -27,7 +29,7 @@ export function exportText(page: Page, report: ExportReport): string[] {
   const partChecks = report.parts.map((part) => part.checks);
   const localChecks = report.localReports.map((local) => local.checks);
   return [
-    ...headline(page, report.verdict, headlineOf(report)),
+    ...verdictLines(page, report),
     ...sections(page, [
       { title: 'Export', lines: identity(page, report) },
       { title: 'Checked of the export', lines: checkLines(page, report.checks) },
@@ -44,28 +46,13 @@ export function exportText(page: Page, report: ExportReport): string[] {
       ...closing(
         page,
         [[report.checks], partChecks, localChecks],
-        allFindings(report),
+        findingsIn(report),
         caveatsOf('export', report),
       ),
     ]),
+    '',
+    ...verdictLines(page, report),
   ];
-}
-
-function allFindings(report: ExportReport): readonly Finding[] {
-  return [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);
-}
-
-function headlineOf(report: ExportReport): string {
-  const name = printable(report.evidenceExportId ?? 'export');
-  return `${name}: ${partsSummary(report.parts)}; list ${report.completeness}`;
-}
-
-function partsSummary(parts: readonly BundleReport[]): string {
-  const counts = verdictCounts(parts.map(({ verdict }) => verdict));
-  if (parts.length === 0) return 'no parts';
-  if (counts.length > 1) return counts.map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ');
-  const [verdict, n] = counts[0]!;
-  return `${count(n)} of ${count(parts.length)} parts ${verdict}`;
 }
 
 function identity(page: Page, report: ExportReport): string[] {
@@ -76,6 +63,7 @@ function identity(page: Page, report: ExportReport): string[] {
     ...asOfFact(page, report.asOfMs),
     ...fact(page, 'depth', report.depth),
     ...trustFacts(page, report.trust),
+    ...runFact(page, report.run),
   ];
 }
 
@@ -104,11 +92,14 @@ function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
   const counts = countOutcomes(parts);
   if (counts.length === 0) return [];
   const summary = counts.map(([verdict, n]) => `${count(n)} ${printable(verdict)}`).join(', ');
-  const unknown = parts.filter(({ outcome }) => outcome === undefined).length;
-  const others = parts.filter(({ outcome }) => outcome !== undefined && outcome.verdict !== GOOD_OUTCOME);
+  const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;
+  const others = parts.filter((part) => isOutcomeCounted(part) && part.outcome?.verdict !== GOOD_OUTCOME);
   const left = others.length - MAX_PARTS;
   return [
-    ...indented(page, `${summary}${unknown === 0 ? '' : `, ${count(unknown)} not read`}`),
+    ...indented(
+      page,
+      `${summary}${unknown === 0 ? '' : `, ${count(unknown)} not counted (failed, unsigned or not read)`}`,
+    ),
     ...others.slice(0, MAX_PARTS).flatMap((part) => outcomeLine(page, part)),
     ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
   ];

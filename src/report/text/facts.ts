@@ -2,13 +2,16 @@ import { isoTime } from '../../bytes/text/iso-time.ts';
 import type { Finding } from '../../verify/finding.ts';
 import type {
   AttestationReport,
+  BundleReport,
   Completeness,
   Coverage,
+  ExportReport,
+  Run,
   SignedBy,
   TrustUsed,
   Verdict,
 } from '../../verify/report.ts';
-import { count, counted, percent, shortId, size } from './figures.ts';
+import { count, counted, percent, size } from './figures.ts';
 import { indented, labelled, wrap, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';
@@ -58,8 +61,12 @@ export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
 export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
     const many = signers.length === 1 && what === '' ? '' : `, ${counted(row.parts, what)}`;
-    const key = `${printable(row.issuer)}, key ${printable(shortId(row.keyId))}${many}`;
-    return [...labelled(page, '  - ', key), ...indented(page, `signed ${issued(row)}`, 4)];
+    const key = `${printable(row.issuer)}${many}`;
+    return [
+      ...labelled(page, '  - ', key),
+      ...labelled(page, '    ', `key ${printable(row.keyId)}`),
+      ...indented(page, `signed ${issued(row)}`, 4),
+    ];
   });
 }
 
@@ -74,15 +81,63 @@ function issued({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
   return `between ${isoTime(firstIssuedAtMs)} and ${isoTime(lastIssuedAtMs)}`;
 }
 
-const COMPLETENESS: Readonly<Record<Completeness, string>> = {
+export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
   pinned: 'pinned: the list of bundles has the digest that you gave',
-  attested: 'attested: a key in your trust store vouches for the list of bundles',
-  claimed: 'claimed: only the export itself says that its list of bundles is complete',
+  attested: 'attested: a trusted key signed the list of bundles',
+  claimed: 'claimed: no trusted key signed the list of bundles',
 };
 
 export function completenessLines(page: Page, completeness: Completeness): string[] {
   return indented(page, COMPLETENESS[completeness]);
 }
+
+/** The run that wrote a report. On a terminal it is omitted, because the caller sees the command line. */
+export function runFact(page: Page, run: Run | undefined): string[] {
+  if (run === undefined || page.width !== Infinity) return [];
+  return fact(page, 'run', `${runWords(run)}, exit code ${run.exitCode}`);
+}
+
+/** `drillproof 1.0.0 ./mirror --trust trust.json`. */
+export function runWords({ tool, path, options }: Run): string {
+  const asked = Object.entries(options).flatMap(([name, value]) =>
+    [value].flat().map((one) => (one === true ? `--${name}` : `--${name} ${one}`)),
+  );
+  return [tool.name, tool.version, path, ...asked].filter((word) => word !== undefined).join(' ');
+}
+
+/** How much a trusted signature covers, and what the rest is. */
+export function coverageWords(report: ExportReport | BundleReport): string {
+  const { totalBytes, coveredBytes, attestedBytes } = report.coverage;
+  const signed = `${percent(attestedBytes, totalBytes)} of ${size(totalBytes)} under a trusted signature`;
+  if (attestedBytes === totalBytes) return signed;
+  if (attestedBytes === 0) return `${signed}, ${percent(coveredBytes, totalBytes)} under a digest`;
+  const rest = (Math.ceil(((totalBytes - attestedBytes) / totalBytes) * 1000) / 10).toFixed(1);
+  const parts = report.kind === 'export' ? unsignedOfExport(report) : ['ZIP metadata'];
+  return `${signed}; ${rest} %: ${listed(parts)}, which no key signs`;
+}
+
+function unsignedOfExport({ signer, parts, localReports, coverage }: ExportReport): string[] {
+  const rests = parts.filter((part) => part.coverage.attestedBytes < part.coverage.totalBytes);
+  const unsigned = rests.filter((part) => part.coverage.attestedBytes === 0).length;
+  const metadata = rests.length - unsigned;
+  const isContainerUncovered =
+    rests.length + coverage.uncovered.length === 0 && coverage.coveredBytes < coverage.totalBytes;
+  return [
+    ...(signer === undefined ? ['manifest.json'] : []),
+    'export.json',
+    ...(unsigned === 0 ? [] : [counted(unsigned, 'unverified part')]),
+    ...(metadata === 0 ? [] : [`ZIP metadata of ${counted(metadata, 'part')}`]),
+    ...(isContainerUncovered ? ['ZIP metadata of the export'] : []),
+    ...(localReports.length === 0 ? [] : [counted(localReports.length, 'local report')]),
+    ...(coverage.uncovered.length === 0
+      ? []
+      : [`${counted(coverage.uncovered.length, 'file')} without a digest`]),
+  ];
+}
+
+/** `a, b and c`. */
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 const MAX_FILES = 10;
 

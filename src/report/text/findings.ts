@@ -1,5 +1,8 @@
 import { codeEntry, type Code, type Severity } from '../../codes/index.ts';
+import type { Check } from '../../verify/check.ts';
 import type { Finding } from '../../verify/finding.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import { notCheckedLines } from './checks.ts';
 import { count, counted } from './figures.ts';
 import { indented, labelled, type Page, type Section } from './page.ts';
 import { printable } from '../printable.ts';
@@ -84,3 +87,27 @@ function place({ subject, path }: Finding): string {
 function more(left: number): string[] {
   return left <= 0 ? [] : [`    and ${count(left)} more; --format json lists them all`];
 }
+
+/**
+ * What every report ends with: what was not checked and why, what was found, what the result does not mean, and the
+ * failures once more. `checks` has one group for each kind of subject, with one list for each subject.
+ */
+export function closing(
+  page: Page,
+  checks: readonly (readonly (readonly Check[])[])[],
+  findings: readonly Finding[],
+  caveats: readonly string[],
+): readonly Section[] {
+  return [
+    { title: 'Not checked', lines: checks.flatMap((group) => notCheckedLines(page, group)) },
+    findingsSection(page, findings),
+    { title: 'What this does not mean', lines: caveats.flatMap((text) => labelled(page, '  - ', text)) },
+    failuresSection(page, findings),
+  ];
+}
+
+/** Every finding of a report and of what it holds. */
+export const findingsIn = (report: ExportReport | BundleReport): readonly Finding[] =>
+  report.kind === 'bundle'
+    ? report.findings
+    : [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);

@@ -1,17 +1,26 @@
 import type { AttestationReport, BundleReport, ToolSourceReport } from '../../verify/report.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines } from './checks.ts';
-import { closing } from './closing.ts';
-import { asOfFact, coverageLines, fact, headline, signerLines, trustFacts, untrustedLine } from './facts.ts';
+import {
+  asOfFact,
+  coverageLines,
+  fact,
+  headline,
+  runFact,
+  signerLines,
+  trustFacts,
+  untrustedLine,
+} from './facts.ts';
+import { closing } from './findings.ts';
 import { count } from './figures.ts';
+import { verdictLines } from './brief.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 
 /** The report of one part as text. */
 export function bundleText(page: Page, report: BundleReport): string[] {
-  const name = report.evidenceBundleId ?? report.path ?? 'part';
   return [
-    ...headline(page, report.verdict, `evidence bundle ${printable(name)}`),
+    ...verdictLines(page, report),
     ...sections(page, [
       { title: 'Bundle', lines: bundleFacts(page, report) },
       { title: 'Checked', lines: checkLines(page, report.checks) },
@@ -20,6 +29,8 @@ export function bundleText(page: Page, report: BundleReport): string[] {
       { title: 'Byte coverage', lines: coverageLines(page, report.coverage) },
       ...closing(page, [[report.checks]], report.findings, caveatsOf('bundle', report)),
     ]),
+    '',
+    ...verdictLines(page, report),
   ];
 }
 
@@ -38,6 +49,7 @@ function bundleFacts(page: Page, report: BundleReport): string[] {
     ...asOfFact(page, report.asOfMs),
     ...fact(page, 'depth', report.depth),
     ...trustFacts(page, report.trust),
+    ...runFact(page, report.run),
   ];
 }
 

@@ -21,6 +21,7 @@ export function renderSummary(
 ): string {
   const page = pageOf(options);
   const facts = summary();
+  if (options.detail === 'verdict') return `${total(page, facts)}\n`;
   const lines = sections(page, [
     {
       title: `Summary of ${counted(facts.judged, 'path')}`,
@@ -77,8 +78,9 @@ function notPassedLines(page: Page, list: readonly NotPassed[], all: number): st
   ];
 }
 
-function total(page: Page, { judged, passed }: Summary): string {
+function total(page: Page, { judged, passed, copies }: Summary): string {
   const bad = judged - passed;
-  const words = `${count(passed)} of ${counted(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}`;
-  return page.paint[judged > 0 && bad === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
+  const torn = copies.filter(({ same }) => !same).length;
+  const words = `${count(passed)} of ${counted(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${torn === 0 ? '' : `; ${counted(torn, 'export')} with different manifests`}`;
+  return page.paint[judged > 0 && bad + torn === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
 }

@@ -1,6 +1,12 @@
 import type { Check, CheckState } from '../../verify/check.ts';
 import { CHECKS, type CheckId } from '../../verify/checks.ts';
-import { VERDICTS, type BundleReport, type SignedBy, type Verdict } from '../../verify/report.ts';
+import {
+  VERDICTS,
+  type BundleReport,
+  type Outcome,
+  type SignedBy,
+  type Verdict,
+} from '../../verify/report.ts';
 
 /** How many of each value, in the order of `values`; values that do not occur are left out. */
 function tally<T extends string>(
@@ -69,9 +75,14 @@ export function countSigners(signers: readonly SignedBy[]): readonly SignerCount
   return [...rows.values()];
 }
 
+/** Whether the result of a drill counts: what a failed or unsigned bundle says of its drill is worth nothing. */
+export const isOutcomeCounted = (part: BundleReport): part is BundleReport & { outcome: Outcome } =>
+  part.outcome !== undefined &&
+  (part.verdict === 'verified' || (part.verdict === 'intact' && part.signed === true));
+
 /** The verdicts that the evidence gives its drills, most frequent first, then by name. */
 export function countOutcomes(parts: readonly BundleReport[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
-  for (const { outcome } of parts) if (outcome !== undefined) increase(counts, outcome.verdict);
+  for (const part of parts) if (isOutcomeCounted(part)) increase(counts, part.outcome.verdict);
   return [...counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }

@@ -1,14 +1,25 @@
-import type { Report } from '../../verify/report.ts';
+import type { BundleReport, ExportReport, Report } from '../../verify/report.ts';
+import { printable } from '../printable.ts';
+import { briefText, verdictLines } from './brief.ts';
 import { COLOURS, NO_COLOURS, type Page } from './page.ts';
 import { exportText } from './export.ts';
+import { headline } from './facts.ts';
+import { count } from './figures.ts';
+import { headlineOf } from './headline.ts';
 import { attestationText, bundleText, toolSourceText } from './single.ts';
+import { countOutcomes } from './tally.ts';
 
 export type TextOptions = {
   /** Adds colours of the terminal; nothing is said in colour alone. Default false. */
   readonly color?: boolean;
   /** Columns of the terminal; longer lines are folded. Default 80, at least 20; `Infinity` does not fold. */
   readonly width?: number;
+  /** How much of a report on an export or a bundle. Default `full`. */
+  readonly detail?: Detail;
 };
+
+/** The verdict line alone, a few lines around it, or everything. */
+export type Detail = 'verdict' | 'brief' | 'full';
 
 /**
  * A report for people: the verdict in the first line, what was checked and by whose key, what was not checked, every
@@ -16,14 +27,28 @@ export type TextOptions = {
  * but the report and the options; text from the evidence is escaped before it is shown.
  */
 export function renderText(report: Report, options: TextOptions = {}): string {
-  return `${linesOf(pageOf(options), report).join('\n')}\n`;
+  return `${linesOf(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
+}
+
+/** A report in one line: its first one, the outcomes of its drills, which a verdict does not say, and its path. */
+export function renderLine(
+  report: ExportReport | BundleReport,
+  path: string,
+  options: TextOptions = {},
+): string {
+  const outcomes = countOutcomes(report.kind === 'export' ? report.parts : [report]);
+  const drills = outcomes.map(([verdict, n]) => `${count(n)} ${printable(verdict)}`).join(', ');
+  const words = `${headlineOf(report)}${drills === '' ? '' : `; drills: ${drills}`} (${printable(path)})`;
+  return headline(pageOf(options), report.verdict, words).join('\n');
 }
 
 export function pageOf({ color = false, width = 80 }: TextOptions): Page {
   return { paint: color ? COLOURS : NO_COLOURS, width: Math.max(20, width) };
 }
 
-function linesOf(page: Page, report: Report): string[] {
+function linesOf(page: Page, report: Report, detail: Detail): string[] {
+  if (detail !== 'full' && (report.kind === 'export' || report.kind === 'bundle'))
+    return detail === 'brief' ? briefText(page, report) : verdictLines(page, report);
   if (report.kind === 'export') return exportText(page, report);
   if (report.kind === 'bundle') return bundleText(page, report);
   if (report.kind === 'attestation') return attestationText(page, report);

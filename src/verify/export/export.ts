@@ -90,7 +90,7 @@ export async function verifyExport(
   checkSelection(state);
   await checkExportAttestation(state, files);
   checkFiles(state, files);
-  const parts = await verifyParts(state, files, options);
+  const parts = summarizeMetadata(state, await verifyParts(state, files, options));
   checkAcrossParts(state, parts);
   const localReports = await verifyLocalReports(state, files);
   await checkBag(state, digestsOf(state, parts, localReports));
@@ -161,6 +161,18 @@ async function verifyParts(
     onProgress?.({ ...event, done, of: manifest.parts.length });
     return report;
   });
+}
+
+const isMetadata = ({ code }: Finding): boolean => code === 'zip.METADATA_UNUSUAL';
+
+/** Unusual ZIP metadata is one note of the export, however many parts have it: it says who packed them, not more. */
+function summarizeMetadata(state: Export, parts: BundleReport[]): BundleReport[] {
+  const unusual = parts.filter(({ findings }) => findings.some(isMetadata));
+  const [first] = unusual;
+  if (first === undefined) return parts;
+  const message = `${unusual.length} of ${parts.length} parts have ZIP metadata that this tool does not write`;
+  state.ledger.note([finding('zip.METADATA_UNUSUAL', EXPORT, defined({ path: first.path, message }))]);
+  return parts.map((part) => ({ ...part, findings: part.findings.filter((one) => !isMetadata(one)) }));
 }
 
 /** What only all parts together can show: their order, and the bytes of the evidence behind them. */

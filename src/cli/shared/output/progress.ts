@@ -1,5 +1,6 @@
 import { printable } from '../../../report/index.ts';
 import { clipEnd } from '../../../report/text-width.ts';
+import { foldLines } from '../../../report/text/page.ts';
 import { count, percent, size } from '../../../report/text/figures.ts';
 import { say, talks, type Cli } from '../../cli.ts';
 
@@ -58,7 +59,8 @@ function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Pr
     },
     phase: (next) => void (verb = next),
     note(text) {
-      void stderr.write(`${line === '' ? '' : CLEAR_LINE}${printable(text)}\n`);
+      const lines = foldLines(printable(text), stderr.columns);
+      void stderr.write(`${line === '' ? '' : CLEAR_LINE}${lines}\n`);
       draw();
     },
     end() {

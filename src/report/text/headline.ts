@@ -1,0 +1,65 @@
+import type { Code } from '../../codes/index.ts';
+import type { Finding } from '../../verify/finding.ts';
+import type { BundleReport, Completeness, ExportReport } from '../../verify/report.ts';
+import { printable } from '../printable.ts';
+import { count, counted } from './figures.ts';
+import { verdictCounts } from './tally.ts';
+
+const MAX_CODES = 3;
+
+const LIST: Readonly<Record<Completeness, string>> = {
+  pinned: 'list pinned',
+  attested: 'list attested',
+  claimed: 'completeness not attested (list claimed)',
+};
+
+/** What follows the verdict in the first line: what it is about, what failed, and who attests that the list is complete. */
+export function headlineOf(report: ExportReport | BundleReport): string {
+  const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);
+  if (report.kind === 'bundle') {
+    const name = printable(report.evidenceBundleId ?? report.path ?? 'part');
+    const facts = [...unmet, ...codesOf([report])];
+    return `evidence bundle ${name}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`;
+  }
+  const name = printable(report.evidenceExportId ?? 'export');
+  const failures = failuresOf(report);
+  const summary = failures.length === 0 ? [partsSummary(report.parts)] : failures;
+  const facts = [...summary, LIST[report.completeness]];
+  return `${name}: ${(report.verdict === 'failed' ? [...unmet, ...facts] : [...facts, ...unmet]).join('; ')}`;
+}
+
+/** `2 of 300 parts: part.DIGEST_MISMATCH`, for each kind of file in which there is an error. */
+function failuresOf(report: ExportReport): readonly string[] {
+  return [
+    ...codesOf([report]),
+    ...failuresAmong(report.parts, 'part'),
+    ...failuresAmong(report.localReports, 'local report'),
+  ];
+}
+
+type Findings = { readonly findings: readonly Finding[] };
+
+const errorsIn = ({ findings }: Findings): readonly Finding[] =>
+  findings.filter(({ severity }) => severity === 'error');
+
+function failuresAmong(items: readonly Findings[], name: string): readonly string[] {
+  const bad = items.filter((item) => errorsIn(item).length > 0);
+  return codesOf(bad).map((codes) => `${count(bad.length)} of ${counted(items.length, name)}: ${codes}`);
+}
+
+/** The codes of errors, each once, in one text; none without errors. */
+function codesOf(items: readonly Findings[]): readonly string[] {
+  const codes = [...new Set<Code>(items.flatMap((item) => errorsIn(item).map(({ code }) => code)))];
+  if (codes.length === 0) return [];
+  const more = codes.length - MAX_CODES;
+  return [codes.slice(0, MAX_CODES).join(', ') + (more > 0 ? ` and ${counted(more, 'more code')}` : '')];
+}
+
+/** `300 of 300 parts verified`, or how many have each verdict. */
+export function partsSummary(parts: readonly BundleReport[]): string {
+  const counts = verdictCounts(parts.map(({ verdict }) => verdict));
+  const [first] = counts;
+  if (first === undefined) return 'no parts';
+  if (counts.length > 1) return counts.map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ');
+  return `${count(first[1])} of ${counted(parts.length, 'part')} ${first[0]}`;
+}
