@@ -1,20 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
-import { call as callWith, drillproof, NOW_MS, scratch, writeEvidence, writeRun } from './make.ts';
+import { call as callWith, drillproof, NOW_MS, writeRun, useEvidenceFolder } from './make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
-});
+const dir = useEvidenceFolder();
 
 const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
 const call = (line: string) => callWith(line.split(' '));

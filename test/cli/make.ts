@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
 import { EXIT } from '../../src/cli/shared/output/exit.ts';
@@ -89,10 +90,10 @@ export async function call(args: readonly string[], over: Partial<Cli> = {}): Pr
   return { code, stdout: cli.stdout.text(), stderr: cli.stderr.text() };
 }
 
+type Scratch = { readonly path: (name: string) => string; readonly root: string };
+
 /** A folder that is removed when it is disposed of. */
-export async function scratch(): Promise<
-  { readonly path: (name: string) => string; readonly root: string } & AsyncDisposable
-> {
+export async function scratch(): Promise<Scratch & AsyncDisposable> {
   const root = await mkdtemp(join(tmpdir(), 'drillproof-cli-'));
   return {
     root,
@@ -169,4 +170,26 @@ export async function writeEvidence(folder: string): Promise<void> {
     ]);
   }
   await must(['export', at('part-1.zip'), at('part-2.zip'), ...signer, '--out', at('export')]);
+}
+
+/** Runs the tests of a file in a new folder with what `writeEvidence` and then `prepare` put there. */
+export function useEvidenceFolder(prepare?: () => Promise<void>): Scratch {
+  const home = process.cwd();
+  let root = '';
+  beforeAll(async () => {
+    root = (await scratch()).root;
+    await writeEvidence(root);
+    process.chdir(root);
+    await prepare?.();
+  });
+  afterAll(async () => {
+    process.chdir(home);
+    await rm(root, { recursive: true, force: true });
+  });
+  return {
+    path: (name) => join(root, name),
+    get root() {
+      return root;
+    },
+  };
 }

@@ -1,24 +1,15 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import { call, drillproof, recorder, scratch, world, writeEvidence, type Ended } from '../make.ts';
+import { call, drillproof, recorder, world, type Ended, useEvidenceFolder } from '../make.ts';
 import { run } from '../../../src/cli/run.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
+const dir = useEvidenceFolder(async () => {
   const signer = ['--key', 'key.pem', '--issuer', 'acme-ci'];
   await call(['export', 'part-1.zip', ...signer, '--out', 'good']);
   await call(['export', 'part-1.zip', '--out', 'claimed']);
   await call(['export', 'part-1.zip', ...signer, '--out', 'one.zip']);
   await writeFile('any.yaml', 'schemaVersion: 1\nkind: policy\nname: any\n');
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
 });
 
 const TRUST = ['--trust', 'trust.json', '--jobs', '1'];

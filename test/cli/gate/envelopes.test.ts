@@ -1,19 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import { call, scratch, writeEvidence, type Ended } from '../make.ts';
+import { call, type Ended, useEvidenceFolder } from '../make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
+useEvidenceFolder(async () => {
   await writeFile('no-envelope.json', '{}');
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
 });
 
 const decisionIn = ({ stdout }: Ended): Decision => JSON.parse(stdout) as Decision;

@@ -2,26 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EVALUATORS } from '../../../src/policy/rules/index.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
-import { call, scratch, writeEvidence, type Ended } from '../make.ts';
+import { call, type Ended, useEvidenceFolder } from '../make.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
+const dir = useEvidenceFolder(async () => {
   await call(['export', 'part-1.zip', '--key', 'key.pem', '--issuer', 'acme-ci', '--out', 'good']);
 });
 afterEach(() => {
   vi.restoreAllMocks();
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
 });
 
 const gate = (...args: readonly string[]): Promise<Ended> =>

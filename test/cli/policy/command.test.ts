@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
-import { call, NOW_MS, scratch, writeEvidence } from '../make.ts';
+import { call, NOW_MS, useEvidenceFolder } from '../make.ts';
 
 // Read now: the tests go into a folder of their own.
 const SCHEMAS = {
@@ -11,17 +11,7 @@ const SCHEMAS = {
   test: schemaOf('policy-test'),
 };
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
-});
+useEvidenceFolder();
 
 const HEAD = 'schemaVersion: 1\nkind: policy\n';
 const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -1,14 +1,9 @@
 import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, drillproof, scratch, writeEvidence, type Ended } from '../make.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { call, drillproof, type Ended, useEvidenceFolder } from '../make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
+const dir = useEvidenceFolder(async () => {
   for (const n of [1, 2]) {
     const signer = ['--key', 'key.pem', '--issuer', 'acme-ci'];
     await call(['export', `part-${n}.zip`, ...signer, '--id', 'evexp_000000000077', '--out', `twin-${n}`]);
@@ -18,10 +13,6 @@ beforeAll(async () => {
   const part = await readFile(DAMAGED_PART);
   part[100]! ^= 1;
   await writeFile(DAMAGED_PART, part);
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
 });
 
 const DAMAGED_PART = 'damaged/parts/evidence_000000000001.zip';

@@ -1,15 +1,10 @@
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bagOf, type Files } from '../../support/bag.ts';
-import { call, scratch, writeEvidence, type Ended } from '../make.ts';
+import { call, type Ended, useEvidenceFolder } from '../make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
+useEvidenceFolder(async () => {
   await writeFile('opaque.bin', 'anything');
   const signer = ['--key', 'key.pem', '--issuer', 'acme-ci'];
   const parts = ['part-1.zip', 'part-2.zip', '--report', 'opaque.bin,project=prj_000000000001'];
@@ -17,10 +12,6 @@ beforeAll(async () => {
     const ended = await call(['export', ...parts, ...signer, '--through', '2100-01-01', '--out', out]);
     expect(ended).toMatchObject({ code: 0 });
   }
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
 });
 
 const verify = (...args: readonly string[]): Promise<Ended> =>

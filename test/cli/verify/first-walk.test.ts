@@ -1,18 +1,9 @@
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, scratch, writeEvidence, type Ended } from '../make.ts';
+import { describe, expect, it } from 'vitest';
+import { call, type Ended, useEvidenceFolder } from '../make.ts';
 
-let dir: Awaited<ReturnType<typeof scratch>>;
-const home = process.cwd();
-beforeAll(async () => {
-  dir = await scratch();
-  await writeEvidence(dir.root);
-  process.chdir(dir.root);
+useEvidenceFolder(async () => {
   await call(['keys', 'generate', '--out', 'other.pem']);
-});
-afterAll(async () => {
-  process.chdir(home);
-  await dir[Symbol.asyncDispose]();
 });
 
 const verify = (...args: readonly string[]): Promise<Ended> => call(['verify', ...args, '--jobs', '1']);
