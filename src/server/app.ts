@@ -40,15 +40,15 @@ export type AppDependencies = {
   readonly observer: Observer;
   /** What needs no token, by path. */
   readonly open: Readonly<Record<string, OpenEndpoint>>;
-  /** Whether a proxy before this server says who the client is. */
+  /** Whether a proxy in front of this server names the client. */
   readonly trustProxy: boolean;
 };
 
-/** What @hono/node-server passes beside the request; absent when a request comes without a socket. */
+/** What @hono/node-server passes with the request; absent for a request without a socket. */
 type Env = { Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } };
 type Context = HonoContext<Env>;
 
-/** One request on its way: what every step needs of it. */
+/** A request and what every step needs to answer it. */
 type Exchange = AppDependencies & {
   readonly context: Context;
   readonly correlationId: string;
@@ -71,7 +71,7 @@ async function admit({ context, store, rate, now, observation, metrics }: Exchan
   return principal;
 }
 
-/** A client that waits for leave to send its body gets it now, and not before. */
+/** Lets a client that sent "Expect: 100-continue" send its body now. */
 function letSend({ context }: Exchange): void {
   if (context.req.header('expect')?.toLowerCase() === '100-continue') context.env.outgoing?.writeContinue();
 }
@@ -163,7 +163,7 @@ async function operate(exchange: Exchange, name: OperationName): Promise<Respons
     return read(exchange, call, { ...head, content: contentOf(context.req.raw, () => letSend(exchange)) });
   const body = await bodyOf(exchange, row);
   if (row.permission !== undefined) assertPermission(principal, row.permission);
-  // No text of a database holds a NUL, so nothing has such a name.
+  // A database text cannot contain NUL, so no resource has such a name.
   if (Object.values(call.params).some((value) => value.includes('\0'))) throw notFound();
   if (body === undefined) return read(exchange, call, { ...head, principal });
   return change(exchange, call, principal, { ...head, ...body });
@@ -175,8 +175,8 @@ const notAllowed = (allow: readonly string[]): ControlError =>
   });
 
 /**
- * What no row answers. A token is asked for first, so that nobody without one learns which paths exist; then another
- * method on a known path is 405, and everything else is missing.
+ * Requests that no row answers. A token is required first, so that paths are not revealed without one; then another
+ * method on an existing path is 405, and everything else is 404.
  */
 async function unrouted(exchange: Exchange): Promise<Response> {
   await admit(exchange);

@@ -10,7 +10,7 @@ type ControlContext = ErrorContext & {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** A refusal that the caller is told of as it stands, in the error envelope; so nothing in it is a secret. */
+/** A refusal that is sent to the caller unchanged, in the error envelope; it must not contain a secret. */
 export class ControlError extends DrillproofError {
   override readonly name = 'ControlError';
   readonly issues?: readonly RequestIssue[];
@@ -25,6 +25,6 @@ export class ControlError extends DrillproofError {
   }
 }
 
-/** The one answer for what is missing and for what belongs to somebody else (control API, Authentication). */
+/** The answer for resources that do not exist or belong to others (control API, Authentication). */
 export const notFound = (): ControlError =>
-  new ControlError('control.NOT_FOUND', 'there is no such resource that the token may see');
+  new ControlError('control.NOT_FOUND', 'the resource does not exist, or the token may not see it');

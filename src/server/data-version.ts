@@ -28,7 +28,7 @@ function parsed(bytes: Uint8Array): unknown {
 
 /**
  * Refuses what is marked as something else than this program's data.
- * @throws DrillproofError `server.CONFIG_INVALID` for another version, and for what is no marker
+ * @throws DrillproofError `server.CONFIG_INVALID` for an unsupported version or a malformed marker
  */
 export function assertMarker(bytes: Uint8Array, where: string): void {
   const { data } = markerSchema.safeParse(parsed(bytes));
@@ -44,7 +44,7 @@ const writeMarker = (folder: string): Promise<void> =>
   writeDurably(join(folder, MARKER_NAME), (temporary) => writeNewFile(temporary, [markerBytes()], 0o600));
 
 /**
- * Makes a folder for data when it is absent, for its owner only, and marks it; one that is there must be of this
+ * Creates a data folder when it is absent, for its owner only, and marks it; an existing one must have this
  * version.
  * @throws DrillproofError `server.CONFIG_INVALID`, `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE`
  */
@@ -60,8 +60,8 @@ export async function claimFolder(folder: string): Promise<void> {
   }
 }
 
-// `mkdir` says EEXIST for a file of that name.
+// `mkdir` fails with EEXIST for a file of that name.
 const folderError = (cause: unknown, folder: string): DrillproofError =>
   errnoOf(cause) === 'EEXIST'
-    ? new DrillproofError('io.KIND', `${folder} is no folder`, { path: folder, cause })
+    ? new DrillproofError('io.KIND', `${folder} is not a folder`, { path: folder, cause })
     : ioError(cause, folder, 'write');

@@ -1,5 +1,5 @@
 import { authoringTurnCreationSchema, rerunSchema, sessionExtensionSchema } from '../contract/index.ts';
-import { settledAttempt, type BuildWork } from './builds/drive-attempt.ts';
+import { settleAttempt, type BuildWork } from './builds/drive-attempt.ts';
 import type { UploadAddresses } from './builds/upload-address.ts';
 import { notFound } from './control-error.ts';
 import type { Cursors } from './http/cursor.ts';
@@ -34,7 +34,7 @@ const readHandlers = (
   const { store } = work;
   return {
     'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId } }) =>
-      settledAttempt(
+      settleAttempt(
         work,
         await readVisible(store, principal, projectId, () => store.buildAttempt(projectId, buildAttemptId)),
       ),

@@ -3,6 +3,6 @@ import { toUtf8 } from '../bytes/text/utf8.ts';
 
 export { newId } from '../node/new-id.ts';
 
-/** An id that follows from what it names, so that taking the same thing in twice gives it one id. */
+/** An id derived from what it names, so that ingesting the same thing twice uses one id. */
 export const derivedId = (prefix: string, ...names: readonly string[]): string =>
   `${prefix}_${digestOf(toUtf8(names.join(' '))).slice('sha256:'.length, 'sha256:'.length + 24)}`;

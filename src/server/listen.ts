@@ -33,7 +33,7 @@ export type Listening = {
 
 type Fetch = (request: Request, env?: unknown) => Response | Promise<Response>;
 
-// What a client did wrong before there was a request, by the error of Node's parser (control API, Errors).
+// Faults before a request exists, by the error code of Node's parser (control API, Errors).
 const CLIENT_ERRORS: Readonly<Record<string, () => ControlError>> = {
   HPE_HEADER_OVERFLOW: () => new ControlError('control.HEADERS_TOO_LARGE', 'the headers are too large'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: () =>
@@ -62,23 +62,23 @@ function rawAnswer({ status, headers, body }: ErrorAnswer): string {
   return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n');
 }
 
-/** Who is told of what never reached the application. */
-type Told = { readonly log: Log; readonly observer?: Observer | undefined };
+/** Where failures are reported that never reached the application. */
+type Reporting = { readonly log: Log; readonly observer?: Observer | undefined };
 
-function refusal(error: ControlError, { log, observer }: Told): ErrorAnswer {
+function refusal(error: ControlError, { log, observer }: Reporting): ErrorAnswer {
   const answer = errorAnswer(error, newCorrelationId(), log);
   observer?.refused(answer);
   return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
 }
 
 /** Answers on a bare connection, where Node made no response object. */
-function refuseRaw(socket: Duplex, error: ControlError, told: Told): void {
-  if (socket.writable) socket.end(rawAnswer(refusal(error, told)));
+function refuseRaw(socket: Duplex, error: ControlError, reporting: Reporting): void {
+  if (socket.writable) socket.end(rawAnswer(refusal(error, reporting)));
   socket.once('finish', () => socket.destroy());
 }
 
-function refuse(response: ServerResponse, error: ControlError, told: Told): void {
-  const { status, headers, body } = refusal(error, told);
+function refuse(response: ServerResponse, error: ControlError, reporting: Reporting): void {
+  const { status, headers, body } = refusal(error, reporting);
   response.writeHead(status, headers);
   response.end(body);
 }
@@ -97,7 +97,7 @@ function inFlight(server: Server): (socket: Duplex) => boolean {
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Every way in which Node hands over a request or a failure, so that each ends in the error envelope. */
-function wire(server: Server, handle: Handle, told: Told): void {
+function wire(server: Server, handle: Handle, reporting: Reporting): void {
   const answering = inFlight(server);
   server.on('request', handle);
   // The 100 goes out when the body is about to be read, not before the token was looked at.
@@ -105,28 +105,28 @@ function wire(server: Server, handle: Handle, told: Told): void {
   server.on('checkExpectation', (_request, response) =>
     refuse(
       response,
-      new ControlError('control.EXPECTATION_FAILED', 'the only expectation known is 100-continue'),
-      told,
+      new ControlError('control.EXPECTATION_FAILED', 'the only supported expectation is 100-continue'),
+      reporting,
     ),
   );
   server.on('connect', (_request, socket) =>
     refuseRaw(
       socket,
-      new ControlError('control.METHOD_NOT_ALLOWED', 'this is no proxy', {
+      new ControlError('control.METHOD_NOT_ALLOWED', 'this server is not a proxy', {
         headers: { Allow: 'GET, HEAD, POST, PUT' },
       }),
-      told,
+      reporting,
     ),
   );
   server.on('clientError', (error, socket) => {
     if (errnoOf(error) === 'ECONNRESET' || !socket.writable || answering(socket)) socket.destroy();
-    else refuseRaw(socket, (CLIENT_ERRORS[errnoOf(error) ?? ''] ?? malformed)(), told);
+    else refuseRaw(socket, (CLIENT_ERRORS[errnoOf(error) ?? ''] ?? malformed)(), reporting);
   });
 }
 
 function httpServer(limits: ServerLimits): Server {
   const server = createHttpServer({
-    requireHostHeader: false, // its refusal would be no envelope; `handler` refuses instead
+    requireHostHeader: false, // its answer is not an error envelope; `handler` refuses instead
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -137,12 +137,12 @@ function httpServer(limits: ServerLimits): Server {
   return server;
 }
 
-function handler(fetch: Fetch, told: Told): Handle {
-  const { log } = told;
+function handler(fetch: Fetch, reporting: Reporting): Handle {
+  const { log } = reporting;
   const listener = getRequestListener(fetch, {
-    // Only a request that cannot be made into a URL ends here; the application answers all others itself.
+    // Only a request without a valid URL ends here; the application answers all others itself.
     errorHandler(cause) {
-      const { status, headers, body } = refusal(badTarget(cause), told);
+      const { status, headers, body } = refusal(badTarget(cause), reporting);
       return new Response(body, { status, headers });
     },
   });
@@ -151,7 +151,7 @@ function handler(fetch: Fetch, told: Told): Handle {
       return refuse(
         response,
         new ControlError('control.REQUEST_INVALID', 'the Host header is missing'),
-        told,
+        reporting,
       );
     }
     listener(request, response).catch((error: unknown) => {
@@ -182,7 +182,7 @@ function bind(server: Server, port: number, hostname: string): Promise<AddressIn
 
 async function drain(server: Server, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection whose answer ends from now on would be kept open for a next request; it is closed instead.
+  // Connections that become idle from now on are closed, not kept open for another request.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
@@ -201,8 +201,8 @@ export async function listen(
   const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const http = httpServer(limits);
-  const told = { log, observer: server.observer };
-  wire(http, handler(server.fetch, told), told);
+  const reporting = { log, observer: server.observer };
+  wire(http, handler(server.fetch, reporting), reporting);
   const address = await bind(http, port, hostname);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {

@@ -1,10 +1,10 @@
-/** How much somebody wants to be told, from everything to nothing but failures. */
+/** Log levels, from everything to failures only. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * One thing that happened. It never holds a token, a body, a path or a query: what of those is needed stands in the
- * members here, and `tokenId` only names a token.
+ * An event. It never contains a token, a body, a path or a query: the parts that are needed are
+ * members, and `tokenId` only names a token.
  */
 export type LogEntry = {
   readonly level: LogLevel;
@@ -19,7 +19,7 @@ export type LogEntry = {
   readonly durationMs?: number;
   /** Bytes of the body of the answer. */
   readonly bytes?: number;
-  /** Whether the other side went away before the answer had ended. */
+  /** Whether the client disconnected before the answer had ended. */
   readonly aborted?: boolean;
   readonly tokenId?: string;
   /** Address of the client: of the connection, or what a trusted proxy says. */

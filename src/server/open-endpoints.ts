@@ -8,10 +8,10 @@ import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
 
-/** A document and the headers of its own. */
+/** A document and its headers. */
 export type OpenAnswer = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 
-/** What needs no token: it says nothing about what is stored. `operation` is its name in log and metrics. */
+/** An endpoint without a token: it reveals nothing that is stored. `operation` is its name in log and metrics. */
 export type OpenEndpoint = {
   readonly operation: string;
   readonly answer: () => OpenAnswer | Promise<OpenAnswer>;
@@ -22,7 +22,7 @@ const json = (value: unknown): OpenAnswer => ({
   headers: { 'Content-Type': 'application/json' },
 });
 
-/** The endpoints beside the table, by path. Documents are made once: nobody without a token makes the server work. */
+/** The endpoints outside the table, by path. Documents are built once, so that requests without a token stay cheap. */
 export function servedEndpoints(of: {
   readonly metrics: Metrics;
   readonly readiness: ReadinessProbe;

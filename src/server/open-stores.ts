@@ -20,7 +20,7 @@ type BlobPlace =
   | { readonly kind: 's3'; readonly location: S3Location }
   | { readonly kind: 'disk'; readonly folder: string };
 
-/** Where a control plane keeps what. */
+/** Where a control plane stores rows and bytes. */
 export type Places = {
   readonly store: StorePlace;
   readonly blobs: BlobPlace;
@@ -38,22 +38,22 @@ const BLOBS_URL = { name: 'BLOBS_URL', code: 'server.CONFIG_INVALID' } as const;
 
 const invalid = (message: string): DrillproofError => new DrillproofError('server.CONFIG_INVALID', message);
 
-/** A variable; one that is set to nothing is a secret that was forgotten, not a wish for the default. */
-function variable(env: Environment, name: string): string | undefined {
+/** A variable. An empty value is refused: it is more likely a missing secret than a request for the default. */
+function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value === '') throw invalid(`${name} is set but empty`);
   return value;
 }
 
 function storePlace(env: Environment, dataDir: string): StorePlace {
-  const url = variable(env, 'DATABASE_URL');
+  const url = readVariable(env, 'DATABASE_URL');
   if (url === undefined) return { kind: 'sqlite', path: join(dataDir, SQLITE_FILE) };
   if (!/^postgres(ql)?:\/\//.test(url)) throw invalid('DATABASE_URL is not of the form postgres://…');
   return { kind: 'postgres', url };
 }
 
 function blobPlace(env: Environment, dataDir: string): BlobPlace {
-  const url = variable(env, 'BLOBS_URL');
+  const url = readVariable(env, 'BLOBS_URL');
   if (url === undefined) return { kind: 'disk', folder: dataDir };
   if (url.startsWith('s3:')) return { kind: 's3', location: parseS3Location(url, BLOBS_URL) };
   if (SCHEME.test(url)) throw invalid('BLOBS_URL is neither s3://… nor the path of a folder');
@@ -108,7 +108,7 @@ export async function openStores(
   return { store, blobs, places };
 }
 
-/** Opens the embedded pair in a folder, whatever the environment says: SQLite and blobs on disk. As `openStores`. */
+/** Opens SQLite and blobs on disk in a folder, regardless of the environment. See `openStores`. */
 export const openEmbedded = (
   dataDir: string,
   options: { readonly now?: () => number } = {},

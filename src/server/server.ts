@@ -21,16 +21,16 @@ export type ServerOptions = {
   readonly limits?: Partial<ServerLimits>;
   /**
    * Where clients reach it, without a slash at the end: upload addresses begin with it. Without one they are relative
-   * to the address that was asked; what a request says of its host is never believed.
+   * to the requested address; the Host header is never trusted.
    */
   readonly publicUrl?: string | (() => string);
-  /** Told of each request when it has ended, of failures and of cut downloads; by default nobody is. */
+  /** Receives each request when it has ended, failures, and cut downloads. Default: none. */
   readonly log?: Log;
-  /** What runs here, for `drillproof_build_info`. */
+  /** The version, for `drillproof_build_info`. */
   readonly version?: string;
   /**
-   * Whether one proxy stands before this server that adds to X-Forwarded-For whom it serves, for the log. Default: no,
-   * and what the header says is not believed.
+   * Whether one proxy in front of this server appends the client to X-Forwarded-For, for the log. Default: no,
+   * and the header is not trusted.
    */
   readonly trustProxy?: boolean;
 };
@@ -39,7 +39,7 @@ export type ServerOptions = {
 export type ControlServer = {
   /** `env` is what @hono/node-server passes; with it downloads are written to the connection directly. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
-  /** For what listens: it tells here of requests that it refused itself. */
+  /** The listener reports requests here that it refused itself. */
   readonly observer: Observer;
   /** From now on `/readyz` answers 503, while everything else is still answered. */
   stopping(): void;

@@ -10,17 +10,17 @@ import { DrillproofError } from '../errors.ts';
 /** From each state, the states that may follow. A state that nothing follows is an end. */
 export type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>;
 
-const gone = ['expired', 'destroying'] as const;
+const ending = ['expired', 'destroying'] as const;
 const broken = ['failed', 'cancelled'] as const;
 
 /** The life of each resource (control API, States and transitions). */
 export const transitions = {
   session: {
-    creating: ['warming', ...gone],
-    warming: ['ready', ...gone],
-    ready: ['resetting', 'degraded', ...gone],
-    resetting: ['ready', ...gone],
-    degraded: [...gone],
+    creating: ['warming', ...ending],
+    warming: ['ready', ...ending],
+    ready: ['resetting', 'degraded', ...ending],
+    resetting: ['ready', ...ending],
+    degraded: [...ending],
     expired: [],
     destroying: ['destroyed'],
     destroyed: [],
@@ -70,7 +70,7 @@ function following(machine: Machine, from: string): readonly string[] | undefine
 export const mayMove = (machine: Machine, from: string, to: string): boolean =>
   following(machine, from)?.includes(to) ?? false;
 
-/** Whether nothing follows a state. A state that the table does not have is no end: nobody knows what follows it. */
+/** Whether a state is final. An unknown state is not: other states may follow it. */
 export const isEnd = (machine: Machine, state: string): boolean => following(machine, state)?.length === 0;
 
 /** @throws DrillproofError `internal.BUG` for a move that the table does not have */

@@ -10,7 +10,7 @@ import { turnHandler } from './jobs/run/turn-handler.ts';
 import type { Log } from './log.ts';
 import type { Job, Store } from './store/store.ts';
 
-/** Waits, at most until the signal aborts; never rejects. */
+/** Waits until the time is over or the signal aborts; never rejects. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -24,7 +24,7 @@ async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): P
   }
 }
 
-/** Runs sweeps again and again, each in its own time, until the signal aborts; resolves when none is under way. */
+/** Repeats each sweep at its interval until the signal aborts; resolves when none is running. */
 export async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, log: Log): Promise<void> {
   const again = async (sweep: Sweep): Promise<void> => {
     while (!signal.aborted) {
@@ -37,25 +37,25 @@ export async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, l
 
 export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   readonly store: Store;
-  /** What does the authoring turns and reruns; without one they stay queued. */
+  /** Performs authoring turns and reruns; without one they stay queued. */
   readonly runner?: Runner;
   /** Further kinds of work, such as generating exports. */
   readonly handlers?: readonly JobHandler[];
   readonly sweeps?: readonly Sweep[];
   /** Jobs at once; default 1. */
   readonly concurrency?: number;
-  /** How often an empty queue is asked again, in milliseconds; default 1,000. */
+  /** How often an empty queue is polled, in milliseconds; default 1,000. */
   readonly pollMs?: number;
-  /** Time that `stop` lets jobs under way end; then they are given back to the queue. Default 30,000. */
+  /** How long `stop` waits for running jobs before it returns them to the queue. Default 30,000. */
   readonly drainMs?: number;
 };
 
 export type Worker = {
   /** Begins to claim jobs. */
   start(): void;
-  /** Claims one job and takes it to its end; `undefined` when none waits. For who has a loop of their own. */
+  /** Claims one job and completes it; `undefined` when none waits. For programs with a loop of their own. */
   workOnce(): Promise<Driven | undefined>;
-  /** Claims nothing more, lets jobs under way end within `drainMs`, and gives the others back. */
+  /** Claims no more jobs, waits up to `drainMs` for running ones, and returns the others to the queue. */
   stop(): Promise<void>;
 };
 
@@ -76,23 +76,23 @@ function driveOptionsOf(options: WorkerOptions): DriveOptions {
   return { ...driveDefaults, ...options, store, now, log, worker, random };
 }
 
-/** Tells how a job ended. */
-function tellEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
+/** Logs how a job ended. */
+function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): void {
   const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
   log({ level, event: `worker.job.${driven}`, facts: { operationId, kind, attempt } });
 }
 
 /**
- * A worker over a store: claims queued operations and takes them to their end, any number of workers beside each
- * other. A job whose worker dies is taken over when its lease runs out.
+ * A worker over a store: claims queued operations and completes them. Any number of workers may run next to each
+ * other. A job whose worker dies is taken over when its lease expires.
  */
 export function createWorker(options: WorkerOptions): Worker {
   const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
   const drive = driveOptionsOf(options);
   const { store, now, log, worker, leaseMs } = drive;
   const handlers = handlersOf(options);
-  const claiming = new AbortController(); // aborted: nothing new is begun
-  const working = new AbortController(); // aborted: what is under way is given back
+  const claiming = new AbortController(); // aborted: no new job is claimed
+  const working = new AbortController(); // aborted: running jobs return to the queue
   const active = new Set<Promise<void>>();
   let loops: Promise<unknown> = Promise.resolve();
 
@@ -100,9 +100,9 @@ export function createWorker(options: WorkerOptions): Worker {
     store.claimJob({ kinds: [...handlers.keys()], worker, nowMs: now(), leaseMs });
   const take = async (job: Job): Promise<Driven> => {
     const handler = handlers.get(job.kind);
-    if (handler === undefined) throw new TypeError('a job of another kind was claimed');
+    if (handler === undefined) throw new TypeError('a job of an unknown kind was claimed');
     const driven = await driveJob(drive, handler, job, working.signal);
-    tellEnd(log, job, driven);
+    logEnd(log, job, driven);
     return driven;
   };
   const takeAside = (job: Job): void => {

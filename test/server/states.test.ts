@@ -9,7 +9,7 @@ import {
   terminalRunStates,
   type BuildAttempt,
 } from '../../src/contract/index.ts';
-import { movedAttempt } from '../../src/server/builds/drive-attempt.ts';
+import { moveAttempt } from '../../src/server/builds/drive-attempt.ts';
 import { assertMove, isEnd, mayMove, transitions, type Machine } from '../../src/server/states.ts';
 import { id, ORG, PROJECT } from './make.ts';
 
@@ -130,11 +130,11 @@ describe('a build attempt', () => {
         for (const [atMs, state] of asked.entries()) {
           const before = attempt;
           if (MOVES.buildAttempt.includes(`${before.state} ${state}`)) {
-            attempt = movedAttempt(before, state, atMs);
+            attempt = moveAttempt(before, state, atMs);
             expect(attempt).toMatchObject({ state, updatedAtMs: atMs });
             expect(attempt.finishedAtMs).toBe(isEnd('buildAttempt', state) ? atMs : undefined);
           } else {
-            expect(() => movedAttempt(before, state, atMs)).toThrow();
+            expect(() => moveAttempt(before, state, atMs)).toThrow();
           }
         }
       }),

@@ -4,7 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { BlobRef, Store } from '../store/store.ts';
 
-/** Something about one blob: missing, corrupt, an orphan, or why it could not be read. */
+/** A fault of one blob: missing, corrupt, orphaned, or why it could not be read. */
 export type CheckFinding = { readonly code: Code; readonly digest: Digest; readonly bytes: number };
 
 export type CheckReport = {
@@ -12,9 +12,9 @@ export type CheckReport = {
   readonly blobs: number;
   readonly bytes: number;
   readonly intact: number;
-  /** Blobs that no row names any more and that are going to be removed. */
+  /** Blobs that no row names and that will be removed. */
   readonly awaitingRemoval: number;
-  /** In order of digest; orphans come last. */
+  /** Sorted by digest; orphans come last. */
   readonly findings: readonly CheckFinding[];
 };
 
@@ -34,7 +34,7 @@ const CODES: Readonly<Record<'corrupt' | 'missing', Code>> = {
   missing: 'server.BLOB_MISSING',
 };
 
-async function* referenced(store: Store, signal: AbortSignal | undefined): AsyncGenerator<BlobRef> {
+async function* listReferenced(store: Store, signal: AbortSignal | undefined): AsyncGenerator<BlobRef> {
   for (let after: string | undefined = ''; after !== undefined;) {
     const page: readonly BlobRef[] = await store.referencedBlobs(after, PAGE);
     for (const blob of page) {
@@ -51,15 +51,15 @@ async function sumOf(
 ): Promise<{ of: number; totalBytes: number }> {
   let of = 0;
   let totalBytes = 0;
-  for await (const { bytes } of referenced(store, signal)) {
+  for await (const { bytes } of listReferenced(store, signal)) {
     of++;
     totalBytes += bytes;
   }
   return { of, totalBytes };
 }
 
-/** What is wrong with a blob that a row names. One that could not be read is told so, and the check goes on. */
-async function judged(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code | undefined> {
+/** The fault of a blob that a row names. An unreadable blob is reported, and the check continues. */
+async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code | undefined> {
   try {
     const state = await blobs.verify(blob);
     if (state === 'intact') return undefined;
@@ -71,8 +71,8 @@ async function judged(store: Store, blobs: Blobs, blob: BlobRef): Promise<Code |
   }
 }
 
-/** Digests that are going to be looked at and removed, so nothing that was left behind. */
-async function removals(store: Store): Promise<ReadonlySet<Digest>> {
+/** Digests that are queued for removal, so their blobs are not orphans. */
+async function readRemovals(store: Store): Promise<ReadonlySet<Digest>> {
   const all = new Set<Digest>();
   for (let after: string | undefined = ''; after !== undefined;) {
     const page: readonly Digest[] = await store.blobRemovals(after, PAGE);
@@ -82,8 +82,8 @@ async function removals(store: Store): Promise<ReadonlySet<Digest>> {
   return all;
 }
 
-async function orphans(store: Store, blobs: Blobs, signal: AbortSignal | undefined) {
-  const going = await removals(store);
+async function findOrphans(store: Store, blobs: Blobs, signal: AbortSignal | undefined) {
+  const going = await readRemovals(store);
   const findings: CheckFinding[] = [];
   let awaitingRemoval = 0;
   for await (const { digest, bytes } of blobs.list()) {
@@ -98,7 +98,7 @@ async function orphans(store: Store, blobs: Blobs, signal: AbortSignal | undefin
 
 /**
  * Reads every blob that a row names and compares its SHA-256 and size, then looks for blobs that no row names. It
- * changes nothing and may run beside a server.
+ * changes nothing and may run next to a server.
  * @throws DrillproofError `control.UNAVAILABLE` when store or blobs do not answer; what `signal` was aborted with
  */
 export async function checkStores(
@@ -110,19 +110,19 @@ export async function checkStores(
   const findings: CheckFinding[] = [];
   let done = 0;
   let checkedBytes = 0;
-  for await (const blob of referenced(store, signal)) {
-    const code = await judged(store, blobs, blob);
+  for await (const blob of listReferenced(store, signal)) {
+    const code = await checkBlob(store, blobs, blob);
     if (code !== undefined) findings.push({ code, ...blob });
     done++;
     checkedBytes += blob.bytes;
     onProgress?.({ done, of, bytes: checkedBytes, totalBytes });
   }
-  const left = await orphans(store, blobs, signal);
+  const orphans = await findOrphans(store, blobs, signal);
   return {
     blobs: done,
     bytes: checkedBytes,
     intact: done - findings.length,
-    awaitingRemoval: left.awaitingRemoval,
-    findings: [...findings, ...left.findings],
+    awaitingRemoval: orphans.awaitingRemoval,
+    findings: [...findings, ...orphans.findings],
   };
 }

@@ -5,7 +5,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { ProjectRow, Reads, Store } from '../store/store.ts';
 
-/** What the administration works on. */
+/** What administration works on. */
 export type AdminContext = {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -16,10 +16,10 @@ export type AdminContext = {
 /** A name that people read. */
 export const nameSchema = z.string().min(1).max(255);
 
-/** Whether something was taken in now, or was there already. */
+/** `created`: whether it was stored now, or had been stored before. */
 export type Ingested<T> = T & { readonly created: boolean };
 
-/** The refusal to take something in; nothing is stored. */
+/** The refusal of an administrative change; nothing is stored. */
 export const refused = (
   message: string,
   context?: ErrorContext,
@@ -31,6 +31,6 @@ export { derivedId, newId } from '../ids.ts';
 /** @throws DrillproofError `server.ADMIN_REFUSED` for a project that does not exist */
 export async function requireProject(store: Reads, projectId: string): Promise<ProjectRow> {
   const project = await store.project(projectId);
-  if (project === undefined) throw refused(`there is no project ${projectId}`);
+  if (project === undefined) throw refused(`project ${projectId} does not exist`);
   return project;
 }

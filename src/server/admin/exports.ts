@@ -51,7 +51,7 @@ type Request = z.infer<typeof inputSchema>;
 
 async function assertFree(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {
   if ((await tx.organization(organizationId)) === undefined)
-    throw refused(`there is no organization ${organizationId}`);
+    throw refused(`organization ${organizationId} does not exist`);
   if (scope.kind === 'project') {
     const project = await requireProject(tx, scope.projectId);
     if (project.organizationId !== organizationId)
@@ -61,8 +61,8 @@ async function assertFree(tx: Tx, { organizationId, scope, evidenceExportId }: R
     throw refused(`${evidenceExportId} exists already`);
 }
 
-/** The export as it waits: what would be selected now, which is selected anew when it is generated. */
-async function pending(
+/** A pending export with what would be selected now; it is selected again when it is generated. */
+async function buildPending(
   tx: Tx,
   request: Request,
   operationId: string,
@@ -70,7 +70,7 @@ async function pending(
 ): Promise<EvidenceExport> {
   const selected = await selectEvidence(tx, selectionOf(request), { nowMs, maxItems: MAX_EXPORT_ITEMS });
   if (selected === undefined) {
-    const message = `more than ${MAX_EXPORT_ITEMS} bundles or local reports: narrow the window`;
+    const message = `the window has more than ${MAX_EXPORT_ITEMS} bundles or local reports; narrow it`;
     throw refused(message, {}, 'control.EXPORT_TOO_LARGE');
   }
   return {
@@ -86,8 +86,8 @@ async function pending(
 }
 
 /**
- * Asks for an export, which queued work then generates.
- * @throws DrillproofError `server.ADMIN_REFUSED`, `control.EXPORT_TOO_LARGE` when more is in the window than one holds
+ * Requests an export, which queued work then generates.
+ * @throws DrillproofError `server.ADMIN_REFUSED`, `control.EXPORT_TOO_LARGE` when the window has too many items
  */
 export async function createExport(
   { store, now }: AdminContext,
@@ -102,7 +102,7 @@ export async function createExport(
   return store.transaction(async (tx) => {
     await assertFree(tx, request);
     const [operationId, nowMs] = [newOperationId(), now()];
-    const resource = await pending(tx, request, operationId, nowMs);
+    const resource = await buildPending(tx, request, operationId, nowMs);
     const projects = scope.kind === 'project' ? [scope.projectId] : [];
     await tx.insertExport({ organizationId, evidenceExportId, projects, resource, parts: [], reports: [] });
     const about = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
@@ -115,31 +115,33 @@ export async function createExport(
   });
 }
 
-function found<T>(requested: RequestedDeletion<T> | undefined, id: string): RequestedDeletion<T> {
-  if (requested === undefined) throw refused(`there is no ${id}`);
+function requireFound<T>(requested: RequestedDeletion<T> | undefined, id: string): RequestedDeletion<T> {
+  if (requested === undefined) throw refused(`${id} does not exist`);
   return requested;
 }
 
 /**
- * Deletes a bundle: its bytes are served no more, and queued work lets them go. Its metadata stays.
+ * Deletes a bundle: its bytes are no longer served, and queued work removes them. Its metadata stays.
  * @throws DrillproofError `server.ADMIN_REFUSED` when there is none
  */
 export const deleteBundle = async (
   { store, now }: AdminContext,
   ref: { readonly projectId: string; readonly evidenceBundleId: string },
-) => found(await store.transaction((tx) => requestBundleDeletion(tx, ref, now())), ref.evidenceBundleId);
+) =>
+  requireFound(await store.transaction((tx) => requestBundleDeletion(tx, ref, now())), ref.evidenceBundleId);
 
 /**
- * Asks for the deletion of an export: its bytes and lists are served no more, and queued work lets them go. Its
+ * Requests the deletion of an export: its bytes and lists are no longer served, and queued work removes them. Its
  * resource stays.
  * @throws DrillproofError `server.ADMIN_REFUSED` when there is none
  */
 export const deleteExport = async (
   { store, now }: AdminContext,
   ref: { readonly organizationId: string; readonly evidenceExportId: string },
-) => found(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);
+) =>
+  requireFound(await store.transaction((tx) => requestExportDeletion(tx, ref, now())), ref.evidenceExportId);
 
-/** What was done: bundles whose time had come, pieces of queued work, and blobs that nobody needs any more. */
+/** What was done: due bundles deleted, queued jobs completed, and unneeded blobs removed. */
 export type WorkedOff = {
   readonly bundlesDue: number;
   readonly jobs: number;
@@ -152,8 +154,8 @@ export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
 };
 
 /**
- * Does here and now what a worker without a runner would do: deletes what is due, generates exports and deletes, and
- * removes the bytes that nobody needs any more. Work that a worker is at is left to it.
+ * Does now what a worker without a runner would do: deletes due bundles, generates and deletes exports, and
+ * removes unneeded blobs. It does not touch jobs that a worker holds.
  */
 export async function workOff(
   { store, blobs, now }: AdminContext,

@@ -161,7 +161,7 @@ async function checkEntry(tx: Tx, entry: Entry): Promise<readonly DocumentIssue[
   return issues.length > 0 ? issues : ((await entry.check?.(tx)) ?? []);
 }
 
-/** What became of one resource; an import with any fault is undone. */
+/** The outcome for one resource; an import with any fault is undone. */
 type Outcome =
   | ImportedResource
   | {

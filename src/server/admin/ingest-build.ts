@@ -15,7 +15,7 @@ async function checkBuild(bytes: Uint8Array, sourceBytes: number): Promise<Diges
   return build.buildHash;
 }
 
-/** The attempt under which an administrator's build stands; its id follows from the build, so it comes out once. */
+/** The attempt of a build that an administrator ingests; its id is derived from the build, so there is only one. */
 function attemptOf(
   { organizationId, projectId }: ProjectRow,
   { buildHash, archive }: { readonly buildHash: Digest; readonly archive: BlobRef },
@@ -43,8 +43,8 @@ function attemptOf(
 }
 
 /**
- * Takes in a build archive with a build attempt in state `succeeded`. Every file that its lock names must be there
- * with its hash, and no other. The same build again changes nothing.
+ * Ingests a build archive with a build attempt in state `succeeded`. Every file that its lock names must be present
+ * with its hash, and no other file. Ingesting the same build again changes nothing.
  * @throws DrillproofError `build.ARCHIVE_INVALID`, `build.PACKAGE_INVALID`, `server.ADMIN_REFUSED`, the codes of the
  *   ZIP reader, and what reading and storing throw; LimitError `json.TOO_LARGE` for more than 64 MiB
  */

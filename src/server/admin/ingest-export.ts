@@ -40,7 +40,7 @@ import {
 import { keepBundle, storePart } from './part.ts';
 
 export type IngestExportOptions = {
-  /** What their uploaders say of the local reports of the export, for those that were not taken in before. */
+  /** The uploaders' claims about local reports of the export that were not ingested before. */
   readonly localReports?: readonly LocalReportMetadata[];
 };
 
@@ -87,7 +87,7 @@ function assertAgree({
   const [first] = differences;
   if (first !== undefined) {
     throw refused(
-      `export.json says another ${first.field} than the manifest`,
+      `${first.field} of export.json does not match the manifest`,
       { details: { differences } },
       'export.RESOURCE_MISMATCH',
     );
@@ -108,23 +108,23 @@ function assertAgree({
     subject.organizationId !== organizationId
   ) {
     throw refused(
-      'the export attestation speaks of another export',
+      'the export attestation names another export',
       { path: EXPORT_ATTESTATION },
       'export.ATTESTATION_SUBJECT_MISMATCH',
     );
   }
 }
 
-/** The projects through which the export shows: that of its scope, or those of its rows. */
+/** The projects through which the export is visible: that of its scope, or those of its rows. */
 function projectIds({ scope, parts, localReports }: ExportManifest): string[] {
   const named = [...parts, ...localReports].map((row) => row.projectId);
   return [...new Set(scope.kind === 'project' ? [scope.projectId] : named)].toSorted();
 }
 
-async function ownProjects(store: Store, manifest: ExportManifest): Promise<Map<string, ProjectRow>> {
+async function readProjects(store: Store, manifest: ExportManifest): Promise<Map<string, ProjectRow>> {
   const { organizationId } = manifest;
   if ((await store.organization(organizationId)) === undefined)
-    throw refused(`there is no organization ${organizationId}`);
+    throw refused(`organization ${organizationId} does not exist`);
   const projects = new Map<string, ProjectRow>();
   for (const id of projectIds(manifest)) {
     const project = await requireProject(store, id);
@@ -134,29 +134,29 @@ async function ownProjects(store: Store, manifest: ExportManifest): Promise<Map<
   return projects;
 }
 
-/** Whether the export is here already. @throws DrillproofError `export.CHANGED` when it has another manifest here */
-async function isKnown(
+/** Whether the export is stored already. @throws DrillproofError `export.CHANGED` when it has another manifest */
+async function isStored(
   store: Pick<Store, 'export'>,
   { manifest, manifestDigest }: Documents,
 ): Promise<boolean> {
-  const known = await store.export(manifest.organizationId, manifest.evidenceExportId);
-  if (known !== undefined && known.resource.manifestDigest !== manifestDigest) {
-    throw refused(`another manifest stands under ${manifest.evidenceExportId}`, {}, 'export.CHANGED');
+  const stored = await store.export(manifest.organizationId, manifest.evidenceExportId);
+  if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest) {
+    throw refused(`${manifest.evidenceExportId} is stored with another manifest`, {}, 'export.CHANGED');
   }
-  return known !== undefined;
+  return stored !== undefined;
 }
 
 const projectOf = ({ projects }: Export, projectId: string): ProjectRow => {
   const project = projects.get(projectId);
-  if (project === undefined) throw refused(`there is no project ${projectId}`);
+  if (project === undefined) throw refused(`project ${projectId} does not exist`);
   return project;
 };
 
-async function storeRow(one: Export, row: PartRow): Promise<BundleRow> {
-  const { organizationId, fromAtMs, throughAtMs } = one.manifest;
-  const file = await one.source.open(row.path);
+async function storeRow(ingest: Export, row: PartRow): Promise<BundleRow> {
+  const { organizationId, fromAtMs, throughAtMs } = ingest.manifest;
+  const file = await ingest.source.open(row.path);
   try {
-    return await storePart(one, projectOf(one, row.projectId), file, {
+    return await storePart(ingest, projectOf(ingest, row.projectId), file, {
       row,
       organizationId,
       fromAtMs,
@@ -167,17 +167,17 @@ async function storeRow(one: Export, row: PartRow): Promise<BundleRow> {
   }
 }
 
-/** Stores the archive of a report, which must be what the manifest lists; the blob store refuses other bytes. */
+/** Stores the archive of a report; the blob store refuses bytes that do not match the manifest. */
 async function storeReport(
-  one: Export,
+  ingest: Export,
   line: ReportLine,
   given: readonly LocalReportMetadata[],
 ): Promise<LocalReportRow> {
-  const project = projectOf(one, line.projectId);
-  const file = await one.source.open(line.path);
+  const project = projectOf(ingest, line.projectId);
+  const file = await ingest.source.open(line.path);
   let archive: BlobRef;
   try {
-    archive = await one.blobs.put(streamAccess(file), {
+    archive = await ingest.blobs.put(streamAccess(file), {
       digest: toDigest(line.digest),
       bytes: Number(line.bytes),
     });
@@ -187,9 +187,9 @@ async function storeReport(
   const metadata = given.find(({ localReportId }) => localReportId === line.localReportId);
   const row =
     metadata === undefined
-      ? await one.store.localReport(line.projectId, line.localReportId)
-      : localReportRow(project, archive, metadata, one.now());
-  if (row === undefined) throw refused(`nothing is known of the local report ${line.localReportId}`);
+      ? await ingest.store.localReport(line.projectId, line.localReportId)
+      : localReportRow(project, archive, metadata, ingest.now());
+  if (row === undefined) throw refused(`local report ${line.localReportId} was not ingested`);
   assertListed(line, row);
   return row;
 }
@@ -199,10 +199,7 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
     archive.digest === line.digest &&
     source.manifestDigest === line.manifestDigest &&
     String(source.summary.expandedBytes) === line.expandedBytes;
-  if (!agrees)
-    throw refused(
-      `the manifest and what is known of the local report ${line.localReportId} contradict each other`,
-    );
+  if (!agrees) throw refused(`local report ${line.localReportId} does not match its row in the manifest`);
 }
 
 function exportReport(line: ReportLine, { archive, source }: LocalReportRow): ExportReportRow {
@@ -219,12 +216,13 @@ const once = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 };
 
 /** Stores every blob first; only then, in one transaction, the rows that name them. */
-async function keep(one: Export, given: readonly LocalReportMetadata[]): Promise<boolean> {
-  const { manifest, manifestBytes, attestationBytes, resource, blobs, store } = one;
+async function keep(ingest: Export, given: readonly LocalReportMetadata[]): Promise<boolean> {
+  const { manifest, manifestBytes, attestationBytes, resource, blobs, store } = ingest;
   const bundles: BundleRow[] = [];
-  for (const row of manifest.parts) bundles.push(await storeRow(one, row));
+  for (const row of manifest.parts) bundles.push(await storeRow(ingest, row));
   const reports: { line: ReportLine; row: LocalReportRow }[] = [];
-  for (const line of manifest.localReports) reports.push({ line, row: await storeReport(one, line, given) });
+  for (const line of manifest.localReports)
+    reports.push({ line, row: await storeReport(ingest, line, given) });
   const documents = defined({
     manifest: await blobs.put(once(manifestBytes)),
     attestation: attestationBytes && (await blobs.put(once(attestationBytes))),
@@ -232,8 +230,8 @@ async function keep(one: Export, given: readonly LocalReportMetadata[]): Promise
   const stored = [...bundles, ...reports.map(({ row }) => row)].map(({ archive }) => archive);
   const digests = [...stored, ...Object.values(documents)].map(({ digest }) => digest);
   return store.transaction(async (tx) => {
-    if (await isKnown(tx, one)) return false;
-    await holdBlobs(tx, blobs, digests, one.now());
+    if (await isStored(tx, ingest)) return false;
+    await holdBlobs(tx, blobs, digests, ingest.now());
     for (const bundle of bundles) await keepBundle(tx, bundle);
     for (const { row } of reports) await keepLocalReport(tx, row);
     await tx.insertExport({
@@ -255,8 +253,8 @@ async function keep(one: Export, given: readonly LocalReportMetadata[]): Promise
 }
 
 /**
- * Takes in a packed export: its documents must agree, every part must be intact or better and what its row says, and
- * every local report must be known. Bundles that are not here yet become rows. The same export again changes nothing.
+ * Ingests a packed export: its documents must agree, every part must be intact or better and match its row, and
+ * every local report must be stored or described. New bundles become rows. Ingesting it again changes nothing.
  * @throws DrillproofError `export.CHANGED` for another manifest under its id, `export.RESOURCE_MISMATCH`,
  *   `export.SELECTION_MISMATCH`, `export.ATTESTATION_SUBJECT_MISMATCH`, `server.ADMIN_REFUSED`,
  *   `control.UPLOAD_MISMATCH` for a report with other bytes, and what parsing, reading and storing throw
@@ -272,8 +270,8 @@ export async function ingestExport(
   });
   const documents = await readDocuments(source);
   assertAgree(documents);
-  const projects = await ownProjects(context.store, documents.manifest);
+  const projects = await readProjects(context.store, documents.manifest);
   const { resource } = documents;
-  if (await isKnown(context.store, documents)) return { resource, created: false };
+  if (await isStored(context.store, documents)) return { resource, created: false };
   return { resource, created: await keep({ ...context, ...documents, source, projects }, given) };
 }

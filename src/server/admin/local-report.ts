@@ -9,9 +9,9 @@ import { derivedId, refused, requireProject, type AdminContext, type Ingested } 
 
 const source = localReportItemSchema.shape.source.shape;
 
-/** What an uploader says of a local report. The archive is opaque: nobody checks these claims. */
+/** An uploader's claims about a local report. The archive is opaque: nothing checks these claims. */
 export const localReportMetadataSchema = z.strictObject({
-  /** Default: one that follows from the project and the archive. */
+  /** Default: derived from the project and the archive. */
   localReportId: source.localReportId.optional(),
   /** Default: the digest of the archive. */
   submissionDigest: source.submissionDigest.optional(),
@@ -22,7 +22,7 @@ export const localReportMetadataSchema = z.strictObject({
 });
 export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;
 
-/** The row of a local report from its archive as stored and the words of its uploader. */
+/** The row of a local report from its stored archive and its uploader's claims. */
 export function localReportRow(
   project: ProjectRow,
   archive: BlobRef,
@@ -58,18 +58,18 @@ const claimsOf = ({ archive, source: { verifiedAtMs: _verifiedAtMs, ...claims } 
 
 /** Writes the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
 export async function keepLocalReport(tx: Reads & Writes, row: LocalReportRow): Promise<boolean> {
-  const known = await tx.localReport(row.projectId, row.localReportId);
-  if (known === undefined) {
+  const stored = await tx.localReport(row.projectId, row.localReportId);
+  if (stored === undefined) {
     await tx.insertLocalReport(row);
     return true;
   }
-  if (claimsOf(known) !== claimsOf(row))
+  if (claimsOf(stored) !== claimsOf(row))
     throw refused(`another local report is stored as ${row.localReportId}`);
   return false;
 }
 
 /**
- * Takes in the archive of a local report with what its uploader says of it. The same report again changes nothing.
+ * Ingests the archive of a local report with its uploader's claims. Ingesting it again changes nothing.
  * @throws DrillproofError `server.ADMIN_REFUSED`, and what reading and storing throw
  */
 export async function ingestLocalReport(

@@ -20,13 +20,13 @@ import { holdBlobs } from '../blobs/hold.ts';
 import type { BundleRow, ProjectRow, Reads, Writes } from '../store/store.ts';
 import { type AdminContext, type Ingested, refused, requireProject } from './context.ts';
 
-/** Refuses a part that is not at least intact. What could not be read keeps its own code: it was not judged. */
+/** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
 function assertIntact(report: BundleReport): void {
   if (report.verdict === 'verified' || report.verdict === 'intact') return;
   const first = report.findings.find(({ severity }) => severity === 'error');
   const unread = report.findings.find(({ code }) => codeEntry(code).class === 'inaccessible');
   throw refused(
-    `the part is ${report.verdict}: ${first?.message ?? 'it could not be judged'}`,
+    `the part is ${report.verdict}: ${first?.message ?? 'it could not be verified'}`,
     defined({ details: { findings: report.findings }, path: first?.path }),
     unread?.code,
   );
@@ -42,7 +42,7 @@ async function attestationOf(archive: ZipArchive): Promise<Attestation | undefin
 async function resourceOf(access: RandomAccess, verifiedAtMs: number): Promise<EvidenceBundle> {
   const archive = await openZip(access);
   const entry = findEntry(archive, BUNDLE_MANIFEST);
-  if (entry === undefined) throw refused('the part holds no manifest.json');
+  if (entry === undefined) throw refused('the part has no manifest.json');
   const manifestBytes = await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes);
   const manifest = parseBundleManifest(manifestBytes);
   const attestation = await attestationOf(archive);
@@ -69,8 +69,8 @@ async function resourceOf(access: RandomAccess, verifiedAtMs: number): Promise<E
 }
 
 /**
- * Verifies a part, stores its archive, and gives the row to be written: what the row says is read from the stored
- * bytes, which have the digest that was judged.
+ * Verifies a part, stores its archive, and returns the row to be written. The row is read from the stored
+ * bytes, which have the verified digest.
  */
 export async function storePart(
   { blobs, now }: AdminContext,
@@ -101,12 +101,12 @@ export async function storePart(
  * @throws DrillproofError `server.ADMIN_REFUSED` when another bundle has its id
  */
 export async function keepBundle(tx: Reads & Writes, row: BundleRow): Promise<boolean> {
-  const known = await tx.bundle(row.projectId, row.evidenceBundleId);
-  if (known === undefined) {
+  const stored = await tx.bundle(row.projectId, row.evidenceBundleId);
+  if (stored === undefined) {
     await tx.insertBundle(row);
     return true;
   }
-  if (known.resource.manifestDigest !== row.resource.manifestDigest) {
+  if (stored.resource.manifestDigest !== row.resource.manifestDigest) {
     throw refused(`another bundle is stored as ${row.evidenceBundleId}`);
   }
   return false;
@@ -118,8 +118,8 @@ export type IngestBundleOptions = {
 };
 
 /**
- * Takes in the part archive of one bundle. It must be intact or better and belong to the project; whether its
- * signature can be trusted is for those who verify. The same bundle again changes nothing.
+ * Ingests the part archive of one bundle. It must be intact or better and belong to the project; whether its
+ * signature is trusted is not checked here. Ingesting the same bundle again changes nothing.
  * @throws DrillproofError `server.ADMIN_REFUSED` with `details.findings`, and what reading and storing throw
  */
 export async function ingestBundle(
@@ -130,7 +130,7 @@ export async function ingestBundle(
 ): Promise<Ingested<{ bundle: EvidenceBundle }>> {
   const { store, blobs, now } = context;
   if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))
-    throw refused('the bundle would be due for deletion already', { path: 'deleteAtMs' });
+    throw refused('deleteAtMs is in the past', { path: 'deleteAtMs' });
   const part = await storePart(context, await requireProject(store, projectId), access);
   const resource = { ...part.resource, ...defined({ deleteAtMs }) };
   const created = await store.transaction(async (tx) => {

@@ -20,13 +20,13 @@ export type ProjectInput = {
 };
 export type TokenInput = {
   readonly organizationId: string;
-  /** Projects of the organization, or all of them, those of the future included. */
+  /** Projects of the organization, or all of them, including future ones. */
   readonly projects: readonly string[] | 'all';
   readonly permissions: readonly Permission[];
   readonly expiresAtMs?: number;
 };
 
-/** A token as it is shown once; only its hash is kept. */
+/** A token as it is shown once; only its hash is stored. */
 export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
 
 function assertValid(what: string, schema: z.ZodType, value: unknown): void {
@@ -61,7 +61,7 @@ export async function createProject(
   const row = { organizationId, projectId, name, createdAtMs: now() };
   await store.transaction(async (tx) => {
     if ((await tx.organization(organizationId)) === undefined)
-      throw refused(`there is no organization ${organizationId}`);
+      throw refused(`organization ${organizationId} does not exist`);
     if ((await tx.project(projectId)) !== undefined) throw refused(`${projectId} exists already`);
     await tx.insertProject(row);
   });
@@ -81,7 +81,7 @@ export async function setEntitlement(
   typeDocument(maxSessionTtlMs, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
   return store.transaction(async (tx) => {
     const row = await tx.organization(organizationId);
-    if (row === undefined) throw refused(`there is no organization ${organizationId}`);
+    if (row === undefined) throw refused(`organization ${organizationId} does not exist`);
     const entitled = { ...row, maxSessionTtlMs };
     await tx.updateOrganization(entitled);
     return entitled;
@@ -91,9 +91,9 @@ export async function setEntitlement(
 function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, nowMs: number): void {
   assertValid('permissions', z.array(z.enum(allPermissions)).min(1), permissions);
   if (projects !== 'all' && projects.length === 0)
-    throw refused('a token needs a project', { path: 'projects' });
+    throw refused('the token has no project', { path: 'projects' });
   if (expiresAtMs !== undefined && !(Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs)) {
-    throw refused('the token would be expired already', { path: 'expiresAtMs' });
+    throw refused('expiresAtMs is in the past', { path: 'expiresAtMs' });
   }
 }
 
@@ -113,7 +113,7 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
   };
   await store.transaction(async (tx) => {
     if ((await tx.organization(organizationId)) === undefined)
-      throw refused(`there is no organization ${organizationId}`);
+      throw refused(`organization ${organizationId} does not exist`);
     for (const projectId of projects === 'all' ? [] : projects) {
       const project = await requireProject(tx, projectId);
       if (project.organizationId !== organizationId)
@@ -124,8 +124,8 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
   return { ...facts, token };
 }
 
-/** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` when there is none live */
+/** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` when no valid token has the id */
 export async function revokeToken({ store, now }: AdminContext, tokenId: string): Promise<void> {
   const revoked = await store.transaction((tx) => tx.revokeToken(tokenId, now()));
-  if (!revoked) throw refused(`there is no live token ${tokenId}`);
+  if (!revoked) throw refused(`token ${tokenId} does not exist, or is revoked already`);
 }

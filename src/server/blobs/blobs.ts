@@ -6,7 +6,7 @@ import type { BlobRef } from '../store/store.ts';
 
 export type { ByteRange };
 
-/** An open blob whose bytes were proven to have its digest. It is closed once, whatever happened to it. */
+/** An open blob whose bytes were verified against its digest. Close it once. */
 export type OpenBlob = {
   readonly bytes: number;
   /**
@@ -24,27 +24,27 @@ export type OpenBlob = {
  */
 export type Blobs = {
   /**
-   * Takes in a stream, hashing and counting as it passes; with `expected`, other bytes are refused and not kept.
+   * Stores a stream, hashing and counting it; with `expected`, other bytes are refused and not stored.
    * @throws DrillproofError `control.UPLOAD_MISMATCH`, `control.UNAVAILABLE`, `io.DISK_FULL`, `io.READ_ONLY`,
    *   `io.WRITE_FAILED`
    */
   put(source: Bytes, expected?: Partial<BlobRef>): Promise<BlobRef>;
   /**
-   * Opens a blob after proving its bytes; a proof holds until what is stored is seen to have changed.
-   * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are gone or have another digest, `io.UNREADABLE`,
+   * Opens a blob after verifying its bytes; the result is reused until the stored object changes.
+   * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are missing or do not match, `io.UNREADABLE`,
    *   `control.UNAVAILABLE`
    */
   open(digest: Digest): Promise<OpenBlob>;
   /**
-   * Hashes the bytes again, whatever was proven before; bytes of another count are `corrupt` too.
-   * @throws DrillproofError `io.UNREADABLE`, `control.UNAVAILABLE` when it could not be found out
+   * Hashes the bytes again, whatever was verified before; a different size is `corrupt` too.
+   * @throws DrillproofError `io.UNREADABLE`, `control.UNAVAILABLE` when this could not be determined
    */
   verify(blob: BlobRef): Promise<'intact' | 'corrupt' | 'missing'>;
-  /** Whether a blob is there, by its name only. @throws as `verify` */
+  /** Whether a blob exists, by its name only. @throws as `verify` */
   has(digest: Digest): Promise<boolean>;
-  /** Every blob that is kept, by its name and size only, in no promised order. @throws as `verify` */
+  /** Every stored blob, by its name and size only, in no particular order. @throws as `verify` */
   list(): AsyncIterable<BlobRef>;
-  /** Removes a blob; one that is not there is no failure. The rows that name it go first. @throws as `put` */
+  /** Removes a blob; a missing one is not a failure. Remove the rows that name it first. @throws as `put` */
   remove(digest: Digest): Promise<void>;
   /** Whether the storage answers now. @throws DrillproofError `control.UNAVAILABLE`, `io.*` when it does not */
   ping(): Promise<void>;

@@ -7,7 +7,7 @@ import { DrillproofError } from '../../errors.ts';
 import { flushFolder, renameDurably, writeNewFile } from '../../node/durable-file.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import type { BlobRef } from '../store/store.ts';
-import { taking } from './expected.ts';
+import { checkStream } from './expected.ts';
 
 /** Where the blob of a digest lies: two characters of folder, so that no folder grows without bound. */
 export function blobPath(root: string, digest: Digest): string {
@@ -28,19 +28,19 @@ async function publish(root: string, temporary: string, digest: Digest): Promise
 export async function putOnDisk(root: string, source: Bytes, expected: Partial<BlobRef>): Promise<BlobRef> {
   const temporary = join(root, 'tmp', randomUUID());
   try {
-    const { bytes, found } = taking(source, expected);
+    const { bytes, found } = checkStream(source, expected);
     await writeNewFile(temporary, bytes, 0o600);
     const blob = found();
-    if (blob === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its proof');
+    if (blob === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its digest');
     await publish(root, temporary, blob.digest);
     return blob;
   } catch (cause) {
-    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell
+    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw ioError(cause, root, 'write');
   }
 }
 
-/** Removes a blob so that it stays removed after a power cut; one that is not there is no failure. */
+/** Removes a blob durably; a missing one is not a failure. */
 export async function removeFromDisk(root: string, digest: Digest): Promise<void> {
   const path = blobPath(root, digest);
   try {

@@ -51,7 +51,7 @@ const corrupt = (digest: Digest, how: string): DrillproofError =>
 async function proven(root: string, digest: Digest, proofs: ProofCache): Promise<OpenBlob> {
   const path = blobPath(root, digest);
   const file = await openFile(path);
-  if (file === undefined) throw corrupt(digest, 'are gone');
+  if (file === undefined) throw corrupt(digest, 'are missing');
   try {
     const stats = await file.stat({ bigint: true });
     const bytes = fileAccess(file, Number(stats.size), path);
@@ -78,7 +78,7 @@ async function proven(root: string, digest: Digest, proofs: ProofCache): Promise
 async function sweep(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const stats = await stat(path).catch(() => undefined); // its owner may finish meanwhile
+    const stats = await stat(path).catch(() => undefined); // its owner may finish at the same time
     if (stats !== undefined && nowMs - stats.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
   }
 }

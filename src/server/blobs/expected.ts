@@ -3,7 +3,7 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { BlobRef } from '../store/store.ts';
 
-/** @throws DrillproofError `control.UPLOAD_MISMATCH` when what came is not what was announced */
+/** @throws DrillproofError `control.UPLOAD_MISMATCH` when the bytes do not match what was announced */
 function assertExpected(found: BlobRef, expected: Partial<BlobRef>): void {
   for (const fact of ['bytes', 'digest'] as const) {
     const wanted = expected[fact];
@@ -15,13 +15,13 @@ function assertExpected(found: BlobRef, expected: Partial<BlobRef>): void {
 }
 
 /**
- * Bytes on their way into a store, hashed and counted. The stream ends well only when they were the expected ones, so
- * what reads it to its end has the proof; `found` is what came, once it has ended. An announced size is not passed.
+ * Bytes on their way into a store, hashed and counted. The stream ends without an error only when they match, so
+ * reading it to its end verifies them; `found` is what was read. It never yields more than the announced size.
  */
-export type Taking = { readonly bytes: Bytes; readonly found: () => BlobRef | undefined };
+export type CheckedStream = { readonly bytes: Bytes; readonly found: () => BlobRef | undefined };
 
-/** Takes a stream in. Its end throws DrillproofError `control.UPLOAD_MISMATCH` for other bytes than expected. */
-export function taking(source: Bytes, expected: Partial<BlobRef>): Taking {
+/** Hashes a stream. Its end throws DrillproofError `control.UPLOAD_MISMATCH` when the bytes do not match. */
+export function checkStream(source: Bytes, expected: Partial<BlobRef>): CheckedStream {
   let found: BlobRef | undefined;
   async function* through(): AsyncGenerator<Uint8Array> {
     const sum = digester();

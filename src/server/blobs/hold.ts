@@ -6,9 +6,9 @@ import type { Blobs } from './blobs.ts';
 const TOGETHER = 32;
 
 /**
- * Holds blobs until the transaction ends, so that nobody removes one between the look for it and the row that will
- * name it. Call it before the rows are written.
- * @throws DrillproofError `control.UNAVAILABLE` when one is gone again: put it anew
+ * Locks blobs until the transaction ends, so that none is removed between this check and the write of the row that
+ * names it. Call it before the rows are written.
+ * @throws DrillproofError `control.UNAVAILABLE` when one was removed again: store it again
  */
 export async function holdBlobs(
   tx: Pick<Writes, 'holdBlob'>,
@@ -16,14 +16,11 @@ export async function holdBlobs(
   digests: Iterable<Digest>,
   nowMs: number,
 ): Promise<void> {
-  const all = [...new Set(digests)].toSorted(); // in one order, so that two of us never wait for each other
+  const all = [...new Set(digests)].toSorted(); // in one order, so that two transactions never deadlock
   for (const digest of all) await tx.holdBlob(digest, nowMs);
   for (let at = 0; at < all.length; at += TOGETHER) {
     const there = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
     if (there.includes(false))
-      throw new DrillproofError(
-        'control.UNAVAILABLE',
-        'stored bytes were removed before a row could name them',
-      );
+      throw new DrillproofError('control.UNAVAILABLE', 'stored bytes were removed before a row named them');
   }
 }

@@ -15,7 +15,7 @@ type Options = {
 
 async function assertOurs(bucket: Bucket, key: string, where: string): Promise<void> {
   const facts = await bucket.facts(key);
-  if (facts === undefined) return; // it was removed by hand meanwhile, and is written again
+  if (facts === undefined) return; // it was removed by hand, and is written again
   const pieces: Uint8Array[] = [];
   // One byte more than a marker may have is enough to refuse it.
   const range = { start: 0, end: Math.min(facts.bytes, MAX_MARKER_BYTES + 1) };
@@ -25,7 +25,7 @@ async function assertOurs(bucket: Bucket, key: string, where: string): Promise<v
 
 /**
  * Lists, reads and writes once at the start, so that a missing right shows now and not under the first upload. Listing
- * comes first: only its refusal says why, and without the right to list S3 answers 403 for what is missing.
+ * comes first: only its error names the reason, and without the right to list S3 answers 403 for missing keys.
  */
 async function claim(bucket: Bucket, prefix: string, where: string): Promise<void> {
   const key = `${prefix}${MARKER_NAME}`;

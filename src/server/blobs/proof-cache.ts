@@ -10,8 +10,8 @@ export type ProofCache = {
 const MAX_PROOFS = 100_000;
 
 /**
- * Remembers which stored bytes were hashed, and whether they matched. Requests that arrive together share one hash; a
- * hash that could not be finished is forgotten, because it proved nothing.
+ * Remembers which stored bytes were hashed, and whether they matched. Simultaneous requests share one hash; a
+ * hash that failed is forgotten.
  */
 export function proofCache(maxProofs: number = MAX_PROOFS): ProofCache {
   const proofs = new Map<Digest, Proof>();

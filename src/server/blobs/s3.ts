@@ -8,9 +8,9 @@ import { whyS3 } from '../../node/s3/errors.ts';
 import type { BlobRef } from '../store/store.ts';
 import type { Blobs, OpenBlob } from './blobs.ts';
 import { isDigest } from './digest.ts';
-import { taking } from './expected.ts';
+import { checkStream } from './expected.ts';
 import { proofCache, type ProofCache } from './proof-cache.ts';
-import { spooled } from './spool.ts';
+import { spool } from './spool.ts';
 
 /** The failure of a call to S3 once the server runs; "could not read" is never "does not match". */
 export function unavailable(cause: unknown): DrillproofError {
@@ -36,7 +36,7 @@ const identityOf = ({ etag, bytes, modifiedMs }: ObjectFacts): string => `${etag
 const corrupt = (digest: Digest, how: string): DrillproofError =>
   new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
 
-/** The bytes of an answer, whose number is known: one that ends early was cut, and proves nothing. */
+/** The bytes of an answer of known length; one that ends early was cut and is refused. */
 async function* counted(body: Readable, bytes: number): AsyncGenerator<Uint8Array> {
   let seen = 0;
   try {
@@ -105,7 +105,7 @@ function openObject({ bucket, prefix }: Place, digest: Digest, facts: ObjectFact
 
 async function open(place: Place, digest: Digest): Promise<OpenBlob> {
   const facts = await place.bucket.facts(keyOf(place.prefix, digest));
-  if (facts === undefined) throw corrupt(digest, 'are gone');
+  if (facts === undefined) throw corrupt(digest, 'are missing');
   const hash = () => hashes(place, digest, facts);
   if (!(await place.proofs.check(digest, identityOf(facts), hash))) {
     throw corrupt(digest, 'no longer match their digest');
@@ -119,10 +119,10 @@ async function drain(bytes: Bytes): Promise<void> {
 
 /**
  * Writes a blob under its final name, which S3 shows only when all of it came, and reads it back: neither an entity
- * tag nor an answer of 200 is a proof of bytes. What is there and damaged is replaced; what is there and right stays.
+ * tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
  */
 async function putNamed(place: Place, source: Bytes, blob: BlobRef): Promise<BlobRef> {
-  const { bytes, found } = taking(source, blob);
+  const { bytes, found } = checkStream(source, blob);
   const before = await stateOf(place, blob);
   if (before === 'intact') await drain(bytes);
   else {
@@ -131,7 +131,7 @@ async function putNamed(place: Place, source: Bytes, blob: BlobRef): Promise<Blo
       ...(before === 'missing' && { when: { ifAbsent: true } }),
     });
   }
-  if (found() === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its proof');
+  if (found() === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its digest');
   if (before !== 'intact') await assertKept(place, blob);
   return blob;
 }
@@ -161,7 +161,7 @@ export function s3Blobs(bucket: Bucket, prefix: string): Blobs {
     put(source, expected = {}) {
       const { digest, bytes } = expected;
       return digest === undefined || bytes === undefined
-        ? spooled(source, expected, (file, blob) => putNamed(place, file, blob))
+        ? spool(source, expected, (file, blob) => putNamed(place, file, blob))
         : putNamed(place, source, { digest, bytes });
     },
     open: (digest) => open(place, digest),

@@ -6,14 +6,14 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import type { BlobRef } from '../store/store.ts';
-import { taking } from './expected.ts';
+import { checkStream } from './expected.ts';
 
 /**
- * Lays a stream down in a file of this machine, because its name is its digest, which is known at its end only; then
- * hands the file on and removes it.
+ * Writes a stream to a local file, because its name is its digest, which is known only at its end; then
+ * passes the file to `work` and removes it.
  * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.WRITE_FAILED`, and what `work` throws
  */
-export async function spooled<T>(
+export async function spool<T>(
   source: Bytes,
   expected: Partial<BlobRef>,
   work: (file: Bytes, blob: BlobRef) => Promise<T>,
@@ -31,7 +31,7 @@ export async function spooled<T>(
 }
 
 async function lay(source: Bytes, expected: Partial<BlobRef>, path: string): Promise<BlobRef> {
-  const { bytes, found } = taking(source, expected);
+  const { bytes, found } = checkStream(source, expected);
   try {
     const file = await open(path, 'wx', 0o600);
     try {
@@ -45,6 +45,6 @@ async function lay(source: Bytes, expected: Partial<BlobRef>, path: string): Pro
     throw ioError(cause, path, 'write');
   }
   const blob = found();
-  if (blob === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its proof');
+  if (blob === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its digest');
   return blob;
 }

@@ -18,7 +18,7 @@ export type OpenBuild = {
 
 type LockedFile = { readonly path: string; readonly digest: string; readonly bytes?: number };
 
-/** Every file that a package names, with what the lock says of it. */
+/** Every file that a package names, with its digest in the lock. */
 const filesOf = (locked: LockedPackage): readonly LockedFile[] => [
   { path: locked.manifest, digest: locked.manifestHash },
   { path: locked.source, digest: locked.artifactHash },
@@ -36,9 +36,9 @@ async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file:
   if (entry === undefined) throw invalid(`the archive lacks ${file.path}`, file.path);
   const found = await digestStream(archive.read(entry));
   if (found.digest !== file.digest)
-    throw invalid(`${file.path} has another SHA-256 than the lock says`, file.path);
+    throw invalid(`${file.path} does not match the SHA-256 in the lock`, file.path);
   if (file.bytes !== undefined && found.bytes !== file.bytes) {
-    throw invalid(`${file.path} has another size than the lock says`, file.path);
+    throw invalid(`${file.path} does not match the size in the lock`, file.path);
   }
 }
 
@@ -61,12 +61,12 @@ export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
   const archive = await openZip(access, { totalBytes: MAX_EXPANDED_BYTES });
   const bytes = await readEntryWhole(archive, BUILD_LOCK, DEFAULT_LIMITS.documentBytes);
   if (bytes === undefined)
-    throw new DrillproofError('build.ARCHIVE_INVALID', 'the archive holds no build.json');
+    throw new DrillproofError('build.ARCHIVE_INVALID', 'the archive has no build.json');
   return { archive, lock: parseBuildLock(bytes), buildHash: digestOf(bytes) };
 }
 
 /**
- * Checks the files of a build against its lock (formats §7): each that it names is there with its hash, and no other.
+ * Checks the files of a build against its lock (formats §7): every named file with its hash, and no other file.
  * @throws DrillproofError `build.ARCHIVE_INVALID`, `build.PACKAGE_INVALID`, the codes of the ZIP reader
  */
 export async function checkPackages({ archive, lock }: OpenBuild, sourceBytes: number): Promise<void> {
@@ -81,5 +81,7 @@ export async function checkPackages({ archive, lock }: OpenBuild, sourceBytes: n
   }
   const stray = archive.entries.find(({ name }) => !named.has(name));
   if (stray === undefined) return;
-  throw new DrillproofError('build.ARCHIVE_INVALID', 'the lock names no such file', { path: stray.name });
+  throw new DrillproofError('build.ARCHIVE_INVALID', 'the lock does not name this file', {
+    path: stray.name,
+  });
 }

@@ -13,9 +13,9 @@ import { checkPackages, openBuild } from './check-build.ts';
 
 /**
  * An attempt after one transition.
- * @throws DrillproofError `internal.BUG` for one that it may not make
+ * @throws DrillproofError `internal.BUG` for a transition that is not allowed
  */
-export function movedAttempt(
+export function moveAttempt(
   attempt: BuildAttempt,
   state: BuildAttemptState,
   nowMs: number,
@@ -35,12 +35,12 @@ export const diagnostic = (code: string, message: string, path?: string): Diagno
   ...defined({ path }),
 });
 
-// Codes of what the archive itself is; a disk that cannot be read says nothing about the archive.
+// Codes about the archive itself; an unreadable disk is not a fault of the archive.
 const OF_THE_ARCHIVE = /^(?:build|zip|json|encoding)\./;
-// Stored bytes that are gone or damaged stay so: who uploads again begins a new attempt.
+// Missing or damaged bytes do not come back: a new upload is a new attempt.
 const LOST = 'control.STORED_BYTES_CORRUPT';
 
-/** What a failure says of the archive; `undefined` when it says nothing, and the attempt must be made again. */
+/** The diagnostic of a fault in the archive; `undefined` for any other failure, after which the attempt is retried. */
 export function diagnosticOf(error: unknown): Diagnostic | undefined {
   if (!(error instanceof DrillproofError)) return undefined;
   const { code, message, path } = error;
@@ -58,7 +58,7 @@ export type BuildWork = {
 
 type AttemptRef = { readonly projectId: string; readonly buildAttemptId: string };
 
-async function heldAttempt(tx: Writes, ref: AttemptRef): Promise<BuildAttemptRow> {
+async function lockAttempt(tx: Writes, ref: AttemptRef): Promise<BuildAttemptRow> {
   const row = await tx.buildAttemptForUpdate(ref.projectId, ref.buildAttemptId);
   if (row === undefined) throw notFound();
   return row;
@@ -73,12 +73,12 @@ const end = async (tx: Writes, row: BuildAttemptRow, resource: BuildAttempt): Pr
 async function endFailed(
   tx: Writes,
   row: BuildAttemptRow,
-  found: Diagnostic,
+  diagnosed: Diagnostic,
   nowMs: number,
 ): Promise<BuildAttempt> {
   const { expectedArtifactDigest } = row.resource;
   if (expectedArtifactDigest !== undefined) await tx.holdBlob(toDigest(expectedArtifactDigest), nowMs);
-  return end(tx, row, movedAttempt(row.resource, 'failed', nowMs, { diagnostics: [found] }));
+  return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [diagnosed] }));
 }
 
 const EXPIRED = diagnostic('control.UPLOAD_EXPIRED', 'the upload address expired unused');
@@ -94,12 +94,12 @@ const isOver = ({ resource, uploadExpiresAtMs }: BuildAttemptRow, nowMs: number)
  * The attempt as it is now: one whose address has ended before its archive came is failed first (control API, Build
  * attempt).
  */
-export async function settledAttempt(
+export async function settleAttempt(
   { store, now }: Pick<BuildWork, 'store' | 'now'>,
   row: BuildAttemptRow,
 ): Promise<BuildAttempt> {
   if (!isOver(row, now())) return row.resource;
-  return store.transaction(async (tx) => settle(tx, await heldAttempt(tx, row), now()));
+  return store.transaction(async (tx) => settle(tx, await lockAttempt(tx, row), now()));
 }
 
 async function settle(tx: Writes, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
@@ -108,25 +108,25 @@ async function settle(tx: Writes, row: BuildAttemptRow, nowMs: number): Promise<
 }
 
 /**
- * Moves an attempt to its next state, unless it is there already, past it or out of time; gives it as it then is.
+ * Moves an attempt to its next state, unless it has reached it or is out of time. Returns the attempt as it is then.
  */
 const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Promise<BuildAttempt> =>
   work.store.transaction(async (tx) => {
-    const row = await heldAttempt(tx, ref);
+    const row = await lockAttempt(tx, ref);
     const nowMs = work.now();
     const resource = await settle(tx, row, nowMs);
     if (!mayMove('buildAttempt', resource.state, state)) return resource;
-    return end(tx, row, movedAttempt(resource, state, nowMs));
+    return end(tx, row, moveAttempt(resource, state, nowMs));
   });
 
-const fail = (work: BuildWork, ref: AttemptRef, found: Diagnostic): Promise<BuildAttempt> =>
+const fail = (work: BuildWork, ref: AttemptRef, diagnosed: Diagnostic): Promise<BuildAttempt> =>
   work.store.transaction(async (tx) => {
-    const row = await heldAttempt(tx, ref);
+    const row = await lockAttempt(tx, ref);
     if (isEnd('buildAttempt', row.resource.state)) return row.resource;
-    return endFailed(tx, row, found, work.now());
+    return endFailed(tx, row, diagnosed, work.now());
   });
 
-/** Gives the named environment the build; `false` when it is gone or has another version than expected. */
+/** Sets the build of the named environment; `false` when it does not exist or its version differs from the expected one. */
 async function advance(tx: Reads & Writes, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
   const { projectId, advanceEnvironmentId, expectedEnvironmentVersion, expectedBuildHash } = attempt;
   if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return true;
@@ -140,24 +140,24 @@ async function advance(tx: Reads & Writes, attempt: BuildAttempt, nowMs: number)
 /** The build, its environment and the end of its attempt: all in one transaction, or the attempt fails. */
 const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<BuildAttempt> =>
   work.store.transaction(async (tx) => {
-    const row = await heldAttempt(tx, ref);
+    const row = await lockAttempt(tx, ref);
     const { resource } = row;
     if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
     const nowMs = work.now();
     if (!(await advance(tx, resource, nowMs))) {
-      const found = diagnostic(
+      const diagnosed = diagnostic(
         'build.ENVIRONMENT_VERSION_MISMATCH',
-        'the environment has another version than expected, or is gone',
+        'the version of the environment differs from the expected one, or it does not exist',
       );
-      return endFailed(tx, row, found, nowMs);
+      return endFailed(tx, row, diagnosed, nowMs);
     }
     await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
     await tx.saveBuild({ organizationId, projectId, buildHash, archive });
-    return end(tx, row, movedAttempt(resource, 'succeeded', nowMs, { buildHash }));
+    return end(tx, row, moveAttempt(resource, 'succeeded', nowMs, { buildHash }));
   });
 
-async function judge(
+async function checkArchive(
   work: BuildWork,
   ref: AttemptRef,
   attempt: BuildAttempt,
@@ -169,7 +169,10 @@ async function judge(
     await stepTo(work, ref, 'compiling');
     const build = await openBuild(blob.access());
     if (build.buildHash !== attempt.expectedBuildHash) {
-      throw new DrillproofError('build.HASH_MISMATCH', 'build.json has another SHA-256 than announced');
+      throw new DrillproofError(
+        'build.HASH_MISMATCH',
+        'the SHA-256 of build.json differs from the announced buildHash',
+      );
     }
     await stepTo(work, ref, 'verifying');
     await checkPackages(build, work.limits.toolSourceBytes);
@@ -180,7 +183,7 @@ async function judge(
 
 /**
  * Takes an attempt whose archive is in the blob store to its end. It may be driven twice, at once or after a crash:
- * the archive is immutable, so each comes to the same end, and only the first is written.
+ * the archive never changes, so each run has the same outcome, and only the first is written.
  * @throws what storing and reading throw; the attempt then stays unfinished, to be driven again
  */
 export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<BuildAttempt> {
@@ -194,11 +197,11 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
     return attempt;
   const archive = { digest: toDigest(expectedArtifactDigest), bytes: expectedBytes };
   try {
-    await judge(work, ref, attempt, archive);
+    await checkArchive(work, ref, attempt, archive);
   } catch (error) {
-    const found = diagnosticOf(error);
-    if (found === undefined) throw error;
-    return fail(work, ref, found);
+    const diagnosed = diagnosticOf(error);
+    if (diagnosed === undefined) throw error;
+    return fail(work, ref, diagnosed);
   }
   return succeed(work, ref, archive);
 }
@@ -206,9 +209,9 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
 const BATCH = 100;
 
 /**
- * What nobody waits for any more: fails attempts whose address ended, and drives on those whose server died at it.
- * @param options.stalledMs how long an attempt must not have moved to count as left behind
- * @returns how many attempts were moved; what fails is left for the next sweep
+ * Fails attempts whose address expired, and resumes those whose server died.
+ * @param options.stalledMs an attempt without progress for this long is resumed
+ * @returns how many attempts were moved; one that fails is tried again by the next sweep
  */
 export async function sweepAttempts(
   work: BuildWork,
@@ -219,7 +222,7 @@ export async function sweepAttempts(
   const expired = await work.store.expiredUploads(nowMs, BATCH);
   const stalled = await work.store.stalledBuildAttempts(nowMs - stalledMs, BATCH);
   const steps = [
-    ...expired.map((row) => () => settledAttempt(work, row)),
+    ...expired.map((row) => () => settleAttempt(work, row)),
     ...stalled.map((row) => () => driveAttempt(work, row)),
   ];
   let moved = 0;

@@ -3,7 +3,7 @@ import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { fillPath, operationRow, type UploadAddressQuery } from '../../contract/index.ts';
 
-/** What an upload address stands for: these bytes, of this attempt, until then. */
+/** The claims of an upload address: which bytes, for which attempt, until when. */
 export type UploadFacts = Omit<UploadAddressQuery, 'signature'> & {
   readonly projectId: string;
   readonly buildAttemptId: string;
@@ -12,13 +12,13 @@ export type UploadFacts = Omit<UploadAddressQuery, 'signature'> & {
 export type UploadAddresses = {
   /** The address: below the public one of the control plane, or relative to whatever it was asked at. */
   sign(facts: UploadFacts): string;
-  /** Whether this control plane gave the address out. It says nothing of its end. */
+  /** Whether this control plane signed the address. Its expiry is not checked. */
   isSigned(facts: UploadFacts, signature: string): boolean;
 };
 
 /**
- * Upload addresses, authenticated with HMAC-SHA-256 over all that they say. Who has one may send the bytes that it
- * names and nothing else. A Host header never changes one: only configuration says where the control plane is.
+ * Upload addresses, authenticated with HMAC-SHA-256 over all their claims. An address allows sending the bytes that it
+ * names and nothing else. The Host header never changes one: the public address comes from configuration only.
  */
 export function createUploadAddresses(key: Uint8Array, publicUrl: () => string): UploadAddresses {
   const seal = ({ projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs }: UploadFacts): Buffer =>

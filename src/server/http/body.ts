@@ -19,7 +19,7 @@ const tooLarge = (maxBytes: number): ControlError =>
     headers: { Connection: 'close' }, // the rest of it is not read
   });
 
-/** At most `maxBytes` of the body, counted as it streams: what the headers say of its length is not believed. */
+/** At most `maxBytes` of the body, counted as it streams: the announced length is not trusted. */
 async function readBounded(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
@@ -28,7 +28,7 @@ async function readBounded(request: Request, maxBytes: number): Promise<Uint8Arr
   for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
     bytes += read.value.length;
     if (bytes > maxBytes) {
-      await reader?.cancel().catch(() => undefined); // the refusal stands whether or not the sender hears of it
+      await reader?.cancel().catch(() => undefined); // the request is refused even if the sender does not receive the answer
       throw tooLarge(maxBytes);
     }
     chunks.push(read.value);

@@ -23,7 +23,7 @@ const MAC_BYTES = 32;
 
 /**
  * Cursors authenticated with HMAC-SHA-256: 8 bytes of position and 32 of MAC over the scope and the position, in
- * base64url. They grant nothing: every page is authorized anew (control API, local-reports).
+ * base64url. They grant nothing: every page is authorized again (control API, local-reports).
  */
 export function createCursors(key: Uint8Array): Cursors {
   const seal = (scope: CursorScope, position: Uint8Array): Buffer =>

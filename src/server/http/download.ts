@@ -39,7 +39,7 @@ export function selectRange(header: string | undefined, size: number): RangeSele
 const suffix = (length: number, size: number): RangeSelection =>
   length === 0 ? UNSATISFIABLE : { kind: 'part', range: { start: Math.max(0, size - length), end: size } };
 
-/** Whether an If-Range header lets the Range stand: only the strong validator that is served now (RFC 9110 §13.1.5). */
+/** Whether If-Range allows the Range: only if it is the strong validator served now (RFC 9110 §13.1.5). */
 export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
   header === undefined || header.trim() === etag;
 
@@ -58,7 +58,7 @@ export type DownloadContext = {
   readonly log: Log;
   /** The response of Node to write to directly; without it the bytes go through a web stream. */
   readonly outgoing: ServerResponse | undefined;
-  /** Told of the bytes that go to it past the Response. */
+  /** Called with the bytes that are written to it directly. */
   readonly streamed: (bytes: number) => void;
 };
 

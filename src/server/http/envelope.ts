@@ -27,7 +27,7 @@ const HEADERS_OF: Partial<Record<ControlCode, Record<string, string>>> = {
   'control.UNAUTHENTICATED': { 'WWW-Authenticate': 'Bearer' },
 };
 
-// What the caller may be told of a failure. A message of another room may name a path of this machine, so only
+// What a caller may see of a failure. A message from another room may contain a path of this machine, so only
 // the control plane's own codes keep theirs.
 function told(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
@@ -59,7 +59,7 @@ function envelopeOf(error: ControlError, code: ControlCode, correlationId: strin
   };
 }
 
-// What this server says of itself, such as that it is not ready: the line of the request has it, and nothing broke.
+// Not a fault, such as a server that is not ready: the log line of the request is enough.
 const isOurWord = (error: unknown): boolean =>
   error instanceof ControlError &&
   error.cause === undefined &&

@@ -1,4 +1,4 @@
-/** Takes one request of a key; when there is none left, tells after how many milliseconds there will be. */
+/** Counts one request of a key; over the limit, returns after how many milliseconds to retry. */
 export type RateLimiter = { take(key: string): { readonly retryAfterMs: number } | undefined };
 
 /** Credit is counted in the milliseconds in which it is earned, so that whole milliseconds add up exactly. */

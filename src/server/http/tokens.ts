@@ -3,7 +3,7 @@ import type { Permission } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Reads, TokenRow } from '../store/store.ts';
 
-/** Who asks, as the token says. */
+/** The identity of a token. */
 export type Principal = {
   readonly tokenId: string;
   readonly organizationId: string;
@@ -33,7 +33,7 @@ const isLive = (row: TokenRow, nowMs: number): boolean =>
   row.revokedAtMs === undefined && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
 
 /**
- * The principal of a request, looked up anew each time so that a revocation bites at once. A token of another form is
+ * The principal of a request, read each time so that a revocation applies at once. A malformed token is
  * refused without a look at the store.
  * @throws DrillproofError `control.UNAUTHENTICATED`, the same for each reason
  */

@@ -7,7 +7,7 @@ import { ControlError } from '../control-error.ts';
 export type Content = {
   readonly mediaType: string | null;
   readonly coding: string;
-  /** What the request says of its length; nothing when it is chunked. */
+  /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
   readonly bytes: () => Bytes;
 };
@@ -24,7 +24,7 @@ async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
   } catch (cause) {
     throw new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
   } finally {
-    await reader?.cancel().catch(() => undefined); // who sends it may be gone already
+    await reader?.cancel().catch(() => undefined); // the sender may have disconnected
   }
 }
 

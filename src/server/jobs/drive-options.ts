@@ -6,18 +6,18 @@ export type DriveOptions = {
   readonly store: Store;
   readonly now: () => number;
   readonly log: Log;
-  /** A name for people: who holds a job. */
+  /** Name of the holder of a job, for people. */
   readonly worker: string;
-  /** How long a claim stands without a heartbeat; then another worker may take the job over. */
+  /** How long a claim is valid without a heartbeat; then another worker may take the job over. */
   readonly leaseMs: number;
-  /** How often the lease is renewed and a request to cancel is looked for. */
+  /** How often the lease is renewed and cancellation is checked. */
   readonly heartbeatMs: number;
-  /** How often a job is claimed before it fails for good. */
+  /** How often a job is claimed before it fails permanently. */
   readonly maxAttempts: number;
   /** The pause before the second attempt; it doubles with each further one, up to `maxRetryMs`. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /** How long work that was told to stop has to do so; after that nobody waits for it. */
+  /** How long the worker waits for stopped work to end. */
   readonly graceMs: number;
   /** Uniform in [0, 1): spreads the pauses. */
   readonly random: () => number;

@@ -10,14 +10,14 @@ import { type Pulse, startPulse, type StopReason } from './pulse.ts';
 
 type Operation = { readonly row: OperationRow; readonly held: boolean };
 
-/** The operation of a job, held until the transaction ends; always before the job, as whoever cancels does. */
+/** Locks the operation of a job, always before the job, in the same order as a cancellation does. */
 async function holdOperation(tx: Tx, { organizationId, operationId, fence }: Job): Promise<Operation> {
   const row = await tx.operationForUpdate(organizationId, operationId);
   if (row === undefined) throw new DrillproofError('internal.BUG', 'a job has no operation');
   return { row, held: await tx.holdsJob(operationId, fence) };
 }
 
-/** Moves an operation to its running state; one that is tried again is there already. */
+/** Moves an operation to its running state; a retried one is running already. */
 async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationRow> {
   if (row.resource.state === 'running') return row;
   assertMove('operation', row.resource.state, 'running');
@@ -44,7 +44,7 @@ async function endOperation(
 ): Promise<void> {
   assertMove('operation', row.resource.state, state);
   if (isEnd('operation', row.resource.state) || !(await tx.finishJob(job.operationId, job.fence)))
-    throw new DrillproofError('internal.BUG', 'a job was to be ended that is not held');
+    throw new DrillproofError('internal.BUG', 'a job cannot be ended while it is not held');
   const resource: OperationResource = {
     ...row.resource,
     state,
@@ -55,10 +55,10 @@ async function endOperation(
   await tx.updateOperation({ ...row, resource });
 }
 
-/** What became of a job: its end, another attempt later, or somebody else has it. */
+/** The result of driving a job: its end, a later attempt, or lost to another worker. */
 export type Driven = OperationEnd['state'] | 'retried' | 'lost';
 
-/** One job on its way. */
+/** A job that is being driven. */
 type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; readonly job: Job };
 
 const errorOf = (code: string, message: string, retryable: boolean): OperationError => ({
@@ -70,9 +70,13 @@ const errorOf = (code: string, message: string, retryable: boolean): OperationEr
   issues: [],
 });
 
-const LOST: OperationError = errorOf('control.RUNNER_LOST', 'every worker ended in the middle of it', false);
+const LOST: OperationError = errorOf('control.RUNNER_LOST', 'every worker ended before it was done', false);
 const FAILED: OperationError = errorOf('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
-const LATE: OperationError = errorOf('control.DEADLINE_EXCEEDED', 'it was not done within its time', true);
+const LATE: OperationError = errorOf(
+  'control.DEADLINE_EXCEEDED',
+  'it was not done before its deadline',
+  true,
+);
 
 async function abandonIn(tx: Tx, { handler, job }: Drive, { row, nowMs }: Moment, why: Abandoned) {
   const { cancelRequestedAtMs } = row.resource;
@@ -81,7 +85,7 @@ async function abandonIn(tx: Tx, { handler, job }: Drive, { row, nowMs }: Moment
   await handler.abandon(tx, job, { ...why, ...asked }, nowMs);
 }
 
-/** Begins the work, unless it is cancelled, was tried too often, or is no longer ours. */
+/** Begins the work, unless it is cancelled, has no attempts left, or is held by another worker. */
 function begin(drive: Drive): Promise<Driven | 'running'> {
   const { options, handler, job } = drive;
   return options.store.transaction(async (tx) => {
@@ -102,7 +106,7 @@ function begin(drive: Drive): Promise<Driven | 'running'> {
 
 type Settled = { readonly end: JobEnd } | { readonly thrown: unknown };
 
-/** Runs the work until it ends by itself, or was told to stop and did, or did not within its grace. */
+/** Runs the work until it ends by itself, or was stopped and ended, or did not end within the grace period. */
 async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Settled | undefined> {
   const progress = async (write: (tx: Tx, nowMs: number) => Promise<void>): Promise<void> => {
     await options.store.transaction(async (tx) => {
@@ -131,7 +135,7 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
   return undefined;
 }
 
-/** Ends a job in one transaction, if it is still ours. */
+/** Ends a job in one transaction, if this worker still holds it. */
 function conclude(
   drive: Drive,
   write: (tx: Tx, row: OperationRow, nowMs: number) => Promise<Driven>,
@@ -191,7 +195,7 @@ function afterThrow(drive: Drive, thrown: unknown): () => Promise<Driven> {
 
 const END_ATTEMPTS = 5;
 
-/** Writes the end; a store that is away for a moment does not cost the work that was done. */
+/** Writes the end, with retries: a store that is briefly unavailable must not lose finished work. */
 async function persist(
   write: () => Promise<Driven>,
   { store: _store, ...options }: DriveOptions,
@@ -208,9 +212,9 @@ async function persist(
 }
 
 /**
- * Takes a claimed job to its end, or as far as it comes. Whatever is written is written while the job is held, so that
- * a worker whose lease ran out changes nothing any more.
- * @param stopping aborted when the worker must end: the job is given back
+ * Drives a claimed job to its end. Every write happens while the job is held, so that
+ * a worker whose lease expired changes nothing.
+ * @param stopping aborted when the worker must end: the job returns to the queue
  */
 export async function driveJob(
   options: DriveOptions,
@@ -226,7 +230,7 @@ export async function driveJob(
     const settled = await work(drive, pulse);
     const why = pulse.why();
     if (why !== undefined) return await persist(() => STOPS[why](drive), options);
-    if (settled === undefined) throw new DrillproofError('internal.BUG', 'work stopped for no reason');
+    if (settled === undefined) throw new DrillproofError('internal.BUG', 'work stopped without a reason');
     const write = 'thrown' in settled ? afterThrow(drive, settled.thrown) : () => finish(drive, settled.end);
     return await persist(write, options);
   } finally {

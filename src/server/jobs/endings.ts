@@ -7,7 +7,7 @@ import type { Tx } from './handler.ts';
 
 type SessionGain = Pick<AuthoringSession, 'currentProposalId'>;
 
-/** Lets the next turn of a session in, when this one was its active turn. */
+/** Lets a session accept its next turn, if this was its active turn. */
 async function freeSession(tx: Tx, turn: AuthoringTurn, gain: SessionGain, nowMs: number): Promise<void> {
   const row = await tx.authoringSessionForUpdate(turn.projectId, turn.authoringSessionId);
   if (row?.resource.activeTurnId !== turn.authoringTurnId) return;
@@ -18,7 +18,7 @@ async function freeSession(tx: Tx, turn: AuthoringTurn, gain: SessionGain, nowMs
 
 export type TurnEnd = Partial<AuthoringTurn> & { readonly state: 'succeeded' | 'failed' | 'cancelled' };
 
-/** Ends a turn, and with it the time in which its session takes no other. */
+/** Ends a turn, so that its session accepts another. */
 export async function endTurn(tx: Tx, row: AuthoringTurnRow, end: TurnEnd, nowMs: number): Promise<void> {
   const turn = row.resource;
   assertMove('turn', turn.state, end.state);
@@ -39,7 +39,7 @@ export type RunEnd = Partial<Pick<HostedRun, 'identity' | 'result' | 'failure'>>
   readonly termination: Omit<Termination, 'schemaVersion'>;
 };
 
-/** Ends a run; what it was waiting for, it waits for no longer. */
+/** Ends a run, and removes its pending interaction. */
 export async function endRun(tx: Tx, row: HostedRunRow, end: RunEnd, nowMs: number): Promise<void> {
   const { pendingInteraction: _pendingInteraction, ...run } = row.resource;
   assertMove('run', run.state, end.state);

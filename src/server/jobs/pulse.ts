@@ -3,7 +3,7 @@ import type { Job } from '../store/store.ts';
 import type { DriveOptions } from './drive-options.ts';
 import type { JobHandler } from './handler.ts';
 
-/** Why work is told to stop. `lost`: the lease ran out, so that somebody else may be at it. */
+/** Why work must stop. `lost`: the lease expired, so another worker may hold the job. */
 export type StopReason = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
 export type Pulse = {
@@ -18,10 +18,10 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   cancelled: 'the work was cancelled',
   timed_out: 'the work is out of time',
   stopping: 'the worker is stopping',
-  lost: 'the lease of the job ran out',
+  lost: 'the lease of the job expired',
 };
 
-/** Whether the work is to stop, by what the store says now; renews the lease first. */
+/** Renews the lease, then returns why the work must stop according to the store. */
 async function look(options: DriveOptions, handler: JobHandler, job: Job): Promise<StopReason | undefined> {
   const { store, now, leaseMs } = options;
   const { operationId, fence, organizationId } = job;
@@ -33,8 +33,8 @@ async function look(options: DriveOptions, handler: JobHandler, job: Job): Promi
 }
 
 /**
- * Keeps a claimed job alive while it is worked at: renews its lease at every beat and notices there that the work was
- * cancelled or is out of time. A store that does not answer is asked again until the lease has run out by our clock.
+ * Keeps a claimed job alive: renews its lease at every heartbeat and notices when the work was
+ * cancelled or is out of time. A store that does not answer is asked again until the lease expires by the local clock.
  */
 export function startPulse(
   options: DriveOptions,
@@ -68,7 +68,7 @@ export function startPulse(
       });
       if (now() >= leaseUntilMs) stop('lost');
     }
-    // A lost job is never renewed again; every other one is until its end is written.
+    // A lost job is never renewed; any other is renewed until its end is written.
     if (!ended && reason !== 'lost') beating = setTimeout(() => void beat(), heartbeatMs);
   };
   const onStopping = (): void => stop('stopping');

@@ -10,7 +10,7 @@ import { retentionSweeps } from './delete/retention.ts';
 import { exportJob, type ExportJobOptions } from './export/export.ts';
 import type { JobHandler, Sweep } from './handler.ts';
 
-/** The kinds of work that need no runner of a host: exports are generated, and what is deleted is let go. */
+/** The kinds of work that need no runner: generating exports and deleting. */
 export const builtInJobs = (
   options: Omit<ExportJobOptions, 'maxItems'> & { readonly maxItems?: number },
 ): readonly JobHandler[] => [
@@ -31,7 +31,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
 
-/** What every worker keeps in order, beside the queue. */
+/** The recurring work of every worker. */
 export const housekeeping = (context: SweepContext): readonly Sweep[] => {
   const { store, now, log } = context;
   const onError = (error: unknown): void =>
@@ -58,7 +58,7 @@ export const housekeeping = (context: SweepContext): readonly Sweep[] => {
 /** Signs the export attestations of the exports that are generated; without it they are unsigned. */
 type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };
 
-/** What every worker does besides the work of a runner: the kinds that need none, and what is due again and again. */
+/** The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work. */
 export const standardWork = (
   context: SweepContext & Signing,
 ): { readonly handlers: readonly JobHandler[]; readonly sweeps: readonly Sweep[] } => ({

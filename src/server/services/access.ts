@@ -15,8 +15,8 @@ const covers = (principal: Principal, projectId: string): boolean =>
   principal.projects === 'all' || principal.projects.includes(projectId);
 
 /**
- * Lets only the principal's own projects through, by their row: a token names projects, and only the store knows
- * whose they are.
+ * Requires a project of the principal, by its row: a token names projects, and only the store knows
+ * their organization.
  * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
@@ -41,8 +41,8 @@ export async function readVisible<R>(
 }
 
 /**
- * Whether an export shows through a project: an export of a project through that one; an organization's export
- * through each project that its manifest names, to a token that has all of these. One that names none shows through
+ * Whether an export is visible through a project: an export of a project through that one; an organization's export
+ * through each project that its manifest names, to a token that has all of these. One that names none is visible through
  * every project, to a token for all.
  */
 export function showsThrough(row: ExportRow, principal: Principal, projectId: string): boolean {

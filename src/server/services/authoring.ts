@@ -14,7 +14,7 @@ import { newOperationId, nextVersion, operationOf, queueOperation } from './oper
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
 const RETRY_AFTER_MS = 5_000;
 
-/** A turn is taken by a session that is active and has no unfinished one. */
+/** A session accepts a turn if it is active and has no unfinished turn. */
 function assertFree(session: AuthoringSession): void {
   if (session.state !== 'active') {
     throw new ControlError('control.AUTHORING_SESSION_NOT_ACTIVE', 'the authoring session is closed');
@@ -26,7 +26,7 @@ function assertFree(session: AuthoringSession): void {
   }
 }
 
-/** A turn as its request says, and as the defaults say where it says nothing. */
+/** A turn from its request, with defaults for what the request omits. */
 function turnOf(
   session: AuthoringSession,
   request: TurnRequest,

@@ -8,7 +8,7 @@ import {
   type BuildUploadRequest,
 } from '../../contract/index.ts';
 import { toDigest } from '../blobs/digest.ts';
-import { driveAttempt, hasExpired, settledAttempt, type BuildWork } from '../builds/drive-attempt.ts';
+import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../builds/upload-address.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import { assertContent, refusedUpload, type Content } from '../http/upload.ts';
@@ -83,7 +83,7 @@ function uploadOf(
   };
 }
 
-/** Stores what arrives, while it arrives, and only when it is what the address names. */
+/** Stores the bytes while they arrive, and only if they match the address. */
 async function store({ blobs }: BuildWork, { artifactDigest, bytes }: UploadFacts, content: Content) {
   try {
     await blobs.put(content.bytes(), { digest: toDigest(artifactDigest), bytes });
@@ -113,7 +113,7 @@ export const buildUploadHandlers = (
     if (!(await addresses()).isSigned(facts, signature)) throw notFound();
     const row = await work.store.buildAttempt(params.projectId, params.buildAttemptId);
     if (row === undefined) throw notFound();
-    const attempt = await settledAttempt(work, row);
+    const attempt = await settleAttempt(work, row);
     if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();
     assertContent(content, { mediaType, bytes: facts.bytes });
     await store(work, facts, content);

@@ -31,7 +31,7 @@ const RESOURCES: Readonly<Record<string, typeof cancelTurn>> = {
   [EXPORT_KIND]: (tx, ref, nowMs) => failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs),
 };
 
-// What is deleted is served no more: stopping in the middle would only leave its bytes behind.
+// Deleted evidence is no longer served: stopping a deletion would only leave its bytes behind.
 const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND];
 
 async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationResource> {
@@ -44,7 +44,7 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
 }
 
 /**
- * Asks for the end of queued work. What no worker holds is cancelled at once; what one holds is marked, and the
+ * Requests the cancellation of queued work. Work that no worker holds is cancelled at once; other work is marked, and its
  * worker stops it (control API, Operation). A second request changes nothing.
  * @throws ControlError `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
  */

@@ -26,13 +26,13 @@ const notReady = (): ControlError =>
     retryAfterMs: RETRY_AFTER_MS,
   });
 
-/** Lets only an available export without deletion through: the rule of its bytes and lists, not of its metadata. */
+/** Bytes and lists are readable if the export is available and not deleted; its metadata always is. */
 function assertReadable({ resource }: ExportRow): void {
   if (resource.deletion !== undefined) throw deleted('the export');
   if (resource.state !== 'available') throw WHY_NOT[resource.state]();
 }
 
-/** Whether a bundle's bytes may be served no more: from `deleteAtMs` on, whenever somebody comes to remove them. */
+/** Whether the bytes of a bundle are no longer served: from `deleteAtMs` on, even before they are removed. */
 const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
   state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
 
@@ -56,7 +56,7 @@ export function exportHandlers(
     return row;
   };
 
-  /** The exports after an ordinal that show through the project: `limit` of them, however many others lie between. */
+  /** The first `limit` exports after an ordinal that are visible through the project. */
   const showing = async (principal: Principal, projectId: string, after: number, limit: number) => {
     const rows: ExportRow[] = [];
     for (let from = after; ;) {
@@ -68,7 +68,7 @@ export function exportHandlers(
     }
   };
 
-  /** A page of `limit` rows; one more is read, and tells whether a cursor follows. */
+  /** A page of `limit` rows; one more is read to find out whether another page follows. */
   const page = async <R extends { readonly ordinal: number }>(
     scope: CursorScope,
     { cursor, limit }: PageQuery,

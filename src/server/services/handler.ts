@@ -19,12 +19,12 @@ type Read<N extends OperationName> = (
   call: At<N> & { readonly principal: Principal },
 ) => Promise<N extends JsonOperationName ? Result<N> : Download>;
 
-/** A change that was authenticated, validated and permitted; it says itself whether it was replayed. */
+/** A change that was authenticated, validated and permitted; its outcome records whether it was replayed. */
 type Write<N extends OperationName> = (
   call: At<N> & { readonly change: Change; readonly body: Body<N> },
 ) => Promise<Outcome<Result<N>>>;
 
-/** Bytes sent to a signed address, which the handler itself judges: nobody is authenticated. */
+/** Bytes sent to a signed address, which the handler checks itself: there is no token. */
 type Upload<N extends OperationName> = (call: At<N> & { readonly content: Content }) => Promise<Result<N>>;
 
 /** What answers each row of the table. */

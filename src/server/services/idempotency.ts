@@ -10,7 +10,7 @@ import type { ServerLimits } from '../limits.ts';
 import type { IdempotencyRow, Reads, Store, Writes } from '../store/store.ts';
 import { assertProject } from './access.ts';
 
-/** A request that changes something: whose it is, and what makes it the same request when it comes again. */
+/** A request that changes something: its principal, and what identifies it when it is repeated. */
 export type Change = {
   readonly principal: Principal;
   readonly projectId: string;
@@ -19,7 +19,7 @@ export type Change = {
   readonly requestHash: Digest;
 };
 
-/** What a change came to; `replayed` when that was an earlier request with the same key. */
+/** The result of a change; `replayed` when an earlier request with the same key made it. */
 export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
 
 /** Runs a change in its project once: its effect and its record are committed together or not at all. */
@@ -30,7 +30,7 @@ export type RunOnce = <T>(
 ) => Promise<Outcome<T>>;
 
 /**
- * The hash by which a request is recognized: of its operation, its decoded path and its body as sent, before defaults
+ * The hash that identifies a request: of its operation, its decoded path and its body as sent, before defaults
  * (control API, Idempotency).
  */
 export function requestHashOf(
@@ -55,7 +55,7 @@ const inUse = (leaseMs: number): ControlError =>
 const reused = (): ControlError =>
   new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
 
-/** The claim that a request makes of its key, for as long as it may take. */
+/** The claim of a request on its key, for as long as the request may take. */
 function claimOf(change: Change, nowMs: number, limits: ServerLimits): IdempotencyRow {
   const { principal, projectId, operation, key, requestHash } = change;
   return {
@@ -74,16 +74,16 @@ function claimOf(change: Change, nowMs: number, limits: ServerLimits): Idempoten
 }
 
 /**
- * Idempotency over a store (control API, Idempotency). A request claims its key in a transaction of its own, so that
- * others with the key are told to wait; then its effect and its answer are committed as one. A claim whose holder died
- * is free again when its lease ends, and a request that is rejected gives its claim back.
+ * Idempotency over a store (control API, Idempotency). A request claims its key in its own transaction, so that
+ * others with the key must wait; then its effect and its answer are committed together. A claim whose holder died
+ * is free again when its lease ends, and a rejected request releases its claim.
  */
 export function createRunOnce(store: Store, now: () => number, limits: ServerLimits): RunOnce {
   const execute = <T>(claim: IdempotencyRow, effect: (tx: Reads & Writes) => Promise<T>): Promise<T> =>
     store.transaction(async (tx) => {
       const value = await effect(tx);
       const answer = { response: JSON.stringify(value), expiresAtMs: now() + limits.idempotencyMs };
-      // The lease ended meanwhile and somebody else took the key: the effect is theirs to have.
+      // The lease ended and another request took the key: only that request may have the effect.
       if (!(await tx.completeIdempotency(claim, claim.holder, answer))) throw inUse(RETRY_AFTER_MS);
       return value;
     });
@@ -92,11 +92,11 @@ export function createRunOnce(store: Store, now: () => number, limits: ServerLim
     await assertProject(store, change.principal, change.projectId);
     const nowMs = now();
     const claim = claimOf(change, nowMs, limits);
-    const standing = await store.transaction((tx) => tx.claimIdempotency(claim));
-    if (standing.holder !== claim.holder) {
-      if (standing.requestHash !== change.requestHash) throw reused();
-      if (standing.response === undefined) throw inUse(standing.leaseUntilMs - nowMs);
-      return { value: schema.parse(JSON.parse(standing.response)), replayed: true };
+    const stored = await store.transaction((tx) => tx.claimIdempotency(claim));
+    if (stored.holder !== claim.holder) {
+      if (stored.requestHash !== change.requestHash) throw reused();
+      if (stored.response === undefined) throw inUse(stored.leaseUntilMs - nowMs);
+      return { value: schema.parse(JSON.parse(stored.response)), replayed: true };
     }
     try {
       return { value: await execute(claim, effect), replayed: false };

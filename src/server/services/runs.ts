@@ -9,8 +9,8 @@ import { operationOf, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 /**
- * The world of a rerun: a new session made from what the original's was made from, because the original's has
- * changed since or is gone. It has the lifetime that the original was given, as far as the organization is entitled.
+ * The world of a rerun: a new session with the inputs of the original's, because the original's has
+ * changed since or ended. It has the lifetime of the original, limited by the entitlement of the organization.
  */
 function worldOf(original: HostedRun, session: WorldSession, maxTtlMs: number, nowMs: number): WorldSession {
   const { drillId, scenarioId, seed, callbackReceiverBindingIds } = session;
@@ -58,7 +58,7 @@ function rerunOf(original: HostedRun, world: WorldSession, nowMs: number): Hoste
   };
 }
 
-/** The original and what it was made from; judged in this order: it exists, it has ended, its build is here. */
+/** The original run and its session. Checked in this order: the run exists, has ended, and its build is stored. */
 async function pinnedInputs(tx: Reads & Writes, { projectId, hostedRunId }: RunRef) {
   const original = (await tx.hostedRunForUpdate(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();

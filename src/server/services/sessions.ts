@@ -12,7 +12,7 @@ import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };
 
-/** What an extension is judged by, besides that the session exists. */
+/** The facts that the rules of an extension check. */
 export type ExtendFacts = {
   readonly session: WorldSession;
   readonly request: SessionExtendRequest;
@@ -28,7 +28,7 @@ type Rule = {
   readonly breaks: (facts: ExtendFacts) => boolean;
 };
 
-/** The rules of sessions.extend in the order in which they are judged (control API, sessions.extend). */
+/** The rules of sessions.extend in the order in which they are checked (control API, sessions.extend). */
 const RULES: readonly Rule[] = [
   {
     code: 'control.SESSION_EXPIRED',
@@ -42,17 +42,17 @@ const RULES: readonly Rule[] = [
   },
   {
     code: 'control.LEASE_GENERATION_MISMATCH',
-    message: 'the session has another lease generation',
+    message: 'expectedLeaseGeneration does not match the session',
     breaks: ({ session, request }) => session.leaseGeneration !== request.expectedLeaseGeneration,
   },
   {
     code: 'control.VERSION_MISMATCH',
-    message: 'the session has another version',
+    message: 'expectedVersion does not match the session',
     breaks: ({ session, request }) => session.version !== request.expectedVersion,
   },
   {
     code: 'control.LIFETIME_NOT_LATER',
-    message: 'the new deadline is not later than the present one',
+    message: 'the new deadline is not later than the current one',
     breaks: ({ session, request, admittedAtMs }) => admittedAtMs + request.ttlMs <= session.expiresAtMs,
   },
   {

@@ -49,7 +49,7 @@ export const schemaState = async (sql: Sql, steps: readonly string[]): Promise<S
 });
 
 /** The secret of a name, generated on first use. Two processes that generate it at once get the same. */
-export async function keptSecret(sql: Sql, name: string): Promise<Uint8Array> {
+export async function readSecret(sql: Sql, name: string): Promise<Uint8Array> {
   const key = `secret.${name}`;
   await sql.run(
     'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',

@@ -63,7 +63,7 @@ export const sqlTransaction = (sql: Sql, dialect: Dialect): Reads & Writes => ({
 });
 
 /** The queue's own transactions, over a function that runs one. */
-export const transactedJobs = (
+export const jobTransactions = (
   begin: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>,
   dialect: Dialect,
 ): Pick<Store, 'claimJob' | 'renewJob'> => ({

@@ -1,4 +1,4 @@
-/** Names and values that tell the samples of one family apart; few and fixed, never an id. */
+/** Names and values that distinguish the samples of one family; few and fixed, never an id. */
 type Labels = Readonly<Record<string, string>>;
 
 type Sample = { readonly suffix?: string; readonly labels: Labels; readonly value: number };
@@ -18,7 +18,7 @@ export type Histogram = Family & { observe(labels: Labels, value: number): void 
 /** The media type of the text format, whose version is part of it. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-// Each metric has its labels in one order, so their values tell its samples apart.
+// Each metric has its labels in one order, so their values identify a sample.
 const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels));
 
 /** A number that only rises, such as requests answered. */
@@ -51,7 +51,7 @@ export function gauge(name: string, help: string): Gauge {
 
 type Series = { readonly labels: Labels; readonly counts: number[]; sum: number; count: number };
 
-/** How values are spread: for each bound of `buckets`, in rising order, how many were not above it. */
+/** A distribution: for each bound of `buckets`, in ascending order, how many values were not above it. */
 export function histogram(name: string, help: string, buckets: readonly number[]): Histogram {
   const bySeries = new Map<string, Series>();
   const seriesOf = (labels: Labels): Series => {

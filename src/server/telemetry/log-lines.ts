@@ -21,14 +21,14 @@ const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/((?:password|secret|token|signature|credential)["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi, '$1[redacted]'],
 ];
 
-/** A text, cut short, without what looks like a secret; one that the cut would leave a part of is gone before. */
-export const redacted = (text: string): string =>
+/** A shortened text without likely secrets; they are removed first, so that no part of one remains. */
+export const redact = (text: string): string =>
   SECRETS.reduce(
     (clean, [pattern, instead]) => clean.replace(pattern, instead),
     text.slice(0, 4 * MAX_TEXT),
   ).slice(0, MAX_TEXT);
 
-type ToldError = {
+type LoggedError = {
   readonly code?: string;
   readonly message: string;
   readonly stack?: string;
@@ -36,19 +36,19 @@ type ToldError = {
 };
 
 /** An error as it is logged: code and message; when debugging, also where it came from. */
-function toldError(error: unknown, debugging: boolean): ToldError {
-  const told = {
+function describeError(error: unknown, debugging: boolean): LoggedError {
+  const description = {
     ...defined({ code: error instanceof DrillproofError ? error.code : undefined }),
-    message: redacted(error instanceof Error ? error.message : String(error)),
+    message: redact(error instanceof Error ? error.message : String(error)),
   };
-  if (!debugging || !(error instanceof Error)) return told;
-  return { ...told, stack: redacted(error.stack ?? ''), causes: causesOf(error) };
+  if (!debugging || !(error instanceof Error)) return description;
+  return { ...description, stack: redact(error.stack ?? ''), causes: causesOf(error) };
 }
 
 function causesOf(error: Error): string[] {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause)
-    causes.push(redacted(cause.stack ?? cause.message));
+    causes.push(redact(cause.stack ?? cause.message));
   return causes;
 }
 
@@ -57,8 +57,8 @@ function jsonLine(
   atMs: number,
   debugging: boolean,
 ): string {
-  const told = error === undefined ? {} : { error: toldError(error, debugging) };
-  return JSON.stringify({ time: isoTime(atMs), level, event, ...rest, ...facts, ...told });
+  const description = error === undefined ? {} : { error: describeError(error, debugging) };
+  return JSON.stringify({ time: isoTime(atMs), level, event, ...rest, ...facts, ...description });
 }
 
 function textLine(entry: LogEntry, atMs: number, debugging: boolean): string {
@@ -67,12 +67,12 @@ function textLine(entry: LogEntry, atMs: number, debugging: boolean): string {
   if (durationMs !== undefined) words.push(`${durationMs} ms`);
   if (entry.aborted === true) words.push('aborted');
   words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
-  if (entry.error !== undefined) words.push(errorWords(toldError(entry.error, debugging)));
+  if (entry.error !== undefined) words.push(errorWords(describeError(entry.error, debugging)));
   words.push(tokenId, correlationId);
   return printable(words.filter((word) => word !== undefined).join(' '));
 }
 
-const errorWords = ({ code, message, stack }: ToldError): string =>
+const errorWords = ({ code, message, stack }: LoggedError): string =>
   [code, stack ?? message].filter((word) => word !== undefined).join(': ');
 
 /** A log that writes each entry from a level on as one line. At level `debug` errors carry their stack and causes. */

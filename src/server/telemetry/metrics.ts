@@ -1,6 +1,6 @@
 import { counter, exposition, gauge, histogram } from './exposition.ts';
 
-/** What is known of a request when its answer has ended. */
+/** The facts of a request when its answer has ended. */
 type EndedRequest = {
   readonly operation: string;
   readonly status: number;

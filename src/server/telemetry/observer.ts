@@ -24,7 +24,7 @@ export function clientAddress({ header, incoming }: Way, trustProxy: boolean): s
   return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : incoming?.socket.remoteAddress;
 }
 
-/** What is known of a request when it arrives. */
+/** The facts of a request when it arrives. */
 type Arrival = {
   readonly correlationId: string;
   readonly operation: string;
@@ -32,9 +32,9 @@ type Arrival = {
   readonly client: string | undefined;
 };
 
-/** A request under way, to which the steps that answer it add what they learn. */
+/** A running request; the steps that answer it add facts. */
 export type Observation = {
-  /** Who asks, once that is known. */
+  /** The token of the request, once it is known. */
   tokenId?: string;
   /** Bytes that went to the connection past the Response. */
   streamed: number;
@@ -46,14 +46,14 @@ export type Observation = {
 export type Observer = {
   /** With the response of Node the request lasts until that has closed, without it until it is answered. */
   begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation;
-  /** A request that was refused before it was one, such as malformed HTTP. */
+  /** Records a refusal before there was a request, such as malformed HTTP. */
   refused(answer: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void;
 };
 
 /** How a request ended. */
 type End = { readonly status: number; readonly seconds: number; readonly aborted: boolean };
 
-// Said of a request whose client went away before the status was decided; nobody is ever answered with it.
+// Logged for a request whose client disconnected before the status was decided; never sent.
 const CLIENT_CLOSED = 499;
 
 const bodyBytes = (response: Response | undefined, method: string): number =>

@@ -5,10 +5,10 @@ import type { Log } from '../log.ts';
 import type { QueueRow, Store } from '../store/store.ts';
 import type { QueueDepth } from './metrics.ts';
 
-/** Why this process may not be sent work; `ok` for no reason. */
+/** The result of one check: `ok`, or why this process is not ready. */
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
 
-/** Queued work of a kind, and whether anybody who does such work was seen lately. */
+/** Queued work of a kind, and whether a worker for it was seen recently. */
 type QueuedKind = QueueRow & { readonly worker: 'seen' | 'not_seen' };
 
 type Readiness = {
@@ -17,12 +17,12 @@ type Readiness = {
 };
 
 export type ReadinessProbe = {
-  /** What is there now, or was at most `cacheMs` ago. Never rejects. */
+  /** The readiness now, or at most `cacheMs` ago. Never rejects. */
   look(): Promise<Readiness>;
-  /** What is there now, when work may be sent here. @throws ControlError `control.UNAVAILABLE` with the checks */
+  /** The same, if this process is ready. @throws ControlError `control.UNAVAILABLE` with the checks */
   assertReady(): Promise<Readiness>;
   queueDepths(): Promise<readonly QueueDepth[] | undefined>;
-  /** From now on not ready: the process is about to end. */
+  /** Marks the process as not ready, because it is about to end. */
   stop(): void;
 };
 
@@ -31,7 +31,7 @@ type Options = {
   readonly blobs: Blobs;
   readonly now: () => number;
   readonly log: Log;
-  /** Answers within this time share one look, so that nobody without a token can make the storage work. */
+  /** Answers within this time share one check, so that requests without a token cannot load the storage. */
   readonly cacheMs?: number;
   /** How long the store and the blobs have to answer. */
   readonly timeoutMs?: number;

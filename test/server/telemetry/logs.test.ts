@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { createLog, createServer, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
-import { redacted } from '../../../src/server/telemetry/log-lines.ts';
+import { redact } from '../../../src/server/telemetry/log-lines.ts';
 import {
   ask,
   EXPORT,
@@ -211,12 +211,12 @@ describe('a secret', () => {
     expect(lines.join('')).toContain('postgres://[redacted]@db:5432/x');
   });
 
-  it('of the form of a token stands in no text that is redacted, wherever it stands', () => {
+  it('of the form of a token stands in no redacted text, wherever it appears', () => {
     const character = fc.constantFrom('a', 'b', 'X', 'Y', '0', '9', '_', '-');
     const secret = fc.string({ unit: character, minLength: 43, maxLength: 43 }).map((text) => `dp_${text}`);
     fc.assert(
       fc.property(fc.string(), secret, fc.string(), (before, one, after) => {
-        expect(redacted(before + one + after)).not.toContain(one);
+        expect(redact(before + one + after)).not.toContain(one);
       }),
     );
   });

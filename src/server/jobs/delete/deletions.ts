@@ -8,12 +8,12 @@ import type { JobHandler, Tx } from '../handler.ts';
 export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
 export const EXPORT_DELETION_KIND = 'evidence.export.delete';
 
-/** Lets the bytes go: they are removed when no row needs them any more, after this transaction. */
+/** Releases blobs: they are removed after this transaction, once no row needs them. */
 async function release(tx: Tx, digests: Iterable<Digest>, nowMs: number): Promise<void> {
   for (const digest of [...new Set(digests)].toSorted()) await tx.holdBlob(digest, nowMs);
 }
 
-/** Moves the deletion of an export that this job is about to its next state. */
+/** Moves the deletion of the job's export to its next state. */
 async function moveDeletion(tx: Tx, job: Job, state: string, nowMs: number): Promise<ExportRow | undefined> {
   const row = await tx.exportForUpdate(job.organizationId, job.resourceId);
   const { deletion } = row?.resource ?? {};
@@ -45,7 +45,7 @@ export const exportDeletionJob = (): JobHandler => ({
     await moveDeletion(tx, job, 'deleting', nowMs);
   },
   run: async (job) => ({ write: (tx, nowMs) => dropExport(tx, job, nowMs) }),
-  abandon: async () => undefined, // it stays requested: it can be asked for again
+  abandon: async () => undefined, // it stays requested; it can be requested again
 });
 
 async function dropBundle(tx: Tx, job: Job, nowMs: number): Promise<void> {
@@ -56,10 +56,10 @@ async function dropBundle(tx: Tx, job: Job, nowMs: number): Promise<void> {
   await release(tx, [row.archive.digest, ...parts], nowMs);
 }
 
-/** Lets the bytes of a deleted bundle go: its own archive, and what exports keep as its part. */
+/** Releases the bytes of a deleted bundle: its own archive, and the parts that exports hold. */
 export const bundleDeletionJob = (): JobHandler => ({
   kind: BUNDLE_DELETION_KIND,
   begin: async () => undefined,
   run: async (job) => ({ write: (tx, nowMs) => dropBundle(tx, job, nowMs) }),
-  abandon: async () => undefined, // it stays deleted: asking for it again lets the bytes go
+  abandon: async () => undefined, // it stays deleted; another request releases the bytes
 });

@@ -10,13 +10,13 @@ type ExportRef = { readonly organizationId: string; readonly evidenceExportId: s
 
 export type RequestedDeletion<T> = {
   readonly resource: T;
-  /** The work that lets the bytes go. */
+  /** The work that releases the bytes. */
   readonly operation: OperationResource;
 };
 
 /**
- * Deletes a bundle: its bytes are served no more from the end of this transaction on, and queued work lets them go.
- * For one that is deleted that work is queued again. `undefined` when there is none.
+ * Deletes a bundle: its bytes are no longer served after this transaction, and queued work releases them.
+ * For a deleted bundle that work is queued again. `undefined` when the bundle does not exist.
  */
 export async function requestBundleDeletion(
   tx: Tx,
@@ -41,8 +41,8 @@ export async function requestBundleDeletion(
   return { resource, operation: await queueWork(tx, work, nowMs) };
 }
 
-/** The deletion that stands, when there is nothing more to ask for: it is done, or still under way. */
-async function standing(
+/** The operation of a deletion that is done or still running, so that it need not be requested again. */
+async function findOperation(
   tx: Tx,
   { organizationId, deletion }: EvidenceExport,
 ): Promise<OperationResource | undefined> {
@@ -53,9 +53,9 @@ async function standing(
 }
 
 /**
- * Asks for the deletion of an export, in whatever state it is: its bytes and lists are served no more from the end of
- * this transaction on (control API, Evidence export). One that is asked for stands, unless its work came to nothing.
- * `undefined` when there is no such export.
+ * Requests the deletion of an export in any state: its bytes and lists are no longer served after
+ * this transaction (control API, Evidence export). An earlier request stays valid unless its work failed.
+ * `undefined` when the export does not exist.
  */
 export async function requestExportDeletion(
   tx: Tx,
@@ -64,8 +64,8 @@ export async function requestExportDeletion(
 ): Promise<RequestedDeletion<EvidenceExport> | undefined> {
   const row = await tx.exportForUpdate(organizationId, evidenceExportId);
   if (row === undefined) return undefined;
-  const known = await standing(tx, row.resource);
-  if (known !== undefined) return { resource: row.resource, operation: known };
+  const earlier = await findOperation(tx, row.resource);
+  if (earlier !== undefined) return { resource: row.resource, operation: earlier };
   const operationId = newOperationId();
   const { scope, deletion } = row.resource;
   const version = deletion === undefined ? 1 : nextVersion(deletion.version);

@@ -15,7 +15,7 @@ export type RetentionContext = {
 const MINUTE_MS = 60_000;
 const BATCH = 100;
 
-/** Deletes the bundles whose time has come (`deleteAtMs`); how many. */
+/** Deletes bundles whose `deleteAtMs` has passed; returns how many. */
 export async function deleteDue({ store, now }: RetentionContext, signal: AbortSignal): Promise<number> {
   let deleted = 0;
   for (let due = await store.bundlesDue(now(), BATCH); due.length > 0;) {
@@ -23,7 +23,7 @@ export async function deleteDue({ store, now }: RetentionContext, signal: AbortS
       signal.throwIfAborted();
       const requested = await store.transaction(async (tx) => {
         const row = await tx.bundleForUpdate(projectId, evidenceBundleId);
-        if (row?.resource.state !== 'available') return undefined; // somebody else was faster
+        if (row?.resource.state !== 'available') return undefined; // another process was faster
         return requestBundleDeletion(tx, { projectId, evidenceBundleId }, now());
       });
       if (requested !== undefined) deleted++;
@@ -34,8 +34,8 @@ export async function deleteDue({ store, now }: RetentionContext, signal: AbortS
 }
 
 /**
- * Removes a blob unless a row needs it. The digest is held meanwhile, so that whoever is about to write such a row
- * waits, and then sees that the blob is gone. Should the transaction not be kept, the blob is looked at again.
+ * Removes a blob unless a row needs it. The digest is locked, so that a transaction that is about to write such a row
+ * waits, and then finds the blob missing. If this transaction fails, the blob is examined again.
  */
 const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Promise<boolean> =>
   store.transaction(async (tx) => {
@@ -46,7 +46,7 @@ const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Pro
     return !needed;
   });
 
-/** Looks at every blob that was let go; how many were removed. One that cannot be removed is left for the next time. */
+/** Removes released blobs that no row needs; returns how many. One that cannot be removed is tried again next time. */
 export async function removeReleased(context: RetentionContext, signal: AbortSignal): Promise<number> {
   const { store, log } = context;
   let removed = 0;
@@ -64,7 +64,7 @@ export async function removeReleased(context: RetentionContext, signal: AbortSig
   return removed;
 }
 
-/** What retention does again and again. The work that it queues is done by the jobs of deletions.ts. */
+/** The recurring work of retention. The jobs of deletions.ts do the work that it queues. */
 export const retentionSweeps = (context: RetentionContext): readonly Sweep[] => [
   { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
   { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },

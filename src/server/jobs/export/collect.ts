@@ -6,7 +6,7 @@ import type { JobContext } from '../handler.ts';
 import { changeExport, ExportFailure, type ExportJobOptions } from './moves.ts';
 import type { Selected } from './selection.ts';
 
-/** Why the bytes of a row could not be opened: gone, damaged, or deleted meanwhile, which a next attempt omits. */
+/** Why the bytes of a row could not be opened: missing, damaged, or just deleted, which the next attempt omits. */
 async function whyNot(
   options: ExportJobOptions,
   what: string,
@@ -18,7 +18,11 @@ async function whyNot(
     'evidenceBundleId' in row && (await options.store.bundle(row.projectId, row.evidenceBundleId));
   if (bundle && bundle.resource.state === 'deleted') return cause;
   if ((await options.blobs.verify(row.archive)) === 'missing')
-    return new ExportFailure('control.EXPORT_SOURCE_MISSING', `the stored bytes of ${what} are gone`, cause);
+    return new ExportFailure(
+      'control.EXPORT_SOURCE_MISSING',
+      `the stored bytes of ${what} are missing`,
+      cause,
+    );
   return new ExportFailure(
     'control.EXPORT_GENERATION_FAILED',
     `the stored bytes of ${what} are damaged`,
@@ -26,7 +30,7 @@ async function whyNot(
   );
 }
 
-/** Proves the stored archive of a bundle and reads what the export has to know of it. */
+/** Verifies the stored archive of a bundle and reads the facts that the export lists. */
 async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<PartFacts> {
   const { evidenceBundleId, archive, resource } = row;
   const blob = await options.blobs.open(archive.digest).catch(async (cause: unknown) => {
@@ -37,7 +41,7 @@ async function partFacts(options: ExportJobOptions, row: BundleRow): Promise<Par
     if (facts.digest !== archive.digest || facts.manifestDigest !== resource.manifestDigest)
       throw new ExportFailure(
         'control.EXPORT_GENERATION_FAILED',
-        `the stored part of ${evidenceBundleId} is another`,
+        `the stored part of ${evidenceBundleId} does not match its row`,
       );
     // An export of thousands of bundles need not hold their objects: only what identifies them is packed.
     return { ...facts, manifest: { ...facts.manifest, objects: [] } };
@@ -65,7 +69,7 @@ async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Prom
 
 export type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };
 
-/** Proves everything that was selected, one after the other, and lets the resource follow. */
+/** Verifies everything that was selected, one after the other, and updates the counts of the resource. */
 export async function collect(
   options: ExportJobOptions,
   job: Job,
@@ -74,11 +78,11 @@ export async function collect(
 ): Promise<Collected> {
   const { now, progressMs = 1_000 } = options;
   const [parts, localReports]: [PartFacts[], LocalReportFacts[]] = [[], []];
-  let toldAtMs = now();
-  const tell = async (): Promise<void> => {
+  let reportedAtMs = now();
+  const report = async (): Promise<void> => {
     signal.throwIfAborted();
-    if (now() - toldAtMs < progressMs) return;
-    toldAtMs = now();
+    if (now() - reportedAtMs < progressMs) return;
+    reportedAtMs = now();
     const counts = {
       completedBundleCount: parts.length,
       ...defined({
@@ -89,11 +93,11 @@ export async function collect(
   };
   for (const row of selected.bundles) {
     parts.push(await partFacts(options, row));
-    await tell();
+    await report();
   }
   for (const row of selected.localReports) {
     localReports.push(await reportFacts(options, row));
-    await tell();
+    await report();
   }
   return { parts, localReports };
 }

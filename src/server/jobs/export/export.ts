@@ -32,7 +32,7 @@ async function pack(
   try {
     const packed = await packExport({ ...about, ...window, ...collected }, signed);
     if (Number(packed.resource.manifestBytes) > DEFAULT_LIMITS.manifestBytes)
-      throw new ExportFailure('control.EXPORT_TOO_LARGE', 'the manifest would be larger than readers take');
+      throw new ExportFailure('control.EXPORT_TOO_LARGE', 'the manifest exceeds the size limit of readers');
     return packed;
   } catch (cause) {
     if (!(cause instanceof DrillproofError) || cause.code !== 'pack.INPUT_INVALID') throw cause;
@@ -43,9 +43,9 @@ async function pack(
 async function generate(options: ExportJobOptions, job: Job, context: JobContext): Promise<JobEnd> {
   const { store, now, maxItems } = options;
   const row = await store.export(job.organizationId, job.resourceId);
-  if (row === undefined) throw new DrillproofError('internal.BUG', 'the export of a job is not there');
+  if (row === undefined) throw new DrillproofError('internal.BUG', 'the export of a job does not exist');
   if (row.resource.deletion !== undefined)
-    throw new ExportFailure('control.EXPORT_GENERATION_FAILED', 'the export is to be deleted');
+    throw new ExportFailure('control.EXPORT_GENERATION_FAILED', 'the deletion of the export was requested');
   const selected = await selectEvidence(store, selectionOf(row.resource), { nowMs: now(), maxItems });
   if (selected === undefined)
     throw new ExportFailure('control.EXPORT_TOO_LARGE', `more than ${maxItems} bundles or local reports`);
@@ -57,8 +57,8 @@ async function generate(options: ExportJobOptions, job: Job, context: JobContext
 }
 
 /**
- * Generates an export: selects by scope and window, proves every stored archive, writes the manifest, and signs it
- * when it is given a key (formats §1, Export; control API, Evidence export).
+ * Generates an export: selects by scope and window, verifies every stored archive, writes the manifest, and signs it
+ * if it has a key (formats §1, Export; control API, Evidence export).
  */
 export const exportJob = (options: ExportJobOptions): JobHandler => ({
   kind: EXPORT_KIND,

@@ -14,9 +14,9 @@ export type ExportJobOptions = {
   readonly now: () => number;
   /** Signs the export attestation; without it an export is unsigned. */
   readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
-  /** Bundles, and local reports, that one export may hold. */
+  /** How many bundles, and how many local reports, one export may have. */
   readonly maxItems: number;
-  /** How often the counts of the resource follow the work. */
+  /** How often the counts of the resource are updated. */
   readonly progressMs?: number;
 };
 
@@ -25,7 +25,7 @@ export type ExportFailureCode =
   | 'control.EXPORT_SOURCE_MISSING'
   | 'control.EXPORT_TOO_LARGE';
 
-/** Generation that fails whenever it is tried, and why. Anything else that is thrown is tried again. */
+/** A permanent failure of generation. Anything else that is thrown is retried. */
 export class ExportFailure extends DrillproofError {
   readonly failureCode: ExportFailureCode;
 
@@ -58,7 +58,7 @@ export async function changeExport(
   await tx.updateExport({ ...row, resource: { ...row.resource, ...over, updatedAtMs: nowMs } });
 }
 
-/** Ends the generation of an export that will not become available. */
+/** Marks an export as failed. */
 export const failExport = (
   tx: Tx,
   ref: ExportRef,

@@ -20,14 +20,14 @@ export async function storeDocuments(
   };
   const [manifest, attestation] = [await put(EXPORT_MANIFEST), await put(EXPORT_ATTESTATION)];
   if (manifest === undefined)
-    throw new DrillproofError('internal.BUG', 'an export was packed without manifest');
+    throw new DrillproofError('internal.BUG', 'an export was packed without a manifest');
   return defined({ manifest, attestation });
 }
 
 function reportRows({ manifest }: PackedExport, { localReports }: Selected): ExportReportRow[] {
-  const known = new Map(localReports.map((row) => [row.localReportId, row]));
+  const rows = new Map(localReports.map((row) => [row.localReportId, row]));
   return manifest.localReports.flatMap(({ ordinal, localReportId, projectId, path, digest, bytes }) => {
-    const row = known.get(localReportId);
+    const row = rows.get(localReportId);
     if (row === undefined) return [];
     const item: LocalReportItem = {
       source: { ordinal, ...row.source },
@@ -49,7 +49,7 @@ type Generated = {
   readonly documents: { readonly manifest: BlobRef; readonly attestation?: BlobRef };
 };
 
-/** Makes the export available with everything that it lists, unless it is to be deleted meanwhile. */
+/** Makes the export available with everything that it lists, unless its deletion was requested in the meantime. */
 export const publish =
   (
     { blobs }: ExportJobOptions,
@@ -57,11 +57,11 @@ export const publish =
     { selected, packed, documents }: Generated,
   ) =>
   async (tx: Tx, nowMs: number): Promise<void> => {
-    const found = await tx.exportForUpdate(organizationId, evidenceExportId);
+    const stored = await tx.exportForUpdate(organizationId, evidenceExportId);
     const digests = Object.values(documents).map(({ digest }) => digest);
     await holdBlobs(tx, blobs, digests, nowMs);
-    if (found?.resource.state !== 'generating') return;
-    if (found.resource.deletion !== undefined) {
+    if (stored?.resource.state !== 'generating') return;
+    if (stored.resource.deletion !== undefined) {
       const ref = { organizationId, resourceId: evidenceExportId };
       return failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);
     }

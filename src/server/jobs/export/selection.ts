@@ -3,13 +3,13 @@ import type { EvidenceExport } from '../../../contract/index.ts';
 import { selectionDigest, sumBytes } from '../../../evidence/index.ts';
 import type { BundleRow, LocalReportRow, Reads, Selection } from '../../store/store.ts';
 
-/** What an export is to hold, in order. */
+/** The items of an export, in order. */
 export type Selected = {
   readonly bundles: readonly BundleRow[];
   readonly localReports: readonly LocalReportRow[];
 };
 
-/** What an export is selected from, as its resource says it. */
+/** The selection that an export's resource describes. */
 export const selectionOf = ({
   organizationId,
   scope,
@@ -41,7 +41,7 @@ type SelectionFacts = Pick<
   'selectionDigest' | 'bundleCount' | 'localReportCount' | 'sourceBytes' | 'archiveBytes'
 >;
 
-/** What the resource of an export says of its selection. */
+/** The members of an export's resource that describe its selection. */
 export function selectionFacts({ bundles, localReports }: Selected): SelectionFacts {
   const sources = [
     ...bundles.map(({ resource }) => resource.storage.totalBytes),

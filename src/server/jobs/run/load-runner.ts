@@ -16,7 +16,8 @@ const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((known) =
  * @throws DrillproofError `server.CONFIG_INVALID`
  */
 export function checkRunner(value: unknown, name: string): Runner {
-  if (typeof value !== 'object' || value === null) throw invalid(`${name} exports no object as "runner"`);
+  if (typeof value !== 'object' || value === null)
+    throw invalid(`${name} does not export an object named "runner"`);
   const run: unknown = 'run' in value ? value.run : undefined;
   if (typeof run !== 'function') throw invalid(`the runner of ${name} has no function "run"`);
   const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
@@ -39,7 +40,7 @@ async function importModule(path: string): Promise<object> {
     (stats) => stats.isFile(),
     () => false,
   );
-  if (!isFile) throw invalid(`there is no runner file ${path}`);
+  if (!isFile) throw invalid(`runner file ${path} does not exist`);
   try {
     return await import(pathToFileURL(file).href);
   } catch (cause) {

@@ -6,7 +6,7 @@ import { assertMove, mayMove } from '../../states.ts';
 import type { HostedRunRow, Job, Store } from '../../store/store.ts';
 import { endRun, type RunEnd } from '../endings.ts';
 import type { Abandoned, JobHandler, Tx } from '../handler.ts';
-import { judgedOutcome, toldProgress } from './runner-failure.ts';
+import { parseOutcome, parseProgress } from './runner-failure.ts';
 import {
   type RerunJob,
   rerunOutcomeSchema,
@@ -15,25 +15,25 @@ import {
   type Runner,
 } from './runner.ts';
 
-const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
+const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 
-async function heldRun(tx: Tx, { projectId = '', resourceId }: Job): Promise<HostedRunRow> {
+async function lockRun(tx: Tx, { projectId = '', resourceId }: Job): Promise<HostedRunRow> {
   const row = await tx.hostedRunForUpdate(projectId, resourceId);
-  if (row === undefined) throw gone();
+  if (row === undefined) throw missing();
   return row;
 }
 
 async function jobOf(store: Store, job: Job): Promise<RerunJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
   const run = (await store.hostedRun(projectId, resourceId))?.resource;
-  if (run === undefined) throw gone();
+  if (run === undefined) throw missing();
   const session = (await store.session(projectId, run.sessionId))?.resource;
   const original = (await store.hostedRun(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
-  if (session === undefined || original === undefined) throw gone();
+  if (session === undefined || original === undefined) throw missing();
   return { kind: 'run.rerun', operationId, attempt, run, session, original };
 }
 
-/** Moves the world of a run on, as far as it is not there yet. Sessions are held before their runs, as extend does. */
+/** Advances the world of a run. It locks the session before the run, in the same order as extend does. */
 async function moveWorld(
   tx: Tx,
   job: Job,
@@ -43,7 +43,7 @@ async function moveWorld(
   const { projectId = '', resourceId } = job;
   const run = await tx.hostedRun(projectId, resourceId);
   const row = await tx.sessionForUpdate(projectId, run?.resource.sessionId ?? '');
-  if (row === undefined) throw gone();
+  if (row === undefined) throw missing();
   const { state: from } = row.resource;
   const state = to.reduce((at, next) => (mayMove('session', at, next) ? next : at), from);
   if (state === from) return;
@@ -66,7 +66,7 @@ async function changeRun(
 
 const PINNED = ['runId', 'drillId', 'seed', 'trial', 'trialCount', 'attempt', 'attemptLimit'] as const;
 
-/** A rerun has the identity that was pinned when it was asked for (control API, Rerun). */
+/** A rerun must have the identity that was pinned when it was requested (control API, Rerun). */
 function identityIssues({ buildHash, request }: HostedRun, { identity }: RunResult): z.ZodError['issues'] {
   const wanted = { ...request, buildHash };
   return [...PINNED, 'buildHash' as const]
@@ -74,14 +74,14 @@ function identityIssues({ buildHash, request }: HostedRun, { identity }: RunResu
     .map((name) => ({
       code: 'custom',
       path: ['result', 'identity', name],
-      message: 'must be as the run pins it',
+      message: 'must equal the value that the run pins',
     }));
 }
 
 const end = async (tx: Tx, job: Job, ended: RunEnd, nowMs: number): Promise<void> =>
-  endRun(tx, await heldRun(tx, job), ended, nowMs);
+  endRun(tx, await lockRun(tx, job), ended, nowMs);
 
-/** What became of a run whose work came to nothing. */
+/** The end of a run whose work was abandoned. */
 function abandonedRun({ state, timedOut, error, cancelRequestedAtMs }: Abandoned): RunEnd {
   const failure = error !== undefined && { failure: error };
   if (timedOut) return { state: 'expired', termination: { outcome: 'timed_out' }, ...failure };
@@ -89,12 +89,12 @@ function abandonedRun({ state, timedOut, error, cancelRequestedAtMs }: Abandoned
   return { state, termination: { outcome: state, ...requested }, ...failure };
 }
 
-/** Reruns, made by a runner within the deadline of the run (control API, Rerun). */
+/** Reruns, performed by a runner before the deadline of the run (control API, Rerun). */
 export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
   kind: 'run.rerun',
   async begin(tx, job, nowMs) {
     await moveWorld(tx, job, ['warming'], nowMs);
-    const row = await heldRun(tx, job);
+    const row = await lockRun(tx, job);
     if (row.resource.state === 'running') return;
     assertMove('run', row.resource.state, 'running');
     await changeRun(tx, row, { state: 'running' }, nowMs);
@@ -102,24 +102,24 @@ export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
   deadlineAtMs: async ({ projectId = '', resourceId }) =>
     (await store.hostedRun(projectId, resourceId))?.resource.deadlineAtMs,
   async run(job, { signal, progress }) {
-    const tell = async (told: unknown): Promise<void> => {
-      const { session, ...facts } = toldProgress(rerunProgressSchema, told);
+    const report = async (reported: unknown): Promise<void> => {
+      const { session, ...facts } = parseProgress(rerunProgressSchema, reported);
       await progress(async (tx, nowMs) => {
         if (session !== undefined) await moveWorld(tx, job, ['warming', session], nowMs);
-        await changeRun(tx, await heldRun(tx, job), facts, nowMs);
+        await changeRun(tx, await lockRun(tx, job), facts, nowMs);
       });
     };
     const work = await jobOf(store, job);
-    const given = await runner.run(work, { signal, progress: tell });
-    const judged = judgedOutcome<RerunSuccess>(rerunOutcomeSchema, given, ({ result }) =>
+    const given = await runner.run(work, { signal, progress: report });
+    const parsed = parseOutcome<RerunSuccess>(rerunOutcomeSchema, given, ({ result }) =>
       identityIssues(work.run, result),
     );
-    if ('error' in judged) {
-      const { error } = judged;
+    if ('error' in parsed) {
+      const { error } = parsed;
       const failed: RunEnd = { state: 'failed', termination: { outcome: 'failed' }, failure: error };
       return { error, write: (tx, nowMs) => end(tx, job, failed, nowMs) };
     }
-    const { result } = judged.outcome;
+    const { result } = parsed.outcome;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };
     return { write: (tx, nowMs) => end(tx, job, done, nowMs) };

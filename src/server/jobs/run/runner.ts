@@ -20,14 +20,14 @@ type Common = {
   readonly attempt: number;
 };
 
-/** A prompt to be answered: the turn with its model, effort and limits, and the conversation that it belongs to. */
+/** A prompt to answer: the turn with its model, effort and limits, and its authoring session. */
 export type TurnJob = Common & {
   readonly kind: 'authoring.turn';
   readonly turn: AuthoringTurn;
   readonly session: AuthoringSession;
 };
 
-/** A run to be made again: `run` has the pinned inputs, `session` is its world, `original` what it reproduces. */
+/** A run to repeat: `run` has the pinned inputs, `session` is its world, `original` the run that it reproduces. */
 export type RerunJob = Common & {
   readonly kind: 'run.rerun';
   readonly run: HostedRun;
@@ -44,9 +44,9 @@ const turnFacts = authoringTurnSchema.pick({
   estimatedCostUsd: true,
 });
 
-/** What a turn can tell while it runs. */
+/** The progress that a turn can report. */
 export const turnProgressSchema = z.strictObject(turnFacts.shape);
-/** What a rerun can tell while it runs; `session: 'ready'` once its world can be used. */
+/** The progress that a rerun can report; `session: 'ready'` once its world can be used. */
 export const rerunProgressSchema = z.strictObject({
   ...hostedRunSchema.pick({ identity: true, pendingInteraction: true }).shape,
   session: z.literal('ready').optional(),
@@ -85,9 +85,9 @@ export type RunnerOutcome = TurnOutcome | RerunOutcome;
 export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof rerunProgressSchema>;
 
 export type RunnerContext = {
-  /** Aborted when the work is cancelled, out of time, or taken by another worker: stop soon, nothing else counts. */
+  /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
-  /** Writes how far the work is, for whoever reads the turn or run. Rejects when the work is no longer this one's. */
+  /** Stores the progress in the turn or run. Rejects when another worker holds the job. */
   readonly progress: (told: RunnerProgress) => Promise<void>;
 };
 
@@ -95,7 +95,7 @@ export type RunnerContext = {
  * What a host plugs into a worker: a module that exports one as `runner` (docs/server.md, Runners).
  *
  * `run` does one piece of work at a time, several at once when the worker has a higher concurrency. It resolves with
- * what the work came to, for better or worse. When it throws, it is called again after a pause, up to the attempts of
+ * the outcome, success or failure. When it throws, it is called again after a pause, up to the number of attempts of
  * the worker. As a worker may die at any moment, the same work may come twice, with a higher `attempt`.
  */
 export type Runner = {

@@ -3,7 +3,7 @@ import { assertMove } from '../../states.ts';
 import type { AuthoringTurnRow, Job, Store } from '../../store/store.ts';
 import { endTurn, type TurnEnd } from '../endings.ts';
 import type { JobHandler, Tx } from '../handler.ts';
-import { judgedOutcome, toldProgress } from './runner-failure.ts';
+import { parseOutcome, parseProgress } from './runner-failure.ts';
 import {
   type Runner,
   type TurnJob,
@@ -12,11 +12,11 @@ import {
   type TurnSuccess,
 } from './runner.ts';
 
-const gone = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
+const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
 
-async function heldTurn(tx: Tx, { projectId = '', resourceId }: Job): Promise<AuthoringTurnRow> {
+async function lockTurn(tx: Tx, { projectId = '', resourceId }: Job): Promise<AuthoringTurnRow> {
   const row = await tx.authoringTurnForUpdate(projectId, resourceId);
-  if (row === undefined) throw gone();
+  if (row === undefined) throw missing();
   return row;
 }
 
@@ -24,18 +24,18 @@ async function jobOf(store: Store, job: Job): Promise<TurnJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
   const turn = (await store.authoringTurn(projectId, resourceId))?.resource;
   const session = turn && (await store.authoringSession(projectId, turn.authoringSessionId))?.resource;
-  if (turn === undefined || session === undefined) throw gone();
+  if (turn === undefined || session === undefined) throw missing();
   return { kind: 'authoring.turn', operationId, attempt, turn, session };
 }
 
 const end = async (tx: Tx, job: Job, ended: TurnEnd, nowMs: number): Promise<void> =>
-  endTurn(tx, await heldTurn(tx, job), ended, nowMs);
+  endTurn(tx, await lockTurn(tx, job), ended, nowMs);
 
-/** Authoring turns, answered by a runner within the time of the turn (control API, Authoring turn). */
+/** Authoring turns, answered by a runner within the timeout of the turn (control API, Authoring turn). */
 export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
   kind: 'authoring.turn',
   async begin(tx, job, nowMs) {
-    const row = await heldTurn(tx, job);
+    const row = await lockTurn(tx, job);
     if (row.resource.state === 'running') return;
     assertMove('turn', row.resource.state, 'running');
     await tx.updateAuthoringTurn({
@@ -48,20 +48,20 @@ export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
     return turn?.startedAtMs === undefined ? undefined : turn.startedAtMs + turn.timeoutMs;
   },
   async run(job, { signal, progress }) {
-    const tell = async (told: unknown): Promise<void> => {
-      const facts = toldProgress(turnProgressSchema, told);
+    const report = async (reported: unknown): Promise<void> => {
+      const facts = parseProgress(turnProgressSchema, reported);
       await progress(async (tx) => {
-        const row = await heldTurn(tx, job);
+        const row = await lockTurn(tx, job);
         await tx.updateAuthoringTurn({ ...row, resource: { ...row.resource, ...facts } });
       });
     };
-    const given = await runner.run(await jobOf(store, job), { signal, progress: tell });
-    const judged = judgedOutcome<TurnSuccess>(turnOutcomeSchema, given);
-    if ('error' in judged) {
-      const { error } = judged;
+    const given = await runner.run(await jobOf(store, job), { signal, progress: report });
+    const parsed = parseOutcome<TurnSuccess>(turnOutcomeSchema, given);
+    if ('error' in parsed) {
+      const { error } = parsed;
       return { error, write: (tx, nowMs) => end(tx, job, { state: 'failed', error }, nowMs) };
     }
-    const { outcome: state, ...facts } = judged.outcome;
+    const { outcome: state, ...facts } = parsed.outcome;
     return { write: (tx, nowMs) => end(tx, job, { state, ...facts }, nowMs) };
   },
   abandon: (tx, job, { timedOut: _timedOut, ...ended }, nowMs) => end(tx, job, ended, nowMs),

@@ -13,11 +13,11 @@ const NO_CONNECTION = unavailable('the connection to the database failed');
 const STATES: Readonly<Record<string, Meaning>> = {
   '08': NO_CONNECTION,
   '25006': unavailable('the database takes no writes at the moment'),
-  '25P03': unavailable('the transaction stood still for too long'),
+  '25P03': unavailable('the transaction was idle for too long'),
   '28': unavailable('the database refuses the login'),
-  '3D000': unavailable('there is no such database'),
-  '40001': unavailable('other work came first'),
-  '40P01': unavailable('other work came first'),
+  '3D000': unavailable('the database does not exist'),
+  '40001': unavailable('another transaction came first'),
+  '40P01': unavailable('another transaction came first'),
   '42501': unavailable('the role lacks a right in the database'),
   '53': unavailable('the database lacks resources'),
   '53100': { code: 'io.DISK_FULL', why: 'the disk of the database is full' },
@@ -28,27 +28,27 @@ const STATES: Readonly<Record<string, Meaning>> = {
   XX: { code: 'io.UNREADABLE', why: 'the database reports an inner error' },
 };
 
-/** The SQLSTATE of what PostgreSQL itself said; of anything else, such as a lost connection, there is none. */
+/** The SQLSTATE of an error that PostgreSQL reported; `undefined` for others, such as a lost connection. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DrillproofError) return sqlState(error.cause);
   const said = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined;
   return typeof said === 'string' ? said : undefined;
 }
 
-/** The coded error of a failed call of pg; one that is no fault of the machine comes back as it is. */
+/** The coded error of a failed call of pg; an error without a code of ours is returned unchanged. */
 function postgresError(cause: unknown): unknown {
   const state = sqlState(cause);
-  // What is not the database's own answer is a connection that could not be made, broke, or stays silent.
+  // Without an answer of the database, the connection failed, broke, or timed out.
   const known = state === undefined ? NO_CONNECTION : (STATES[state] ?? STATES[state.slice(0, 2)]);
   return known === undefined ? cause : new DrillproofError(known.code, known.why, { cause });
 }
 
-/** Whether the connection itself is in doubt, so that nothing more may be sent on it. */
+/** Whether the connection itself failed, so that nothing more may be sent on it. */
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof DrillproofError && error.code === 'control.UNAVAILABLE' && sqlState(error) === undefined;
 
 /** Waits for a call of pg and translates its error. */
-export async function guardedQuery<T>(call: () => Promise<T>): Promise<T> {
+export async function guardQuery<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
@@ -59,7 +59,7 @@ export async function guardedQuery<T>(call: () => Promise<T>): Promise<T> {
 const numbered = new Map<string, string>();
 
 /** A statement with `$1`, `$2`… for its `?`. Our statements hold none in a literal. */
-export function numberedMarks(text: string): string {
+export function numberMarks(text: string): string {
   const known = numbered.get(text);
   if (known !== undefined) return known;
   let n = 0;
@@ -85,8 +85,7 @@ type Queryable = { query(text: string, values: SqlValue[]): Promise<QueryResult<
 
 /** A pool or a connection as `Sql`. */
 export function postgresSql(to: Queryable): Sql {
-  const send = (text: string, values: SqlValue[]) =>
-    guardedQuery(() => to.query(numberedMarks(text), values));
+  const send = (text: string, values: SqlValue[]) => guardQuery(() => to.query(numberMarks(text), values));
   return {
     all: async (text, ...values) => (await send(text, values)).rows,
     run: async (text, ...values) => (await send(text, values)).rowCount ?? 0,

@@ -9,16 +9,16 @@ export type Pg = typeof import('pg');
 export type PostgresOptions = {
   /** Connections of this process. Half of them are for transactions, so that reads never wait behind a lock. */
   readonly connections: number;
-  /** Until a connection is there, a free one of the pool included. */
+  /** Timeout for getting a connection, from the pool or a new one. */
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
   /** Wait for a row that another transaction holds. */
   readonly lockTimeoutMs: number;
   /** Time without a statement after which the database ends a transaction, so that a stopped process holds no lock. */
   readonly idleInTransactionMs: number;
-  /** For each step of the schema, and for another process that is at it. */
+  /** For each step of the schema, and for waiting for another process that migrates. */
   readonly migrationTimeoutMs: number;
-  /** How often a transaction is run in all when the database gives others the preference. */
+  /** How often a transaction that loses races is run in total. */
   readonly attempts: number;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
@@ -30,7 +30,7 @@ export type PostgresOptions = {
 const invalid = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, { cause });
 
-// A connection whose other end is gone says nothing: some time after the database should have given up, so do we.
+// A dead peer sends no error: the client gives up some time after the database should have.
 const patience = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
   statementMs + connectTimeoutMs;
 
@@ -54,7 +54,7 @@ export function clientConfig(pg: Pg, url: string, options: PostgresOptions): Cli
     if (!/^postgres(ql)?:\/\//.test(url)) throw new TypeError('another scheme');
     void new pg.Client(config); // reads the address, and the certificates that it names
   } catch {
-    throw invalid('the address of the database is no valid postgres:// URL');
+    throw invalid('the address of the database is not a valid postgres:// URL');
   }
   return config;
 }
@@ -67,7 +67,7 @@ export const migrationConfig = (config: ClientConfig, options: PostgresOptions):
   query_timeout: patience(options.migrationTimeoutMs, options),
 });
 
-/** A pool whose connections may break at any time without ending the process: who uses one is told by its query. */
+/** A pool whose connections may break at any time without ending the process: the next query reports it. */
 export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool {
   const pool = new pg.Pool({ ...config, max: connections });
   pool.on('error', () => undefined);
@@ -75,7 +75,7 @@ export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool 
   return pool;
 }
 
-/** What stops the start, in one line: a database that does not answer is a matter of configuration then. */
+/** The error of a failed start: there, a database that does not answer is a configuration error. */
 export function openingError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UNAVAILABLE') return error;
   const { cause, message } = error;

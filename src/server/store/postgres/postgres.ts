@@ -1,8 +1,8 @@
 import type { Client, ClientConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
-import { keptSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
+import { readSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
 import { migrations, postgresDdl } from '../migrations.ts';
-import { guardedQuery, postgresSql } from './driver.ts';
+import { guardQuery, postgresSql } from './driver.ts';
 import {
   clientConfig,
   migrationConfig,
@@ -13,7 +13,7 @@ import {
 } from './pool.ts';
 import { transactions } from './transaction.ts';
 import { postgresDialect } from '../sql.ts';
-import { sqlReads, sqlTransaction, transactedJobs, type Store } from '../store.ts';
+import { sqlReads, sqlTransaction, jobTransactions, type Store } from '../store.ts';
 
 const defaults: PostgresOptions = {
   connections: 10,
@@ -28,10 +28,10 @@ const defaults: PostgresOptions = {
   random: Math.random,
 };
 
-// The name of the lock that whoever changes the schema holds; any number that nobody else uses in this database.
+// The advisory lock of schema changes: any number that is not used otherwise in this database.
 const MIGRATION_LOCK = 0x64_72_69_6c_6c;
 
-/** Text must be stored as what it is: another encoding could not hold it, or would not look at it. */
+/** Text must be stored unchanged; other encodings cannot hold or do not check it. */
 async function assertUtf8(client: Client): Promise<void> {
   const [row] = await postgresSql(client).all('SHOW server_encoding');
   const encoding = String(row?.['server_encoding']);
@@ -45,7 +45,7 @@ async function assertUtf8(client: Client): Promise<void> {
 
 /** One step and its number are committed together; the lock goes with the transaction, or with its process. */
 async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
-  const script = (text: string) => guardedQuery(() => client.query(postgresDdl(text)));
+  const script = (text: string) => guardQuery(() => client.query(postgresDdl(text)));
   const sql = postgresSql(client);
   await script('BEGIN');
   await sql.all('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK);
@@ -61,19 +61,19 @@ async function prepare(pg: Pg, config: ClientConfig, steps: readonly string[]): 
   const client = new pg.Client(config);
   client.on('error', () => undefined);
   try {
-    await guardedQuery(() => client.connect());
+    await guardQuery(() => client.connect());
     await assertUtf8(client);
     while (await migrateOnce(client, steps));
   } finally {
-    await client.end().catch(() => undefined); // what is open is undone by it
+    await client.end().catch(() => undefined); // this rolls back an open transaction
   }
 }
 
 /**
- * Opens the store in a PostgreSQL database that is there, bringing its schema up to date. Any number of processes may
+ * Opens the store in an existing PostgreSQL database, bringing its schema up to date. Any number of processes may
  * share it, and open it at once.
  * @throws DrillproofError `server.CONFIG_INVALID` for an address that is none, a database that cannot be reached or
- *   refuses the login, another encoding than UTF8, a newer schema; `io.DISK_FULL`, `io.UNREADABLE`
+ *   refuses the login, an encoding other than UTF8, a newer schema; `io.DISK_FULL`, `io.UNREADABLE`
  */
 export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
   const all = { ...defaults, ...options };
@@ -91,9 +91,9 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
   return {
     ...sqlReads(postgresSql(reads)),
     schema: () => schemaState(postgresSql(reads), all.migrations),
-    ...transactedJobs(transact, postgresDialect),
+    ...jobTransactions(transact, postgresDialect),
     transaction: (work) => transact((sql) => work(sqlTransaction(sql, postgresDialect))),
-    secret: (name) => transact((sql) => keptSecret(sql, name)),
+    secret: (name) => transact((sql) => readSecret(sql, name)),
     async close() {
       closed ??= Promise.all([reads.end(), writes.end()]);
       await closed;

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
-import { guardedQuery, isConnectionError, postgresSql, sqlState } from './driver.ts';
+import { guardQuery, isConnectionError, postgresSql, sqlState } from './driver.ts';
 import type { PostgresOptions } from './pool.ts';
 import { queue, type Sql } from '../sql.ts';
 
 /**
  * READ COMMITTED, because each transaction locks what it is going to change, and waits there for its turn.
- * SERIALIZABLE would be right as well, but lets those that meet at a row fail and start again: of 50 clients at one
+ * SERIALIZABLE would be correct too, but makes conflicting transactions fail and start again: of 50 clients at one
  * session, a quarter of the requests gave up. Durable, whatever is the default of the role.
  */
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on';
@@ -49,11 +49,11 @@ function statementsOf(client: PoolClient): { sql: Sql; end(): Promise<void>; fau
 /** A transaction in which a statement failed is lost: COMMIT would undo it, and report no error. */
 async function commit(client: PoolClient, fault: unknown): Promise<void> {
   if (fault !== undefined) throw fault;
-  const { command } = await guardedQuery(() => client.query('COMMIT'));
+  const { command } = await guardQuery(() => client.query('COMMIT'));
   if (command !== 'COMMIT') throw new DrillproofError('internal.BUG', `a commit ended in ${command}`);
 }
 
-/** Undoes what is open and gives the connection back; one that may be broken is closed, which undoes it too. */
+/** Rolls back and releases the connection; one that may be broken is closed, which rolls back too. */
 async function giveUp(client: PoolClient, error: unknown): Promise<void> {
   if (isConnectionError(error)) return client.release(true);
   try {
@@ -65,10 +65,10 @@ async function giveUp(client: PoolClient, error: unknown): Promise<void> {
 }
 
 async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const client = await guardedQuery(() => pool.connect());
+  const client = await guardQuery(() => pool.connect());
   const statements = statementsOf(client);
   try {
-    await guardedQuery(() => client.query(BEGIN));
+    await guardQuery(() => client.query(BEGIN));
     const result = await work(statements.sql);
     await statements.end();
     await commit(client, statements.fault());

@@ -5,7 +5,7 @@ import { digestStream } from '../../../bytes/hash.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { writeDurably } from '../../../node/durable-file.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
-import { guarded } from './driver.ts';
+import { guard } from './driver.ts';
 import { loadSqlite } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
 
@@ -36,19 +36,19 @@ async function copyInto(path: string, to: string): Promise<void> {
   }
 }
 
-/** One transaction's view of the store, whole and compact, while others go on writing to it. */
+/** Copies the store as one transaction sees it, compacted, while others keep writing to it. */
 async function copy(path: string, to: string): Promise<void> {
   const { DatabaseSync } = await loadSqlite();
-  const source = guarded(() => new DatabaseSync(path, { readOnly: true }));
+  const source = guard(() => new DatabaseSync(path, { readOnly: true }));
   try {
-    guarded(() => source.exec('PRAGMA busy_timeout = 5000;'));
-    guarded(() => source.prepare('VACUUM INTO ?').run(to));
+    guard(() => source.exec('PRAGMA busy_timeout = 5000;'));
+    guard(() => source.prepare('VACUUM INTO ?').run(to));
   } finally {
     source.close();
   }
-  const made = guarded(() => new DatabaseSync(to, { readOnly: true }));
+  const made = guard(() => new DatabaseSync(to, { readOnly: true }));
   try {
-    const [first] = guarded(() => made.prepare('PRAGMA integrity_check(1)').all());
+    const [first] = guard(() => made.prepare('PRAGMA integrity_check(1)').all());
     if (first?.['integrity_check'] === 'ok') return;
     throw new DrillproofError('io.WRITE_FAILED', 'the copy of the store is damaged');
   } finally {
@@ -57,10 +57,10 @@ async function copy(path: string, to: string): Promise<void> {
 }
 
 /**
- * Copies an embedded store into one file that only the owner may read, beside a server that writes to it, and without
+ * Copies an embedded store into one file that only the owner may read, even while a server writes to it, and without
  * changing its schema. The file has its name only when it is whole, checked and synced.
  * @throws DrillproofError `io.NOT_FOUND` for a store or folder that is absent, `io.EXISTS`, `io.READ_ONLY`,
- *   `io.DISK_FULL`, `io.WRITE_FAILED`; `server.CONFIG_INVALID` for a file that is no store, or without node:sqlite
+ *   `io.DISK_FULL`, `io.WRITE_FAILED`; `server.CONFIG_INVALID` for a file that is not a store
  */
 export async function backupSqlite(path: string, out: string): Promise<BlobRef> {
   const target = resolve(out);

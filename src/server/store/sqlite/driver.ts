@@ -12,10 +12,10 @@ const RESULT: Readonly<Record<number, { code: Code; why: string }>> = {
   11: { code: 'io.UNREADABLE', why: 'the store is damaged' },
   13: { code: 'io.DISK_FULL', why: 'the disk of the store is full' },
   14: { code: 'io.UNREADABLE', why: 'the store cannot be opened' },
-  26: { code: 'server.CONFIG_INVALID', why: 'the file is no store' },
+  26: { code: 'server.CONFIG_INVALID', why: 'the file is not a store' },
 };
 
-/** The coded error of a failed statement; one that is no fault of the machine comes back as it is. */
+/** The coded error of a failed statement; an error without a code of ours is returned unchanged. */
 export function sqliteError(cause: unknown): unknown {
   if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return cause;
   const known = RESULT[cause.errcode & 0xff];
@@ -23,7 +23,7 @@ export function sqliteError(cause: unknown): unknown {
 }
 
 /** Runs what touches the database and translates its errors. */
-export function guarded<T>(work: () => T): T {
+export function guard<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
@@ -40,7 +40,7 @@ export function sqliteSql(database: DatabaseSync): Sql {
     return known;
   };
   return {
-    all: async (text, ...values) => guarded(() => statement(text).all(...values)),
-    run: async (text, ...values) => guarded(() => Number(statement(text).run(...values).changes)),
+    all: async (text, ...values) => guard(() => statement(text).all(...values)),
+    run: async (text, ...values) => guard(() => Number(statement(text).run(...values).changes)),
   };
 }

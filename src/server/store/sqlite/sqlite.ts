@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DrillproofError } from '../../../errors.ts';
-import { keptSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
+import { readSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { guarded, sqliteError, sqliteSql } from './driver.ts';
+import { guard, sqliteError, sqliteSql } from './driver.ts';
 import { queue, sqliteDialect } from '../sql.ts';
-import { sqlReads, sqlTransaction, transactedJobs, type Store } from '../store.ts';
+import { sqlReads, sqlTransaction, jobTransactions, type Store } from '../store.ts';
 
 type Sqlite = typeof import('node:sqlite');
 
@@ -44,10 +44,10 @@ function rollback(database: DatabaseSync): void {
 }
 
 async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  guarded(() => database.exec('BEGIN IMMEDIATE'));
+  guard(() => database.exec('BEGIN IMMEDIATE'));
   try {
     const result = await work();
-    guarded(() => database.exec('COMMIT'));
+    guard(() => database.exec('COMMIT'));
     return result;
   } catch (error) {
     rollback(database);
@@ -56,11 +56,11 @@ async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Prom
 }
 
 async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]): Promise<DatabaseSync> {
-  const database = guarded(() => new sqlite.DatabaseSync(path));
+  const database = guard(() => new sqlite.DatabaseSync(path));
   try {
-    guarded(() => database.exec(PRAGMAS));
-    guarded(() => checkIntegrity(database));
-    const script = async (text: string): Promise<void> => guarded(() => database.exec(text));
+    guard(() => database.exec(PRAGMAS));
+    guard(() => checkIntegrity(database));
+    const script = async (text: string): Promise<void> => guard(() => database.exec(text));
     const next = () => migrateNext(sqliteSql(database), script, steps);
     while (await transact(database, next));
     return database;
@@ -73,7 +73,7 @@ async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]
 /**
  * Opens the embedded store in a file, making it when absent and bringing its schema up to date. WAL, every commit
  * synced to disk. Several processes may open the same file on one machine.
- * @throws DrillproofError `server.CONFIG_INVALID` for a file that is no store, is
+ * @throws DrillproofError `server.CONFIG_INVALID` for a file that is not a store, is
  *   damaged, or has a newer schema; `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
  */
 export async function openSqliteStore(
@@ -84,7 +84,7 @@ export async function openSqliteStore(
   const steps = options.migrations ?? migrations;
   const writer = await openWriter(sqlite, path, steps);
   // Reads go through their own connection, or they would see what an open transaction has not committed.
-  const reader = guarded(() => new sqlite.DatabaseSync(path, { readOnly: true }));
+  const reader = guard(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
   const [sql, fromReader] = [sqliteSql(writer), sqliteSql(reader)];
   const inTransaction = sqlTransaction(sql, sqliteDialect);
@@ -104,9 +104,9 @@ export async function openSqliteStore(
   return {
     ...sqlReads(fromReader),
     schema: () => schemaState(fromReader, steps),
-    ...transactedJobs((work) => begin(() => work(sql)), sqliteDialect),
+    ...jobTransactions((work) => begin(() => work(sql)), sqliteDialect),
     transaction: (work) => begin(() => work(inTransaction)),
-    secret: (name) => begin(() => keptSecret(sql, name)),
+    secret: (name) => begin(() => readSecret(sql, name)),
     close,
   };
 }

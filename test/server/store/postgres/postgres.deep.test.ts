@@ -181,7 +181,7 @@ describe('PostgreSQL', () => {
       const url = Object.assign(new URL(await postgres.database()), { pathname: '/nowhere' }).href;
       await expect(openPostgresStore(url)).rejects.toMatchObject({
         code: 'server.CONFIG_INVALID',
-        message: 'there is no such database',
+        message: 'the database does not exist',
       });
     });
 

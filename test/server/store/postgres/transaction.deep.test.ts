@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../../src/errors.ts';
-import { numberedMarks } from '../../../../src/server/store/postgres/driver.ts';
+import { numberMarks } from '../../../../src/server/store/postgres/driver.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
 import type { Store, Writes } from '../../../../src/server/store/store.ts';
 import { startPostgres } from '../../../support/postgres.ts';
@@ -68,8 +68,8 @@ describe('statements for PostgreSQL', () => {
         const text = words.join('');
         let n = 0;
         const expected = words.map((word) => (word === '?' ? `$${++n}` : word)).join('');
-        expect(numberedMarks(text)).toBe(expected);
-        expect(numberedMarks(text)).toBe(expected);
+        expect(numberMarks(text)).toBe(expected);
+        expect(numberMarks(text)).toBe(expected);
       }),
     );
   });
