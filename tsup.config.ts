@@ -19,13 +19,13 @@ export default defineConfig([
     // TypeScript maps dist/x.js back to src/x.ts by rootDir and outDir, so no `paths` are needed.
     entry: {
       index: 'src/index.ts',
-      'contract/index': 'src/contract/index.ts',
-      'client/index': 'src/client/index.ts',
-      'node/index': 'src/node/index.ts',
+      contract: 'src/contract.ts',
+      client: 'src/client.ts',
+      node: 'src/node.ts',
       'node/platform-node': 'src/node/platform-node.ts',
       'node/packaging': 'src/node/packaging.ts',
       'bytes/platform-portable': 'src/bytes/platform-portable.ts',
-      'server/index': 'src/server/index.ts',
+      server: 'src/server.ts',
     },
   },
   {

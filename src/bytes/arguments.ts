@@ -5,6 +5,8 @@ export type Kind = {
   readonly what: string;
   readonly accepts: (value: unknown) => boolean;
   readonly members?: Members;
+  /** Whether it may have other members too. */
+  readonly open?: boolean;
   readonly optional?: boolean;
 };
 
@@ -20,11 +22,16 @@ const isPlain = (value: unknown): boolean =>
 
 export const BYTES: Kind = { what: 'a Uint8Array', accepts: (value) => value instanceof Uint8Array };
 export const TEXT: Kind = { what: 'a string', accepts: (value) => typeof value === 'string' };
+export const PATH: Kind = {
+  what: 'a path',
+  accepts: (value) => typeof value === 'string' && value !== '',
+};
 export const BYTES_OR_TEXT: Kind = {
   what: 'a string or a Uint8Array',
   accepts: (value) => TEXT.accepts(value) || BYTES.accepts(value),
 };
 export const FLAG: Kind = { what: 'true or false', accepts: (value) => typeof value === 'boolean' };
+export const LIST: Kind = { what: 'an array', accepts: Array.isArray };
 export const FUNCTION: Kind = { what: 'a function', accepts: (value) => typeof value === 'function' };
 export const OBJECT: Kind = { what: 'an object', accepts: isPlain };
 export const SIGNAL: Kind = { what: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal };
@@ -54,11 +61,25 @@ export const listOf = (kind: Kind): Kind => ({
   accepts: (value) => Array.isArray(value) && value.every(kind.accepts),
 });
 
+/** What can be iterated, at once or as it comes. */
+export const ITERABLE: Kind = {
+  what: 'an iterable',
+  accepts: (value) => isObject(value) && (Symbol.iterator in value || Symbol.asyncIterator in value),
+};
+
 /** An object that has these methods, whatever else it has. */
 export const withMethods = (what: string, ...names: readonly string[]): Kind => ({
   what: `${what} with ${names.map((name) => `${name}()`).join(' and ')}`,
   accepts: (value) =>
     isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function'),
+});
+
+/** An object that has at least these members. */
+export const withMembers = (what: string, members: Members): Kind => ({
+  ...OBJECT,
+  what,
+  members,
+  open: true,
 });
 
 /** An object that has no members but these. */
@@ -78,7 +99,7 @@ function checkKind(path: string, value: unknown, kind: Kind): void {
   if (kind.members === undefined || !isObject(value)) return;
   const names = Object.keys(kind.members);
   for (const name of Object.keys(value)) {
-    if (Object.hasOwn(kind.members, name)) continue;
+    if (kind.open === true || Object.hasOwn(kind.members, name)) continue;
     const advice = didYouMean(name, names) ?? `Pass only ${names.join(', ')}.`;
     throw new TypeError(`${path} has the unknown member ${JSON.stringify(name)}. ${advice}`);
   }

@@ -1,3 +1,4 @@
+import { BYTES, checkArguments } from './arguments.ts';
 import { platform } from '#platform';
 import { toHex } from './text/hex.ts';
 import { turn } from './turn.ts';
@@ -9,6 +10,7 @@ export type Digest = `sha256:${string}`;
 
 /** Digest of bytes that are in memory. */
 export function digestOf(bytes: Uint8Array): Digest {
+  checkArguments({ bytes: BYTES }, { bytes });
   const hash = platform.sha256();
   hash.update(bytes);
   return `sha256:${toHex(hash.digest())}`;

@@ -1,3 +1,4 @@
+import { BYTES, checkArguments } from './arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import { defined } from './defined.ts';
 import type { Kind } from './arguments.ts';
@@ -42,6 +43,7 @@ export const watchedBy = (access: RandomAccess): Pick<RandomAccess, 'assertUncha
 
 /** Random access to bytes in memory. */
 export function memoryAccess(bytes: Uint8Array): RandomAccess {
+  checkArguments({ bytes: BYTES }, { bytes });
   return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
 }
 

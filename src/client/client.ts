@@ -1,3 +1,4 @@
+import { checkArguments } from '../bytes/arguments.ts';
 import {
   callableNames,
   operationRow,
@@ -9,7 +10,7 @@ import {
 import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
-import { readOptions, type ClientOptions } from './options.ts';
+import { CLIENT_OPTIONS, readOptions, type ClientOptions } from './options.ts';
 import { waitBy, type Wait } from './wait.ts';
 import {
   allExports,
@@ -60,6 +61,7 @@ export type Client = Methods & {
  * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry
  */
 export function createClient(options: ClientOptions): Client {
+  checkArguments({ options: CLIENT_OPTIONS }, { options });
   const settings = readOptions(options);
   const call: Client['call'] = <N extends JsonOperationName & CallableName>(
     name: N,

@@ -14,6 +14,7 @@ import {
   type ContentRange,
 } from './http/ranges.ts';
 
+/** The options of one download: those of a call, and a range of bytes. */
 export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
   /** Ask for these bytes only. The server may send all the same: look at `status`. */
   readonly range?: ByteRange;

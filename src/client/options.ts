@@ -1,3 +1,12 @@
+import {
+  AMOUNT,
+  FUNCTION,
+  optional,
+  optionsOf,
+  TEXT,
+  type Kind,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import { pause, type Sleep } from './http/deadline.ts';
 import { newIdempotencyKey } from './idempotency.ts';
@@ -45,6 +54,7 @@ export type ParameterNames = {
   readonly limit?: string;
 };
 
+/** The options of `createClient`. Only `baseUrl` and `token` are required. */
 export type ClientOptions = {
   /** Address up to, not including, `/v1`: http or https, without user, query and fragment. */
   readonly baseUrl: string;
@@ -64,6 +74,9 @@ export type ClientOptions = {
   /** Makes the key of each logical call that needs one; default 128 random bits. */
   readonly idempotencyKey?: () => string;
 };
+
+const amounts = (defaults: object): Kind =>
+  optional(optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)]))));
 
 /** The options, read once, with every default filled in. */
 export type Settings = {
@@ -86,6 +99,24 @@ const RETRY = { retries: 5, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterM
 const TIMEOUTS = { headersMs: 30_000, stallMs: 15_000, stallBytes: 1024, totalMs: undefined };
 const LIMITS = { jsonBytes: 16 * MIB, errorBytes: 65_536, redirects: 5, pages: 20_000, items: 10_000 };
 const PARAMETER_NAMES = { packageId: 'packageId', cursor: 'cursor', limit: 'limit' };
+
+const MEMBERS: MembersOf<ClientOptions> = {
+  baseUrl: TEXT,
+  token: TEXT,
+  fetch: optional(FUNCTION),
+  retry: amounts(RETRY),
+  timeouts: amounts(TIMEOUTS),
+  limits: amounts(LIMITS),
+  userAgent: optional(TEXT),
+  parameterNames: optional(
+    optionsOf({ packageId: optional(TEXT), cursor: optional(TEXT), limit: optional(TEXT) }),
+  ),
+  sleep: optional(FUNCTION),
+  random: optional(FUNCTION),
+  now: optional(FUNCTION),
+  idempotencyKey: optional(FUNCTION),
+};
+export const CLIENT_OPTIONS: Kind = optionsOf(MEMBERS);
 
 /**
  * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry

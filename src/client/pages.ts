@@ -15,6 +15,7 @@ export type ExportItem = Result<ExportsName>['items'][number];
 /** How each page is asked for. */
 type How = Pick<CallOptions, 'signal' | 'onRetry'>;
 
+/** The options of a list that is read page after page. */
 export type PageOptions = {
   /** Items of one page, 1 to 100; default 100. */
   readonly pageSize?: number;
@@ -67,11 +68,15 @@ async function* allItems<T>(
   let cursor: string | undefined;
   let items = 0;
   for (let pages = 1; ; pages++) {
+    how.signal?.throwIfAborted();
     if (pages > limits.pages) throw exceeded(`the list has more than ${limits.pages} pages`);
     const { items: rows, nextCursor } = await page(defined({ limit: pageSize, cursor }), how);
     items += rows.length;
     if (items > limits.items) throw exceeded(`the list has more than ${limits.items} items`);
-    yield* rows;
+    for (const row of rows) {
+      how.signal?.throwIfAborted();
+      yield row;
+    }
     if (nextCursor === undefined) return;
     if (seen.has(nextCursor)) throw exceeded('the list comes back to a page that was read before');
     seen.add(nextCursor);

@@ -32,6 +32,7 @@ export const catalogue = {
   ...queueCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;
 
+/** A code of the catalogue (docs/codes.md): what a finding or an error is about, such as `part.DIGEST_MISMATCH`. */
 export type Code = keyof typeof catalogue;
 
 /** Whether a string is a code of this catalogue; own members only, so `__proto__` is none. */

@@ -1,3 +1,5 @@
+import { AMOUNT, optional, optionsOf, type Kind } from '../bytes/arguments.ts';
+
 /** How much of anything evidence may have. Every loop over input from outside is bounded by a row (formats, Limits). */
 export type EvidenceLimits = {
   /** Bytes of a bundle manifest or an export manifest. */
@@ -16,6 +18,7 @@ export type EvidenceLimits = {
   readonly files: number;
 };
 
+/** The limits that hold where a caller gives none: bytes, and counts of values, parts, objects and files. */
 export const DEFAULT_LIMITS: EvidenceLimits = {
   manifestBytes: 64 * 1024 * 1024,
   documentBytes: 1024 * 1024,
@@ -25,3 +28,8 @@ export const DEFAULT_LIMITS: EvidenceLimits = {
   objects: 99_998,
   files: 50_000,
 };
+
+/** What an argument that has some of these limits may be. */
+export const EVIDENCE_LIMITS: Kind = optionsOf(
+  Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, optional(AMOUNT)])),
+);

@@ -1,3 +1,4 @@
+import { LIST, OBJECT, checkArguments, withMembers } from '../bytes/arguments.ts';
 import { withMethods, type Kind } from '../bytes/arguments.ts';
 import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { memoryAccess, readExactly, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
@@ -58,6 +59,7 @@ const keepOpen = (access: RandomAccess): OpenFile => ({
 
 /** A tree in memory, by path. */
 export function memorySource(files: Readonly<Record<string, Uint8Array>>): EvidenceSource {
+  checkArguments({ files: OBJECT }, { files });
   const list = Object.entries(files).map(([path, bytes]) => ({ path, bytes: bytes.length, regular: true }));
   list.sort(byPath);
   return {
@@ -76,6 +78,7 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
  * any place without extracting anything.
  */
 export function zipSource(archive: ZipArchive): EvidenceSource {
+  checkArguments({ archive: withMembers('a ZipArchive', { access: OBJECT, entries: LIST }) }, { archive });
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const list = archive.entries.map((entry) => ({ path: entry.name, bytes: entry.bytes, regular: true }));
   list.sort(byPath);

@@ -1,3 +1,4 @@
+import { checkArguments, FUNCTION, LIST, OBJECT, TEXT, withMethods } from '../bytes/arguments.ts';
 import type { Code } from '../codes/index.ts';
 import type { Client, ExportItem, ExportRef, Retry } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
@@ -50,8 +51,10 @@ type ManyOptions = {
 export async function mirrorMany(
   wishes: readonly Wish[],
   each: (wish: Wish) => Promise<void>,
-  { atOnce }: ManyOptions,
+  options: ManyOptions,
 ): Promise<ArchiveOutcome> {
+  checkArguments({ wishes: LIST, each: FUNCTION, options: OBJECT }, { wishes, each, options });
+  const { atOnce } = options;
   const many = new Many(wishes, each);
   const workers = await Promise.allSettled(
     Array.from({ length: Math.min(atOnce, wishes.length) }, () => many.work()),
@@ -143,6 +146,10 @@ export async function discoverExports(
   projectId: string,
   options: DiscoverOptions,
 ): Promise<Discovered> {
+  checkArguments(
+    { client: withMethods('a client', 'exports'), projectId: TEXT, options: OBJECT },
+    { client, projectId, options },
+  );
   const { sinceMs = -Infinity, unfinished = false, ...how } = options;
   const wishes: Wish[] = [];
   const left = new Map<string, number>();

@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments } from '../bytes/arguments.ts';
 import { digestOf } from '../bytes/hash.ts';
 import type { ExportRef } from '../client/index.ts';
 import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
@@ -8,7 +9,7 @@ import { pin, type Pinned } from './fetch/documents.ts';
 import type { FoundState } from './events.ts';
 import { agreeingResource, findAttestation } from './finish.ts';
 import { lookAt, wantedFiles } from './plan.ts';
-import { readRun, type MirrorOptions, type Run } from './run.ts';
+import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView } from './sink.ts';
 
 /** What a look at a mirror found. */
@@ -36,6 +37,7 @@ export type MirrorFault = {
  *   TypeError for a sink that cannot be looked at
  */
 export async function checkMirror(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorCheck> {
+  checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });
   const run = readRun(exportRef, options);
   if (run.sink.look === undefined) throw new TypeError('the sink cannot be looked at');
   const view = (await run.sink.look()) ?? NOTHING;

@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments } from '../bytes/arguments.ts';
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../evidence/index.ts';
@@ -16,7 +17,7 @@ import {
 } from './finish.ts';
 import { planFiles, wantedFiles, type Plan } from './plan.ts';
 import { appendReceipt, type ReceiptFacts } from './receipts.ts';
-import { readRun, type MirrorOptions, type Run } from './run.ts';
+import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
 /** What is here after fetching, and what is not. */
@@ -41,6 +42,7 @@ type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Att
  *   others are here; and what the client and the sink throw
  */
 export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<LinkedReceipt> {
+  checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });
   const run = readRun(exportRef, options);
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);

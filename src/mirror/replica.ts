@@ -1,3 +1,5 @@
+import { TEXT, checkArguments } from '../bytes/arguments.ts';
+import { SOURCE } from '../evidence/source.ts';
 import { streamAccess } from '../bytes/random-access.ts';
 import type { Code } from '../codes/index.ts';
 import type { EvidenceExport } from '../contract/index.ts';
@@ -40,6 +42,7 @@ const DOCUMENTS: ReadonlyMap<string, string> = new Map([
  * @param address what receipts name as the source: a URL without user and query
  */
 export function replicaClient(source: EvidenceSource, address: string): MirrorClient {
+  checkArguments({ source: SOURCE, address: TEXT }, { source, address });
   const serve = (path: string, missing: Code) =>
     unlessUnreadable(path, () => download(source, path, missing));
   return {

@@ -1,3 +1,19 @@
+import { defined } from '../bytes/defined.ts';
+import {
+  AMOUNT,
+  BYTES,
+  COUNT,
+  FLAG,
+  FUNCTION,
+  OBJECT,
+  optional,
+  optionsOf,
+  SIGNAL,
+  TEXT,
+  withMethods,
+  type Kind,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import { pause, type Sleep } from '../client/http/deadline.ts';
 import type { CallOptions, ExportRef } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
@@ -5,6 +21,7 @@ import { createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
 
+/** The options of `mirrorExport` and `checkMirror`. Only `client` and `to` are required. */
 export type MirrorOptions = {
   /** Where it comes from: a control plane, or another mirror. */
   readonly client: MirrorClient;
@@ -33,6 +50,24 @@ export type MirrorOptions = {
   readonly sleep?: Sleep;
 };
 
+const MEMBERS: MembersOf<MirrorOptions> = {
+  client: withMethods('a client', 'call', 'download'),
+  to: withMethods('a mirror sink', 'open'),
+  concurrency: optional(COUNT),
+  bytesPerSecond: optional(AMOUNT),
+  pacer: optional(OBJECT),
+  waitMs: optional(AMOUNT),
+  manifest: optional(BYTES),
+  withoutLocalReports: optional(FLAG),
+  expectManifest: optional(TEXT),
+  tool: optional(TEXT),
+  signal: optional(SIGNAL),
+  onProgress: optional(FUNCTION),
+  now: optional(FUNCTION),
+  sleep: optional(FUNCTION),
+};
+export const MIRROR_OPTIONS: Kind = optionsOf(MEMBERS);
+
 /** The options of one run, read once. */
 export type Run = {
   readonly exportRef: ExportRef;
@@ -59,7 +94,9 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
     client: options.client,
     sink: options.to,
     concurrency,
-    pacer: options.pacer ?? createPacer({ ...options, now, sleep }),
+    pacer:
+      options.pacer ??
+      createPacer(defined({ concurrency, bytesPerSecond: options.bytesPerSecond, now, sleep })),
     waitMs: options.waitMs ?? 0,
     suppliedManifest: options.manifest,
     withoutLocalReports: options.withoutLocalReports ?? false,

@@ -1,3 +1,4 @@
+import { COUNT, TEXT, checkArguments, optional, withMembers } from '../bytes/arguments.ts';
 import { availableParallelism } from 'node:os';
 import {
   verifyExport,
@@ -13,6 +14,7 @@ import { exportTree } from './mirror/export-tree.ts';
 import type { PoolSettings, SharedOptions } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
 
+/** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'judgePart' | 'concurrency'> & {
   /** Threads that judge parts; default as many as there are cores. 1 judges them in this thread. */
   readonly jobs?: number;
@@ -29,6 +31,10 @@ const AHEAD = 128;
  * @throws DrillproofError what `directorySource` throws; an aborted `signal` throws its reason
  */
 export async function verifyDirectory(root: string, options: VerifyDirectoryOptions): Promise<ExportReport> {
+  checkArguments(
+    { root: TEXT, options: withMembers('an object', { jobs: optional(COUNT) }) },
+    { root, options },
+  );
   const { jobs = availableParallelism(), ...rest } = options;
   const { source, folder } = exportTree(root);
   if (jobs <= 1) return verifyExport(source, rest);

@@ -39,4 +39,5 @@ export const policyOf = (document: PolicyDocument, name = document.name ?? 'poli
   layers: [document],
 });
 
+/** The policy of `gate` without `--policy`: signed and bound, the drill passed, and the list is not only claimed. */
 export const DEFAULT_POLICY: Policy = policyOf(DEFAULT_DOCUMENT);

@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments } from '../bytes/arguments.ts';
 import type { Report } from '../verify/report.ts';
 import { printableJson } from './printable.ts';
 
@@ -29,6 +30,7 @@ const byRank = (a: string, b: string): number => rank(a) - rank(b) || (a < b ? -
  * in, a newline at the end; the same report gives the same bytes. Characters that act on a terminal are escaped.
  */
 export function renderJson(report: Report): string {
+  checkArguments({ report: OBJECT }, { report });
   return stableJson(report);
 }
 

@@ -1,3 +1,4 @@
+import { FUNCTION, OBJECT, checkArguments } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
 import type { Code } from '../codes/index.ts';
@@ -25,6 +26,7 @@ export async function scrubMany(
   options: ScrubOptions,
   each: (result: MirrorScrub, place: ScrubPlace) => Promise<void>,
 ): Promise<void> {
+  checkArguments({ archive: OBJECT, options: OBJECT, each: FUNCTION }, { archive, options, each });
   const scrub = readScrub(options);
   let begun = 0;
   for (const name of await oldestFirst(archive, options)) {

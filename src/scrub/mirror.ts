@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments } from '../bytes/arguments.ts';
 import type { DrillproofError } from '../errors.ts';
 import { readEntries } from './noting.ts';
 import { readScrub, type Scrub, type ScrubOptions } from './options.ts';
@@ -15,6 +16,7 @@ import { Visit, type Before } from './visit.ts';
  *   what was read by then stands in the journal
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
+  checkArguments({ place: OBJECT, options: OBJECT }, { place, options });
   const scrub = readScrub(options);
   const state = await takeUp(place, scrub);
   if (!state.due) return untouched(place, state);

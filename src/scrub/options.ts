@@ -3,6 +3,7 @@ import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { TrustStore } from '../trust/index.ts';
 import type { Depth, SecondOpinion, VerifyOptions } from '../verify/index.ts';
 
+/** The options of `scrubMirror` and `scrubMany`. */
 export type ScrubOptions = {
   /** Name and version of the program: what another version said counts for nothing. */
   readonly tool: string;

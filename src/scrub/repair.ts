@@ -1,3 +1,4 @@
+import { FUNCTION, OBJECT, checkArguments } from '../bytes/arguments.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
@@ -31,6 +32,10 @@ export async function repairMirror(
   from: () => Promise<MirrorClient>,
   options: RepairOptions,
 ): Promise<MirrorScrub> {
+  checkArguments(
+    { place: OBJECT, result: OBJECT, from: FUNCTION, options: OBJECT },
+    { place, result, from, options },
+  );
   const broken = result.faults.filter(
     ({ found, code }) => found !== 'extra' && code !== 'scrub.MIRROR_UNFINISHED',
   );

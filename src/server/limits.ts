@@ -30,6 +30,7 @@ export type ServerLimits = {
   readonly drainMs: number;
 };
 
+/** The limits of a server: bytes, counts, and milliseconds. */
 export const defaultLimits: ServerLimits = {
   bodyBytes: 1024 * 1024,
   headerBytes: 128 * 1024,

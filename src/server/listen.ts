@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments, withMethods } from '../bytes/arguments.ts';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -15,6 +16,7 @@ import { defaultLimits, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Observer } from './telemetry/observer.ts';
 
+/** The options of `listen`. All are optional. */
 export type ListenOptions = {
   /** Port; 0, the default, takes a free one. */
   readonly port?: number;
@@ -24,6 +26,7 @@ export type ListenOptions = {
   readonly log?: Log;
 };
 
+/** A server that listens, and how to stop it. */
 export type Listening = {
   readonly url: string;
   readonly port: number;
@@ -198,6 +201,7 @@ export async function listen(
   server: { readonly fetch: Fetch; readonly observer?: Observer },
   options: ListenOptions = {},
 ): Promise<Listening> {
+  checkArguments({ server: withMethods('a ControlServer', 'fetch'), options: OBJECT }, { server, options });
   const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const http = httpServer(limits);

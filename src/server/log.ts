@@ -29,4 +29,5 @@ export type LogEntry = {
   readonly error?: unknown;
 };
 
+/** Receives the events of a server or worker. */
 export type Log = (entry: LogEntry) => void;

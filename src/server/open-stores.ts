@@ -1,3 +1,4 @@
+import { OBJECT, PATH, checkArguments } from '../bytes/arguments.ts';
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
 import { parseS3Location, s3Name, type S3Location } from '../node/s3/location.ts';
@@ -65,6 +66,7 @@ function blobPlace(env: Environment, dataDir: string): BlobPlace {
  * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not known
  */
 export function placesOf(env: Environment, dataDir: string): Places {
+  checkArguments({ env: OBJECT, dataDir: PATH }, { env, dataDir });
   const store = storePlace(env, dataDir);
   const blobs = blobPlace(env, dataDir);
   const folders = new Set<string>();
@@ -95,6 +97,7 @@ export async function openStores(
   dataDir: string,
   options: { readonly now?: () => number } = {},
 ): Promise<Stores> {
+  checkArguments({ env: OBJECT, dataDir: PATH, options: OBJECT }, { env, dataDir, options });
   const places = placesOf(env, dataDir);
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =

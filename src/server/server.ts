@@ -1,3 +1,4 @@
+import { checkArguments, OBJECT, withMembers } from '../bytes/arguments.ts';
 import { createApp } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';
@@ -13,6 +14,7 @@ import { createMetrics } from './telemetry/metrics.ts';
 import { createObserver, type Observer } from './telemetry/observer.ts';
 import { createReadiness } from './telemetry/readiness.ts';
 
+/** The options of `createServer`. Only the stores are required. */
 export type ServerOptions = {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -60,6 +62,10 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 
 /** A control plane over a store and a blob store, both made by the caller (docs/server.md). */
 export function createServer(options: ServerOptions): ControlServer {
+  checkArguments(
+    { options: withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT }) },
+    { options },
+  );
   const { store, blobs, now = Date.now, log = () => undefined, trustProxy = false } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const cursors = once<Cursors>(async () => createCursors(await store.secret('cursor')));

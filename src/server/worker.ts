@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments, withMembers } from '../bytes/arguments.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,6 +36,7 @@ export async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, l
   await Promise.all(sweeps.map(again));
 }
 
+/** The options of `createWorker`. Only `store` is required. */
 export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   readonly store: Store;
   /** Performs authoring turns and reruns; without one they stay queued. */
@@ -50,6 +52,7 @@ export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   readonly drainMs?: number;
 };
 
+/** A worker that claims jobs and finishes them. */
 export type Worker = {
   /** Begins to claim jobs. */
   start(): void;
@@ -87,6 +90,7 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
  * other. A job whose worker dies is taken over when its lease expires.
  */
 export function createWorker(options: WorkerOptions): Worker {
+  checkArguments({ options: withMembers('the options of a worker', { store: OBJECT }) }, { options });
   const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
   const drive = driveOptionsOf(options);
   const { store, now, log, worker, leaseMs } = drive;

@@ -5,7 +5,18 @@ import { parseJson, type JsonObject, type JsonValue } from '../bytes/json/parse.
 import { compareUtf8 } from '../bytes/text/utf8.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
-import { BYTES_OR_TEXT, checkArguments, optional, optionsOf, TEXT, withMethods } from '../bytes/arguments.ts';
+import {
+  BYTES_OR_TEXT,
+  checkArguments,
+  LIST,
+  listOf,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  withMembers,
+  withMethods,
+} from '../bytes/arguments.ts';
 import { importPublicKey } from './key/key.ts';
 import { readTrustedKey, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
 
@@ -80,11 +91,13 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
  * @throws DrillproofError as `parseTrustStore` does
  */
 export function trustStore(keys: readonly TrustedKey[]): TrustStore {
+  checkArguments({ keys: listOf(OBJECT) }, { keys });
   return storeOf(keys.map(trustedKeyJwk), []);
 }
 
 /** The JWK Set that `parseTrustStore` reads back as the same store. */
 export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObject[] } {
+  checkArguments({ store: withMembers('a trust store', { keys: LIST }) }, { store });
   return { keys: store.keys.map(trustedKeyJwk) };
 }
 

@@ -7,6 +7,7 @@ import { ecJwk, readEcJwk } from './key/jwk.ts';
 
 /** What a key may speak for: bundles, lists of bundles, verification summaries, receipts (formats §3). */
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;
+/** What a key may sign: bundles, lists of bundles, or verification summaries. */
 export type Purpose = (typeof PURPOSES)[number];
 
 /** A public key and what it is trusted for. Times are milliseconds since 1970; both ends of the window are inside. */

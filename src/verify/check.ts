@@ -7,6 +7,7 @@ import type { Finding } from './finding.ts';
  */
 export type CheckState = 'passed' | 'failed' | 'not_checked' | 'not_applicable';
 
+/** One step of a verification and how it ended. */
 export type Check = {
   readonly id: CheckId;
   readonly state: CheckState;

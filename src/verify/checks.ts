@@ -288,6 +288,7 @@ const ROWS = {
   },
 } as const satisfies Readonly<Record<string, CheckRow>>;
 
+/** The id of a check, such as `part.bytes` (docs/codes.md). */
 export type CheckId = keyof typeof ROWS;
 
 /** Every check, in the order in which it runs and is shown. A new check is a row here and a function. */

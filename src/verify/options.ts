@@ -10,7 +10,6 @@ import {
   TEXT,
   TIME,
   withMethods,
-  type Kind,
   type Members,
   type MembersOf,
 } from '../bytes/arguments.ts';
@@ -19,9 +18,10 @@ import type { Digest } from '../bytes/hash.ts';
 import type { P256 } from '../bytes/platform.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
 import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
 import { resolveTrust, type Purpose, type Trust, type TrustStore } from '../trust/index.ts';
-import { zipLimits, type ZipLimits } from '../zip/index.ts';
+import type { ZipLimits } from '../zip/index.ts';
+import { ZIP_LIMITS } from '../zip/limits.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
 /** What the caller knows from elsewhere; each difference fails the verification (formats §1). */
@@ -41,6 +41,7 @@ export type SecondOpinion = {
   readZip(access: RandomAccess): AsyncIterable<{ name: string; bytes: number; digest: Digest }>;
 };
 
+/** The options of every verification. Only `asOfMs` is required. */
 export type VerifyOptions = {
   /** The time of the verification, a Date or ms since 1970: statements issued after it are refused. */
   readonly asOfMs: number | Date;
@@ -66,9 +67,6 @@ export type Settings = Omit<VerifyOptions, 'asOfMs' | 'trust' | 'limits'> &
     readonly limits: EvidenceLimits;
   };
 
-const limitKinds = (defaults: object): Kind =>
-  optional(optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)]))));
-
 const EXPECTATIONS: MembersOf<Expectations> = {
   manifestDigest: optional(TEXT),
   evidenceExportId: optional(TEXT),
@@ -85,8 +83,8 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
   expect: optional(optionsOf(EXPECTATIONS)),
   predicateTypes: optional(optionsOf({ evidence: listOf(TEXT), export: listOf(TEXT) })),
   secondOpinion: optional(withMethods('a second opinion', 'readZip')),
-  limits: limitKinds(DEFAULT_LIMITS),
-  zipLimits: limitKinds(zipLimits),
+  limits: optional(EVIDENCE_LIMITS),
+  zipLimits: optional(optionsOf(ZIP_LIMITS)),
   signal: optional(SIGNAL),
 };
 

@@ -5,10 +5,12 @@ import type { Finding } from './finding.ts';
 
 /** Verdicts, best first (formats §4). */
 export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
+/** The result for a bundle or an export, best first: `verified`, `intact`, `incomplete`, `failed` (formats §4). */
 export type Verdict = (typeof VERDICTS)[number];
 
 /** `full` reads every object of every part; `digest` compares the archives with the export manifest only. */
 export const DEPTHS = ['full', 'digest'] as const;
+/** How much is read: `full`, or `digest` for the archives alone. */
 export type Depth = (typeof DEPTHS)[number];
 
 /** What vouches for the list of bundles: the caller's digest, a trusted export attestation, or nobody. */
@@ -64,6 +66,7 @@ export type Run = {
   readonly unmet: readonly { readonly requirement: string; readonly message: string }[];
 };
 
+/** The report of `verifyAttestation` and `verifyDsse`. */
 export type AttestationReport = {
   readonly schemaVersion: 1;
   readonly kind: 'attestation';
@@ -77,6 +80,7 @@ export type AttestationReport = {
   readonly findings: readonly Finding[];
 };
 
+/** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding. */
 export type BundleReport = {
   readonly schemaVersion: 1;
   readonly kind: 'bundle';
@@ -115,6 +119,7 @@ export type BundleReport = {
   readonly run?: Run;
 };
 
+/** The report on one local report of an export: `intact` at best, because no one attests it. */
 export type LocalReportReport = {
   readonly kind: 'local-report';
   readonly verdict: Exclude<Verdict, 'verified'>;
@@ -127,6 +132,7 @@ export type LocalReportReport = {
   readonly findings: readonly Finding[];
 };
 
+/** The report of `verifyExport`: the verdict on an export, and the report of each part and each local report. */
 export type ExportReport = {
   readonly schemaVersion: 1;
   readonly kind: 'export';
@@ -150,6 +156,7 @@ export type ExportReport = {
   readonly run?: Run;
 };
 
+/** The report of `verifyToolSource`. */
 export type ToolSourceReport = {
   readonly schemaVersion: 1;
   readonly kind: 'tool-source';
@@ -162,4 +169,5 @@ export type ToolSourceReport = {
   readonly findings: readonly Finding[];
 };
 
+/** Any report of this library that is not about receipts, summaries or decisions. */
 export type Report = AttestationReport | BundleReport | ExportReport | ToolSourceReport;

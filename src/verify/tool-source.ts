@@ -19,6 +19,7 @@ import { finding, findingsOf, type Finding } from './finding.ts';
 import type { ToolSourceReport } from './report.ts';
 import { verdictOfFindings } from './verdict.ts';
 
+/** The options of `verifyToolSource`. */
 export type VerifyToolSourceOptions = {
   /** The bytes of a `build.json` that the caller trusts; their SHA-256 must be the `buildHash`. */
   readonly lock?: Uint8Array;

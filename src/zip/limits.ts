@@ -1,3 +1,5 @@
+import { AMOUNT, optional, type MembersOf } from '../bytes/arguments.ts';
+
 /** What an archive from outside may cost. Passing a row is a `LimitError`, never a truncation. */
 export type ZipLimits = {
   /** Entries in the archive. Default 100,000. */
@@ -22,4 +24,13 @@ export const zipLimits: Required<ZipLimits> = {
   totalBytes: Number.MAX_SAFE_INTEGER,
   expansionRatio: 1_100,
   expansionFloorBytes: 2 ** 20,
+};
+
+export const ZIP_LIMITS: MembersOf<ZipLimits> = {
+  entries: optional(AMOUNT),
+  directoryBytes: optional(AMOUNT),
+  entryBytes: optional(AMOUNT),
+  totalBytes: optional(AMOUNT),
+  expansionRatio: optional(AMOUNT),
+  expansionFloorBytes: optional(AMOUNT),
 };

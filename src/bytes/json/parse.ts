@@ -1,3 +1,4 @@
+import { AMOUNT, BYTES, checkArguments, optional, optionsOf } from '../arguments.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { fromUtf8 } from '../text/utf8.ts';
 import { checkJsonLimits, type JsonLimits } from './limits.ts';
@@ -17,6 +18,13 @@ export const MAX_JSON_DEPTH = 64;
  * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`, `json.VALUES_EXCEEDED`
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
+  checkArguments(
+    {
+      bytes: BYTES,
+      limits: optional(optionsOf({ maxBytes: optional(AMOUNT), maxValues: optional(AMOUNT) })),
+    },
+    { bytes, limits },
+  );
   checkJsonLimits(bytes, limits);
   return parseJsonText(fromUtf8(bytes));
 }

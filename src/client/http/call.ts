@@ -20,6 +20,7 @@ export type Pace = {
   readonly failed: (failure: unknown, askedMs: number) => void;
 };
 
+/** The options of one call of the client. */
 export type CallOptions = {
   /** Key of this logical call; by default one is made. Use your own to repeat a call in another process. */
   readonly idempotencyKey?: string;

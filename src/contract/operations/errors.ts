@@ -75,5 +75,6 @@ export const errorEnvelopeSchema = z.looseObject({
   evidence: envelopeEvidenceSchema.optional(),
 });
 
+/** The body of each answer that reports an error. */
 export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
 export type EnvelopeIssue = z.infer<typeof envelopeIssueSchema>;

@@ -336,6 +336,7 @@ export const operations = {
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type Rows = typeof operations;
+/** The name of an operation of the control API, such as `evidence.exports.read`. */
 export type OperationName = keyof Rows;
 
 /** The names of all rows, in the order of the table. */
@@ -361,6 +362,7 @@ export type JsonOperationName = {
 /** Names of the rows that answer with bytes. */
 export type BytesOperationName = Exclude<OperationName, JsonOperationName>;
 
+/** The members of the path of an operation. */
 export type Params<N extends OperationName> = z.infer<Rows[N]['params']>;
 /** The query as the schema gives it, defaults filled in; an empty object where there is none. */
 export type Query<N extends OperationName> = Rows[N] extends { query: infer Q extends z.ZodType }

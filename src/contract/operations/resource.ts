@@ -36,4 +36,5 @@ export const operationResourceSchema = z.strictObject({
   updatedAtMs: msSchema,
 });
 
+/** Work that takes time at a control plane, and its state. */
 export type OperationResource = z.infer<typeof operationResourceSchema>;

@@ -75,7 +75,9 @@ const attestationHead = {
   signature: z.string().min(1),
 };
 
+/** The schema of `attestation.json`: a signed statement about one bundle. */
 export const attestationSchema = z.strictObject({ ...attestationHead, statement: statementSchema });
+/** The schema of `export-attestation.json`: a signed statement about the list of an export. */
 export const exportAttestationSchema = z.strictObject({
   ...attestationHead,
   statement: exportStatementSchema,
@@ -84,5 +86,7 @@ export const exportAttestationSchema = z.strictObject({
 export type Reproduction = z.infer<typeof reproductionSchema>;
 export type Statement = z.infer<typeof statementSchema>;
 export type ExportStatement = z.infer<typeof exportStatementSchema>;
+/** A signed statement about one bundle. */
 export type Attestation = z.infer<typeof attestationSchema>;
+/** A signed statement about the list of an export. */
 export type ExportAttestation = z.infer<typeof exportAttestationSchema>;

@@ -96,6 +96,8 @@ export const turnRequestSchema = z.strictObject({
   timeoutMs: timeoutMsSchema.optional(),
 });
 
+/** A conversation in which a world is written. */
 export type AuthoringSession = z.infer<typeof authoringSessionSchema>;
+/** One turn of an authoring session. */
 export type AuthoringTurn = z.infer<typeof authoringTurnSchema>;
 export type TurnRequest = z.infer<typeof turnRequestSchema>;

@@ -108,6 +108,7 @@ export const uploadAddressQuerySchema = z.strictObject({
 });
 
 export type UploadAddressQuery = z.infer<typeof uploadAddressQuerySchema>;
+/** One attempt to store a build, and its state. */
 export type BuildAttempt = z.infer<typeof buildAttemptSchema>;
 export type BuildUploadRequest = z.infer<typeof buildUploadRequestSchema>;
 export type BuildUpload = z.infer<typeof buildUploadSchema>;

@@ -37,4 +37,5 @@ export const evidenceBundleSchema = z.strictObject({
   deletedAtMs: msSchema.optional(),
 });
 
+/** The resource of one bundle of evidence. */
 export type EvidenceBundle = z.infer<typeof evidenceBundleSchema>;

@@ -68,4 +68,5 @@ export const evidenceExportSchema = z.strictObject({
 });
 
 export type ExportScope = z.infer<typeof exportScopeSchema>;
+/** The resource of an export. Byte counts are decimal strings, times are ms since 1970. */
 export type EvidenceExport = z.infer<typeof evidenceExportSchema>;

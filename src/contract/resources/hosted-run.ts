@@ -86,4 +86,5 @@ export const hostedRunSchema = z.strictObject({
   finishedAtMs: msSchema.optional(),
 });
 
+/** One execution of a drill at a control plane. */
 export type HostedRun = z.infer<typeof hostedRunSchema>;

@@ -55,4 +55,5 @@ const archiveSchema = z.strictObject({
 /** One local report of an export: what its uploader says of it, and the archive there is (control API, Local report item). */
 export const localReportItemSchema = z.strictObject({ source: sourceSchema, archive: archiveSchema });
 
+/** One row of the list of local reports of an export. */
 export type LocalReportItem = z.infer<typeof localReportItemSchema>;

@@ -43,4 +43,5 @@ export const assertionResultSchema = z.strictObject({
   evidenceSequences: z.array(integerSchema).optional(),
 });
 
+/** One assertion of a run and whether it passed. */
 export type AssertionResult = z.infer<typeof assertionResultSchema>;

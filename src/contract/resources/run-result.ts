@@ -97,4 +97,5 @@ export const runResultSchema = z.strictObject({
 });
 
 export type RunIdentity = z.infer<typeof runIdentitySchema>;
+/** The result of a run: its identity, outcome, assertions and checkpoints. */
 export type RunResult = z.infer<typeof runResultSchema>;

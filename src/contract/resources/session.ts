@@ -68,5 +68,6 @@ export const sessionExtendRequestSchema = z.strictObject({
   ttlMs: positiveIntegerSchema.max(MAX_SESSION_TTL_MS),
 });
 
+/** A running world and its lease. */
 export type WorldSession = z.infer<typeof worldSessionSchema>;
 export type SessionExtendRequest = z.infer<typeof sessionExtendRequestSchema>;

@@ -45,4 +45,5 @@ export const toolSourceSchema = z.strictObject({
   ui: z.strictObject({ entry: z.string().min(1), assets: z.array(assetSchema) }).optional(),
 });
 
+/** The source of one tool that a build locks. */
 export type ToolSource = z.infer<typeof toolSourceSchema>;

@@ -1,3 +1,4 @@
+import { BYTES, checkArguments } from '../../bytes/arguments.ts';
 import type * as z from 'zod';
 import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
@@ -9,7 +10,7 @@ import {
 } from '../../contract/index.ts';
 import { signChecked, type Signer } from '../../trust/index.ts';
 import { parseDocument, typeDocument, type DocumentKind } from '../document.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
 
 export type Statement = Attestation['statement'];
 export type ExportStatement = ExportAttestation['statement'];
@@ -29,8 +30,14 @@ const EXPORT_KIND: DocumentKind<ExportAttestation> = {
  * Types the bytes of `attestation.json`.
  * @throws DrillproofError `attestation.INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
  */
-export const parseAttestation = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): Attestation =>
-  parseDocument(bytes, BUNDLE_KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
+export function parseAttestation(
+  bytes: Uint8Array,
+  limits: Partial<EvidenceLimits> = DEFAULT_LIMITS,
+): Attestation {
+  checkArguments({ bytes: BYTES, limits: EVIDENCE_LIMITS }, { bytes, limits });
+  const { documentBytes, jsonValues } = { ...DEFAULT_LIMITS, ...limits };
+  return parseDocument(bytes, BUNDLE_KIND, { maxBytes: documentBytes, maxValues: jsonValues });
+}
 
 /** Types the bytes of `export-attestation.json`, as `parseAttestation` does. */
 export const parseExportAttestation = (

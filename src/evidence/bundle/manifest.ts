@@ -1,3 +1,4 @@
+import { BYTES, checkArguments } from '../../bytes/arguments.ts';
 import * as z from 'zod';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
@@ -12,7 +13,7 @@ import {
 } from '../../contract/index.ts';
 import { LimitError } from '../../errors.ts';
 import { parseDocument, type DocumentKind } from '../document.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
 import { pathSchema, refuseTwins } from '../path.ts';
 
 /** What an object of a bundle is. The first four are bound by the signature; a signed bundle has each exactly once. */
@@ -73,6 +74,10 @@ export const bundleManifestSchema = z
     refuseSecondRole(objects, context.issues);
   });
 
+/**
+ * The `manifest.json` of one bundle: its ids, when it was created (ms since 1970), and the digest and size of each
+ * object.
+ */
 export type BundleManifest = z.infer<typeof bundleManifestSchema>;
 export type BundleObject = BundleManifest['objects'][number];
 
@@ -115,8 +120,10 @@ const KIND: DocumentKind<BundleManifest> = {
  */
 export function parseBundleManifest(
   bytes: Uint8Array,
-  limits: EvidenceLimits = DEFAULT_LIMITS,
+  given: Partial<EvidenceLimits> = DEFAULT_LIMITS,
 ): BundleManifest {
+  checkArguments({ bytes: BYTES, given: EVIDENCE_LIMITS }, { bytes, given });
+  const limits = { ...DEFAULT_LIMITS, ...given };
   const manifest = parseDocument(bytes, KIND, {
     maxBytes: limits.manifestBytes,
     maxValues: limits.jsonValues,

@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments, listOf, optional, withMembers } from '../../bytes/arguments.ts';
 import { once } from '../../bytes/once.ts';
 import { digestOf, digester, digestStream, type Digest } from '../../bytes/hash.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
@@ -28,6 +29,7 @@ export type ObjectInput = {
   readonly open: () => Bytes;
 };
 
+/** What `packBundle` packs: the members of a bundle manifest, with the bytes of each object. */
 export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objects'> & {
   readonly objects: readonly ObjectInput[];
   /**
@@ -40,6 +42,7 @@ export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objec
 type RunResultInput = Omit<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'> &
   Partial<Pick<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>>;
 
+/** A packed bundle: its manifest, the attestation if it was signed, and the bytes of the part archive. */
 export type PackedBundle = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
@@ -60,6 +63,10 @@ const RUN_RESULT_PATH = 'objects/run-result.json';
  * @throws LimitError `bundle.OBJECTS_EXCEEDED`, `json.TOO_LARGE` for the run result
  */
 export async function packBundle(input: BundleInput, signing?: BundleSigning): Promise<PackedBundle> {
+  checkArguments(
+    { input: withMembers('a BundleInput', { objects: listOf(OBJECT) }), signing: optional(OBJECT) },
+    { input, signing },
+  );
   const objects = await digestObjects(input.objects);
   if (input.runResult !== undefined) objects.push(runResultObject(input.runResult, objects));
   objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));

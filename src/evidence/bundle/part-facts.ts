@@ -1,10 +1,12 @@
+import { checkArguments } from '../../bytes/arguments.ts';
+import { ACCESS } from '../../bytes/random-access.ts';
 import { digestAccess, digestOf, type Digest } from '../../bytes/hash.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
 import { openZip } from '../../zip/index.ts';
 import { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts';
 import { artifactBytes, parseBundleManifest, type BundleManifest } from './manifest.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
 
 /** What an export has to know of a part: read from the archive, judged by nobody. */
 export type PartFacts = {
@@ -25,8 +27,10 @@ export type PartFacts = {
  */
 export async function readPartFacts(
   access: RandomAccess,
-  limits: EvidenceLimits = DEFAULT_LIMITS,
+  given: Partial<EvidenceLimits> = DEFAULT_LIMITS,
 ): Promise<PartFacts> {
+  checkArguments({ access: ACCESS, given: EVIDENCE_LIMITS }, { access, given });
+  const limits = { ...DEFAULT_LIMITS, ...given };
   const archive = await openZip(access);
   const entry = findEntry(archive, BUNDLE_MANIFEST);
   if (entry === undefined)

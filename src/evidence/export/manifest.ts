@@ -1,3 +1,4 @@
+import { BYTES, checkArguments, TEXT } from '../../bytes/arguments.ts';
 import * as z from 'zod';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
@@ -14,11 +15,14 @@ import {
 } from '../../contract/index.ts';
 import { LimitError } from '../../errors.ts';
 import { parseDocument, type DocumentKind } from '../document.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
 import { pathSchema } from '../path.ts';
 
 /** The path of a part or of a report archive in an export (formats §1, Export). */
-export const partPath = (evidenceBundleId: string): string => `parts/${evidenceBundleId}.zip`;
+export function partPath(evidenceBundleId: string): string {
+  checkArguments({ evidenceBundleId: TEXT }, { evidenceBundleId });
+  return `parts/${evidenceBundleId}.zip`;
+}
 export const localReportPath = (localReportId: string): string => `local-reports/${localReportId}.zip`;
 
 const partRowSchema = z.strictObject({
@@ -79,6 +83,7 @@ export const exportManifestSchema = z
     if (value.throughAtMs < value.fromAtMs) add(['throughAtMs'], 'the window ends before it begins');
   });
 
+/** The `manifest.json` of an export: its scope and time window, and the path, digest and size of each part. */
 export type ExportManifest = z.infer<typeof exportManifestSchema>;
 type Scope = ExportManifest['scope'];
 type Row = { row: PartRow | LocalReportRow; id: string; path: string };
@@ -117,8 +122,10 @@ const KIND: DocumentKind<ExportManifest> = {
  */
 export function parseExportManifest(
   bytes: Uint8Array,
-  limits: EvidenceLimits = DEFAULT_LIMITS,
+  given: Partial<EvidenceLimits> = DEFAULT_LIMITS,
 ): ExportManifest {
+  checkArguments({ bytes: BYTES, given: EVIDENCE_LIMITS }, { bytes, given });
+  const limits = { ...DEFAULT_LIMITS, ...given };
   const manifest = parseDocument(bytes, KIND, {
     maxBytes: limits.manifestBytes,
     maxValues: limits.jsonValues,

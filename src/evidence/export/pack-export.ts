@@ -1,3 +1,4 @@
+import { OBJECT, checkArguments, listOf, optional, withMembers } from '../../bytes/arguments.ts';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
@@ -38,6 +39,9 @@ export type LocalReportFacts = {
   readonly expandedBytes: string;
 };
 
+/**
+ * What `packExport` packs: the ids, scope and time window (ms since 1970) of an export, and the facts of its parts.
+ */
 export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizationId' | 'scope'> & {
   /** The window: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` for everything in it. */
   readonly fromAtMs: number;
@@ -68,6 +72,13 @@ export type PackedExport = {
  * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
  */
 export async function packExport(input: ExportInput, signing?: ExportSigning): Promise<PackedExport> {
+  checkArguments(
+    {
+      input: withMembers('an ExportInput', { parts: listOf(OBJECT), localReports: listOf(OBJECT) }),
+      signing: optional(OBJECT),
+    },
+    { input, signing },
+  );
   refuseForeign(input);
   const manifest = manifestOf(input);
   const manifestBytes = exportManifestBytes(manifest);

@@ -100,6 +100,7 @@ const anySchema = z.discriminatedUnion('schemaVersion', [unlinkedReceiptSchema, 
 
 /** The receipt of a run of this version. */
 export type LinkedReceipt = z.infer<typeof receiptSchema>;
+/** A dated record of what a mirror copied and checked. */
 export type MirrorReceipt = z.infer<typeof anySchema>;
 /** How a receipt names the one before it. */
 export type ReceiptLink = NonNullable<LinkedReceipt['previous']>;

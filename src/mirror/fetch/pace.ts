@@ -1,3 +1,12 @@
+import {
+  AMOUNT,
+  checkArguments,
+  COUNT,
+  FUNCTION,
+  optional,
+  optionsOf,
+  type MembersOf,
+} from '../../bytes/arguments.ts';
 import { pause, type Sleep } from '../../client/http/deadline.ts';
 import { statusOf, type Pace } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
@@ -12,6 +21,13 @@ export type PacerOptions = {
   /** Milliseconds; default `Date.now`. */
   readonly now?: () => number;
   readonly sleep?: Sleep;
+};
+
+const PACER_OPTIONS: MembersOf<PacerOptions> = {
+  concurrency: optional(COUNT),
+  bytesPerSecond: optional(AMOUNT),
+  now: optional(FUNCTION),
+  sleep: optional(FUNCTION),
 };
 
 /** The pace of one mirror, or of many that share it: how many files at once, how fast, and when not at all. */
@@ -40,8 +56,8 @@ const MAX_PAUSE_MS = 60_000;
  * up to `concurrency`, and a wait that the server asks of one request holds for all of them.
  */
 export function createPacer(options: PacerOptions = {}): Pacer {
+  checkArguments({ options: optionsOf(PACER_OPTIONS) }, { options });
   const { concurrency = 4, bytesPerSecond, now = Date.now, sleep = pause } = options;
-  if (!Number.isInteger(concurrency) || concurrency < 1) throw new TypeError('concurrency is not 1 or more');
   if (bytesPerSecond !== undefined && !(bytesPerSecond > 0))
     throw new TypeError('bytesPerSecond is not more than 0');
   const window = new CongestionWindow(concurrency);

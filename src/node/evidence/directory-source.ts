@@ -1,3 +1,4 @@
+import { TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { ioError } from '../fs-errors.ts';
  * Names are read as bytes: one that is not UTF-8 cannot be listed by a manifest, and must not hide the other files.
  */
 export function directorySource(root: string): EvidenceSource {
+  checkArguments({ root: TEXT }, { root });
   return {
     kind: 'directory',
     files: async () => [...walk(Buffer.from(root), '')].toSorted((a, b) => compareUtf8(a.path, b.path)),

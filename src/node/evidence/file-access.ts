@@ -1,3 +1,4 @@
+import { TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { closeSync, constants, fstatSync, openSync, readSync, type BigIntStats } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';
@@ -10,6 +11,7 @@ import { ioError } from '../fs-errors.ts';
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE`
  */
 export async function openFile(path: string, { followLink = true } = {}): Promise<OpenFile> {
+  checkArguments({ path: TEXT }, { path });
   const fd = openRegular(path, followLink);
   const opened = fstatSync(fd, { bigint: true });
   if (Math.abs(Date.now() - Number(opened.ctimeNs / 1_000_000n)) < TICK_MS) await setTimeout(TICK_MS);

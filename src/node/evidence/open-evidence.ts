@@ -1,3 +1,4 @@
+import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { stat } from 'node:fs/promises';
 import { DrillproofError } from '../../errors.ts';
 import {
@@ -27,6 +28,7 @@ export type OpenEvidence =
  *   `usage.INVALID`, `io.PACKAGE_MISSING`
  */
 export async function openEvidence(path: string, env: AwsEnvironment = process.env): Promise<OpenEvidence> {
+  checkArguments({ path: TEXT, env: OBJECT }, { path, env });
   if (isS3Url(path)) {
     // Loaded only here: what lies on this machine is read without a line of code that could reach another.
     const { openS3Evidence } = await import('../s3/open-evidence.ts');

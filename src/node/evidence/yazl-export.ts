@@ -1,3 +1,4 @@
+import { ITERABLE, checkArguments, withMethods } from '../../bytes/arguments.ts';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
@@ -28,6 +29,7 @@ export async function zipExport(
   files: Iterable<ExportFile> | AsyncIterable<ExportFile>,
   out: Writable,
 ): Promise<void> {
+  checkArguments({ files: ITERABLE, out: withMethods('a Writable', 'write', 'end') }, { files, out });
   const zip = new ZipFile();
   const stop = new AbortController();
   const fail = (error: unknown): void => stop.abort(error);

@@ -1,3 +1,4 @@
+import { TEXT, checkArguments, listOf, withMembers } from '../../bytes/arguments.ts';
 import { fromBase64 } from '../../bytes/text/base64.ts';
 import { assertEcdsaDer } from '../../bytes/der.ts';
 import { fromUtf8 } from '../../bytes/text/utf8.ts';
@@ -6,6 +7,7 @@ import { signChecked, type Signer, type VerifyingKey } from '../../trust/index.t
 import { readVerifyingKey } from './keys.ts';
 import { runCommand, type CommandRun } from './run-command.ts';
 
+/** The options of `commandSigner`. Only `command` is required. */
 export type CommandSignerOptions = {
   /** Program and arguments; no shell sees them. `commandWords` makes them of one line. */
   readonly command: readonly [program: string, ...words: string[]];
@@ -34,6 +36,10 @@ const REQUEST = 'DRILLPROOF_SIGNER';
  *   the same, and `trust.SIGNER_FAULT` for a signature that does not verify
  */
 export async function commandSigner(options: CommandSignerOptions): Promise<Signer> {
+  checkArguments(
+    { options: withMembers('the options of a signer command', { command: listOf(TEXT) }) },
+    { options },
+  );
   const { publicKey = await askedKey(options) } = options;
   const { keyId, point } = publicKey;
   const raw: Signer = {

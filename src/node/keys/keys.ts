@@ -1,3 +1,4 @@
+import { BYTES, BYTES_OR_TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { platform } from '#platform';
 import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
@@ -29,6 +30,7 @@ export function generateSigningKey(): SigningKey {
 
 /** The private key as unencrypted PKCS#8 in PEM, "PRIVATE KEY". @throws DrillproofError `trust.KEY_INVALID` */
 export function writeSigningKeyPem(scalar: Uint8Array): string {
+  checkArguments({ scalar: BYTES }, { scalar });
   const jwk = { ...ecJwk(platform.p256.signer(scalar).point), d: toBase64url(scalar) };
   return createPrivateKey({ key: jwk, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
 }
@@ -40,6 +42,7 @@ export function writeSigningKeyPem(scalar: Uint8Array): string {
  *   `trust.KEY_UNSUPPORTED` for another kind of key, `trust.KEY_INVALID` for everything else
  */
 export function readSigningKey(input: Uint8Array | string): SigningKey {
+  checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
   const { scalar, point } = file.kind === 'jwk' ? ofJwk(file.jwk) : ofPem(file.blocks);
   const key = signingKey(scalar);
@@ -54,6 +57,7 @@ export function readSigningKey(input: Uint8Array | string): SigningKey {
  * @throws DrillproofError as `importPublicKey` does
  */
 export function readVerifyingKey(input: Uint8Array | string): ReadVerifyingKey {
+  checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
   const [block, ...more] = file.kind === 'pem' ? file.blocks : [];
   return block?.label === 'CERTIFICATE' && more.length === 0 ? ofCertificate(block) : importPublicKey(input);

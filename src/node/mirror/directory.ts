@@ -1,3 +1,4 @@
+import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../../bytes/hash.ts';
@@ -13,6 +14,7 @@ import { PRIVATE, makeFolder, makeFolders, makeRoot, placeIn, readPieces, remove
 
 const CLAIM = 'claim.json';
 
+/** The options of `mirrorDirectory`. All are optional. */
 export type MirrorDirectoryOptions = {
   /** Files shared between mirrors on this machine: what lies there is not fetched, what is fetched is put there. */
   readonly store?: PartStore;
@@ -26,6 +28,7 @@ export type MirrorDirectoryOptions = {
  * Errors: `io.LOCKED`, `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
  */
 export function mirrorDirectory(folder: string, options: MirrorDirectoryOptions = {}): MirrorSink {
+  checkArguments({ folder: TEXT, options: OBJECT }, { folder, options });
   const { store, lock } = options;
   return {
     async open() {

@@ -1,3 +1,4 @@
+import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -65,6 +66,7 @@ const HOST = digestOf(toUtf8(hostname())).slice(-12);
  * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, also while it is used
  */
 export async function openPartStore(folder: string, options: PartStoreOptions = {}): Promise<PartStore> {
+  checkArguments({ folder: TEXT, options: OBJECT }, { folder, options });
   const { link = 'auto' } = options;
   const root = await makeRoot(folder);
   const known = new Set<string>();

@@ -1,3 +1,4 @@
+import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { readdirSync } from 'node:fs';
 import { join, resolve, basename, dirname } from 'node:path';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
@@ -56,6 +57,7 @@ export async function openScrubArchive(
   place: string,
   options: ScrubArchiveOptions = {},
 ): Promise<ScrubArchive> {
+  checkArguments({ place: TEXT, options: OBJECT }, { place, options });
   if (!isS3Url(place)) return openFolder(resolve(place), options);
   const { openS3Archive } = await import('../s3/scrub/archive.ts');
   return openS3Archive(place, options);

@@ -1,3 +1,4 @@
+import { BYTES, TEXT, checkArguments } from '../../bytes/arguments.ts';
 import type * as z from 'zod';
 import { parseJson, type JsonValue } from '../../bytes/json/parse.ts';
 import { formatJsonPointer } from '../../bytes/json/pointer.ts';
@@ -25,6 +26,7 @@ export function detectSyntax(path: string, bytes: Uint8Array): PolicySyntax {
  * @throws DrillproofError `policy.INVALID`
  */
 export function parsePolicy(bytes: Uint8Array, path: string): PolicyDocument {
+  checkArguments({ bytes: BYTES, path: TEXT }, { bytes, path });
   const { value, lineOf } = parseValue(bytes, path);
   const result = policySchema.safeParse(value);
   if (result.success) return result.data;

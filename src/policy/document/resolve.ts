@@ -1,3 +1,4 @@
+import { BYTES, FUNCTION, TEXT, checkArguments, withMembers } from '../../bytes/arguments.ts';
 import { defined } from '../../bytes/defined.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -27,6 +28,10 @@ type Reading = {
  *   what `open` throws
  */
 export async function readPolicy(file: PolicyFile, open: OpenPolicy): Promise<Policy> {
+  checkArguments(
+    { file: withMembers('a PolicyFile', { bytes: BYTES, path: TEXT }), open: FUNCTION },
+    { file, open },
+  );
   const reading: Reading = { open, layers: [], sources: [] };
   const document = await readLayer(reading, file, []);
   return {

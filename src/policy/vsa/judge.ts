@@ -51,6 +51,7 @@ export type VerifySummaryOptions = {
   readonly threshold?: number;
 };
 
+/** The report of `verifySummary`. Its verdict is `valid`, `not_judged` (no keys were given) or `invalid`. */
 export type SummaryReport = {
   readonly schemaVersion: 1;
   readonly kind: 'summary';

@@ -1,3 +1,4 @@
+import { checkArguments, LIST, listOf, OBJECT, TEXT, withMembers } from '../../bytes/arguments.ts';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
@@ -56,6 +57,10 @@ export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
  * @throws TypeError for a verifier or resource that is no URI, and for a time outside the years 0 to 9999
  */
 export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
+  checkArguments(
+    { decision: withMembers('a Decision', { answer: TEXT, policy: OBJECT, inputs: LIST }), options: OBJECT },
+    { decision, options },
+  );
   const { verifierId, version, resourceUri } = options;
   for (const uri of [verifierId, resourceUri ?? verifierId])
     if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is no URI with a scheme`);
@@ -122,8 +127,10 @@ export const resourceOf = (digests: readonly Digest[]): string =>
  * Signs a summary in a DSSE envelope; the payload is canonical JSON (RFC 8785).
  * @throws DrillproofError `trust.SIGNER_FAULT`, and what the signers throw
  */
-export const signSummary = (
+export async function signSummary(
   statement: SummaryStatement,
   signers: readonly [Signer, ...Signer[]],
-): Promise<DsseEnvelope> =>
-  signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload: canonicalBytes(statement) }, signers);
+): Promise<DsseEnvelope> {
+  checkArguments({ statement: OBJECT, signers: listOf(OBJECT) }, { statement, signers });
+  return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload: canonicalBytes(statement) }, signers);
+}

@@ -1,3 +1,4 @@
+import { OBJECT, LIST, TEXT, withMembers, checkArguments, optional } from '../../bytes/arguments.ts';
 import type { BundleReport, ExportReport, Report } from '../../verify/report.ts';
 import { printable } from '../printable.ts';
 import { briefText, verdictLines } from './brief.ts';
@@ -27,6 +28,13 @@ export type Detail = 'verdict' | 'brief' | 'full';
  * but the report and the options; text from the evidence is escaped before it is shown.
  */
 export function renderText(report: Report, options: TextOptions = {}): string {
+  checkArguments(
+    {
+      report: withMembers('a report', { kind: TEXT, findings: LIST, checks: LIST }),
+      options: optional(OBJECT),
+    },
+    { report, options },
+  );
   return `${linesOf(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
 }
 

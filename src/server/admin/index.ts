@@ -1,3 +1,4 @@
+import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -46,6 +47,10 @@ export function createAdmin(options: {
   readonly blobs: Blobs;
   readonly now?: () => number;
 }) {
+  checkArguments(
+    { options: withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT }) },
+    { options },
+  );
   const { store, blobs, now = Date.now } = options;
   const context: AdminContext = { store, blobs, now, limits: defaultLimits };
   return {
@@ -76,4 +81,5 @@ export function createAdmin(options: {
   };
 }
 
+/** What an operator can do with the stores of a control plane. */
 export type Admin = ReturnType<typeof createAdmin>;

@@ -1,3 +1,4 @@
+import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
 import { MAX_EXPORT_ITEMS } from '../../contract/index.ts';
 import type { ExportSigning } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -59,9 +60,14 @@ export const housekeeping = (context: SweepContext): readonly Sweep[] => {
 type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };
 
 /** The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work. */
-export const standardWork = (
-  context: SweepContext & Signing,
-): { readonly handlers: readonly JobHandler[]; readonly sweeps: readonly Sweep[] } => ({
-  handlers: builtInJobs(context),
-  sweeps: [...housekeeping(context), ...retentionSweeps(context)],
-});
+export function standardWork(context: SweepContext & Signing): {
+  readonly handlers: readonly JobHandler[];
+  readonly sweeps: readonly Sweep[];
+} {
+  const kind = withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT });
+  checkArguments({ context: kind }, { context });
+  return {
+    handlers: builtInJobs(context),
+    sweeps: [...housekeeping(context), ...retentionSweeps(context)],
+  };
+}

@@ -1,3 +1,4 @@
+import { FUNCTION, TEXT, checkArguments, withMembers } from '../../bytes/arguments.ts';
 import { defined } from '../../bytes/defined.ts';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -82,6 +83,17 @@ export function createLog(options: {
   readonly write: (line: string) => void;
   readonly now: () => number;
 }): Log {
+  checkArguments(
+    {
+      options: withMembers('the options of a log', {
+        level: TEXT,
+        format: TEXT,
+        write: FUNCTION,
+        now: FUNCTION,
+      }),
+    },
+    { options },
+  );
   const { level, format, write, now } = options;
   const least = logLevels.indexOf(level);
   const toLine = format === 'json' ? jsonLine : textLine;

@@ -1,3 +1,4 @@
+import { BYTES, BYTES_OR_TEXT, checkArguments } from '../../bytes/arguments.ts';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
@@ -15,10 +16,16 @@ export type PublicJwk = EcJwk & { readonly kid: string; readonly use: 'sig'; rea
 const PUBLIC_KEY = 'PUBLIC KEY';
 
 /** `sha256:` and the SHA-256 of the DER SubjectPublicKeyInfo, its point uncompressed (formats §2). */
-export const keyIdOf = (point: Uint8Array): Digest => digestOf(writeSpki(point));
+export function keyIdOf(point: Uint8Array): Digest {
+  checkArguments({ point: BYTES }, { point });
+  return digestOf(writeSpki(point));
+}
 
 /** The key as PEM, which every tool reads: `openssl dgst -sha256 -verify`. */
-export const publicKeyPem = (point: Uint8Array): string => formatPem(PUBLIC_KEY, writeSpki(point));
+export function publicKeyPem(point: Uint8Array): string {
+  checkArguments({ point: BYTES }, { point });
+  return formatPem(PUBLIC_KEY, writeSpki(point));
+}
 
 /** The key as a JWK (RFC 7517 §4, RFC 7518 §6.2). */
 export const publicJwk = (point: Uint8Array): PublicJwk => ({
@@ -38,6 +45,7 @@ export const verifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyId
  *   algorithm, curve, use or operation, `trust.KEY_INVALID` for everything else
  */
 export function importPublicKey(input: Uint8Array | string): VerifyingKey {
+  checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
   if (file.kind === 'pem') return verifyingKey(readSpki(pemBytes(onePublicBlock(file.blocks))));
   const read = readEcJwk(file.jwk, 'verify');

@@ -1,3 +1,4 @@
+import { BYTES, checkArguments, withMethods } from '../../bytes/arguments.ts';
 import { platform } from '#platform';
 import type { P256 } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -19,6 +20,10 @@ export type Signer = {
  * @throws DrillproofError `trust.KEY_INVALID` for a scalar outside 1…n-1
  */
 export function createSigner(scalar: Uint8Array, implementation: P256 = platform.p256): Signer {
+  checkArguments(
+    { scalar: BYTES, implementation: withMethods('a P256', 'signer', 'verifier') },
+    { scalar, implementation },
+  );
   const inner = implementation.signer(scalar);
   const key = { keyId: keyIdOf(inner.point), point: inner.point };
   return {

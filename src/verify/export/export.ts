@@ -29,6 +29,7 @@ import { verifyListedPart, type JudgePart } from '../part/listed-part.ts';
 import type { BundleReport, ExportReport, LocalReportReport, Verdict } from '../report.ts';
 import { verdictOfFindings, worstVerdict } from '../verdict.ts';
 
+/** What `onProgress` reports: the number and bytes of the parts first, then each part. */
 export type VerifyProgress =
   | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
   | {
@@ -40,6 +41,7 @@ export type VerifyProgress =
       readonly of: number;
     };
 
+/** The options of `verifyExport`: those of every verification, and how parts are scheduled. */
 export type VerifyExportOptions = VerifyOptions & {
   /** How a part is judged; default `verifyPart` on the open file. A pool of threads goes in here. */
   readonly judgePart?: JudgePart;

@@ -26,6 +26,7 @@ export type Listing = {
   readonly envelopes?: readonly GivenEnvelope[];
 };
 
+/** The options of `verifyPart`: those of every verification, and what lists the part. */
 export type VerifyPartOptions = VerifyOptions & {
   readonly listed?: Listing;
   /**

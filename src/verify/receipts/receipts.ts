@@ -11,6 +11,7 @@ import { finding, findingsOf, type Finding } from '../finding.ts';
 import { checkChain, type ReceiptChain, type ReceiptHead, type ReceiptSubject } from './chain.ts';
 import { readReceiptFacts, RECEIPTS, type ReceiptFacts } from './facts.ts';
 
+/** The options of `verifyReceipts`. All are optional. */
 export type VerifyReceiptsOptions = {
   readonly limits?: Partial<EvidenceLimits>;
   readonly signal?: AbortSignal;
@@ -42,6 +43,7 @@ export type ReceiptLine = {
   readonly source?: string;
 };
 
+/** The report of `verifyReceipts` on the chain of receipts of one mirror. */
 export type ReceiptsReport = {
   readonly schemaVersion: 1;
   readonly kind: 'receipts';

@@ -17,6 +17,7 @@ import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 
+/** The options of `verifyDsse`. */
 export type VerifyDsseOptions = Pick<
   VerifyOptions,
   'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'limits'

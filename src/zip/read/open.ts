@@ -1,3 +1,5 @@
+import { checkArguments, optionsOf } from '../../bytes/arguments.ts';
+import { ACCESS } from '../../bytes/random-access.ts';
 import { sliceAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { LimitError } from '../../errors.ts';
 import { readWithin } from './access.ts';
@@ -6,7 +8,7 @@ import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
 import { readEntry } from './entry-stream.ts';
 import { METHOD } from '../layouts.ts';
-import { zipLimits, type ZipLimits } from '../limits.ts';
+import { ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
 import { distinctNames } from './names.ts';
 import { notesOn, type ZipNote } from './notes.ts';
 
@@ -50,6 +52,7 @@ export type ZipArchive = {
  * `zip.SIZE_EXCEEDED`. What the source throws passes unchanged.
  */
 export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Promise<ZipArchive> {
+  checkArguments({ access: ACCESS, limits: optionsOf(ZIP_LIMITS) }, { access, limits });
   const limit = { ...zipLimits, ...limits };
   const place = await locateDirectory(access, limit);
   const central = parseDirectory(await readWithin(access, place.offset, place.bytes), place.entries);

@@ -1,3 +1,4 @@
+import { ITERABLE, OBJECT, checkArguments } from '../../bytes/arguments.ts';
 import { toUtf8 } from '../../bytes/text/utf8.ts';
 import { joined } from '../chunks.ts';
 import { encodeEntry, type ZipInput } from './encode-entry.ts';
@@ -22,6 +23,7 @@ export function writeZip(
   entries: Iterable<ZipInput> | AsyncIterable<ZipInput>,
   options: ZipWriteOptions = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  checkArguments({ entries: ITERABLE, options: OBJECT }, { entries, options });
   const { compression = 'deflate', level = 6 } = options;
   if (!Number.isInteger(level) || level < 1 || level > 9)
     throw new TypeError('level is an integer from 1 to 9');

@@ -1,3 +1,4 @@
+import { OBJECT, TEXT, checkArguments, withMembers } from '../../../bytes/arguments.ts';
 import { compareUtf8 } from '../../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../../mirror/index.ts';
@@ -17,6 +18,7 @@ import { loadSdk } from '../sdk.ts';
 import { sweepUploads } from './sweep.ts';
 import { listTree } from './tree.ts';
 
+/** The options of `mirrorS3`. All are optional. */
 export type MirrorS3Options = {
   /** Where the AWS variables are; default `process.env`. */
   readonly env?: AwsEnvironment;
@@ -41,6 +43,10 @@ const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/']
  * `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
  */
 export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): MirrorSink {
+  checkArguments(
+    { location: withMembers('an S3Location', { bucket: TEXT }), options: OBJECT },
+    { location, options },
+  );
   const { env = process.env, retention = {}, lock, store } = options;
   const { prefix } = location;
   const connect = async (): Promise<Bucket> =>

@@ -1,3 +1,4 @@
+import { TEXT, checkArguments } from '../../../bytes/arguments.ts';
 import { defined } from '../../../bytes/defined.ts';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -55,6 +56,7 @@ async function importModule(path: string): Promise<object> {
  * @throws DrillproofError `server.CONFIG_INVALID` for a file that is absent, does not load, or exports no runner
  */
 export async function loadRunner(path: string): Promise<Runner> {
+  checkArguments({ path: TEXT }, { path });
   const module = await importModule(path);
   return checkRunner('runner' in module ? module.runner : undefined, path);
 }

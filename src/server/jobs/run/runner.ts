@@ -79,11 +79,14 @@ export type RunnerFailure = z.infer<typeof runnerFailureSchema>;
 export type TurnSuccess = Exclude<z.infer<typeof turnOutcomeSchema>, RunnerFailure>;
 export type RerunSuccess = Exclude<z.infer<typeof rerunOutcomeSchema>, RunnerFailure>;
 
+/** What a runner returns for a turn of an authoring session. */
 export type TurnOutcome = z.input<typeof turnOutcomeSchema>;
+/** What a runner returns for a rerun. */
 export type RerunOutcome = z.input<typeof rerunOutcomeSchema>;
 export type RunnerOutcome = TurnOutcome | RerunOutcome;
 export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof rerunProgressSchema>;
 
+/** What a runner gets for each job: its signal, deadline and place for progress. */
 export type RunnerContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;

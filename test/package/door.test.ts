@@ -1,0 +1,120 @@
+import { dirname, join, resolve } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import * as client from '../../src/client.ts';
+import * as contract from '../../src/contract.ts';
+import * as main from '../../src/index.ts';
+import * as node from '../../src/node.ts';
+import * as server from '../../src/server.ts';
+import { DrillproofError } from '../../src/errors.ts';
+
+const SRC = resolve(import.meta.dirname, '../../src');
+const ENTRIES = ['index', 'contract', 'client', 'node', 'server'];
+const read = (file: string): string => readFileSync(file, 'utf8');
+
+type Name = { readonly name: string; readonly from: string };
+
+/** What a module re-exports, by name; `export *` is only for rooms. */
+function exportsOf(file: string): readonly Name[] {
+  const text = read(file).replaceAll(/\/\*[^]*?\*\/|^\/\/.*$/gm, '');
+  return [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, names, from]) =>
+    names!
+      .split(',')
+      .map((name) => name.replace(/\btype\b/, '').trim())
+      .filter((name) => name !== '')
+      .map((name) => ({ name, from: join(dirname(file), from!) })),
+  );
+}
+
+const DECLARATION = String.raw`export (?:async )?(?:abstract )?(?:function\*?|const|type|class) `;
+
+/** The docstring of a name where it is declared, followed through the rooms. */
+function docstringOf({ name, from }: Name): string | undefined {
+  const text = read(from);
+  const declared = new RegExp(`${DECLARATION}${name}\\b`).exec(text);
+  if (declared !== null) return /\/\*\*(?:(?!\*\/)[^])*\*\/\s*$/.exec(text.slice(0, declared.index))?.[0];
+  const next = exportsOf(from).find((entry) => entry.name === name);
+  if (next !== undefined) return docstringOf(next);
+  for (const [, star] of text.matchAll(/export \* from '([^']+)'/g)) {
+    const found = join(dirname(from), star!);
+    if (new RegExp(`${DECLARATION}${name}\\b`).test(read(found))) return docstringOf({ name, from: found });
+  }
+  throw new Error(`${name} is not declared below ${from}`);
+}
+
+const entries = ENTRIES.map((entry) => ({ entry, names: exportsOf(join(SRC, `${entry}.ts`)) }));
+
+describe('the public entry points', () => {
+  test('have the names of this list', async () => {
+    const list = entries.map(({ entry, names }) => [entry, names.map(({ name }) => name).toSorted()]);
+    await expect(`${JSON.stringify(Object.fromEntries(list), null, 2)}\n`).toMatchFileSnapshot('door.json');
+  });
+
+  test('have at most 220 names, and the main one at most 90', () => {
+    expect(entries[0]!.names.length).toBeLessThanOrEqual(90);
+    expect(entries.flatMap(({ names }) => names).length).toBeLessThanOrEqual(220);
+  });
+
+  test('have a docstring for each name', () => {
+    const bare = entries.flatMap(({ names }) => names.filter((name) => docstringOf(name) === undefined));
+    expect(bare.map(({ name, from }) => `${name} of ${from.slice(SRC.length)}`)).toEqual([]);
+  });
+});
+
+const FUNCTIONS = [main, contract, client, node, server].flatMap((module) =>
+  Object.entries(module).filter(
+    (entry): entry is [string, (...given: unknown[]) => unknown] =>
+      typeof entry[1] === 'function' && !String(entry[1]).startsWith('class'),
+  ),
+);
+// These take any value, or none.
+const TOTAL = ['canonicalBytes', 'canonicalJson', 'codeEntry', 'generateSigningKey', 'isControlCode'];
+const ANY = [...TOTAL, 'operationRow', 'statusOf', 'openApiDocument'];
+const WRONG = [undefined, null, 1, '', {}, [], Symbol('x'), () => undefined];
+
+describe('a public function refuses an argument of the wrong kind', () => {
+  test.each(FUNCTIONS.filter(([name]) => !ANY.includes(name)))('%s', async (name, call) => {
+    const errors: unknown[] = [];
+    for (const wrong of WRONG) {
+      try {
+        await call(wrong);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    expect(errors.length, `${name} accepted every kind`).toBeGreaterThan(3);
+    for (const error of errors) {
+      if (error instanceof DrillproofError) continue;
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as TypeError).message).toMatch(/^[a-zA-Z.]+ (is .*\. Pass |has the unknown member)/);
+    }
+  });
+});
+
+test('no two exported functions of src share a name', () => {
+  const declared = globSync('**/*.ts', { cwd: SRC }).flatMap((file) =>
+    [...read(join(SRC, file)).matchAll(/^export (?:async )?function\*? (\w+)/gm)].map((match) => match[1]!),
+  );
+  const twice = declared.filter((name, at) => declared.indexOf(name) !== at);
+  expect(twice.filter((name) => !SHARED.has(name))).toEqual([]);
+});
+
+/** Still to be renamed; `define` is the one function that each command has. */
+const SHARED: ReadonlySet<string> = new Set([
+  'assertWhole',
+  'checkExpected',
+  'checkManifest',
+  'collect',
+  'collectFacts',
+  'define',
+  'defineCheck',
+  'headlineOf',
+  'joined',
+  'openArchive',
+  'openPartial',
+  'outcomeOf',
+  'readEntry',
+  'statusOf',
+  'table',
+  'within',
+]);
