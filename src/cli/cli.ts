@@ -7,21 +7,21 @@ type OutputFormat = 'text' | 'json';
 /** A stream of the process, as much of it as commands use. */
 export type Output = {
   readonly isTTY: boolean;
-  /** As they are now: people resize terminals. */
+  /** The current value, because people resize terminals. */
   readonly columns: number;
   readonly rows: number;
-  /** Resolves when the bytes are handed over; when nobody reads any more it resolves too, and `closed` is true. */
+  /** Resolves when the bytes are written, or when nobody reads any more; then `closed` is true. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   readonly closed: boolean;
 };
 
-/** What a command may touch of the world; the process in `main.ts`, anything else in a test. */
+/** Everything outside the program that a command uses: the process, or a test double. */
 export type Cli = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** The product. */
+  /** The result of the command. */
   readonly stdout: Output;
-  /** What people should know of the run. */
+  /** Messages for people. */
   readonly stderr: Output;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
@@ -34,10 +34,10 @@ export type Cli = {
   eventsOnStderr?: boolean;
 };
 
-/** Writes a line for people to stderr, unless they want none. Whatever is unsafe in it is escaped. */
+/** Writes an escaped line for people to stderr, unless --quiet. */
 export const say = (cli: Cli, line: string): Promise<void> => sayLines(cli, printable(line));
 
-/** Writes lines that are escaped already. */
+/** Writes lines that are already escaped. */
 export async function sayLines(cli: Cli, lines: string): Promise<void> {
   if (talks(cli)) await writeFolded(cli.stderr, `${lines}\n`);
 }

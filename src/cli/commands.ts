@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
 
-/** A file in commands/: `define` gives a command its arguments, options, examples and action. */
+/** A command.ts: `define` gives the command its arguments, options, examples and action. */
 type CommandFile = { define(command: Command, cli: Cli): void };
 
 type CommandRow = {
@@ -14,7 +14,7 @@ const CHECK = 'Check evidence:';
 const MAKE = 'Make and move evidence:';
 const RUN = 'Run a control plane:';
 
-/** Every command. Only the one that is called is loaded. */
+/** Every command. Only the called one is loaded. */
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   verify: {
     summary: 'verify exports and parts offline',

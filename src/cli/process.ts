@@ -23,7 +23,7 @@ export function processCli(signal: AbortSignal): Cli {
   };
 }
 
-// A reader that went away (`| head`) is no failure of ours: what would be written is dropped, quietly.
+// A closed reader (`| head`) is not an error: the rest of the output is dropped.
 const GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
 
 function output(stream: Stream): Output {
@@ -34,7 +34,7 @@ function output(stream: Stream): Output {
   });
   return {
     isTTY: stream.isTTY === true,
-    // A terminal may say that it has no column at all.
+    // A terminal can report 0 columns.
     get columns() {
       return stream.columns || 80;
     },

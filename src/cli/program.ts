@@ -13,7 +13,7 @@ Examples:
   $ drillproof verify ./mirror --trust trust.json
   $ drillproof explain part.DIGEST_MISMATCH`;
 
-/** The command line with every command listed and the one that is called defined. */
+/** The program with every command listed, and the called one defined. */
 export async function createProgram(argv: readonly string[], cli: Cli): Promise<Command> {
   const program = new Command('drillproof')
     .description('Package, mirror and verify the evidence of drill runs.')
@@ -26,7 +26,7 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
     .configureOutput({
       writeOut: (text) => void cli.stdout.write(text),
       writeErr: (text) => void cli.stderr.write(text),
-      outputError: () => {}, // errors are told by failed.ts, in the one form that all errors have
+      outputError: () => {}, // failed.ts reports errors
       getOutHelpWidth: () => Math.min(cli.stdout.columns, MAX_HELP_WIDTH),
       getErrHelpWidth: () => Math.min(cli.stderr.columns, MAX_HELP_WIDTH),
     })

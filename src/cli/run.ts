@@ -3,10 +3,10 @@ import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './shared/output/exit.ts';
 import { createProgram } from './program.ts';
 
-// What commander throws after it has shown what was asked for.
+// commander throws these after it printed help or the version.
 const HELP_SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
-/** Runs one command line and gives its exit code; whatever is thrown is told in one line with its code. */
+/** Runs one command line and returns its exit code. An error is reported with its code. */
 export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
   try {
     const program = await createProgram(argv, cli);

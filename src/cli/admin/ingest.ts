@@ -45,7 +45,7 @@ export function defineBundle(command: Command, cli: Cli): void {
       const lines = facts([
         ['bundle', bundle.evidenceBundleId],
         ['project', bundle.projectId],
-        ['signed', bundle.signed ? 'yes (not judged here)' : 'no'],
+        ['signed', bundle.signed ? 'yes (not verified)' : 'no'],
         ['result', news(created)],
       ]);
       await writeProduct(cli, { kind: 'ingested-bundle', created, bundle }, lines);

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports } from '../../report/diff.ts';
@@ -53,8 +54,7 @@ async function read(cli: Cli, file: string) {
     const { code, message, path, details } = cause;
     throw new DrillproofError(code, `${file === '-' ? 'standard input' : file}: ${message}`, {
       cause,
-      ...(path !== undefined && { path }),
-      ...(details !== undefined && { details }),
+      ...defined({ path, details }),
     });
   }
 }

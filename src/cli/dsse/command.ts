@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { renderers, stableJson } from '../../report/index.ts';
 import { dsseBytes } from '../../trust/index.ts';
@@ -55,8 +56,7 @@ function defineCreate(command: Command, cli: Cli): void {
 
 async function create(cli: Cli, path: string, options: CreateOptions): Promise<void> {
   const signing = await readSigning(cli, options);
-  if (signing === undefined)
-    throw usageError('nothing says who signs', 'Give --key or --signer, and --issuer.');
+  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
   const envelope = await createDsse(cli, path, signing);
   const { issuer, signer } = signing;
   await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
@@ -104,13 +104,13 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await readTrust(cli, options);
   if (trust === undefined)
-    throw usageError('nobody is trusted', 'Give --trust FILE, or --key FILE,issuer=NAME.');
+    throw usageError('no trusted keys given', 'Pass --trust FILE or --key FILE,issuer=NAME.');
   const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
   const report = verifyDsse(envelope, {
     asOfMs: asOf,
     trust,
     ...(await subjectManifest(cli, subject)),
-    ...(threshold !== undefined && { threshold }),
+    ...defined({ threshold }),
   });
   const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));

@@ -26,10 +26,10 @@ import { readExportDocuments, readPartDocuments, type PartDocuments } from '../i
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/usage.ts';
 
-/** What an envelope has to be about: a bundle or the list of an export, by the bytes of its manifest. */
+/** The subject of an envelope, a bundle or the list of an export: the bytes of its manifest. */
 type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
 
-/** The manifest of a part or an export, or one that lies by itself; read, and judged by nobody. */
+/** Reads the manifest of a part or an export, or a manifest file, without verifying it. */
 export async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
   if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
   return withEvidence(path, async (evidence) => {
@@ -48,7 +48,7 @@ export async function subjectManifest(cli: Cli, path: string): Promise<SubjectMa
 
 /** Whether a path is a regular file that begins as a JSON object does; no evidence does. */
 export async function looksLikeJson(path: string): Promise<boolean> {
-  const file = await open(path).catch(() => undefined); // opening it as evidence says what is wrong with it
+  const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
   if (file === undefined) return false;
   try {
     if (!(await file.stat()).isFile()) return false;
@@ -78,9 +78,9 @@ async function withEvidence<T>(path: string, use: (evidence: OpenEvidence) => Pr
 }
 
 /**
- * Signs a statement about a part, or about the list of an export, in an envelope. Whoever signs vouches for it, so it is
- * verified first, as far as that is possible without trusting anybody.
- * @throws DrillproofError the code of the first fault that verifying finds; `pack.INPUT_INVALID`; what signing throws
+ * Signs a statement about a part, or about the list of an export, in an envelope. It is verified first, without trusting
+ * any key.
+ * @throws DrillproofError the code of the first error of the verification; `pack.INPUT_INVALID`; what signing throws
  */
 export const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
   withEvidence(path, async (evidence) => {
@@ -99,10 +99,10 @@ function refuseFaulty(path: string, report: BundleReport | ExportReport): void {
   const all = report.kind === 'bundle' ? report.findings : report.parts.flatMap(({ findings }) => findings);
   const fault = [...report.findings, ...all].find(({ severity }) => severity === 'error');
   if (fault !== undefined)
-    throw new DrillproofError(fault.code, `${path} is not signed: ${fault.message}`, {
+    throw new DrillproofError(fault.code, `${path} was not signed: ${fault.message}`, {
       path: fault.path ?? path,
     });
-  throw new DrillproofError('export.EMPTY', `${path} is not signed: there is nothing in it to vouch for`);
+  throw new DrillproofError('export.EMPTY', `${path} was not signed: it has no bundle`);
 }
 
 async function signPart(part: PartDocuments, signing: BundleSigning): Promise<DsseEnvelope> {
@@ -123,7 +123,7 @@ async function runResultOf({ archive, manifest }: PartDocuments): Promise<RunRes
   return parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
 }
 
-/** The counters of the run that a rerun reproduces stand nowhere in its evidence but in an attestation of it. */
+/** Only an attestation has the counters of the run that a rerun reproduces. */
 function originalOf({ manifest, attestation }: PartDocuments): Pick<BundleSigning, 'original'> {
   if (manifest.rerunOfHostedRunId === undefined) return {};
   if (attestation === undefined)

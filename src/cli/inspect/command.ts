@@ -59,13 +59,13 @@ export function define(command: Command, cli: Cli): void {
 
 async function inspect(cli: Cli, path: string, options: Options): Promise<void> {
   if (options.out !== undefined && options.exportSignature !== true) {
-    throw usageError('--out is for --export-signature', 'Add --export-signature, or leave --out out.');
+    throw usageError('--out needs --export-signature', 'Add --export-signature, or remove --out.');
   }
   const evidence = await openEvidence(path, cli.env);
   try {
     if (evidence.kind === 'part') {
       if (options.bundle !== undefined)
-        throw usageError(`--bundle is for exports, and ${path} is a single part`);
+        throw usageError(`--bundle needs an export, but ${path} is a single part`);
       await showPart(
         cli,
         path,
@@ -114,8 +114,8 @@ async function inspectExport(
   const { attestation, manifest } = documents;
   if (attestation === undefined) {
     throw usageError(
-      `${path} has no signature over its list of bundles`,
-      'Name a bundle with --bundle ID to take its signature.',
+      `the list of bundles in ${path} is not signed`,
+      'Pass --bundle ID to write the signature of one bundle.',
     );
   }
   const command = commandFor(path, source.kind);
@@ -145,10 +145,7 @@ async function exportSignature(
   const lines = facts([
     ['statement', files.statementPath],
     ['signature', files.signaturePath],
-    [
-      'public key',
-      files.keyPath ?? 'not written: name it with --trust or --key, evidence never brings its own',
-    ],
+    ['public key', files.keyPath ?? 'not written: pass it with --trust or --key; evidence never supplies it'],
     ['issuer', issuer],
     ['key id', keyId],
     ['issued at', isoTime(issuedAtMs)],
@@ -157,7 +154,7 @@ async function exportSignature(
   const compare =
     manifestCommand === undefined
       ? ''
-      : `\nand that the statement names this manifest:\n  ${manifestCommand} | sha256sum\n`;
+      : `\nCompare the digest in the statement with the manifest:\n  ${manifestCommand} | sha256sum\n`;
   const product = {
     kind: 'signature-files',
     id,
@@ -170,10 +167,10 @@ async function exportSignature(
   await writeProduct(
     cli,
     product,
-    `${lines}\nCheck the signature without this tool:\n  ${files.command}\n${compare}`,
+    `${lines}\nVerify the signature without drillproof:\n  ${files.command}\n${compare}`,
   );
   if (files.keyPath === undefined)
-    await say(cli, 'no key was written: give --trust FILE or --key FILE,issuer=NAME');
+    await say(cli, 'no key was written: pass --trust FILE or --key FILE,issuer=NAME');
 }
 
 async function showExport(cli: Cli, documents: ExportDocuments): Promise<void> {
@@ -238,10 +235,7 @@ async function showPart(
 ): Promise<void> {
   if (options.exportSignature === true) {
     if (attestation === undefined)
-      throw usageError(
-        `${manifest.evidenceBundleId} in ${path} is unsigned`,
-        'There is no signature to write.',
-      );
+      throw usageError(`${manifest.evidenceBundleId} in ${path} is unsigned`, 'Choose a signed bundle.');
     return exportSignature(cli, attestation, options, manifest.evidenceBundleId, manifestCommand);
   }
   const subject = attestation?.statement.subject;
@@ -282,5 +276,5 @@ const joined = (blocks: readonly string[]): string => blocks.filter((block) => b
 function signerOf(attestation: Attestation | ExportAttestation | undefined): string {
   if (attestation === undefined) return 'nobody';
   const { issuer, keyId, issuedAtMs } = attestation.statement;
-  return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not judged here)`;
+  return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not verified)`;
 }

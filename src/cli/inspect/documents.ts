@@ -23,7 +23,7 @@ import { digestOf, type Digest, type RandomAccess } from '../../bytes/index.ts';
 import type { Attestation, EvidenceExport, ExportAttestation } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
-/** The documents of an export, read and typed, judged by nobody. */
+/** The parsed documents of an export, not verified. */
 export type ExportDocuments = {
   readonly manifest: ExportManifest;
   readonly manifestDigest: Digest;
@@ -51,7 +51,7 @@ export async function readExportDocuments(source: EvidenceSource): Promise<Expor
   };
 }
 
-/** The documents of a part, read and typed, judged by nobody. */
+/** The parsed documents of a part, not verified. */
 export type PartDocuments = {
   readonly archive: ZipArchive;
   readonly manifest: BundleManifest;

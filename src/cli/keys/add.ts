@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { readVerifyingKeys, type ReadNamedKey } from '../../node/keys/key-set.ts';
@@ -100,11 +101,13 @@ function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
     point: key.point,
     compromised: !(revokedAt !== undefined && notCompromised),
     purposes: options.purpose ?? SIGNER_PURPOSES,
-    ...(notBeforeMs !== undefined && { notBeforeMs }),
-    ...(notAfterMs !== undefined && { notAfterMs }),
-    ...(revokedAt !== undefined && { revokedAtMs: revokedAt }),
-    ...(project !== undefined && { projects: project }),
-    ...(organization !== undefined && { organizations: organization }),
+    ...defined({
+      notBeforeMs,
+      notAfterMs,
+      revokedAtMs: revokedAt,
+      projects: project,
+      organizations: organization,
+    }),
     ...(key.fromCertificate === true && { fromCertificate: true }),
   };
 }

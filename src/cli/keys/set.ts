@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { Option, type Command } from 'commander';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import { retireKey, type TrustedKey, type TrustStore } from '../../trust/index.ts';
@@ -88,11 +89,7 @@ function changed(key: TrustedKey, options: SetOptions): TrustedKey {
     // Who revokes a key anew does not inherit that an earlier revocation let something stand.
     compromised:
       compromised ?? (notCompromised === true ? false : key.revokedAtMs === undefined || key.compromised),
-    ...(notBeforeMs !== undefined && { notBeforeMs }),
-    ...(notAfterMs !== undefined && { notAfterMs }),
-    ...(revokedAtMs !== undefined && { revokedAtMs }),
-    ...(projects !== undefined && { projects }),
-    ...(organizations !== undefined && { organizations }),
+    ...defined({ notBeforeMs, notAfterMs, revokedAtMs, projects, organizations }),
     ...(key.fromCertificate === true && { fromCertificate: true }),
   };
 }

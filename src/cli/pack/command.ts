@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { join, resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { digester } from '../../bytes/index.ts';
@@ -9,7 +10,6 @@ import {
   type PackedBundle,
 } from '../../evidence/index.ts';
 import { sayLines, type Cli } from '../cli.ts';
-import { mediaTypeOf } from './media-types.ts';
 import { didYouMean } from '../../bytes/text/near-miss.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
 import { writeBytes, writeProduct } from '../shared/output/product.ts';
@@ -17,7 +17,7 @@ import { readRunFile, type RunFile } from './run-file.ts';
 import { readSigning, signingOptions, type SigningOptions } from '../shared/options/signing.ts';
 import { facts } from '../shared/output/table.ts';
 import { usageError } from '../shared/options/usage.ts';
-import { fileBytes, filesBelow } from './walk.ts';
+import { fileBytes, filesBelow, mediaTypeOf } from './walk.ts';
 
 type RoleOf = { readonly path: string; readonly role: ObjectRole };
 type Options = SigningOptions & {
@@ -102,8 +102,8 @@ async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
   const signing = await readSigning(cli, options);
   if ((signing === undefined) !== (options.unsigned === true)) {
     throw usageError(
-      signing === undefined ? 'nothing says who signs' : '--unsigned is given beside --key or --signer',
-      'Give --key or --signer with --issuer, or --unsigned.',
+      signing === undefined ? 'no signer given' : '--unsigned conflicts with --key and --signer',
+      'Pass --key or --signer with --issuer, or pass --unsigned.',
     );
   }
   const run = await readRunFile(cli, options.run);
@@ -112,9 +112,9 @@ async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
     {
       ...described,
       objects: await objectsOf(dir, options.role ?? [], run, cli.signal),
-      ...(runResult !== undefined && { runResult }),
+      ...defined({ runResult }),
     },
-    signing && { ...signing, ...(original !== undefined && { original }) },
+    signing && { ...signing, ...defined({ original }) },
   );
   await write(cli, packed, options);
 }
@@ -129,8 +129,8 @@ async function objectsOf(
   const byPath = new Map<string, ObjectRole>();
   for (const { path, role } of roles) {
     if (!files.includes(path)) {
-      const hint = didYouMean(path, files) ?? 'Paths of --role are written as they stand below DIR, with /.';
-      throw usageError(`--role names ${path}, which is no object in ${dir}`, hint);
+      const hint = didYouMean(path, files) ?? 'Write paths of --role relative to DIR, with "/".';
+      throw usageError(`--role names ${path}, which is not a file in ${dir}`, hint);
     }
     byPath.set(path, role);
   }
@@ -140,7 +140,7 @@ async function objectsOf(
       path: `objects/${path}`,
       mediaType: mediaTypeOf(path),
       open: () => fileBytes(join(dir, path), signal),
-      ...(role !== undefined && { role }),
+      ...defined({ role }),
     };
   });
 }

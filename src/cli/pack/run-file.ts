@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { parseJson, type JsonValue } from '../../bytes/index.ts';
@@ -47,7 +48,7 @@ export type RunFile = {
 export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
   const { runResult, original, ...facts } = typed(path, await readJson(cli, path), runFileSchema);
   const ownFiles = new Set([resolve(path)]);
-  const common = { facts, ...(original !== undefined && { original }) };
+  const common = { facts, ...defined({ original }) };
   if (runResult === undefined) return { ...common, ownFiles };
   if (typeof runResult !== 'string') {
     return { ...common, ownFiles, runResult: typed(`${path}, runResult`, runResult, runFileResultSchema) };

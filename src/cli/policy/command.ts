@@ -1,9 +1,13 @@
 import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
-import { examples } from '../shared/options/options.ts';
-import { defineCheck } from './check.ts';
+import { detectSyntax } from '../../policy/document/parse.ts';
+import { jsonTemplate, yamlTemplate } from '../../policy/document/template.ts';
+import type { Policy } from '../../policy/index.ts';
+import { say, type Cli } from '../cli.ts';
+import { examples, standardOptions } from '../shared/options/options.ts';
+import { writeBytes, writeProduct } from '../shared/output/product.ts';
+import { facts } from '../shared/output/table.ts';
 import { defineExplain } from './explain.ts';
-import { defineInit } from './init.ts';
+import { openPolicy } from './file.ts';
 import { defineTest } from './test.ts';
 
 export function define(command: Command, cli: Cli): void {
@@ -19,3 +23,53 @@ export function define(command: Command, cli: Cli): void {
     ['compare its answers with the expected ones', 'drillproof policy test policy.yaml cases.yaml'],
   ]);
 }
+
+const NOTHING = new Uint8Array();
+
+function defineInit(command: Command, cli: Cli): void {
+  standardOptions(command, { formats: false })
+    .description('Write the default policy to a file, as YAML with comments or as JSON.')
+    .argument('[file]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
+    .option('--force', 'replace an existing file')
+    .action(async (file: string, { json, force = false }: { json?: boolean; force?: boolean }) => {
+      const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
+      const text = inJson ? jsonTemplate() : yamlTemplate();
+      await writeBytes(cli, file, [Buffer.from(text)], { force });
+      if (file !== '-')
+        await say(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
+    });
+  examples(command, [
+    ['YAML with a comment for every rule', 'drillproof policy init policy.yaml'],
+    ['JSON', 'drillproof policy init policy.json'],
+  ]);
+}
+
+const CHECK_MORE = `
+Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
+
+function defineCheck(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Read a policy with all that it extends, and list every mistake with its place.')
+    .argument('<file>', 'policy in JSON or YAML; - for standard input')
+    .action(async (file: string) => {
+      const policy = await openPolicy(cli, file);
+      const { name, digest, sources, layers } = policy;
+      const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);
+      await writeProduct(
+        cli,
+        { kind: 'policy-check', name, digest, sources, waivers },
+        formatPolicy(policy, waivers),
+      );
+    });
+  examples(command, [
+    ['check before use', 'drillproof policy check policy.yaml'],
+    ['get its digest, to pin it', 'drillproof policy check policy.yaml --json'],
+  ]).addHelpText('after', CHECK_MORE);
+}
+
+const formatPolicy = ({ name, digest, sources }: Policy, waivers: number): string =>
+  `${name} is valid\n${facts([
+    ['  digest', digest],
+    ...sources.map(({ path, digest: of }) => ['  file', `${path} ${of}`] as const),
+    ['  waivers', String(waivers)],
+  ])}`;

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, MAX_POLICY_BYTES, readPolicy, type Policy } from '../..
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 
-/** The policy of a file with everything that it extends; the default one where none is named. */
+/** The policy of a file with everything that it extends (default: the default policy). */
 export async function openPolicy(cli: Cli, path: string | undefined): Promise<Policy> {
   if (path === undefined) return DEFAULT_POLICY;
   const read = async (file: string) => ({
@@ -13,5 +13,5 @@ export async function openPolicy(cli: Cli, path: string | undefined): Promise<Po
   return readPolicy(await read(path), (parent, from) => read(besides(from, parent)));
 }
 
-/** Standard input lies where the command runs. */
+/** Paths in standard input are relative to the working directory. */
 const besides = (from: string, path: string): string => (from === '-' ? path : join(dirname(from), path));

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
@@ -61,8 +62,7 @@ async function readCases(cli: Cli, path: string): Promise<readonly PolicyCase[]>
     const { code, message, path: at, details } = cause;
     throw new DrillproofError(code, `${path}: ${message}`, {
       cause,
-      ...(at !== undefined && { path: at }),
-      ...(details !== undefined && { details }),
+      ...defined({ path: at, details }),
     });
   }
 }
@@ -80,7 +80,7 @@ async function tryCase(
     ...options,
     depth: 'full',
     jobs: 1,
-    ...(given !== undefined && { asOf: given }),
+    ...defined({ asOf: given }),
   });
   const inputs: EvidenceInput[] = [...(one.inputs ?? [])];
   for (const path of one.evidence ?? []) {
@@ -95,7 +95,7 @@ async function tryCase(
   return { name: one.name, holds: found.length === 0, differences: found };
 }
 
-/** The time as of which stored reports were made, where the case names none. */
+/** The time of stored reports, if the case has none. */
 function timeOf(inputs: readonly EvidenceInput[], nowMs: number): number {
   const times = new Set(inputs.flatMap((one) => ('report' in one ? [one.report.asOfMs] : [])));
   const [only] = times;
@@ -104,13 +104,13 @@ function timeOf(inputs: readonly EvidenceInput[], nowMs: number): number {
 
 const storedSchema = z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]);
 
-/** A report that a verification wrote; `undefined` for what is no JSON file. */
+/** A JSON report of verify; `undefined` for other files. */
 async function storedReport(path: string): Promise<z.infer<typeof storedSchema> | undefined> {
-  const stats = await stat(path).catch(() => undefined); // opening it as evidence says what is wrong with it
+  const stats = await stat(path).catch(() => undefined); // opening it as evidence reports the error
   if (stats?.isFile() !== true || !path.endsWith('.json')) return undefined;
   const result = storedSchema.safeParse(parseJson(await readFile(path)));
   if (result.success) return result.data;
-  throw new DrillproofError('policy.INVALID', `${path} is no report on an export or a bundle`, { path });
+  throw new DrillproofError('policy.INVALID', `${path} is not a report on an export or bundle`, { path });
 }
 
 const text = (tested: readonly Tested[], failed: number): string =>

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { isoTime } from '../../bytes/text/iso-time.ts';
 import type { LocalReportItem } from '../../client/index.ts';
@@ -48,8 +49,7 @@ async function reports(cli: Cli, what: string, { url, project, tokenFile, caFile
   const client = await openRemote(cli, {
     url,
     project,
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(caFile !== undefined && { caFile }),
+    ...defined({ tokenFile, caFile }),
   });
   const items: LocalReportItem[] = [];
   const exportRef = { projectId: project, evidenceExportId: what };

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { parseDocument } from '../../evidence/document.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
@@ -93,8 +94,7 @@ async function resourceBytes(
   const client = await openRemote(cli, {
     url,
     project,
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(caFile !== undefined && { caFile }),
+    ...defined({ tokenFile, caFile }),
   });
   const resource = await client.call(
     'builds.tools.source',

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/defined.ts';
 import type { Command } from 'commander';
 import type { Digest } from '../../bytes/hash.ts';
 import { verifySummary } from '../../policy/vsa/judge.ts';
@@ -86,7 +87,7 @@ const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked 
 
 async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const trust = await readTrust(cli, options);
-  if (trust === undefined) throw usageError('nobody is trusted', 'Give --trust FILE.');
+  if (trust === undefined) throw usageError('no trusted keys given', 'Give --trust FILE.');
   const {
     expectVerifier,
     expectResource,
@@ -101,13 +102,15 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
     asOfMs: asOf,
     trust,
     expect: {
-      ...(expectVerifier !== undefined && { verifierId: expectVerifier }),
-      ...(expectResource !== undefined && { resourceUri: expectResource }),
-      ...(expectPolicy !== undefined && { policyDigest: expectPolicy }),
-      ...(expectInput !== undefined && { inputs: expectInput }),
-      ...(maxAge !== undefined && { maxAgeMs: maxAge }),
+      ...defined({
+        verifierId: expectVerifier,
+        resourceUri: expectResource,
+        policyDigest: expectPolicy,
+        inputs: expectInput,
+        maxAgeMs: maxAge,
+      }),
     },
-    ...(threshold !== undefined && { threshold }),
+    ...defined({ threshold }),
   });
   const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderSummaryReport(report, look));

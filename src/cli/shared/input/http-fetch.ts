@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/defined.ts';
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
@@ -8,7 +9,7 @@ import type { Cli } from '../../cli.ts';
 import { readInput } from './input.ts';
 import { usageError } from '../options/usage.ts';
 
-/** Addresses of the proxies that the environment names, and what goes past them. */
+/** The proxies of the environment, and the hosts to reach without them. */
 type Proxies = { readonly http?: string; readonly https?: string; readonly none: string };
 
 const MAX_CA_BYTES = 4 * 1024 * 1024;
@@ -56,8 +57,7 @@ function proxiesOf(env: Cli['env']): Proxies {
   const http = read('HTTP_PROXY');
   const https = read('HTTPS_PROXY') ?? http;
   return {
-    ...(http !== undefined && { http }),
-    ...(https !== undefined && { https }),
+    ...defined({ http, https }),
     none: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
   };
 }
@@ -74,7 +74,10 @@ async function authorities(cli: Cli, file: string): Promise<string[]> {
   const text = fromUtf8(await readInput(file, MAX_CA_BYTES, cli));
   const given = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   if (given.length === 0 || !given.every(isCertificate))
-    throw usageError(`${file} holds no certificates`, 'Name a PEM file with the certificates to trust.');
+    throw usageError(
+      `${file} does not contain certificates`,
+      'Pass a PEM file with the certificates to trust.',
+    );
   return [...(await ofPlatform(cli.env)), ...given];
 }
 
@@ -103,7 +106,7 @@ function proxyFailure(error: unknown): TransportError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     const [, status] = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(at.message) ?? [];
     if (status === undefined) continue;
-    return new TransportError('transport.UNREACHABLE', `the proxy refuses with status ${status}`, {
+    return new TransportError('transport.UNREACHABLE', `the proxy refused with status ${status}`, {
       details: { phase: 'headers', passes: status.startsWith('5'), proxyStatus: Number(status) },
     });
   }

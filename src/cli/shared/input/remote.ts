@@ -1,10 +1,11 @@
+import { defined } from '../../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { createClient, type Client } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { fetchFor } from './http-fetch.ts';
 import { readToken } from '../options/token.ts';
 
-/** Where a control plane is and who asks. */
+/** The address of a control plane, and the token. */
 export type RemoteOptions = {
   readonly url: string;
   readonly project: string;
@@ -23,7 +24,7 @@ export function remoteOptions(command: Command): Command {
 export async function openRemote(cli: Cli, options: RemoteOptions): Promise<Client> {
   const fetch = await fetchFor(cli, options.caFile);
   return createClient({
-    ...(fetch !== undefined && { fetch }),
+    ...defined({ fetch }),
     baseUrl: options.url,
     token: await readToken(cli, options.tokenFile),
     userAgent: 'drillproof-cli',

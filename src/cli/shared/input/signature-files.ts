@@ -6,13 +6,13 @@ import { publicKeyPem, type TrustStore } from '../../../trust/index.ts';
 import { writeNewFile } from '../../../node/durable-file.ts';
 import { writeOutputFolder } from '../output/output-file.ts';
 
-/** A signature as files that any tool can check. */
+/** A signature as files that any tool can verify. */
 export type SignatureFiles = {
   readonly statementPath: string;
   readonly signaturePath: string;
-  /** Absent when the caller named no key: the evidence never supplies the key that checks it. */
+  /** Absent if the caller gave no key: evidence never supplies its own. */
   readonly keyPath?: string;
-  /** The command that checks them without this tool. */
+  /** The openssl command that verifies them. */
   readonly command: string;
 };
 

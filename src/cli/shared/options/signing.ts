@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/defined.ts';
 import type { Command } from 'commander';
 import { commandSigner } from '../../../node/keys/command-signer.ts';
 import { commandWords } from '../../../node/keys/command-words.ts';
@@ -77,7 +78,7 @@ const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Comm
 
 /** `readSigning` for what generates exports later, whose key is named --signing-key beside other keys. */
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
-  readSigning(cli, { ...options, ...(signingKey !== undefined && { key: signingKey }) }, EXPORTS);
+  readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
 
 /** `readSigning` for the summary of a decision, by this issuer. */
 export const readSummarySigning = (
@@ -88,10 +89,7 @@ export const readSummarySigning = (
   const { vsaKey, vsaSigner, vsaPublicKey, vsaSignerTimeout } = options;
   const given: SigningOptions = {
     issuer,
-    ...(vsaKey !== undefined && { key: vsaKey }),
-    ...(vsaSigner !== undefined && { signer: vsaSigner }),
-    ...(vsaPublicKey !== undefined && { publicKey: vsaPublicKey }),
-    ...(vsaSignerTimeout !== undefined && { signerTimeout: vsaSignerTimeout }),
+    ...defined({ key: vsaKey, signer: vsaSigner, publicKey: vsaPublicKey, signerTimeout: vsaSignerTimeout }),
   };
   return readSigning(cli, given, SUMMARIES);
 };
@@ -107,13 +105,13 @@ export async function readSigning(
   if (key === undefined && signer === undefined && issuer === undefined) return undefined;
   if (key === undefined && signer === undefined)
     throw usageError(
-      `${names.prefix}issuer is given without ${names.key}`,
-      `Name the key that signs with ${names.key} FILE, or a program with ${names.prefix}signer COMMAND.`,
+      `${names.prefix}issuer needs ${names.key}`,
+      `Pass the key with ${names.key} FILE, or a command with ${names.prefix}signer COMMAND.`,
     );
   if (issuer === undefined)
     throw usageError(
-      `${signer === undefined ? names.key : `${names.prefix}signer`} is given without ${names.prefix}issuer`,
-      `Say in whose name the key signs with ${names.prefix}issuer NAME.`,
+      `${signer === undefined ? names.key : `${names.prefix}signer`} needs ${names.prefix}issuer`,
+      `Pass the name of the signer with ${names.prefix}issuer NAME.`,
     );
   const made =
     signer === undefined
@@ -127,13 +125,10 @@ function refuseStray(
   { key: keyOption, prefix }: SigningNames,
 ): void {
   if (key !== undefined && signer !== undefined)
-    throw usageError(`${keyOption} and ${prefix}signer are both given`, 'Let one of them sign.');
+    throw usageError(`${keyOption} conflicts with ${prefix}signer`, 'Pass only one of them.');
   const stray = `${prefix}${publicKey === undefined ? 'signer-timeout' : 'public-key'}`;
   if (signer === undefined && (publicKey ?? signerTimeout) !== undefined)
-    throw usageError(
-      `${stray} is given without ${prefix}signer`,
-      `Name the program with ${prefix}signer COMMAND.`,
-    );
+    throw usageError(`${stray} needs ${prefix}signer`, `Pass the command with ${prefix}signer COMMAND.`);
 }
 
 async function externalSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
