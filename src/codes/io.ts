@@ -241,7 +241,7 @@ export const ioCodes = {
     meaning:
       'A mirror is under way in this place, or was interrupted before it was whole, so nothing pins its files.',
     action: 'Let the mirror end, or run the same mirror command again.',
-    clause: 'docs/scrub.md, What is found',
+    clause: 'docs/scrub.md, Results',
   },
   'scrub.CHECKSUMS_MISMATCH': {
     class: 'mismatch',
@@ -249,7 +249,7 @@ export const ioCodes = {
     meaning: 'A file of a mirror and the line about it in SHA256SUMS no longer agree.',
     action:
       'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
-    clause: 'docs/scrub.md, What is found',
+    clause: 'docs/scrub.md, Results',
   },
   'scrub.REPLICA_UNREADABLE': {
     class: 'inaccessible',

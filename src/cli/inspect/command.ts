@@ -33,9 +33,9 @@ const MORE = `
 Nothing is verified. Use "drillproof verify" for a verdict.
 
 --export-signature writes statement.json (the signed bytes), signature.der and,
-with --trust or --key, key.pem. It prints the openssl command that verifies them.
-For an export it takes the signature of the list; with --bundle, that of one
-bundle.`;
+with --trust or --key, key.pem. It prints the openssl command that verifies
+them. For an export it takes the signature of the list; with --bundle, that of
+one bundle.`;
 
 export function define(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
@@ -276,5 +276,5 @@ const joined = (blocks: readonly string[]): string => blocks.filter((block) => b
 function signerOf(attestation: Attestation | ExportAttestation | undefined): string {
   if (attestation === undefined) return 'nobody';
   const { issuer, keyId, issuedAtMs } = attestation.statement;
-  return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not verified)`;
+  return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not checked)`;
 }

@@ -34,7 +34,7 @@ was changed, added, or removed from the middle. It does not show that the newest
 were removed: --expect-head takes the digest of a receipt that must be there.
 Receipts are a local log. They prove nothing about when evidence existed.
 
-Exit codes: 0 every chain is sound, 1 one is not, 2 usage or configuration error,
+Exit codes: 0 every chain is valid, 1 one is not, 2 wrong call or configuration,
 3 something could not be read, or a mirror has no receipts.`;
 
 function defineVerify(command: Command, cli: Cli): void {
