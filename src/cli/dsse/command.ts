@@ -78,8 +78,8 @@ const MORE = `
 Only the manifest of the subject is compared. To verify every byte as well, use
 "drillproof verify PATH --dsse ENVELOPE".
 
-Exit codes: 0 a trusted key signed exactly this subject, 1 none did, 2 wrong call
-or configuration, 3 could not be checked.`;
+Exit codes: 0 a trusted key signed exactly this subject, 1 none did, 2 wrong
+call or configuration, 3 could not be checked.`;
 
 function defineVerify(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))

@@ -32,9 +32,9 @@ type Options = SigningOptions & {
 
 const MORE = `
 --out NAME.zip writes one file, any other name a folder. A local report is an
-archive uploaded by a user. META.json has the claims of its uploader, in the form
-that "drillproof admin ingest local-report" takes. Without it they are read from
-the manifest.json of the report, if any, and the time is that of the file.
+archive uploaded by a user. META.json has the claims of its uploader, in the
+form that "drillproof admin ingest local-report" takes. Without it they are read
+from the manifest.json of the report, if any, and the time is that of the file.
 
 With --key or --signer the list of bundles is attested, so that a missing bundle
 is detected.`;

@@ -24,10 +24,10 @@ type AddOptions = KeyOptions<number> & {
 };
 
 const MORE = `
-A JWK Set is imported completely or not at all: every key must be a public signing
-key on P-256. A JWK is named by its "kid". A certificate provides the key and its
-validity; its chain is not checked. A name that is already trusted is never
-replaced; use "keys set".`;
+A JWK Set is imported completely or not at all: every key must be a public
+signing key on P-256. A JWK is named by its "kid". A certificate provides the
+key and its validity; its chain is not checked. A name that is already trusted
+is never replaced; use "keys set".`;
 
 export function defineAdd(command: Command, cli: Cli): void {
   keyOptions(

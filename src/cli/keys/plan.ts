@@ -21,9 +21,9 @@ export type PlanOptions = TrustOptions & {
 };
 
 const MORE = `
-Every signature is verified twice, with the trust store as it is and with the key
-retired, as of now or of --at if that is later. Nothing is written. Removing a key
-has the effect of --as compromised.
+Every signature is verified twice, with the trust store as it is and with the
+key retired, as of now or of --at if that is later. Nothing is written. Removing
+a key has the effect of --as compromised.
 
 Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
 3 something could not be read or nothing there is signed, 130 interrupted.`;

@@ -28,8 +28,8 @@ type Options = {
 };
 
 const MORE = `
-The source must match its own size and digest and, with --lock, a build.json that
-you trust. It is never executed. Nothing is written if a check fails.`;
+The source must match its own size and digest and, with --lock, a build.json
+that you trust. It is never executed. Nothing is written if a check fails.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)

@@ -51,9 +51,9 @@ export function define(command: Command, cli: Cli): void {
 }
 
 const MORE = `
-The trust store needs the signing key with the purpose "summary", under an issuer
-that equals the id of the verifier. Give --expect-input for every manifest that
-the summary covers.
+The trust store needs the signing key with the purpose "summary", under an
+issuer that equals the id of the verifier. Give --expect-input for every
+manifest that the summary covers.
 
 Exit codes: 0 a trusted verifier says that the evidence passed, 1 none does,
 2 wrong call or configuration, 3 could not be checked.`;
