@@ -36,7 +36,7 @@ const answerIn = async (file: string): Promise<unknown> =>
   (JSON.parse(await readFile(file, 'utf8')) as { answer: unknown }).answer;
 
 describe('the GitHub Action of a release', () => {
-  it('succeeds where the answer is yes, and says so in every place', async () => {
+  it('the action succeeds on yes and sets every output', async () => {
     const { succeeded, log, outputs, summary } = await gate({});
     expect(log).toMatch(/^::notice title=drillproof gate::/m);
     expect(succeeded).toBe(true);
@@ -45,7 +45,7 @@ describe('the GitHub Action of a release', () => {
     expect(summary).toContain('YES');
   });
 
-  it('fails where the answer is no, with the reason at the file', async () => {
+  it('the action fails on no and annotates the file with the reason', async () => {
     const { succeeded, log, outputs, summary } = await gate({ evidence: 'mirror\n\ndamaged\r\n' });
     expect(succeeded).toBe(false);
     expect(outputs).toMatchObject({ answer: 'no', 'exit-code': '1' });
@@ -67,7 +67,7 @@ describe('the GitHub Action of a release', () => {
     expect(log).toMatch(/^::error /m);
   });
 
-  it('gives no answer where the decision was yes and something failed behind it', async () => {
+  it('the action has no answer output when a step after a yes failed', async () => {
     const { succeeded, log, outputs, summary } = await gate({ formats: 'junit=absent/junit.xml' });
     expect(succeeded).toBe(false);
     expect(outputs).toMatchObject({ answer: '', decision: '' });
@@ -76,7 +76,7 @@ describe('the GitHub Action of a release', () => {
     expect(log + summary).not.toMatch(/^(?:::notice|#).*YES/m);
   });
 
-  it('writes more formats, hands arguments on and leaves the summary out', async () => {
+  it('the action writes more formats, passes arguments and omits the summary', async () => {
     const { succeeded, outputs, summary } = await gate({
       formats: 'junit=junit.xml\nsarif=drillproof.sarif',
       arguments: '--as-of\n2026-01-01',
@@ -87,14 +87,14 @@ describe('the GitHub Action of a release', () => {
     expect(await readFile(join(workspace, 'drillproof.sarif'), 'utf8')).toContain('"2.1.0"');
   });
 
-  it('runs no input as a command, and shows no token', async () => {
+  it('the action never runs an input as a command and never prints a token', async () => {
     const evil = '$(touch owned); `touch owned` && touch owned #"\'';
     const { log } = await gate({ evidence: evil, policy: evil, token: 'a-secret-token' });
     await expect(readFile(join(workspace, 'owned'))).rejects.toThrow('ENOENT');
     expect(log).not.toContain('a-secret-token');
   });
 
-  it('lets nothing in the text of the log be a command to the runner', async () => {
+  it('the action stops workflow commands while it prints the log', async () => {
     const name = '::set-output name=answer::yes';
     const { log } = await gate({ evidence: name });
     const [, stop = ''] = /^::stop-commands::(\S+)$/m.exec(log) ?? [];
@@ -105,7 +105,7 @@ describe('the GitHub Action of a release', () => {
 });
 
 describe('the GitHub Action of a checkout', () => {
-  it('builds the program once and gates with it', async () => {
+  it('the action builds the program once and runs gate with it', async () => {
     const files = ['action.yml', 'ci', 'src', 'scripts', 'tsup.single.config.ts', 'tsconfig.json'];
     const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
     try {

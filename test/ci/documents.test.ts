@@ -28,14 +28,14 @@ describe('docs/ci.md', () => {
   const { steps } = sample('GitHub Actions') as { steps: Step[] };
   const step = steps.find(({ uses }) => uses.startsWith('OWNER/drillproof@'));
 
-  it('gives the action of its sample only inputs that there are, and all that it needs', () => {
+  it('docs/ci.md passes the action only existing inputs, and all required ones', () => {
     const given = Object.keys(step?.with ?? {});
     expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(given));
     const needed = Object.entries(action.inputs).flatMap(([name, { required }]) => (required ? [name] : []));
     expect(given).toEqual(expect.arrayContaining(needed));
   });
 
-  it('asks in its sample for outputs that there are', () => {
+  it('docs/ci.md uses only existing outputs of the action', () => {
     const asked = Array.from(page.matchAll(/steps\.([a-z]+)\.outputs\.([a-z-]+)/g));
     expect(asked.length).toBeGreaterThan(0);
     for (const [, id, output = ''] of asked) {
@@ -44,20 +44,20 @@ describe('docs/ci.md', () => {
     }
   });
 
-  it('writes in its sample the file that the next step takes up', () => {
+  it('docs/ci.md uploads the file that its sample writes', () => {
     const taken = steps.flatMap((one) => one.with?.['sarif_file'] ?? []);
     expect(taken.length).toBeGreaterThan(0);
     for (const file of taken) expect(step?.with?.['formats']).toContain(`sarif=${file}`);
   });
 
-  it('lists each input and each output of the action, and no other', () => {
+  it('docs/ci.md lists exactly the inputs and outputs of the action', () => {
     const text = section('GitHub Actions');
     const rows = Array.from(text.matchAll(/^\| (`[^|]+) \|/gm), ([, cell = '']) => cell);
     expect(namesIn(rows).toSorted()).toEqual(Object.keys(action.inputs).toSorted());
     for (const name of Object.keys(action.outputs)) expect(text).toContain(`\`${name}\``);
   });
 
-  it('sets in its sample for GitLab what the template reads', () => {
+  it('docs/ci.md sets the variables that the GitLab template reads', () => {
     const { gate } = sample('GitLab CI') as {
       gate: { extends: string; variables: Record<string, string> };
     };

@@ -54,14 +54,14 @@ describe('the template for GitLab CI', async () => {
   const run = (variables: Readonly<Record<string, string>>): Promise<number> =>
     shell(job.script.join('\n'), { ...job.variables, ...variables });
 
-  it('passes where the answer is yes, with every file that the job collects', async () => {
+  it('the GitLab job passes on yes and writes every file that it collects', async () => {
     expect(await run({ GATE_EVIDENCE: 'mirror' })).toBe(0);
     for (const file of [...job.artifacts.paths, ...Object.values(job.artifacts.reports)])
       expect(await written(file), file).not.toBe('');
     expect(JSON.parse(await written(job.artifacts.reports['codequality']!))).toEqual([]);
   });
 
-  it('fails where the answer is no, and its widget shows why', async () => {
+  it('the GitLab job fails on no and its widget shows the reason', async () => {
     expect(await run({ GATE_EVIDENCE: 'damaged', GATE_POLICY: 'policy.yaml' })).toBe(1);
     expect(await answer()).toBe('no');
     const shown = JSON.parse(await written(job.artifacts.reports['codequality']!)) as unknown[];
@@ -69,7 +69,7 @@ describe('the template for GitLab CI', async () => {
     expect(await written(job.artifacts.reports['junit']!)).toContain('<failure');
   });
 
-  it('fails over nothing to judge, and over evidence that is not there', async () => {
+  it('the GitLab job fails without evidence and for a missing path', async () => {
     expect([2, 3]).toContain(await run({}));
     expect(await run({ GATE_EVIDENCE: 'nowhere' })).toBe(3);
   });
@@ -81,14 +81,14 @@ describe('the stage for Jenkins', async () => {
   const script = (/sh '''([^]*?)'''/.exec(file)?.[1] ?? '').replaceAll('\\\\', '\\');
   const names = [...file.matchAll(/(?:junit|pattern:|archiveArtifacts) '([^']+)'/g)].map(([, name]) => name!);
 
-  it('passes where the answer is yes, with every file that its steps collect', async () => {
+  it('the Jenkins stage passes on yes and writes every file that its steps collect', async () => {
     expect(await shell(script)).toBe(0);
     expect(names).toHaveLength(3);
     for (const name of names) expect(await written(name), name).not.toBe('');
     expect(await answer()).toBe('yes');
   });
 
-  it('fails where the answer is no', async () => {
+  it('the Jenkins stage fails on no', async () => {
     expect(await shell(script.replace('-- mirror', '-- damaged'))).toBe(1);
     expect(await answer()).toBe('no');
   });

@@ -14,7 +14,7 @@ const indented = (text: string): string => text.trimEnd().replaceAll(/^(?=.)/gm,
 const page = readFileSync('docs/archive.md', 'utf8');
 
 describe('the units of systemd', () => {
-  it('are accepted by systemd itself, a program that is there in place of ours', () => {
+  it('systemd-analyze accepts the systemd units of docs/archive', () => {
     const folder = mkdtempSync(join(tmpdir(), 'units-'));
     try {
       for (const name of UNITS)
@@ -37,7 +37,7 @@ describe('the units of systemd', () => {
     }
   });
 
-  it('belong together: each timer to its service, each failure to the alert', () => {
+  it('each systemd timer has its service, and each failure starts the alert', () => {
     const timers = UNITS.filter((name) => name.endsWith('.timer'));
     expect(timers).toHaveLength(2);
     for (const name of timers) {
@@ -55,7 +55,7 @@ describe('the objects for Kubernetes', () => {
     .filter(({ kind }) => kind === 'PersistentVolumeClaim')
     .map(({ metadata }) => metadata.name);
 
-  it('are a volume, a mirror and a scrub; and a job in shards', () => {
+  it('the Kubernetes objects are a volume, a mirror, a scrub and a sharded job', () => {
     expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       'PersistentVolumeClaim drillproof-archive',
       'CronJob drillproof-mirror',
@@ -85,12 +85,12 @@ describe('the objects for Kubernetes', () => {
     },
   );
 
-  it('that write to one volume have a host name that stays, and each another one', () => {
+  it('Kubernetes pods that write to one volume have stable, distinct host names', () => {
     const names = KUBERNETES.flatMap((one) => podOf(one)?.pod.hostname ?? []);
     expect(names).toEqual(['drillproof-mirror', 'drillproof-scrub']);
   });
 
-  it('share the work by as many shards as there are pods', () => {
+  it('the sharded Kubernetes job has as many shards as pods', () => {
     const [job] = SHARDS;
     expect(job?.spec).toMatchObject({ completionMode: 'Indexed', completions: 8, parallelism: 8 });
     expect(podOf(job!)?.pod.containers[0].command).toContain('--shard=$(JOB_COMPLETION_INDEX)/8');
@@ -133,7 +133,7 @@ describe('the command lines, run as they stand', () => {
     for (let times = 0; times < 2; times++) expect((await scrub()).code).toBe(0);
   }
 
-  it('of systemd bring every export with a token that only the unit can read, and read it again', async () => {
+  it('the commands of the systemd units mirror and scrub every export with a private token', async () => {
     const state = served.path('var');
     const credentials = served.path('credentials');
     mkdirSync(credentials);
@@ -157,7 +157,7 @@ describe('the command lines, run as they stand', () => {
     );
   });
 
-  it('of Kubernetes bring every export with a token from a secret, and read it again', async () => {
+  it('the commands of the Kubernetes objects mirror and scrub every export with a secret token', async () => {
     const volume = served.path('volume');
     const secret = served.path('secret');
     mkdirSync(secret);
@@ -181,7 +181,7 @@ describe('the command lines, run as they stand', () => {
     await provesTwice(started('drillproof-mirror'), started('drillproof-scrub'), join(volume, 'exports'));
   });
 
-  it('of the shards bring each export once', async () => {
+  it('the shards of the Kubernetes job mirror each export once', async () => {
     const [{ command }] = podOf(SHARDS[0]!)!.pod.containers;
     const to = served.path('shared');
     const secret = served.path('secret-of-shards');
@@ -214,7 +214,7 @@ describe('docs/archive.md', () => {
     },
   );
 
-  it('names every file that lies beside it', () => {
+  it('docs/archive.md names every file in docs/archive', () => {
     for (const name of readdirSync('docs/archive')) expect(page).toContain(`archive/${name}`);
   });
 });

@@ -10,7 +10,7 @@ const rows = readFileSync('docs/control-api.md', 'utf8')
   .map((cells) => cells.slice(1, -1));
 
 describe('docs/control-api.md', () => {
-  it.each(operationNames)('has %s as the table has it', (name) => {
+  it.each(operationNames)('docs/control-api.md describes %s as the operation table does', (name) => {
     const { method, path, permission, success, extension } = operationRow(name);
     const short = path.replace('/v1/projects/{projectId}', '{p}');
     const row = rows.find(([first]) => first === `\`${name}\``);
@@ -20,7 +20,7 @@ describe('docs/control-api.md', () => {
     expect(row?.[3]?.startsWith(String(success.status))).toBe(true);
   });
 
-  it('has every code of an error with its status, and whether it may be retried', () => {
+  it('docs/control-api.md lists every error code with its status and retry rule', () => {
     const stated = rows
       .filter(([status = '']) => /^[45]\d\d$/.test(status))
       .flatMap(([status, codes = '', retryable]) =>

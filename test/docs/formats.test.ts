@@ -26,7 +26,7 @@ describe('the examples of docs/formats.md', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are documents of the format, bound to each other', () => {
+  it('the examples of docs/formats.md are valid documents that refer to each other', () => {
     const manifest = parseBundleManifest(block('manifest.json'));
     const { statement } = parseAttestation(block('attestation.json'));
     expect(statement.subject.manifestDigest).toBe(digestOf(block('manifest.json')));
@@ -34,7 +34,7 @@ describe('the examples of docs/formats.md', () => {
     expect(page).toContain(digestOf(block('selection.json')));
   });
 
-  it('are checked by the shell commands beside them, without this tool', () => {
+  it('the shell commands of docs/formats.md verify its examples without drillproof', () => {
     const answer = execFileSync('sh', ['-e', '-c', block('check.sh').toString()], {
       cwd: folder,
       encoding: 'utf8',

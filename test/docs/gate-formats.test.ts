@@ -24,7 +24,7 @@ function standsIn(lines: readonly string[], text: string): boolean {
 }
 
 describe('docs/gate-formats.md', () => {
-  it('has a sample of each format that a CI system reads', () => {
+  it('docs/gate-formats.md has a sample of every CI format', () => {
     const shown = samples.map(({ format }) => format);
     expect(shown.toSorted()).toEqual(
       Object.keys(decisionRenderers)
@@ -34,7 +34,7 @@ describe('docs/gate-formats.md', () => {
     for (const kind of Object.keys(decisionRenderers)) expect(page).toContain(`| \`${kind}\``);
   });
 
-  it.each(samples)('shows $format as the program writes it', ({ format, text }) => {
+  it.each(samples)('docs/gate-formats.md shows $format as the program writes it', ({ format, text }) => {
     const render = Object.entries(decisionRenderers).find(([kind]) => kind === format)?.[1];
     expect(standsIn(text.split('\n'), render?.(NO) ?? '')).toBe(true);
   });

@@ -21,15 +21,18 @@ const casesOf = (kind: string) =>
   }));
 
 describe('the folder of a case', () => {
-  it.each(Object.keys(COUNTS))('gives every input of %s back as it is in the vectors', async (kind) => {
-    for (const one of casesOf(kind)) {
-      const folder = join(root, `${kind}.${one.id}`);
-      await writeCaseFolder(folder, kind, one);
-      expect(await readCaseFolder(folder)).toEqual({ kind, id: one.id, input: one.input });
-    }
-  });
+  it.each(Object.keys(COUNTS))(
+    'a case folder of kind %s reads back as the input in the vectors',
+    async (kind) => {
+      for (const one of casesOf(kind)) {
+        const folder = join(root, `${kind}.${one.id}`);
+        await writeCaseFolder(folder, kind, one);
+        expect(await readCaseFolder(folder)).toEqual({ kind, id: one.id, input: one.input });
+      }
+    },
+  );
 
-  it('holds nothing of what is expected', async () => {
+  it('a case folder does not contain the expected result', async () => {
     const one = casesOf('hex')[4]!;
     const folder = join(root, 'answer');
     await writeCaseFolder(folder, 'hex', one);
@@ -38,7 +41,7 @@ describe('the folder of a case', () => {
     expect(text).not.toContain('verdict');
   });
 
-  it('takes no name of a file from a case', async () => {
+  it('a case folder never uses a file name from a case', async () => {
     const content = Buffer.from('x').toString('base64');
     const files = { '../../outside': content, '/etc/passwd': content, 'a/b': content };
     const folder = join(root, 'hostile');
@@ -58,7 +61,7 @@ describe('the folder of a case', () => {
     await expect(readCaseFolder(folder)).rejects.toMatchObject({ code: 'selftest.CASE_INVALID' });
   });
 
-  it('is refused when it is not there', async () => {
+  it('reading a case folder without case.json fails', async () => {
     await expect(readCaseFolder(join(root, 'absent'))).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
   });
 });

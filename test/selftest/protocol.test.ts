@@ -30,12 +30,12 @@ describe('the answer of a verifier', () => {
     expect(judgeAnswer(vector, answer(code, stdout))).toEqual({ state: 'passed' });
   });
 
-  it('passes with the verdict alone, and that is noted', () => {
+  it('an answer with the right verdict only passes, marked as verdict only', () => {
     for (const stdout of ['', '\n', '{}\n'])
       expect(judgeAnswer(refused, answer(1, stdout))).toEqual({ state: 'passed', verdictOnly: true });
   });
 
-  it('is not noted as the verdict alone where nothing else is expected', () => {
+  it('an answer with the verdict only is not marked when nothing else is expected', () => {
     expect(judgeAnswer(one({ verdict: 'valid' }), answer(0))).toEqual({ state: 'passed' });
   });
 
@@ -60,14 +60,14 @@ describe('the answer of a verifier', () => {
     },
   );
 
-  it.each([2, 3, 76, 78, 130, 255])('fails with exit code %d, which says nothing', (code) => {
+  it.each([2, 3, 76, 78, 130, 255])('an answer with exit code %d fails', (code) => {
     expect(judgeAnswer(refused, answer(code))).toMatchObject({
       state: 'failed',
       reason: `it ended with exit code ${code}`,
     });
   });
 
-  it('fails when a signal ended it, or it was stopped', () => {
+  it('an answer fails when a signal or the timeout ended the verifier', () => {
     expect(judgeAnswer(refused, answer(undefined))).toMatchObject({ state: 'failed' });
     expect(judgeAnswer(refused, { ...answer(1), fault: 'no answer within 1 s' })).toMatchObject({
       state: 'failed',
@@ -75,15 +75,15 @@ describe('the answer of a verifier', () => {
     });
   });
 
-  it('is unsupported with exit code 77, whatever it prints', () => {
+  it('an answer with exit code 77 is unsupported, whatever it prints', () => {
     expect(judgeAnswer(refused, answer(77, 'not this'))).toEqual({ state: 'unsupported' });
   });
 
-  it.each([126, 127])('is none when the shell could not start the command: exit code %d', (code) => {
+  it.each([126, 127])('exit code %d means that the shell could not start the verifier', (code) => {
     expect(judgeAnswer(refused, answer(code))).toMatchObject({ state: 'not_run' });
   });
 
-  it('tells the bugs of whoever fails', () => {
+  it('a failed answer names the bugs of its flags', () => {
     expect(judgeAnswer(refused, answer(0))).toMatchObject({
       flags: ['Usual'],
       expected: { verdict: 'invalid', code: 'json.INVALID' },

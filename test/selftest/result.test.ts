@@ -15,19 +15,22 @@ const of = (...states: CaseResult['state'][]) =>
   ).result;
 
 describe('the result of a selftest', () => {
-  it('is passed when every case passed', () => expect(of('passed', 'passed')).toBe('passed'));
-  it('is passed beside what the verifier does not know', () =>
+  it('the result is passed when every case passed', () => expect(of('passed', 'passed')).toBe('passed'));
+  it('the result is passed when the other cases are unsupported', () =>
     expect(of('passed', 'unsupported')).toBe('passed'));
-  it('is failed with one failure among thousands', () =>
+  it('the result is failed when one case among thousands failed', () =>
     expect(of(...Array.from({ length: 2000 }, () => 'passed' as const), 'failed')).toBe('failed'));
-  it('is failed rather than open when both are there', () => expect(of('failed', 'not_run')).toBe('failed'));
-  it('is not checked when a case did not run', () => expect(of('passed', 'not_run')).toBe('not_checked'));
-  it('is not checked when nothing is known', () => expect(of('unsupported')).toBe('not_checked'));
-  it('is not checked when there is no case', () => expect(of()).toBe('not_checked'));
+  it('the result is failed when one case failed and another did not run', () =>
+    expect(of('failed', 'not_run')).toBe('failed'));
+  it('the result is not_checked when a case did not run', () =>
+    expect(of('passed', 'not_run')).toBe('not_checked'));
+  it('the result is not_checked when every case is unsupported', () =>
+    expect(of('unsupported')).toBe('not_checked'));
+  it('the result is not_checked without cases', () => expect(of()).toBe('not_checked'));
 });
 
 describe('the report of a selftest', () => {
-  it('counts a case once, and its ways apart', () => {
+  it('a report counts a case once and each of its ways as a run', () => {
     const report = selftestReport('x', [
       result('passed', { way: 'memory' }),
       result('failed', { way: 'stream' }),
@@ -41,7 +44,7 @@ describe('the report of a selftest', () => {
     expect(report.failures).toMatchObject([{ way: 'stream' }]);
   });
 
-  it('joins two platforms: cases once, runs together, and the worse result', () => {
+  it('merging two platforms counts cases once, adds runs and keeps the worse result', () => {
     const good = selftestReport('x', [result('passed', { way: 'a' })]);
     const bad = selftestReport('x', [result('failed', { way: 'b' })]);
     const both = joined(good, bad);
@@ -50,7 +53,7 @@ describe('the report of a selftest', () => {
     expect(both.failures).toHaveLength(1);
   });
 
-  it('is not joined to one about other kinds', () => {
+  it('merging reports about different kinds fails', () => {
     const other = selftestReport('x', [result('passed', { kind: 'paths' })]);
     expect(() => joined(selftestReport('x', [result('passed')]), other)).toThrow(TypeError);
   });

@@ -9,7 +9,7 @@ const bytes = (change: object): Uint8Array => Buffer.from(JSON.stringify({ ...go
 const [first, ...others] = good.cases;
 
 describe('a file of vectors', () => {
-  it('is read as it is published', () => {
+  it('a published vector file is read unchanged', () => {
     expect(parseVectorFile(bytes({}), 'hex.json').cases).toHaveLength(14);
   });
 
@@ -26,7 +26,7 @@ describe('a file of vectors', () => {
     );
   });
 
-  it('is refused when it is no strict JSON', () => {
+  it('a vector file that is not strict JSON is refused', () => {
     expect(() => parseVectorFile(Buffer.from('{"a":1,"a":2}'), 'x')).toThrow(
       expect.objectContaining({ code: 'selftest.VECTORS_INVALID' }),
     );

@@ -70,16 +70,16 @@ const published = new Set(
 const ofEvidence = Object.keys(catalogue).filter((code) => NAMESPACES.includes(code.split('.')[0] ?? ''));
 
 describe('every code about evidence', () => {
-  it('has a vector that produces it, or a reason why there is none', () => {
+  it('every code about evidence has a vector, or a reason why it has none', () => {
     const missing = ofEvidence.filter((code) => !published.has(code) && !Object.hasOwn(WITHOUT_VECTOR, code));
     expect(missing).toEqual([]);
   });
 
-  it('stands on one side only: the reasons name no code that has a vector', () => {
+  it('no code has both a vector and a reason to have none', () => {
     expect(Object.keys(WITHOUT_VECTOR).filter((code) => published.has(code))).toEqual([]);
   });
 
-  it('is one of a namespace that has vectors, or whose codes can have none for a reason', () => {
+  it('every code belongs to a namespace with vectors, or to one with a reason to have none', () => {
     const namespaces = new Set(Object.keys(catalogue).map((code) => code.split('.')[0]));
     const known = [...NAMESPACES, ...Object.keys(NOT_BYTES)];
     expect(new Set(known)).toEqual(namespaces);

@@ -2,6 +2,6 @@ import { platform } from '#platform';
 import { expect, it } from 'vitest';
 import { everyCaseHolds } from './suite.ts';
 
-it('these are the primitives of Node', () => expect(platform.name).toBe('node'));
+it('the native vectors run with the primitives of Node.js', () => expect(platform.name).toBe('node'));
 
 everyCaseHolds();

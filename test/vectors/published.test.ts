@@ -19,7 +19,7 @@ const jsonFiles = ['.', 'schemas'].flatMap((folder) =>
 );
 
 describe('the published vectors', () => {
-  it('are, byte for byte, what the generator makes', () => {
+  it('the vector files are byte for byte what the generator writes', () => {
     const made = vectorFiles();
     expect(jsonFiles.toSorted()).toEqual([...made.keys()].toSorted());
     for (const [path, text] of made) {
@@ -29,16 +29,16 @@ describe('the published vectors', () => {
     }
   });
 
-  it('are made anew without a difference', () => {
+  it('the generator writes the same vectors twice', () => {
     expect([...vectorFiles()]).toEqual([...vectorFiles()]);
   });
 
-  it('have a judge and a number of cases for every kind', () => {
+  it('every kind of vectors has a judge and a case count', () => {
     expect(Object.keys(COUNTS).toSorted()).toEqual(names.toSorted());
     expect(Object.keys(JUDGES).toSorted()).toEqual(names.toSorted());
   });
 
-  it('stay small enough to be copied into any project', () => {
+  it('the vector files stay small', () => {
     const bytes = jsonFiles.reduce((sum, path) => sum + statSync(join(FOLDER, path)).size, 0);
     expect(bytes).toBeLessThan(5_000_000);
   });
@@ -48,12 +48,12 @@ describe.each(names)('%s', (name) => {
   const bytes = readFileSync(join(FOLDER, `${name}.json`));
   const file = readVectors(name);
 
-  it('is strict JSON that ends with a line feed, and so every parser reads it alike', () => {
+  it('a vector file is strict JSON and ends with a line feed', () => {
     expect(() => parseJson(bytes)).not.toThrow();
     expect(bytes.at(-1)).toBe(10);
   });
 
-  it('follows its published schema, which an independent validator reads too', () => {
+  it('a vector file follows its published schema in an independent validator', () => {
     const published: unknown = JSON.parse(
       readFileSync(join(FOLDER, 'schemas', `${name}.schema.json`), 'utf8'),
     );
@@ -62,23 +62,23 @@ describe.each(names)('%s', (name) => {
     expect(schema.errors ?? []).toEqual([]);
   });
 
-  it('gives each case an id of its own', () => {
+  it('no two cases of a vector file share an id', () => {
     const ids = file.cases.map(({ id }) => id);
     expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
   });
 
-  it('puts no input twice', () => {
+  it('no two cases of a vector file share an input', () => {
     const inputs = file.cases.map(({ input }) => JSON.stringify(input));
     const twice = file.cases.filter((_, i) => inputs.indexOf(inputs[i]!) !== i).map(({ id }) => id);
     expect(twice).toEqual([]);
   });
 
-  it('explains every flag that it uses, and no other', () => {
+  it('a vector file explains exactly the flags that it uses', () => {
     const used = new Set(file.cases.flatMap(({ flags }) => flags));
     expect(Object.keys(file.flags)).toEqual([...used].toSorted());
   });
 
-  it('names codes of the catalogue only', () => {
+  it('a vector file names only codes of the catalogue', () => {
     const codes = file.cases.flatMap(({ expected }) => [
       ...(expected.code === undefined ? [] : [expected.code]),
       ...(expected.codes ?? []),
@@ -87,7 +87,7 @@ describe.each(names)('%s', (name) => {
     expect(codes.filter((code) => !isCode(code))).toEqual([]);
   });
 
-  it('has cases of both verdicts', () => {
+  it('a vector file has valid and invalid cases', () => {
     expect(new Set(file.cases.map(({ expected }) => expected.verdict))).toEqual(
       new Set(['valid', 'invalid']),
     );
@@ -95,14 +95,14 @@ describe.each(names)('%s', (name) => {
 });
 
 describe('the flags', () => {
-  it('are all in use', () => {
+  it('every flag of the vectors is used', () => {
     const used = new Set(names.flatMap((name) => Object.keys(readVectors(name).flags)));
     expect(Object.keys(FLAGS).filter((flag) => !used.has(flag))).toEqual([]);
   });
 });
 
 describe('the harness', () => {
-  it('throws for a verdict that it does not know', () => {
+  it('the vector harness throws for an unknown verdict', () => {
     for (const verdict of ['acceptable', '', 'Valid'])
       expect(() => assertKnownVerdict(verdict)).toThrow(TypeError);
   });
@@ -110,12 +110,12 @@ describe('the harness', () => {
 
 describe('vectors/README.md', () => {
   const page = readFileSync(join(FOLDER, 'README.md'), 'utf8');
-  it.each(Object.entries(COUNTS))('counts the cases of %s', (name, count) => {
+  it.each(Object.entries(COUNTS))('vectors/README.md has the number of cases of %s', (name, count) => {
     const row = page.split('\n').find((line) => line.startsWith(`| [${name}.json](${name}.json)`));
     expect(row?.split('|')[2]?.trim()).toBe(String(count));
   });
 
-  it('counts all of them', () => {
+  it('vectors/README.md has the total number of cases', () => {
     const total = Object.values(COUNTS).reduce((sum, count) => sum + count, 0);
     expect(page).toContain(`${total.toLocaleString('en')} cases`);
   });

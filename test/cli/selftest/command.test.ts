@@ -20,7 +20,7 @@ const HEX = ['--kind', 'hex'];
 
 describe('selftest of this program', () => {
   if (isDeep)
-    it('puts every case to it by every way in, on both kinds of primitives', async () => {
+    it('selftest runs every case in every way with native and portable primitives', async () => {
       const { code, stdout } = await drillproof(['selftest', '--json']);
       const found = selftestReportSchema.parse(JSON.parse(stdout));
       expect(found.failures).toEqual([]);
@@ -34,7 +34,7 @@ describe('selftest of this program', () => {
       }
     });
 
-  it('runs one kind and one case, and says so', async () => {
+  it('selftest --kind --case runs one case and reports one run', async () => {
     const { code, stdout } = await call(['selftest', ...HEX, '--case', 'uppercase', '--platform', 'native']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -56,17 +56,17 @@ const at = (name: string): string => dir.path(name);
 const own = (...args: string[]) => report('--vectors', at(''), '--platform', 'native', ...args);
 
 describe('selftest with vectors of a folder', () => {
-  it('could not check anything where there are none', async () => {
+  it('selftest exits with 3 when the folder has no vectors for the kind', async () => {
     expect(await own()).toMatchObject({ code: 3, result: 'not_checked', total: { cases: 0 } });
   });
 
-  it('could not check kinds that it does not know', async () => {
+  it('selftest exits with 3 when every kind is unsupported', async () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as object;
     await writeFile(at('other.json'), JSON.stringify({ ...file, kind: 'other' }));
     expect(await own()).toMatchObject({ code: 3, result: 'not_checked', total: { unsupported: 14 } });
   });
 
-  it('fails, and says what was expected, when an expectation is another', async () => {
+  it('selftest fails and shows the expected result when it differs', async () => {
     const text = await readFile('vectors/hex.json', 'utf8');
     await writeFile(at('hex.json'), text.replace('"code": "encoding.HEX_INVALID"', '"code": "json.INVALID"'));
     const { code, stdout } = await call(['selftest', '--vectors', at(''), '--platform', 'native']);
@@ -78,7 +78,7 @@ describe('selftest with vectors of a folder', () => {
     expect(both).toMatchObject({ code: 1, total: { cases: 14, passed: 26, failed: 2 } });
   });
 
-  it('refuses a file that lost a case', async () => {
+  it('selftest refuses a vector file with a missing case', async () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as { cases: unknown[] };
     await writeFile(at('hex.json'), JSON.stringify({ ...file, cases: file.cases.slice(1) }));
     const { code, stderr } = await call(['selftest', '--vectors', at('')]);
@@ -86,7 +86,7 @@ describe('selftest with vectors of a folder', () => {
     expect(stderr).toContain('selftest.VECTORS_INVALID');
   });
 
-  it('says that a folder is not there', async () => {
+  it('selftest reports a missing folder of vectors', async () => {
     expect((await call(['selftest', '--vectors', at('absent')])).code).toBe(2);
   });
 });
@@ -120,7 +120,7 @@ describe('selftest --exec notices a verifier that', () => {
     expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain('sleep 61.37');
   });
 
-  it('cannot be started: nothing was checked', async () => {
+  it('selftest --exec exits with 3 when the verifier cannot start', async () => {
     expect(await against(dir.path('absent'), ...HEX)).toMatchObject({
       code: 3,
       result: 'not_checked',
@@ -128,7 +128,7 @@ describe('selftest --exec notices a verifier that', () => {
     });
   });
 
-  it('knows no kind: nothing was checked', async () => {
+  it('selftest --exec exits with 3 when the verifier supports no kind', async () => {
     expect(await against('exit 77 #', ...HEX)).toMatchObject({
       code: 3,
       total: { unsupported: 14, passed: 0 },
@@ -137,7 +137,7 @@ describe('selftest --exec notices a verifier that', () => {
 });
 
 describe('selftest --exec', () => {
-  it('counts by the verdict only what told no more', async () => {
+  it('selftest --exec counts answers without details as verdict only', async () => {
     const found = await against(
       `exit $(grep -c '"kind": "hex"' "$1"/case.json) #`,
       ...HEX,
@@ -147,7 +147,7 @@ describe('selftest --exec', () => {
     expect(found).toMatchObject({ code: 0, total: { passed: 1, verdictOnly: 1 } });
   });
 
-  it('leaves nothing behind', async () => {
+  it('selftest --exec removes its temporary folders', async () => {
     await mkdir(dir.path('tmp'));
     const { code } = await drillproof(['selftest', '--exec', 'true #', ...HEX], {
       env: { TMPDIR: dir.path('tmp') },
@@ -157,7 +157,7 @@ describe('selftest --exec', () => {
   });
 
   if (isDeep)
-    it('accepts this program, case for case', async () => {
+    it('selftest --exec passes for selftest case, one case of every kind', async () => {
       const main = resolve('src/cli/main.ts');
       const self = `${process.execPath} --conditions=drillproof:source ${main} selftest case`;
       if (isExhaustive) await cp('vectors', dir.path('few'), { recursive: true });
@@ -168,7 +168,7 @@ describe('selftest --exec', () => {
       expect(found.kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(COUNTS).toSorted());
     }, 600_000);
 
-  it('accepts the example in Python, which says which kinds it does not know', async () => {
+  it('selftest --exec passes for the Python example and counts its unsupported kinds', async () => {
     const ids = ['empty', 'uppercase', 'fullwidth', 'digest-uppercase', 'projectId-short', 'semver-plain'];
     const kinds = ['hex', 'identifiers', 'paths'].flatMap((kind) => ['--kind', kind]);
     const cases = [...ids, 'file', 'deep'].flatMap((id) => ['--case', id]);
@@ -196,7 +196,7 @@ async function fewVectors(folder: string): Promise<void> {
 }
 
 describe('selftest case', () => {
-  it('does not know a kind that there is not', async () => {
+  it('selftest case exits with 77 for an unknown kind', async () => {
     await writeFile(
       dir.path('case.json'),
       JSON.stringify({ protocol: 1, kind: 'other', id: 'a', input: {}, files: {} }),
@@ -204,7 +204,7 @@ describe('selftest case', () => {
     expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
   });
 
-  it('refuses a folder without a case', async () => {
+  it('selftest case refuses a folder without case.json', async () => {
     expect((await call(['selftest', 'case', dir.root])).code).toBe(2);
     await rm(dir.root, { recursive: true });
   });
