@@ -34,7 +34,7 @@ describe('keys', () => {
     expect((await call(`${add} ${limits}`)).code).toBe(0);
     const { stdout } = await call('keys list limited.json');
     expect(stdout).toMatch(
-      /other\nkey +k2\nvalid for +evidence\nperiod +to 2027-12-31 revoked 2026-11-01, earlier stands\nonly for +prj_000000000001\n/,
+      /other\nkey +k2\nvalid for +evidence\nperiod +to 2027-12-31 revoked 2026-11-01, earlier signatures stay valid\nonly for +prj_000000000001\n/,
     );
     const listed = await json('keys list limited.json');
     expect(listed).toMatchObject({

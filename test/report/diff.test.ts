@@ -108,7 +108,7 @@ describe('the difference of two reports', () => {
     const evil = failedPart(2, { ...failedPart(2).findings[0]!, path: 'a\u001B[2Jb' });
     const after = json(exportReport({ verdict: 'failed', parts: [part(1), evil, part(3)] }));
     const text = renderDiff(diffReports(json(exportReport()), after));
-    expect(text).toMatch(/^DIFFERENT in judgement: \d+ differences\n/);
+    expect(text).toMatch(/^DIFFERENT results: \d+ differences\n/);
     expect(text).toMatch(/ {2}evidence_000000000002 [^\n]+\n {4}~ verdict: verified → failed\n/);
     expect(text).toContain('+ finding part.DIGEST_MISMATCH');
     expect(text).not.toContain('\u001B');

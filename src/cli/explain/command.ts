@@ -28,7 +28,7 @@ export function define(command: Command, cli: Cli): void {
     .action(async (name: string | undefined, options: Options) => {
       if (name !== undefined && (options.class !== undefined || options.checks === true))
         throw usageError(
-          `"${printable(name)}" is given beside a list`,
+          `"${printable(name)}" is given together with a list`,
           'Name a code or check, or ask for a list.',
         );
       await cli.stdout.write(name === undefined ? listing(options, cli) : explanation(name, cli));
@@ -103,7 +103,7 @@ function codeText(code: Code): string {
     ['  severity', severity],
     ['  class', codeClass],
     ['  found by', checks.length === 0 ? undefined : checks.join(', ')],
-    ['  stands for', clause],
+    ['  clause', clause],
     ['  exit code', severity === 'error' ? `${exit} (${EXIT_WORDS[exit]})` : undefined],
   ]);
   return `${code}\n  ${meaning}\n\n${rows}`;

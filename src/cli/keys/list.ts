@@ -50,7 +50,7 @@ function validity({
     ...(notAfterMs === undefined ? [] : [`to ${day(notAfterMs)}`]),
   ];
   if (revokedAtMs !== undefined)
-    words.push(`revoked ${day(revokedAtMs)}${compromised ? '' : ', earlier stands'}`);
+    words.push(`revoked ${day(revokedAtMs)}${compromised ? '' : ', earlier signatures stay valid'}`);
   if (words.length === 0) words.push('always');
   return `${words.join(' ')}${fromCertificate === true ? ' (certificate)' : ''}`;
 }

@@ -74,7 +74,7 @@ export function planText(plan: Plan): string {
     `${printable(head)}\n`,
     facts([
       ['judged', DEPTHS[depth]],
-      ['judged as of', isoTime(asOfMs)],
+      ['verified as of', isoTime(asOfMs)],
       ['trust store', before.fingerprint],
       ['would become', after.fingerprint],
       ...TRUST_OUTCOMES.map((outcome) => [WORDS[outcome], figure(counts[outcome])] as const),

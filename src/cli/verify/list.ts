@@ -20,8 +20,7 @@ export async function pathsOf(
 ): Promise<readonly string[]> {
   if (list === undefined) {
     if (byNull) throw usageError('-0 speaks of a list, and there is none', 'Add --list FILE.');
-    if (named.length === 0)
-      throw usageError('nothing is named that could be judged', 'Name a path, or give --list FILE.');
+    if (named.length === 0) throw usageError('no path was given', 'Name a path, or give --list FILE.');
   }
   const listed = list === undefined ? [] : namesIn(await readInput(list, MAX_LIST_BYTES, cli), byNull);
   return distinct(cli, [...named, ...listed]);
@@ -37,7 +36,7 @@ async function distinct(cli: Cli, paths: readonly string[]): Promise<readonly st
   const seen = new Map<string, string>();
   for (const path of paths) {
     const place = isS3Url(path) ? path : resolve(path);
-    if (seen.has(place)) await say(cli, `${path} is named more than once and is judged once`);
+    if (seen.has(place)) await say(cli, `${path} is named more than once; it is verified once`);
     else seen.set(place, path);
   }
   return [...seen.values()];

@@ -6,7 +6,7 @@ import { RULES } from '../../policy/rules/catalogue.ts';
 const MAX_ACTIONS = 3;
 
 const UNTOLD =
-  'Nobody vouches for what this rule asks: see to what verdict.export and verdict.bundles say, then judge again.';
+  'No trusted key attests what this rule needs. Fix what verdict.export and verdict.bundles report, then run the gate again.';
 
 /**
  * What to do about a violation. Where the verification found something, what it says of that; a rule that could not be

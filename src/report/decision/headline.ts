@@ -6,7 +6,7 @@ export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT T
 /** How a rule may end other than by holding, worst first. */
 const ENDS = [
   ['failed', 'failed'],
-  ['not_checked', 'could not be told'],
+  ['not_checked', 'undecided'],
   ['waived', 'only by a waiver'],
 ] as const satisfies readonly (readonly [RuleState, string])[];
 
@@ -20,7 +20,7 @@ export function headlineOf(decision: Decision): string {
   const idle = of('not_applicable');
   const asked = rules.length - idle;
   if (answer === 'could_not_tell' && of('not_checked') === 0)
-    return `${ANSWER_WORDS[answer]}: there is nothing that could be judged`;
+    return `${ANSWER_WORDS[answer]}: there is nothing to evaluate`;
   const ends = ENDS.flatMap(([state, words]) => (of(state) === 0 ? [] : [`${count(of(state))} ${words}`]));
   const holds = `${count(of('passed') + of('waived'))} of ${count(asked)} rules hold`;
   const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to judge`;

@@ -14,7 +14,7 @@ type Suite = { readonly name: string; readonly judged: number; readonly cases: r
 
 /**
  * A decision as JUnit XML: a test suite for the answer and one for each rule. `failure` is what fails, `error` what
- * could not be told. The first suite never passes unless the answer is yes, and there is always at least one test.
+ * undecided. The first suite never passes unless the answer is yes, and there is always at least one test.
  */
 export function renderDecisionJunit(decision: Decision): string {
   const reasons = reasonsOf(decision);

@@ -74,7 +74,7 @@ const STATES: Readonly<Record<RuleResult['state'], string>> = {
 
 /** A table of our own words and numbers alone. */
 function ruleTable({ rules }: Decision): string {
-  if (rules.length === 0) return '\nNo rule was judged.\n';
+  if (rules.length === 0) return '\nNo rule was evaluated.\n';
   const rows = rules.map(
     ({ rule, state, judged }) => `| \`${rule}\` | ${RULES[rule].title} | ${STATES[state]} | ${judged} |\n`,
   );

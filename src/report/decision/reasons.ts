@@ -40,7 +40,7 @@ export type Reason = {
 const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'waived'];
 
 /**
- * Everything that stands against the policy, worst first: failed, could not be told, waived. Unless the answer is
+ * Everything that stands against the policy, worst first: failed, undecided, waived. Unless the answer is
  * `yes` there is at least one that is not waived, so that no format can show nothing where something is wrong.
  */
 export function reasonsOf(decision: Decision): readonly Reason[] {
@@ -130,7 +130,7 @@ export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (rea
       'trust store',
       trust === undefined ? 'none given' : `${trust.fingerprint} (${counted(trust.keys, 'key')})`,
     ],
-    ['judged as of', isoTime(asOfMs)],
+    ['verified as of', isoTime(asOfMs)],
     ...(run === undefined
       ? []
       : [['run', printable(runWords(run))] as const, ['exit code', String(run.exitCode)] as const]),

@@ -139,7 +139,7 @@ const codesOf = ({ code, findings }: Reason): readonly Code[] =>
 const taxonomyOf = (codes: readonly Code[]): object => ({
   name: CODES,
   isComprehensive: false,
-  shortDescription: { text: 'The codes of drillproof that stand in this run.' },
+  shortDescription: { text: 'The codes of drillproof in this run.' },
   taxa: codes.map((id) => ({ id, ...helpOf(id) })),
 });
 

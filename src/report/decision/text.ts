@@ -32,9 +32,9 @@ export function decisionText(page: Page, decision: Decision): string[] {
       { title: 'Policy', lines: policyLines(page, decision) },
       { title: `Evidence: ${counted(inputs.length, 'input')}`, lines: inputLines(page, inputs) },
       { title: 'Rules', lines: rules.flatMap((rule) => ruleLines(page, rule)) },
-      { title: 'What stands against it', lines: rules.flatMap((rule) => violationsOf(page, rule, 'failed')) },
+      { title: 'Violations', lines: rules.flatMap((rule) => violationsOf(page, rule, 'failed')) },
       {
-        title: 'What could not be told',
+        title: 'Undecided',
         lines: rules.flatMap((rule) => violationsOf(page, rule, 'not_checked')),
       },
       { title: 'Waived', lines: rules.flatMap((rule) => violationsOf(page, rule, 'waived')) },

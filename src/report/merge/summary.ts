@@ -157,7 +157,7 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
 
 function notPassedOf(one: Judged): NotPassed {
   const { path } = one;
-  if ('failure' in one) return { path, word: 'not judged', code: one.failure.code };
+  if ('failure' in one) return { path, word: 'not checked', code: one.failure.code };
   const code = findingsOfReport(one.report).find(({ severity }) => severity === 'error')?.code;
   return { path, word: one.report.verdict, ...(code !== undefined && { code }) };
 }
@@ -167,8 +167,8 @@ const bySeverity = (a: Cause, b: Cause): number =>
   b.subjects - a.subjects ||
   (a.code < b.code ? -1 : 1);
 
-/** `2 verified, 1 failed, 1 not judged`, best first. */
+/** `2 verified, 1 failed, 1 not checked`, best first. */
 export const verdictWords = ({ verdicts, unreadable }: Summary): readonly string[] => [
   ...VERDICTS.filter((verdict) => verdicts[verdict] > 0).map((verdict) => `${verdicts[verdict]} ${verdict}`),
-  ...(unreadable > 0 ? [`${unreadable} not judged`] : []),
+  ...(unreadable > 0 ? [`${unreadable} not checked`] : []),
 ];

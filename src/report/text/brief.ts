@@ -11,7 +11,7 @@ import { labelled, sections, type Page } from './page.ts';
 import { countOutcomes, countSigners } from './tally.ts';
 
 const MAX_KEYS = 3;
-const PART_COMPLETENESS = 'a single part says nothing of the other bundles of its export';
+const PART_COMPLETENESS = 'a part does not show whether other bundles are missing';
 const CONTENT = 'whether what the evidence says is true';
 
 /** The verdict, and what a person has to know of it in a few lines; errors in full; the verdict again. */

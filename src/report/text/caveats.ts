@@ -13,9 +13,9 @@ const AUTHENTIC =
 const TIME = 'The time of a signature is only the word of its signer.';
 const INTACT =
   'Intact says that the bytes match each other. Whoever made the files could have made them match.';
-const CONTENT = 'Nothing was judged of what the objects say, only that they are the ones listed.';
+const CONTENT = 'The content of the objects was not interpreted, only compared with the listed digests.';
 const DIGEST_DEPTH =
-  'Only the archives were compared with the manifest; nothing inside them was read and no signature was judged.';
+  'Only the archives were compared with the manifest. Nothing inside them was read, and no signature was verified.';
 
 const isGood = ({ verdict }: ExportReport | BundleReport): boolean =>
   verdict === 'verified' || verdict === 'intact';
@@ -27,7 +27,7 @@ const EXPORT: readonly Caveat<ExportReport>[] = [
   [(report) => report.parts.some((part) => part.signer !== undefined), TIME],
   [
     (report) => report.completeness === 'claimed',
-    'Nobody vouches for the list of bundles: whoever made the export could have left some out.',
+    'No trusted key signed the list of bundles, so bundles could have been removed.',
   ],
   [
     (report) => report.completeness !== 'claimed',
@@ -35,7 +35,7 @@ const EXPORT: readonly Caveat<ExportReport>[] = [
   ],
   [
     (report) => report.localReports.length > 0,
-    'Local reports are what their uploaders say; nobody attests them and their content was not read.',
+    'Local reports come from users. No key attests them, and their content was not read.',
   ],
   [(report) => report.depth === 'full' && isGood(report), CONTENT],
 ];
@@ -63,7 +63,7 @@ const ATTESTATION: readonly Caveat<AttestationReport>[] = [
 
 const TOOL_SOURCE: readonly Caveat<ToolSourceReport>[] = [
   [(report) => report.verdict === 'intact', 'No lock was given: the source matches only what came with it.'],
-  [() => true, 'The source was not run, and nothing was judged of what it does.'],
+  [() => true, 'The source was not run, and what it does was not examined.'],
 ];
 
 type Caveats = { readonly [K in Report['kind']]: readonly Caveat<Extract<Report, { kind: K }>>[] };

@@ -17,11 +17,11 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
   ) as [Change[], Change[]];
   const lines = [
     equal
-      ? `${page.paint.good('EQUAL')} in judgement${beside.length === 0 ? '' : `, ${counted(beside.length, 'difference')} beside it`}`
-      : `${page.paint.bad('DIFFERENT')} in judgement: ${counted(judged.length, 'difference')}`,
+      ? `${page.paint.good('EQUAL')} results${beside.length === 0 ? '' : `, ${counted(beside.length, 'other difference')}`}`
+      : `${page.paint.bad('DIFFERENT')} results: ${counted(judged.length, 'difference')}`,
     ...sections(page, [
-      { title: 'In judgement', lines: changeLines(page, judged) },
-      { title: 'Beside it: times, wordings, summaries', lines: changeLines(page, onceOnly(beside)) },
+      { title: 'Results', lines: changeLines(page, judged) },
+      { title: 'Other: times, wording, summaries', lines: changeLines(page, onceOnly(beside)) },
     ]),
   ];
   return `${lines.join('\n')}\n`;

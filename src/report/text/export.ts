@@ -118,7 +118,7 @@ function signers(page: Page, report: ExportReport): string[] {
   const lines = [
     ...signerLines(page, ofParts, 'part'),
     ...signerLines(page, list, 'list'),
-    ...(unsigned === 0 ? [] : [`  - nobody: ${counted(unsigned, 'unsigned part')}`]),
+    ...(unsigned === 0 ? [] : [`  - no key: ${counted(unsigned, 'unsigned part')}`]),
   ];
   const findings = report.parts.flatMap((part) => part.findings);
   return lines.length === 0 && report.parts.length > 0 ? [untrustedLine(findings)] : lines;

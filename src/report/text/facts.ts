@@ -45,7 +45,7 @@ export function fact(page: Page, name: string, value: string | undefined): strin
 }
 
 export function asOfFact(page: Page, asOfMs: number): string[] {
-  return fact(page, 'judged as of', isoTime(asOfMs));
+  return fact(page, 'verified as of', isoTime(asOfMs));
 }
 
 /** The trust store that the result rests on. */
@@ -73,7 +73,7 @@ export function signerLines(page: Page, signers: readonly SignedBy[], what = 'pa
 /** Why no signer is named: nothing said whose keys count, or nobody's that does. */
 export function untrustedLine(findings: readonly Finding[]): string {
   const unjudged = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
-  return unjudged ? '  not judged: no trust store was given' : '  nobody whose key is trusted here';
+  return unjudged ? '  unknown: no trusted keys were given' : '  no trusted key';
 }
 
 function issued({ firstIssuedAtMs, lastIssuedAtMs }: SignerCount): string {
@@ -147,7 +147,7 @@ export function coverageLines(page: Page, coverage: Coverage): string[] {
   return [
     `  ${count(totalBytes)} bytes looked at${totalBytes < 1024 ? '' : ` (${size(totalBytes)})`}`,
     `  ${count(coveredBytes)} match a digest in the chain (${percent(coveredBytes, totalBytes)})`,
-    `  ${count(attestedBytes)} stand under a trusted signature (${percent(attestedBytes, totalBytes)})`,
+    `  ${count(attestedBytes)} are under a trusted signature (${percent(attestedBytes, totalBytes)})`,
     ...fileLines(page, uncovered, 'that nothing covers'),
     ...fileLines(page, mirrorFiles, 'of the mirror, outside coverage'),
   ];

@@ -63,7 +63,7 @@ function bundleSigner(page: Page, { signer, signers = [], signed, findings }: Bu
   if (signers.length > 1) return signerLines(page, signers, 'signature');
   if (signer !== undefined) return signerLines(page, [signer], '');
   if (signed === undefined) return ['  unknown: the archive could not be read'];
-  return signed ? [untrustedLine(findings)] : ['  nobody: the bundle is unsigned'];
+  return signed ? [untrustedLine(findings)] : ['  no key: the bundle is unsigned'];
 }
 
 /** The report of an attestation without its evidence as text. */

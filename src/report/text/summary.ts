@@ -25,7 +25,7 @@ export function renderSummary(
   const lines = sections(page, [
     {
       title: `Summary of ${counted(facts.judged, 'path')}`,
-      lines: facts.judged === 0 ? ['  nothing was judged'] : [`  ${verdictWords(facts).join(', ')}`],
+      lines: facts.judged === 0 ? ['  no path was verified'] : [`  ${verdictWords(facts).join(', ')}`],
     },
     { title: 'By cause', lines: facts.causes.flatMap((cause) => causeLines(page, cause)) },
     { title: 'The same export twice', lines: copyLines(page, facts) },

@@ -53,7 +53,7 @@ function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): st
 }
 
 function signerLines(page: Page, { keys, trust }: SummaryReport): string[] {
-  if (trust === undefined) return ['  not judged: no trust store was given'];
-  if (keys.length === 0) return ['  nobody whose key is trusted here for that verifier'];
+  if (trust === undefined) return ['  unknown: no trusted keys were given'];
+  if (keys.length === 0) return ['  no key that is trusted for that verifier'];
   return keys.flatMap((key) => labelled(page, '  - ', `key ${printable(key)}`));
 }

@@ -90,7 +90,7 @@ describe('verify --list', () => {
     const list = `./export\nexport/\n${resolve('export')}\nexport/../export\n`;
     const ended = await verifyListed(list, 'export', '--json');
     expect([ended.code, pathsIn(ended)]).toEqual([0, ['export']]);
-    expect(ended.stderr.match(/is judged once/g)).toHaveLength(4);
+    expect(ended.stderr.match(/is verified once/g)).toHaveLength(4);
     expect(reportsIn(ended).summary).toMatchObject({ judged: 1, copies: [] });
   });
 
@@ -167,7 +167,7 @@ describe('verify of many paths', () => {
     const { stdout } = await verify('damaged', 'export', 'absent');
     expect(stdout).toMatch(/^VERIFIED .* \(export\)$/m);
     expect(stdout).toMatch(
-      /# damaged\nFAILED [^]*# absent\n[^]*Summary of 3 paths\n[^]*By cause\n[^]*Not passed\n {2}failed +damaged [^\n]*\n {2}not judged +absent io\.NOT_FOUND\n\nTOTAL 1 of 3 paths passed, 2 did not\n$/,
+      /# damaged\nFAILED [^]*# absent\n[^]*Summary of 3 paths\n[^]*By cause\n[^]*Not passed\n {2}failed +damaged [^\n]*\n {2}not checked +absent io\.NOT_FOUND\n\nTOTAL 1 of 3 paths passed, 2 did not\n$/,
     );
   });
 

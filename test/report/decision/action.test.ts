@@ -17,7 +17,7 @@ describe('what to do about a violation', () => {
     expect(action).toContain('--trust');
   });
 
-  it('does not say of what could not be told that the evidence is authentic', () => {
+  it('does not say of what undecided that the evidence is authentic', () => {
     const open = violation({ rule: 'outcome.verdict', code: 'policy.OUTCOME_VERDICT', state: 'not_checked' });
     expect(actionOf(open)).toContain('verdict.bundles');
     expect(actionOf({ ...open, code: 'io.UNREADABLE' })).toBe(said('io.UNREADABLE'));

@@ -57,7 +57,7 @@ describe('the GitLab code quality report', () => {
     expect(entry?.description).not.toContain('\n');
   });
 
-  it('orders severities: failed, could not be told, waived', () => {
+  it('orders severities: failed, undecided, waived', () => {
     expect(entriesOf(UNSURE)[0]?.severity).toBe('major');
     expect(entriesOf(NO).map(({ severity }) => severity)).toEqual(['critical', 'critical', 'info']);
   });

@@ -215,7 +215,7 @@ export function withTexts({
   });
 }
 
-/** A decision with this many reasons, of which every tenth could not be told and every seventh is waived. */
+/** A decision with this many reasons, of which every tenth undecided and every seventh is waived. */
 export const withReasons = (many: number): Decision =>
   decision({
     answer: 'no',

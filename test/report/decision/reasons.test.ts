@@ -8,7 +8,7 @@ import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, Y
 const formats = Object.entries(decisionRenderers).filter(([format]) => format !== 'text');
 
 describe('the reasons of a decision', () => {
-  it('come worst first: failed, could not be told, waived', () => {
+  it('come worst first: failed, undecided, waived', () => {
     const states = reasonsOf(withReasons(40)).map(({ state }) => state);
     const order = ['failed', 'not_checked', 'waived'];
     expect(states).toEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));

@@ -120,7 +120,7 @@ describe('SARIF', () => {
     ]);
   });
 
-  it('makes an error of what could not be told, and a suppressed note of what is waived', () => {
+  it('makes an error of what undecided, and a suppressed note of what is waived', () => {
     expect(runOf(UNSURE).results.map(({ level }) => level)).toEqual(['error']);
     const waived = runOf(NO).results.at(-1);
     expect(waived?.level).toBe('note');

@@ -102,7 +102,7 @@ describe('the report of an export', () => {
     });
     const text = section(renderText(exportReport({ coverage: covered })), 'Byte coverage');
     expect(text).toContain('999,999 match a digest in the chain (99.9 %)');
-    expect(text).toContain('500,000 stand under a trusted signature (50.0 %)');
+    expect(text).toContain('500,000 are under a trusted signature (50.0 %)');
     expect(text).toContain('1 file that nothing covers: notes.txt');
     expect(text).toContain('SHA256SUMS');
   });
@@ -122,7 +122,7 @@ describe('the report of an export', () => {
       exportReport({ localReports: [localReport(), localReport({ verdict: 'failed' })] }),
     );
     expect(section(text, 'Local reports')).toContain('1 intact, 1 failed (user-produced, unattested)');
-    expect(section(text, 'What this does not mean')).toContain('Local reports are what their uploaders say');
+    expect(section(text, 'What this does not mean')).toContain('Local reports come from users');
   });
 
   it('shows the fingerprint of the trust store, or that there was none', () => {
@@ -179,7 +179,7 @@ describe('what a result does not mean', () => {
     for (const words of [
       'Authentic is not successful',
       'only the word of its signer',
-      'Nothing was judged of what the objects say',
+      'The content of the objects was not interpreted',
     ]) {
       expect(text).toContain(words);
     }
@@ -187,7 +187,7 @@ describe('what a result does not mean', () => {
 
   it('is said of evidence that only matches itself, of a list that nobody vouches for, and of a shallow look', () => {
     expect(caveats(exportReport({ verdict: 'intact', completeness: 'claimed', depth: 'digest' }))).toMatch(
-      /could have made them match.*nothing inside them was read.*could have left some out/,
+      /could have made them match.*Nothing inside them was read.*bundles could have been removed/,
     );
   });
 
