@@ -16,6 +16,12 @@ export type DsseSignature = {
   readonly signature: Uint8Array;
 };
 
+/** Bytes and what signs them, whatever document they are from. */
+export type SignedMessage = {
+  readonly message: Uint8Array;
+  readonly signatures: readonly DsseSignature[];
+};
+
 /** What a DSSE envelope says, decoded and judged by nobody. */
 export type DsseEnvelope = {
   readonly payloadType: string;
@@ -50,6 +56,12 @@ const envelopeSchema = z.object({
   signatures: z.tuple([signatureSchema], signatureSchema),
 });
 const manySchema = z.object({ signatures: z.array(z.unknown()) });
+
+/** The bytes that the signatures of an envelope sign, with these. */
+export const signedMessage = ({ payloadType, payload, signatures }: DsseEnvelope): SignedMessage => ({
+  message: preAuthEncoding(payloadType, payload),
+  signatures,
+});
 
 /**
  * Parses a DSSE envelope (DSSE 1.0.2): strict JSON, base64 of either alphabet with padding, at least one signature.

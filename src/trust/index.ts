@@ -1,6 +1,6 @@
 export {
-  judgeKey,
-  type KeyJudgement,
+  checkKey,
+  type KeyResult,
   type KeyNote,
   type KeyProblem,
   type SignedStatement,
@@ -11,16 +11,18 @@ export {
   parseDsse,
   preAuthEncoding,
   signDsse,
+  signedMessage,
   type DsseEnvelope,
   type DsseLimits,
   type DsseSignature,
+  type SignedMessage,
 } from './dsse.ts';
 export {
-  judgeDsse,
-  type DsseJudgement,
-  type DsseSignatureJudgement,
-  type DsseStatement,
-} from './dsse-judge.ts';
+  verifySignatures,
+  type SignatureClaim,
+  type SignatureResult,
+  type SignaturesResult,
+} from './signatures.ts';
 export { importPublicKeys, type NamedKey } from './key/key-set.ts';
 export {
   importPublicKey,

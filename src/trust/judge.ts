@@ -33,7 +33,7 @@ export type KeyNote = {
 /** Limits of a key that cannot be held against the statement, because it is not known where the evidence belongs. */
 export type UncheckedScope = 'project' | 'organization';
 
-export type KeyJudgement = {
+export type KeyResult = {
   /** The key of that name, whether or not it speaks for the statement. */
   readonly key?: TrustedKey;
   /** Empty exactly when the key speaks for the statement, apart from what is `unchecked`. */
@@ -51,7 +51,7 @@ type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefi
  * Problems: `trust.KEY_UNKNOWN`, `trust.PURPOSE_MISMATCH`, `trust.PROJECT_MISMATCH`, `trust.ORGANIZATION_MISMATCH`,
  * `trust.KEY_NOT_YET_VALID`, `trust.KEY_EXPIRED`, `trust.KEY_REVOKED`.
  */
-export function judgeKey(store: TrustStore, statement: SignedStatement): KeyJudgement {
+export function checkKey(store: TrustStore, statement: SignedStatement): KeyResult {
   const key = store.find(statement.issuer, statement.keyId);
   if (key === undefined) return { problems: [unknownKey(store, statement)], notes: [], unchecked: [] };
   const problems = RULES.flatMap((rule) => rule(key, statement) ?? []);

@@ -27,6 +27,8 @@ export type Ledger = {
   failed(id: CheckId, reason: string): void;
   /** Adds findings to a check that ran already: it can only become worse by them, as in `ran`. */
   amend(id: CheckId, findings: readonly Finding[]): void;
+  /** Adds the checks and findings of a step that has a ledger of its own. */
+  include(step: Pick<Ledger, 'checks' | 'findings'>): void;
   /** Adds findings that belong to no check: facts and warnings. */
   note(findings: readonly Finding[]): void;
 };
@@ -84,6 +86,10 @@ export function createLedger(): Ledger {
       const at = checks.findIndex((check) => check.id === id);
       const check = checkOf(id, found);
       if (at >= 0 && check.state !== 'passed' && checks[at]!.state !== 'failed') checks[at] = check;
+    },
+    include(step) {
+      addAll(step.findings);
+      for (const check of step.checks) add(check);
     },
     note(found) {
       addAll(found);

@@ -5,13 +5,14 @@ import { fromUtf8, toUtf8 } from '../../src/bytes/text/utf8.ts';
 import {
   createSigner,
   dsseBytes,
-  judgeDsse,
   parseDsse,
   preAuthEncoding,
   signDsse,
+  signedMessage,
   trustStore,
+  verifySignatures,
   type DsseEnvelope,
-  type DsseStatement,
+  type SignatureClaim,
   type Purpose,
   type Signer,
 } from '../../src/trust/index.ts';
@@ -20,10 +21,14 @@ import { codeOf, encode, implementations, integers, N, pointOf, scalarOf, truste
 const TYPE = 'application/vnd.in-toto+json';
 const payload = toUtf8('{"a":1}');
 const [first, second] = [createSigner(scalarOf(1)), createSigner(scalarOf(2))];
-const statement: DsseStatement = { issuedAtMs: 0, purpose: 'summary' };
+const statement: SignatureClaim = { issuedAtMs: 0, purpose: 'summary' };
 const purposes: Purpose[] = ['summary'];
 const both = trustStore([trusted(1, { purposes }), trusted(2, { purposes })]);
 
+const verifyEnvelope = (
+  envelope: DsseEnvelope,
+  ...rest: Parameters<typeof verifySignatures> extends [unknown, ...infer R] ? R : never
+) => verifySignatures(signedMessage(envelope), ...rest);
 const signed = (...signers: [Signer, ...Signer[]]): Promise<DsseEnvelope> =>
   signDsse({ payloadType: TYPE, payload }, signers);
 const parse = (value: unknown) => parseDsse(toUtf8(JSON.stringify(value)));
@@ -157,7 +162,7 @@ describe('who signed', () => {
   it.each(implementations)(
     'is every trusted key whose signature verifies, by %s code',
     async (_, implementation) => {
-      const { distinct, keys } = judgeDsse(await signed(first, second), both, statement, implementation);
+      const { distinct, keys } = verifyEnvelope(await signed(first, second), both, statement, implementation);
       expect(distinct).toBe(2);
       expect(keys.map(({ keyId }) => keyId)).toEqual([first.keyId, second.keyId]);
     },
@@ -166,7 +171,7 @@ describe('who signed', () => {
   it('is nobody when another payload or type is under the signatures', async () => {
     const envelope = await signed(first, second);
     for (const other of [{ payload: toUtf8('{"a":2}') }, { payloadType: `${TYPE} ` }])
-      expect(judgeDsse({ ...envelope, ...other }, both, statement).distinct).toBe(0);
+      expect(verifyEnvelope({ ...envelope, ...other }, both, statement).distinct).toBe(0);
   });
 
   it('counts a key once, however often, in whatever form and under whatever names it signed', async () => {
@@ -183,7 +188,7 @@ describe('who signed', () => {
       ...rest,
       signatures: [one, one, { ...one, signature: twin }, { ...one, keyId: 'alias' }],
     };
-    const { distinct, keys } = judgeDsse(envelope, store, statement);
+    const { distinct, keys } = verifyEnvelope(envelope, store, statement);
     expect(keys.length).toBe(4);
     expect(distinct).toBe(1);
   });
@@ -192,7 +197,7 @@ describe('who signed', () => {
     'is nobody under the name %s',
     async (keyId) => {
       const { signatures, ...rest } = await signed(first);
-      const judged = judgeDsse({ ...rest, signatures: [{ ...signatures[0], keyId }] }, both, statement);
+      const judged = verifyEnvelope({ ...rest, signatures: [{ ...signatures[0], keyId }] }, both, statement);
       expect(judged.distinct).toBe(0);
       expect(judged.signatures[0]?.problem?.code).toBe('trust.KEY_UNKNOWN');
     },
@@ -201,15 +206,17 @@ describe('who signed', () => {
   it('is not asked of every key: a signature without a name is tried with the key that the payload names', async () => {
     const { signatures, ...rest } = await signed(first);
     const nameless: DsseEnvelope = { ...rest, signatures: [{ signature: signatures[0].signature }] };
-    expect(judgeDsse(nameless, both, statement).signatures[0]?.problem?.code).toBe('dsse.KEYID_MISMATCH');
-    expect(judgeDsse(nameless, both, { ...statement, keyId: first.keyId }).distinct).toBe(1);
-    expect(judgeDsse(nameless, both, { ...statement, keyId: second.keyId }).distinct).toBe(0);
+    expect(verifyEnvelope(nameless, both, statement).signatures[0]?.problem?.code).toBe(
+      'dsse.KEYID_MISMATCH',
+    );
+    expect(verifyEnvelope(nameless, both, { ...statement, keyId: first.keyId }).distinct).toBe(1);
+    expect(verifyEnvelope(nameless, both, { ...statement, keyId: second.keyId }).distinct).toBe(0);
   });
 
   it('is limited to an issuer when one is named', async () => {
     const envelope = await signed(first);
-    expect(judgeDsse(envelope, both, { ...statement, issuer: 'acme' }).distinct).toBe(1);
-    expect(judgeDsse(envelope, both, { ...statement, issuer: 'acme.example' }).distinct).toBe(0);
+    expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme' }).distinct).toBe(1);
+    expect(verifyEnvelope(envelope, both, { ...statement, issuer: 'acme.example' }).distinct).toBe(0);
   });
 
   const limits: [string, Parameters<typeof trusted>[1]][] = [
@@ -220,7 +227,7 @@ describe('who signed', () => {
     ['trust.ORGANIZATION_MISMATCH', { purposes, organizations: ['org_000000000001'] }],
   ];
   it.each(limits)('is judged by the same rules as every statement: %s', async (code, changes) => {
-    const { distinct, signatures } = judgeDsse(
+    const { distinct, signatures } = verifyEnvelope(
       await signed(first),
       trustStore([trusted(1, changes)]),
       statement,
@@ -236,7 +243,11 @@ describe('who signed', () => {
       new Uint8Array(64).fill(1),
       Uint8Array.of(...signatures[0].signature, 0),
     ]) {
-      const judged = judgeDsse({ ...rest, signatures: [{ ...signatures[0], signature }] }, both, statement);
+      const judged = verifyEnvelope(
+        { ...rest, signatures: [{ ...signatures[0], signature }] },
+        both,
+        statement,
+      );
       expect(judged.signatures[0]?.problem?.code).toBe('attestation.SIGNATURE_ENCODING');
     }
   });

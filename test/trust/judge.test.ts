@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  judgeKey,
+  checkKey,
   PURPOSES,
   trustStore,
   type SignedStatement,
@@ -25,7 +25,7 @@ const statement = (changes: Partial<SignedStatement> = {}): SignedStatement => (
 
 /** The codes of problems and notes, for one key in the store and one statement. */
 function judged(key: Partial<TrustedKey>, changes: Partial<SignedStatement> = {}) {
-  const { problems, notes, unchecked } = judgeKey(trustStore([trusted(1, key)]), statement(changes));
+  const { problems, notes, unchecked } = checkKey(trustStore([trusted(1, key)]), statement(changes));
   return { problems: problems.map(({ code }) => code), notes: notes.map(({ code }) => code), unchecked };
 }
 const stands = { problems: [], notes: [], unchecked: [] };
@@ -34,7 +34,7 @@ const refused = (...problems: string[]) => ({ ...stands, problems });
 
 describe('a key that speaks for a statement', () => {
   it('is the one of that issuer and key id, and is handed back', () => {
-    const { key, problems } = judgeKey(trustStore([trusted(1), trusted(2)]), statement());
+    const { key, problems } = checkKey(trustStore([trusted(1), trusted(2)]), statement());
     expect(problems).toEqual([]);
     expect(key).toEqual(trusted(1));
   });
@@ -47,19 +47,19 @@ describe('a key that speaks for a statement', () => {
     ['the issuer constructor', { issuer: 'constructor' }],
     ['a key id like a path', { keyId: '../../x' }],
   ])('is not there for %s', (_, changes) => {
-    const { key, problems } = judgeKey(trustStore([trusted(1)]), statement(changes));
+    const { key, problems } = checkKey(trustStore([trusted(1)]), statement(changes));
     expect(key).toBeUndefined();
     expect(problems.map(({ code }) => code)).toEqual(['trust.KEY_UNKNOWN']);
   });
 
   it('is told apart from a key id that is trusted for another issuer', () => {
-    const [problem] = judgeKey(trustStore([trusted(1)]), statement({ issuer: 'other' })).problems;
-    const [stranger] = judgeKey(trustStore([trusted(2)]), statement()).problems;
+    const [problem] = checkKey(trustStore([trusted(1)]), statement({ issuer: 'other' })).problems;
+    const [stranger] = checkKey(trustStore([trusted(2)]), statement()).problems;
     expect(problem?.message).not.toBe(stranger?.message);
   });
 
   it('is named with nothing unescaped', () => {
-    const [problem] = judgeKey(trustStore([trusted(1)]), statement({ keyId: 'a\n\u001b[2J' })).problems;
+    const [problem] = checkKey(trustStore([trusted(1)]), statement({ keyId: 'a\n\u001b[2J' })).problems;
     expect(problem?.actual).toBe('key "a\\n\\u001b[2J" of issuer "acme"');
   });
 });
@@ -84,9 +84,9 @@ describe('the scope of a key', () => {
     const scoped = { projects: ['prj_a'], organizations: ['org_a'] };
     const store = trustStore([trusted(1, scoped)]);
     const bare: SignedStatement = { issuer: 'acme', keyId, issuedAtMs: 0, purpose: 'evidence' };
-    expect(judgeKey(store, bare)).toMatchObject({ problems: [], unchecked: ['project', 'organization'] });
-    expect(judgeKey(store, { ...bare, projectId: 'prj_a' }).unchecked).toEqual(['organization']);
-    expect(judgeKey(trustStore([trusted(1)]), bare).unchecked).toEqual([]);
+    expect(checkKey(store, bare)).toMatchObject({ problems: [], unchecked: ['project', 'organization'] });
+    expect(checkKey(store, { ...bare, projectId: 'prj_a' }).unchecked).toEqual(['organization']);
+    expect(checkKey(trustStore([trusted(1)]), bare).unchecked).toEqual([]);
   });
 });
 
@@ -106,7 +106,7 @@ describe('the window of a key', () => {
   it('lets two keys overlap while they are rotated', () => {
     const store = trustStore([trusted(1, { notAfterMs: 2000 }), trusted(2, { notBeforeMs: 1000 })]);
     const by = (seed: number, issuedAtMs: number) =>
-      judgeKey(store, statement({ keyId: trusted(seed).keyId, issuedAtMs, asOfMs: 2000 })).problems.map(
+      checkKey(store, statement({ keyId: trusted(seed).keyId, issuedAtMs, asOfMs: 2000 })).problems.map(
         ({ code }) => code,
       );
     expect([by(1, 999), by(1, 1500), by(2, 1500), by(2, 2001)]).toEqual([[], [], [], []]);
@@ -123,8 +123,8 @@ describe('the window of a key', () => {
   it('counts as ended when no time of verification is known', () => {
     const store = trustStore([trusted(1, { notAfterMs: NOW })]);
     const { asOfMs: _, ...timeless } = statement();
-    expect(judgeKey(store, timeless).notes.map(({ code }) => code)).toEqual(['attestation.TIME_CLAIMED']);
-    expect(judgeKey(trustStore([trusted(1)]), timeless).notes).toEqual([]);
+    expect(checkKey(store, timeless).notes.map(({ code }) => code)).toEqual(['attestation.TIME_CLAIMED']);
+    expect(checkKey(trustStore([trusted(1)]), timeless).notes).toEqual([]);
   });
 });
 
@@ -148,7 +148,7 @@ describe('the revocation of a key', () => {
 
   it('does not touch another key of the same point', () => {
     const store = trustStore([trusted(1, { revokedAtMs: 0 }), trusted(1, { keyId: 'new' })]);
-    expect(judgeKey(store, statement({ keyId: 'new' })).problems).toEqual([]);
+    expect(checkKey(store, statement({ keyId: 'new' })).problems).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  judgeKey,
+  checkKey,
   PURPOSES,
   RETIREMENTS,
   retireKey,
@@ -25,7 +25,7 @@ const statement = (issuedAtMs: number): SignedStatement => ({
   asOfMs: AT * 10,
 });
 const problemsOf = (key: Partial<TrustedKey>, how: Retirement['how'], issuedAtMs: number) =>
-  judgeKey(retireKey(trustStore([trusted(1, key)]), retirement(how)), statement(issuedAtMs)).problems.map(
+  checkKey(retireKey(trustStore([trusted(1, key)]), retirement(how)), statement(issuedAtMs)).problems.map(
     ({ code }) => code,
   );
 
@@ -103,8 +103,8 @@ describe('trust, for any key and statement', () => {
       fc.property(anyKey, anyStatement, fc.constantFrom(...RETIREMENTS), ms, (key, one, how, atMs) => {
         fc.pre(how !== 'expired' || atMs >= (key.notBeforeMs ?? 0));
         const store = trustStore([trusted(1, key)]);
-        const before = judgeKey(store, one).problems.map(({ code }) => code);
-        const after = judgeKey(retireKey(store, retirement(how, atMs)), one).problems.map(({ code }) => code);
+        const before = checkKey(store, one).problems.map(({ code }) => code);
+        const after = checkKey(retireKey(store, retirement(how, atMs)), one).problems.map(({ code }) => code);
         expect(after).toEqual(expect.arrayContaining(before));
       }),
       { numRuns: 500 },
@@ -126,7 +126,7 @@ describe('trust, for any key and statement', () => {
         };
         fc.pre(narrower.notBeforeMs! <= narrower.notAfterMs!);
         const speaks = (one_: Partial<TrustedKey>) => {
-          const { problems, unchecked } = judgeKey(trustStore([trusted(1, one_)]), one);
+          const { problems, unchecked } = checkKey(trustStore([trusted(1, one_)]), one);
           return problems.length === 0 && unchecked.length === 0;
         };
         if (speaks(narrower)) expect(speaks(key)).toBe(true);

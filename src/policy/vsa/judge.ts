@@ -16,9 +16,10 @@ import type { Digest } from '../../bytes/hash.ts';
 import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import type { Code } from '../../codes/index.ts';
 import {
-  judgeDsse,
   keyIdOf,
   parseDsse,
+  signedMessage,
+  verifySignatures,
   resolveTrust,
   type DsseEnvelope,
   type Trust,
@@ -182,7 +183,7 @@ function signedBy(
       keys: [],
       findings: [note('trust.STORE_ABSENT', 'no trust store was given: no signature was judged')],
     };
-  const { signatures, keys, distinct } = judgeDsse(envelope, trust, {
+  const { signatures, keys, distinct } = verifySignatures(signedMessage(envelope), trust, {
     issuer: verifierId,
     issuedAtMs: timeVerifiedMs,
     purpose: 'summary',

@@ -7,7 +7,7 @@ import { toUtf8 } from '../../bytes/text/utf8.ts';
 import { platform as native } from '../../node/platform-node.ts';
 import { readSigningKey, readVerifyingKey } from '../../node/keys/keys.ts';
 import {
-  judgeKey,
+  checkKey,
   parseTrustStore,
   PURPOSES,
   trustStore,
@@ -90,7 +90,7 @@ export const judgeTrust: Readonly<Record<string, Judge>> = {
   'judge-key': judgeBy(judgeShape, [
     'store',
     ({ trust, statement }) => {
-      const { problems, notes, unchecked } = judgeKey(parseTrustStore(toUtf8(trust)), statement);
+      const { problems, notes, unchecked } = checkKey(parseTrustStore(toUtf8(trust)), statement);
       const codes = [...problems, ...notes].map(({ code }) => code).toSorted();
       return { verdict: problems.length === 0 ? 'valid' : 'invalid', codes, unchecked };
     },

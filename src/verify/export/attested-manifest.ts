@@ -1,7 +1,7 @@
 import { EXPORT_ATTESTATION, parseExportAttestation, type ExportStatement } from '../../evidence/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { judgeSignature, signedOf } from '../signature/attestation.ts';
-import { createLedger } from '../check.ts';
+import { signedOf } from '../signature/attestation.ts';
+import { verifySigned } from '../signature/signed.ts';
 import { EXPORT } from './state.ts';
 import { settingsOf, type VerifyOptions } from '../options.ts';
 
@@ -20,18 +20,10 @@ export function attestedSubject(
     const attestation = parseExportAttestation(bytes, settings.limits);
     const { subject } = attestation.statement;
     const { organizationId } = subject;
-    const known = { purpose: 'export', organizationId, wholeOrganization: true } as const;
-    const ledger = createLedger();
-    const judged = judgeSignature(
-      ledger,
-      EXPORT,
-      EXPORT_ATTESTATION,
-      { ...signedOf(attestation), ...known },
-      settings,
-    );
-    return judged.trusted && ledger.findings.every(({ severity }) => severity !== 'error')
-      ? subject
-      : undefined;
+    const scope = { purpose: 'export', organizationId, wholeOrganization: true } as const;
+    const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
+    const { trusted, findings } = verifySigned(signedOf(attestation), scope, context);
+    return trusted && findings.every(({ severity }) => severity !== 'error') ? subject : undefined;
   } catch (error) {
     if (error instanceof DrillproofError) return undefined;
     throw error;

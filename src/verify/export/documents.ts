@@ -12,9 +12,9 @@ import {
   selectionDigest,
   type ExportManifest,
 } from '../../evidence/index.ts';
-import { judgeSignature, signedOf, type SignatureJudgement } from '../signature/attestation.ts';
-import { createLedger } from '../check.ts';
-import { dsseOnExport, judgeGivenDsse } from '../signature/dsse.ts';
+import { signedOf } from '../signature/attestation.ts';
+import { verifySigned, type SignedResult } from '../signature/signed.ts';
+import { dsseOnExport, exportScope, verifyGivenEnvelopes } from '../signature/dsse.ts';
 import { EXPORT, type Export } from './state.ts';
 import { exportSubjectFindings } from './subject.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
@@ -152,7 +152,7 @@ export async function checkExportAttestation(state: Export, files: Files): Promi
     const bytes = await readDocument(state, files, EXPORT_ATTESTATION, settings.limits.documentBytes);
     if (bytes === undefined)
       ledger.skipped('export.attestation', 'not_applicable', 'nobody signed the list of bundles');
-    else judgeExportAttestation(state, bytes);
+    else verifyExportAttestation(state, bytes);
   } catch (error) {
     ledger.ran('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
   }
@@ -162,22 +162,22 @@ export async function checkExportAttestation(state: Export, files: Files): Promi
   ledger.note([finding('export.COMPLETENESS_CLAIMED', EXPORT, { message })]);
 }
 
-function judgeExportAttestation(state: Export, bytes: Uint8Array): void {
+function verifyExportAttestation(state: Export, bytes: Uint8Array): void {
   const { ledger, settings, manifest, manifestDigest } = state;
   if (manifest === undefined) {
     return ledger.skipped('export.attestation', 'not_checked', 'there is no manifest that could be read');
   }
   const attestation = parseExportAttestation(bytes, settings.limits);
-  // The steps of the judgement are one check here: its own ledger keeps them apart from those of the bundles.
-  const steps = createLedger();
-  const { organizationId, scope } = manifest;
-  const project = scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true };
-  const signed = { ...signedOf(attestation), purpose: 'export' as const, organizationId, ...project };
-  const judged = judgeSignature(steps, EXPORT, EXPORT_ATTESTATION, signed, settings);
-  const subject = { evidenceExportId: manifest.evidenceExportId, organizationId, manifestDigest };
+  const { organizationId, evidenceExportId } = manifest;
+  const scope = exportScope(manifest);
+  const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
+  const result = verifySigned(signedOf(attestation), scope, context);
   const path = `${EXPORT_ATTESTATION}#/statement/subject`;
-  steps.note(exportSubjectFindings(EXPORT, path, attestation.statement.subject, subject));
-  if (foldInto(ledger, 'export.attestation', steps)) vouchedFor(state, judged);
+  const subject = { evidenceExportId, organizationId, manifestDigest };
+  const differing = exportSubjectFindings(EXPORT, path, attestation.statement.subject, subject);
+  // The steps of a signed statement are one check here.
+  const findings = [...result.findings, ...differing];
+  if (foldInto(ledger, 'export.attestation', { ...result, findings })) recordSigner(state, result);
 }
 
 /** `dsse.attestation`: what the caller gave beside the export vouches for the list as well, or for one of its bundles. */
@@ -191,8 +191,9 @@ function checkGivenEnvelopes(state: Export): void {
   state.sorted = sorted;
   const { list, stray } = sorted;
   if (list.length === 0 && stray.length === 0) return;
-  const judged = judgeGivenDsse(ledger, EXPORT, list, about, settings, stray.map(aboutNothing));
-  for (const one of judged) vouchedFor(state, one);
+  const context = { about, subject: EXPORT, settings };
+  for (const result of verifyGivenEnvelopes(ledger, list, context, stray.map(aboutNothing)))
+    recordSigner(state, result);
 }
 
 const aboutNothing = ({ path, digest }: SortedEnvelopes['stray'][number]): Finding =>
@@ -202,7 +203,7 @@ const aboutNothing = ({ path, digest }: SortedEnvelopes['stray'][number]): Findi
     actual: digest,
   });
 
-function vouchedFor(state: Export, { signer }: SignatureJudgement): void {
+function recordSigner(state: Export, { signer }: SignedResult): void {
   if (signer === undefined) return;
   state.signer ??= signer;
   if (state.completeness === 'claimed') state.completeness = 'attested';

@@ -10,12 +10,13 @@ import {
 } from '../../evidence/index.ts';
 import { keyIdOf, type TrustedKey } from '../../trust/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
-import { judgeSignature, signedOf } from '../signature/attestation.ts';
+import { signedOf } from '../signature/attestation.ts';
+import { verifySigned } from '../signature/signed.ts';
 import { skipAll } from '../check.ts';
 import { checksWaitingFor } from '../checks.ts';
 import { bindingFindings } from './binding.ts';
 import { requestedChecks, skipWaiting, type Bundle } from './state.ts';
-import { dsseOnBundle, judgeGivenDsse } from '../signature/dsse.ts';
+import { dsseOnBundle, verifyGivenEnvelopes } from '../signature/dsse.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { SigningKey } from '../report.ts';
 
@@ -49,15 +50,11 @@ async function checkOwnAttestation(
     return skipWaiting(bundle, 'attestation.format', 'there is no attestation that could be read');
   }
   const { projectId, organizationId } = manifest;
-  const signed = {
-    ...signedOf(bundle.attestation),
-    purpose: 'evidence' as const,
-    projectId,
-    organizationId,
-  };
-  const judged = judgeSignature(ledger, subject, ATTESTATION, signed, settings);
-  bundle.signer = judged.signer;
-  bundle.signers = signingKeys('attestation', bundle.attestation.statement, judged.keys);
+  const scope = { purpose: 'evidence', projectId, organizationId } as const;
+  const result = verifySigned(signedOf(bundle.attestation), scope, { subject, path: ATTESTATION, settings });
+  ledger.include(result);
+  bundle.signer = result.signer;
+  bundle.signers = signingKeys('attestation', bundle.attestation.statement, result.keys);
   bundle.reproduction = bundle.attestation.statement.subject.reproduction;
   checkBinding(bundle, manifest, bundle.attestation);
 }
@@ -72,7 +69,8 @@ function checkGivenEnvelopes(bundle: Bundle, manifest: BundleManifest): void {
   }
   const about = dsseOnBundle(subject, { manifest, manifestDigest, runResult });
   const signers = [...bundle.signers];
-  for (const { signer, statement, keys } of judgeGivenDsse(ledger, subject, envelopes, about, settings)) {
+  const results = verifyGivenEnvelopes(ledger, envelopes, { about, subject, settings });
+  for (const { signer, statement, keys } of results) {
     bundle.signer ??= signer;
     if (statement === undefined) continue;
     signers.push(...signingKeys('dsse', statement, keys));
@@ -85,7 +83,7 @@ function checkGivenEnvelopes(bundle: Bundle, manifest: BundleManifest): void {
 const signingKeys = (
   place: SigningKey['in'],
   { issuedAtMs }: Statement,
-  keys: readonly TrustedKey[] = [],
+  keys: readonly TrustedKey[],
 ): SigningKey[] =>
   keys.map(({ issuer, keyId, point }) => ({
     issuer,

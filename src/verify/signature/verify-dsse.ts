@@ -11,7 +11,7 @@ import {
 } from '../../evidence/index.ts';
 import { reportAlone } from './attestation.ts';
 import { createLedger, type Ledger } from '../check.ts';
-import { dsseOnBundle, dsseOnExport, judgeEnvelope, type DsseAbout } from './dsse.ts';
+import { dsseOnBundle, dsseOnExport, verifyEnvelope, type DsseAbout } from './dsse.ts';
 import { findingsOf } from '../finding.ts';
 import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
@@ -53,25 +53,14 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
   const settings = settingsOf(options, DSSE_OPTIONS);
   const { purpose = 'evidence', manifest, threshold = 1 } = options;
   const ledger = createLedger();
-  const judged =
+  const given = onlyEnvelope(envelope);
+  const context = { subject: SUBJECT, settings, threshold };
+  const result =
     purpose === 'evidence'
-      ? judgeEnvelope(
-          ledger,
-          SUBJECT,
-          onlyEnvelope(envelope),
-          onBundle(ledger, manifest, settings.limits),
-          threshold,
-          settings,
-        )
-      : judgeEnvelope(
-          ledger,
-          SUBJECT,
-          onlyEnvelope(envelope),
-          onExport(ledger, manifest, settings.limits),
-          threshold,
-          settings,
-        );
-  return reportAlone(ledger, judged, settings);
+      ? verifyEnvelope(given, onBundle(ledger, manifest, settings.limits), context)
+      : verifyEnvelope(given, onExport(ledger, manifest, settings.limits), context);
+  ledger.include(result);
+  return reportAlone(ledger, result, settings);
 }
 
 function onBundle(

@@ -6,8 +6,8 @@ import type { Attestation } from '../../../src/contract/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseAttestation } from '../../../src/evidence/index.ts';
 import { publicKeyPem, resolveTrust, type Signer } from '../../../src/trust/index.ts';
-import { judgeSignature, signedOf } from '../../../src/verify/signature/attestation.ts';
-import { createLedger } from '../../../src/verify/check.ts';
+import { signedOf } from '../../../src/verify/signature/attestation.ts';
+import { verifySigned } from '../../../src/verify/signature/signed.ts';
 import {
   verifyAttestation,
   type AttestationReport,
@@ -152,11 +152,11 @@ describe('an attestation alone', () => {
   test('is not taken for unsound by a fault of the program, which is thrown on', () => {
     const signed = {
       ...signedOf(attestation),
-      purpose: 'evidence' as const,
       signatures: [{ path: '/signature', decode: broken }],
     };
     const settings = settingsOf({ asOfMs: NOW, trust: makeTrust(signer) });
-    expect(() => judgeSignature(createLedger(), 'attestation', '', signed, settings)).toThrow(RangeError);
+    const context = { subject: 'attestation', path: '', settings };
+    expect(() => verifySigned(signed, { purpose: 'evidence' }, context)).toThrow(RangeError);
   });
 
   test('is parsed strictly from bytes, a Buffer or text', () => {

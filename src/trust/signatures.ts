@@ -1,14 +1,14 @@
 import { platform } from '#platform';
 import type { P256 } from '../bytes/platform.ts';
 import { DrillproofError } from '../errors.ts';
-import { preAuthEncoding, type DsseEnvelope, type DsseSignature } from './dsse.ts';
-import { judgeKey, type KeyProblem, type SignedStatement } from './judge.ts';
-import { verifySignature } from './key/signature.ts';
+import type { DsseSignature, SignedMessage } from './dsse.ts';
+import { checkKey, type KeyProblem, type SignedStatement } from './judge.ts';
+import { verifySignature, type SignatureCheck } from './key/signature.ts';
 import { distinctPoints, type TrustStore } from './store.ts';
 import type { TrustedKey } from './trusted-key.ts';
 
-/** What the payload says of itself, as far as the keys of an envelope are judged by it. */
-export type DsseStatement = Omit<SignedStatement, 'issuer' | 'keyId'> & {
+/** What the signed bytes state, as far as it decides which keys count. */
+export type SignatureClaim = Omit<SignedStatement, 'issuer' | 'keyId'> & {
   /** The issuer that the payload names: only its keys count. Absent: keys of any issuer in the store count. */
   readonly issuer?: string;
   /** Keys of other issuers count too, as countersignatures. */
@@ -17,18 +17,20 @@ export type DsseStatement = Omit<SignedStatement, 'issuer' | 'keyId'> & {
   readonly keyId?: string;
 };
 
-/** What became of one signature of an envelope. */
-export type DsseSignatureJudgement = {
+/** The result for one signature. */
+export type SignatureResult = {
   readonly keyId?: string;
-  /** The key that made it, when that key is trusted and speaks for the statement: then the signature counts. */
+  /** The key of the store that made it, whether or not it is valid for the statement. */
+  readonly madeBy?: TrustedKey;
+  /** That key where it is valid for the statement: then the signature counts. */
   readonly key?: TrustedKey;
   /** Why it does not count. */
   readonly problem?: KeyProblem;
 };
 
-export type DsseJudgement = {
-  /** One for each signature of the envelope, in its order. */
-  readonly signatures: readonly DsseSignatureJudgement[];
+export type SignaturesResult = {
+  /** One for each signature, in order. */
+  readonly signatures: readonly SignatureResult[];
   /** The keys of the signatures that count. */
   readonly keys: readonly TrustedKey[];
   /** How many different keys these are: one point counts once, however often and under whatever names it signed. */
@@ -36,50 +38,45 @@ export type DsseJudgement = {
 };
 
 /**
- * Judges every signature of an envelope under a trust store: a signature counts when a key of its key id made it and
- * speaks for the statement (formats §3). It judges nothing of the payload but what `statement` says of it.
- * Problems: those of `judgeKey`, `attestation.SIGNATURE_ENCODING`, `attestation.SIGNATURE_INVALID`,
+ * Verifies every signature of a message under a trust store: a signature counts when a key of its key id made it and is
+ * valid for the statement (formats §3). Of the message it knows only what `claim` states.
+ * Problems: those of `checkKey`, `attestation.SIGNATURE_ENCODING`, `attestation.SIGNATURE_INVALID`,
  * `dsse.KEYID_MISMATCH`.
  */
-export function judgeDsse(
-  envelope: DsseEnvelope,
+export function verifySignatures(
+  { message, signatures }: SignedMessage,
   trust: TrustStore,
-  statement: DsseStatement,
+  claim: SignatureClaim,
   implementation: P256 = platform.p256,
-): DsseJudgement {
-  const message = preAuthEncoding(envelope.payloadType, envelope.payload);
-  const signatures = envelope.signatures.map((one) =>
-    judgeOne(one, message, trust, statement, implementation),
-  );
-  const keys = signatures.flatMap(({ key }) => key ?? []);
-  return { signatures, keys, distinct: distinctPoints(keys) };
+): SignaturesResult {
+  const verify = (key: TrustedKey, signature: Uint8Array): KeyProblem | undefined =>
+    signatureProblem({ key, message, signature, implementation });
+  const results = signatures.map((signature) => verifyOne(signature, trust, claim, verify));
+  const keys = results.flatMap(({ key }) => key ?? []);
+  return { signatures: results, keys, distinct: distinctPoints(keys) };
 }
 
-function judgeOne(
+function verifyOne(
   { keyId: hint, signature }: DsseSignature,
-  message: Uint8Array,
   trust: TrustStore,
-  statement: DsseStatement,
-  implementation: P256,
-): DsseSignatureJudgement {
-  const keyId = hint ?? statement.keyId;
+  claim: SignatureClaim,
+  verify: (key: TrustedKey, signature: Uint8Array) => KeyProblem | undefined,
+): SignatureResult {
+  const keyId = hint ?? claim.keyId;
   if (keyId === undefined) return { problem: nameless };
-  const { issuer, countersigners = false } = statement;
+  const { issuer, countersigners = false } = claim;
   const open = issuer === undefined || countersigners;
   const keys = trust.keys.filter((key) => key.keyId === keyId && (open || key.issuer === issuer));
-  const problems: KeyProblem[] = [];
-  for (const key of keys) {
-    const wrong = signatureProblem(key, message, signature, implementation);
-    const signer = wrong === undefined ? creditedKey(trust, key, statement) : undefined;
-    if (signer === undefined) {
-      problems.push(wrong ?? ambiguous);
-      continue;
-    }
-    const problem = keyProblem(trust, signer, statement);
-    if (problem === undefined) return { keyId, key: signer };
-    problems.push(problem);
-  }
-  return { keyId, problem: problems[0] ?? unknown(keyId) };
+  const results = keys.map((key): SignatureResult => {
+    const wrong = verify(key, signature);
+    if (wrong !== undefined) return { keyId, problem: wrong };
+    const madeBy = creditedKey(trust, key, claim);
+    if (madeBy === undefined) return { keyId, problem: ambiguous };
+    const problem = keyProblem(trust, madeBy, claim);
+    return problem === undefined ? { keyId, madeBy, key: madeBy } : { keyId, madeBy, problem };
+  });
+  const counting = results.find(({ key }) => key !== undefined);
+  return counting ?? results.find(({ madeBy }) => madeBy) ?? results[0] ?? { keyId, problem: unknown(keyId) };
 }
 
 /**
@@ -89,7 +86,7 @@ function judgeOne(
 function creditedKey(
   trust: TrustStore,
   key: TrustedKey,
-  { issuer, keyId }: DsseStatement,
+  { issuer, keyId }: SignatureClaim,
 ): TrustedKey | undefined {
   if (issuer === undefined) return key;
   const names = trust.keys.filter(({ point }) => point.every((byte, at) => byte === key.point[at]));
@@ -99,14 +96,9 @@ function creditedKey(
   return names.every((name) => name.issuer === key.issuer) ? key : undefined;
 }
 
-function signatureProblem(
-  key: TrustedKey,
-  message: Uint8Array,
-  signature: Uint8Array,
-  implementation: P256,
-): KeyProblem | undefined {
+function signatureProblem(check: SignatureCheck): KeyProblem | undefined {
   try {
-    if (verifySignature({ key, message, signature, implementation })) return undefined;
+    if (verifySignature(check)) return undefined;
   } catch (error) {
     if (!(error instanceof DrillproofError) || error.code !== 'encoding.DER_INVALID') throw error;
     return { code: 'attestation.SIGNATURE_ENCODING', message: error.message };
@@ -117,9 +109,9 @@ function signatureProblem(
   };
 }
 
-function keyProblem(trust: TrustStore, key: TrustedKey, statement: DsseStatement): KeyProblem | undefined {
+function keyProblem(trust: TrustStore, key: TrustedKey, statement: SignatureClaim): KeyProblem | undefined {
   const { issuer, keyId } = key;
-  const { problems, unchecked } = judgeKey(trust, { ...statement, issuer, keyId });
+  const { problems, unchecked } = checkKey(trust, { ...statement, issuer, keyId });
   const [scope] = unchecked;
   if (problems[0] !== undefined || scope === undefined) return problems[0];
   const code = scope === 'project' ? 'trust.PROJECT_MISMATCH' : 'trust.ORGANIZATION_MISMATCH';
