@@ -115,7 +115,7 @@ describe('admin', () => {
     );
     const made = stdout.trim();
     expect(made).toMatch(/^\S{40,}$/);
-    expect(stderr).toContain('the token is shown only now');
+    expect(stderr).toContain('the token is not shown again');
     expect(stderr).not.toContain(made);
     const listed = await call(`admin token list ${ORGANIZATION} --data plane --json`);
     expect(listed.stdout).not.toContain(made);
@@ -145,9 +145,9 @@ describe('admin', () => {
   });
 
   it('takes the same thing in twice without a change', async () => {
-    expect((await call('admin ingest export served --data plane')).stdout).toContain('was there already');
+    expect((await call('admin ingest export served --data plane')).stdout).toContain('unchanged');
     expect((await call(`admin ingest build build.zip ${AT} --data plane`)).stdout).toContain(
-      'was there already',
+      'unchanged',
     );
   });
 });

@@ -16,12 +16,12 @@ import { examples } from '../shared/options/options.ts';
 
 export function define(command: Command, cli: Cli): void {
   command.description(
-    'Work on the data of a control plane on this machine, beside a running one or without.',
+    'Administer the data of a control plane on this machine, with or without a running server.',
   );
   const org = command
     .command('org')
     .summary('organizations')
-    .description('Create organizations and entitle them.');
+    .description('Create organizations and set their entitlements.');
   defineOrganization(org.command('create').summary('create an organization'), cli);
   defineEntitlement(org.command('entitle').summary('limit the lifetime of its sessions'), cli);
   const project = command.command('project').summary('projects').description('Create projects.');
@@ -35,19 +35,19 @@ export function define(command: Command, cli: Cli): void {
   defineCancel(operation.command('cancel').summary('cancel an operation'), cli);
   const ingest = command
     .command('ingest')
-    .summary('take in evidence and builds')
-    .description('Take in evidence and builds.');
-  defineBundle(ingest.command('bundle').summary('take in a part'), cli);
-  defineExport(ingest.command('export').summary('take in an export'), cli);
-  defineBuild(ingest.command('build').summary('take in a build archive'), cli);
-  defineLocalReport(ingest.command('local-report').summary('take in a local report'), cli);
+    .summary('store evidence and builds')
+    .description('Store evidence and builds.');
+  defineBundle(ingest.command('bundle').summary('store a part'), cli);
+  defineExport(ingest.command('export').summary('store an export'), cli);
+  defineBuild(ingest.command('build').summary('store a build archive'), cli);
+  defineLocalReport(ingest.command('local-report').summary('store a local report'), cli);
   const evidence = defineEvidence(command, cli);
   defineMigrate(command.command('migrate').summary('bring the schema of the store up to date'), cli);
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
   for (const group of [org, project, token, operation, ingest, ...evidence]) groupHelp(group);
   examples(command, [
-    ['from nothing to a token', 'drillproof admin org create --name Acme'],
+    ['create a first token', 'drillproof admin org create --name Acme'],
     ['then', 'drillproof admin project create --organization org_0123456789ab --name web'],
     ['then', 'drillproof admin token create --organization org_0123456789ab --all-projects'],
     ['and evidence to serve', 'drillproof admin ingest export ./export'],
@@ -57,11 +57,11 @@ export function define(command: Command, cli: Cli): void {
 /** What becomes of evidence that was taken in. */
 function defineEvidence(command: Command, cli: Cli): Command[] {
   const exported = command.command('export').summary('exports').description('Generate exports.');
-  defineExportCreate(exported.command('create').summary('ask for an export of what is stored'), cli);
+  defineExportCreate(exported.command('create').summary('request an export of stored evidence'), cli);
   const deletion = command.command('delete').summary('deletion').description('Delete bundles and exports.');
   defineDeleteBundle(deletion.command('bundle').summary('delete a bundle'), cli);
   defineDeleteExport(deletion.command('export').summary('delete an export'), cli);
-  defineSweep(command.command('sweep').summary('do what is due, where no worker runs'), cli);
+  defineSweep(command.command('sweep').summary('do due work if no worker runs'), cli);
   return [exported, deletion];
 }
 

@@ -18,7 +18,7 @@ import { usageError } from '../shared/options/usage.ts';
 export function defineMigrate(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
-      'Bring the schema of the store up to date, as every start does; of several at once one does it and the others wait.',
+      'Bring the schema of the store up to date, as every start does. If several run at once, one migrates and the others wait.',
     )
     .action(async (options: DataOptions) => {
       const { schema, names } = await withAdmin(cli, options, async ({ store, places }) => ({
@@ -66,11 +66,11 @@ The rows of PostgreSQL are copied with its own tool:
 export function defineBackup(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
-      'Copy the embedded store into one file while the server runs, and say how to copy the blobs.',
+      'Copy the embedded store into one file while the server runs, and print how to copy the blobs.',
     )
     .requiredOption('--out <path>', 'file to write, or a folder to write store.sqlite into')
     .action((options: BackupOptions) => backup(cli, options));
-  examples(command, [['tonight', 'drillproof admin backup --out backup-2026-11-21.sqlite']]).addHelpText(
+  examples(command, [['a backup', 'drillproof admin backup --out backup-2026-11-21.sqlite']]).addHelpText(
     'after',
     BACKUP_HELP,
   );
@@ -104,7 +104,7 @@ be read.`;
 export function defineCheck(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
-      'Hash every stored blob that a row names, and list blobs that no row names. It changes nothing and may run beside a server.',
+      'Hash every stored blob that a row names, and list blobs that no row names. It changes nothing and may run next to a server.',
     )
     .action(async (options: DataOptions) => {
       const report = await check(cli, options);

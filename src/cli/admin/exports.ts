@@ -47,7 +47,9 @@ const operationFacts = (operation: OperationResource): string =>
     ['operation', operation.operationId],
     ['state', operation.state],
     ...(operation.error === undefined ? [] : [['why', operation.error.message] as const]),
-    ...(operation.state === 'pending' ? [['note', 'a worker does it; --now does it here'] as const] : []),
+    ...(operation.state === 'pending'
+      ? [['note', 'a worker does this work; --now does it here'] as const]
+      : []),
   ]);
 
 function scopeOf({ scope, project }: CreateOptions): ExportScope {
@@ -62,7 +64,7 @@ function scopeOf({ scope, project }: CreateOptions): ExportScope {
 /** `admin export create` */
 export function defineExportCreate(command: Command, cli: Cli): void {
   dataOptions(command)
-    .description('Ask for an export of what is stored: queued work selects it, proves it and lists it.')
+    .description('Request an export of stored evidence. Queued work selects, verifies and lists it.')
     .requiredOption('--organization <id>', 'organization whose evidence is exported')
     .addOption(
       new Option('--scope <scope>', 'what it is selected from')
@@ -70,8 +72,8 @@ export function defineExportCreate(command: Command, cli: Cli): void {
         .default('organization'),
     )
     .option('--project <id>', 'the project, for --scope project', text)
-    .requiredOption('--from <time>', 'begin of the window of creation', time)
-    .option('--through <time>', 'end of the window, itself outside (default: now)', time)
+    .requiredOption('--from <time>', 'start of the window of creation times', time)
+    .option('--through <time>', 'end of the window, exclusive (default: now)', time)
     .option('--id <id>', 'id of the export (default: a new id)')
     .option('--requested-by <name>', 'who asked for the export', 'admin');
   exportSigningOptions(command, 'with --now: ');
@@ -174,7 +176,7 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
 export function defineSweep(command: Command, cli: Cli): void {
   dataOptions(command)
     .description(
-      'Do now what a worker does again and again: delete bundles whose time has come, generate and delete exports that wait, and remove bytes that nobody needs.',
+      'Do the due work of a worker now: delete due bundles, generate and delete waiting exports, and remove unneeded bytes.',
     )
     .action(async (options: DataOptions) => {
       const done = await withAdmin(cli, options, ({ admin }) => admin.workOff({ signal: cli.signal }));

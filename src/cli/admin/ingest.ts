@@ -25,16 +25,16 @@ async function withFile<T>(path: string, work: (file: OpenFile) => Promise<T>): 
   }
 }
 
-const news = (created: boolean): string => (created ? 'taken in' : 'was there already');
+const news = (created: boolean): string => (created ? 'stored' : 'unchanged');
 
 /** `admin ingest bundle` */
 export function defineBundle(command: Command, cli: Cli): void {
   projectOption(command)
     .description(
-      'Take in the part archive of a bundle. It must be intact; whom to trust is for those who verify.',
+      'Store the part archive of a bundle. It must be intact; its signature is not checked against a trust store.',
     )
     .argument('<part>', 'part archive')
-    .option('--delete-at <time>', 'when its bytes are to be deleted (default: never)', time)
+    .option('--delete-at <time>', 'when to delete its bytes (default: never)', time)
     .action(async (path: string, options: InProject & { readonly deleteAt?: number }) => {
       const { deleteAt, project } = options;
       const { bundle, created } = await withFile(path, (file) =>
@@ -54,13 +54,13 @@ export function defineBundle(command: Command, cli: Cli): void {
 }
 
 const EXPORT_HELP = `
-Each local report must be known: take it in first with "drillproof admin ingest
+Each local report must be stored or described: store it first with "drillproof admin ingest
 local-report", or give what its uploader claims with --report-metadata.`;
 
 /** `admin ingest export` */
 export function defineExport(command: Command, cli: Cli): void {
   dataOptions(command)
-    .description('Take in an export with all its parts and local reports, to be served and mirrored.')
+    .description('Store an export with all its parts and local reports, to be served and mirrored.')
     .argument('<export>', 'folder of the export, or a ZIP of it')
     .option(
       '--report-metadata <file>',
@@ -76,7 +76,7 @@ export function defineExport(command: Command, cli: Cli): void {
         if (evidence.kind === 'part')
           throw usageError(
             `${path} is a single part, not an export`,
-            'Take a part in with "drillproof admin ingest bundle".',
+            'Store a part with "drillproof admin ingest bundle".',
           );
         const { source } = evidence;
         const result = await withAdmin(cli, options, ({ admin }) =>
@@ -97,7 +97,7 @@ export function defineExport(command: Command, cli: Cli): void {
   examples(command, [
     ['an export', 'drillproof admin ingest export ./export'],
     [
-      'with a local report that was not taken in before',
+      'with a local report that is not stored yet',
       'drillproof admin ingest export ./export --report-metadata meta.json',
     ],
   ]).addHelpText('after', EXPORT_HELP);
@@ -106,7 +106,7 @@ export function defineExport(command: Command, cli: Cli): void {
 /** `admin ingest build` */
 export function defineBuild(command: Command, cli: Cli): void {
   projectOption(command)
-    .description('Take in a build archive, so that the source of its tools can be read.')
+    .description('Store a build archive, so that the source of its tools can be read.')
     .argument('<archive>', 'ZIP with build.json and the files that it names')
     .action(async (path: string, options: InProject) => {
       const result = await withFile(path, (file) =>
@@ -147,7 +147,7 @@ META.json is what the uploader claims; nobody checks it:
 /** `admin ingest local-report` */
 export function defineLocalReport(command: Command, cli: Cli): void {
   projectOption(command)
-    .description('Take in the archive of a local report with what its uploader says of it.')
+    .description("Store the archive of a local report with its uploader's claims.")
     .argument('<archive>', 'archive of the report; it is opaque')
     .requiredOption('--metadata <file>', 'what its uploader claims, see below; - for standard input')
     .action(async (path: string, options: InProject & { readonly metadata: string }) => {

@@ -41,7 +41,7 @@ export function defineImport(command: Command, cli: Cli): void {
 /** `admin operation cancel` */
 export function defineCancel(command: Command, cli: Cli): void {
   dataOptions(command)
-    .description('Cancel queued work; what a worker is at is asked to stop.')
+    .description('Cancel queued work; running work is asked to stop.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
     .argument('<operation-id>', 'id of the operation')
     .action(async (operationId: string, options: DataOptions & { readonly organization: string }) => {
@@ -56,9 +56,6 @@ export function defineCancel(command: Command, cli: Cli): void {
       await writeProduct(cli, { kind: 'operation', operation }, lines);
     });
   examples(command, [
-    [
-      'a turn that waits',
-      'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab',
-    ],
+    ['a waiting turn', 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab'],
   ]);
 }

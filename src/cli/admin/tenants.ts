@@ -25,7 +25,7 @@ const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read
 /** `admin org create` */
 export function defineOrganization(command: Command, cli: Cli): void {
   dataOptions(command)
-    .description('Create an organization; the folder of the control plane is made when it is absent.')
+    .description('Create an organization, and the folder of the control plane if it is absent.')
     .requiredOption('--name <name>', 'name for people')
     .option('--id <id>', 'id, org_ and 12 to 32 characters of 0-9 a-z (default: a new one)')
     .action(async (options: OrgOptions) => {
@@ -43,13 +43,13 @@ export function defineOrganization(command: Command, cli: Cli): void {
         ]),
       );
     });
-  examples(command, [['the first thing to do', 'drillproof admin org create --name Acme']]);
+  examples(command, [['a first organization', 'drillproof admin org create --name Acme']]);
 }
 
 /** `admin org entitle` */
 export function defineEntitlement(command: Command, cli: Cli): void {
   dataOptions(command)
-    .description('Set how long the sessions of an organization may be extended to live.')
+    .description('Limit how far the sessions of an organization may be extended.')
     .requiredOption('--organization <id>', 'organization that is entitled')
     .requiredOption(
       '--max-session-ttl-ms <ms>',
@@ -100,7 +100,7 @@ export function defineProject(command: Command, cli: Cli): void {
 /** `admin token create` */
 export function defineTokenCreate(command: Command, cli: Cli): void {
   dataOptions(command)
-    .description('Create a token. It is shown once, here; the control plane keeps only its hash.')
+    .description('Create a token. It is shown only once; the control plane stores its hash.')
     .requiredOption('--organization <id>', 'organization that it belongs to')
     .option('--project <id>', 'project that it may see (may be given again)', many(text))
     .option('--all-projects', 'it may see every project of the organization')
@@ -109,7 +109,7 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
         .argParser(permission)
         .default(DEFAULT_PERMISSIONS, DEFAULT_PERMISSIONS.join(' and ')),
     )
-    .option('--expires-at <time>', 'last moment of its life (default: none)', time)
+    .option('--expires-at <time>', 'when it expires (default: never)', time)
     .addHelpText(
       'after',
       `\nPermissions: ${permissions.slice(0, 3).join(', ')},\n${permissions.slice(3).join(', ')}.`,
@@ -161,7 +161,7 @@ const tokenFacts = (row: Omit<IssuedToken, 'token'>): string =>
     ['projects', row.projects === 'all' ? 'all' : row.projects.join(', ')],
     ['permissions', row.permissions.join(', ')],
     ['expires', row.expiresAtMs === undefined ? 'never' : isoTime(row.expiresAtMs)],
-    ['note', 'the token is shown only now'],
+    ['note', 'the token is not shown again'],
   ]);
 
 /** `admin token list` */

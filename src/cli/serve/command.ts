@@ -112,7 +112,7 @@ async function welcome({ store, places }: Opened, data: string, host: string): P
     `the control plane is up; end it with Ctrl-C`,
     printable(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
     ...(empty
-      ? [`it holds no organization yet: drillproof admin org create --name NAME${dataOption(places, data)}`]
+      ? [`it has no organization yet: drillproof admin org create --name NAME${dataOption(places, data)}`]
       : []),
     ...(['127.0.0.1', '::1', 'localhost'].includes(host)
       ? []

@@ -34,14 +34,16 @@ it is interrupted, lets work that is under way end, and gives back the rest.`;
 
 export function define(command: Command, cli: Cli): void {
   standardOptions(command)
-    .description('Do the queued work of a control plane: authoring turns and reruns by a runner of yours.')
+    .description(
+      'Do the queued work of a control plane: exports and deletions, and turns and reruns with your runner.',
+    )
     .option('--runner <file>', 'module that executes authoring turns and reruns')
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
     .option('--concurrency <n>', 'run this many jobs at once', wholeNumber(1, 1_000), 1);
   exportSigningOptions(command);
   logOptions(command).action((options: Options) => work(cli, options));
   examples(command, [
-    ['beside the server on this machine', 'drillproof worker --runner ./my-runner.js'],
+    ['next to the server on this machine', 'drillproof worker --runner ./my-runner.js'],
     ['with signed exports', 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme'],
     ['four at once', 'drillproof worker --runner ./my-runner.js --concurrency 4'],
   ]).addHelpText('after', MORE);
