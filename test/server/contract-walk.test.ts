@@ -234,7 +234,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       expect(walked.map(({ operationId }) => operationId).toSorted()).toEqual(operationNames.toSorted());
     });
 
-    it.each(walked)('$operationId answers a good request as the document says', async (operation) => {
+    it.each(walked)('$operationId answers a valid request as OpenAPI describes', async (operation) => {
       const response = await send(operation, await goodRequest(operation, seeded));
       expect(response.status).toBe(operationRow(operation.operationId).success.status);
       await expectDescribed(operation, response);

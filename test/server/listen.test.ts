@@ -93,7 +93,7 @@ describe('malformed HTTP', () => {
     expectRaw(await raw(`GET / HTTP/1.1\r\n${HOST}A: `), 'control.REQUEST_TIMEOUT');
   });
 
-  it('with an expectation that nobody knows is answered with the envelope', async () => {
+  it('a request with an unknown expectation gets the error envelope', async () => {
     const text = `POST / HTTP/1.1\r\n${HOST}Expect: 200-ok\r\nContent-Length: 2\r\n${CLOSE}\r\n{}`;
     expectRaw(await raw(text), 'control.EXPECTATION_FAILED');
   });
@@ -205,7 +205,7 @@ describe('listening', () => {
     await expect(fetch(`${other.url}/healthz`)).rejects.toThrow();
   });
 
-  it('cuts an answer that nobody reads when the time to drain is over', async () => {
+  it('close cuts an unread answer when the drain time is over', async () => {
     const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
     const other = await listen(server, { limits: { drainMs: 50 } });
     const socket = connect(other.port, '127.0.0.1');

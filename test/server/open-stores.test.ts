@@ -51,7 +51,7 @@ describe('where the data are', () => {
     });
   });
 
-  it('is where the environment says, and then the data folder is not needed', () => {
+  it('stores open where the environment says, without the data folder', () => {
     const env = { DATABASE_URL: 'postgresql://u:hunter2@db/x', BLOBS_URL: 's3://bucket/prefix' };
     const places = placesOf(env, 'data');
     expect(places).toMatchObject({
@@ -85,7 +85,7 @@ describe('where the data are', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is told without the secret in it', async () => {
+  it('an invalid address is reported without its secret', async () => {
     const env = { DATABASE_URL: 'mysql://user:hunter2@host/db' };
     expect(await lineOf(opened(env))).not.toContain('hunter2');
   });

@@ -115,7 +115,7 @@ describe('a client that is slow', () => {
     expect(await here.store.queue(0)).toEqual([]);
   });
 
-  it('that says nothing at all is closed', async () => {
+  it('an idle connection is closed', async () => {
     await talk(patient.port).closed;
   });
 
@@ -206,7 +206,7 @@ describe('a request that is large', () => {
     expect(grown).toBeLessThan(48 * MIB);
   });
 
-  it('because of its headers is refused, and its bytes are not kept', async () => {
+  it('an upload with invalid headers is refused and its bytes are not stored', async () => {
     const one = talk(port);
     one.socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
     const grown = await growth(() => flood(one, Buffer.from(`X-A: ${'a'.repeat(8_000)}\r\n`), 64 * MIB));

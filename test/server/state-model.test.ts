@@ -337,7 +337,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       for (const here of open.splice(0)) await here.close();
     });
 
-    it('do what the simple model says', async () => {
+    it('commands in any order give the results of the simple model', async () => {
       await fc.assert(
         fc.asyncProperty(commands, async (drawn) => {
           const here = await make();

@@ -94,7 +94,7 @@ describe.each(environments)('checking %s', (_, environment) => {
       expect(report.bytes).toBe(listed.reduce((sum, { bytes }) => sum + bytes, 0));
     });
 
-    it('finds each blob that is gone', async () => {
+    it('check finds each missing blob', async () => {
       for (const { digest, bytes } of await walk(stores, 100)) {
         await stores.blobs.remove(digest);
         const { findings } = await checkStores(stores);
@@ -152,7 +152,7 @@ describe('checking', () => {
     ]);
   });
 
-  it('says which blob could not be read, and goes on', async () => {
+  it('check names the blob that could not be read and continues', async () => {
     const { digest, bytes } = await first();
     const failing = verifying(async (blob) => {
       if (blob.digest === digest) throw new DrillproofError('io.UNREADABLE', 'the disk is ill');
@@ -165,7 +165,7 @@ describe('checking', () => {
     });
   });
 
-  it('ends when the storage does not answer: that is no finding about a blob', async () => {
+  it('check fails when the storage does not answer, without a finding about a blob', async () => {
     const silent = verifying(() => Promise.reject(new DrillproofError('control.UNAVAILABLE', 'no answer')));
     const checking = checkStores({ ...stores, blobs: silent });
     expect(await codeOf(checking)).toBe('control.UNAVAILABLE');
@@ -177,7 +177,7 @@ describe('checking', () => {
     expect(findings.filter(({ code }) => code === 'server.BLOB_MISSING')).toEqual([]);
   });
 
-  it('ends when it is told to', async () => {
+  it('check ends when its signal aborts', async () => {
     const reason = new Error('enough');
     await expect(checkStores(stores, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });

@@ -60,7 +60,7 @@ describe('creating tenants and tokens', () => {
     expect(JSON.stringify(await here.store.tokens(ORG))).not.toContain(tokens[0]!.token);
   });
 
-  it('refuses what contradicts what is there', async () => {
+  it('refuses evidence that contradicts stored evidence', async () => {
     const { admin } = here;
     const good = { organizationId: ORG, projects: 'all', permissions: ['evidence.read'] } as const;
     const refusals = [
@@ -313,7 +313,7 @@ describe('taking in an export', () => {
     expect(await here.store.bundle(PROJECT, id('evidence', 1))).toBeUndefined();
   });
 
-  it('refuses one of another organization, or with a project that is not there', async () => {
+  it('refuses an export of another organization or with a project that does not exist', async () => {
     const stranger = await world();
     const admin = createAdmin(stranger);
     const { files } = await exportFiles();
@@ -387,7 +387,7 @@ describe('taking in a build', () => {
     expect(await codeOf(ingestBuild(bytes))).toBe('build.PACKAGE_INVALID');
   });
 
-  it('refuses what is no ZIP, and what is larger than 64 MiB without reading it', async () => {
+  it('refuses a file that is not a ZIP, and one larger than 64 MiB without reading it', async () => {
     expect(await codeOf(ingestBuild(toUtf8('no archive')))).toMatch(/^zip\./);
     const large = { size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('was read')) };
     expect(await codeOf(here.admin.ingestBuild(PROJECT, large))).toBe('json.TOO_LARGE');

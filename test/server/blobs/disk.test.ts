@@ -59,7 +59,7 @@ describe('a blob on disk', () => {
     expect(await codeOf(blobs.open(digest))).toBe('control.STORED_BYTES_CORRUPT');
   });
 
-  it('is served as it was proven even when the name is given to other bytes meanwhile', async () => {
+  it('a blob is served as verified even when its file is replaced meanwhile', async () => {
     const { digest } = await blobs.put(stream(BYTES));
     const blob = await blobs.open(digest);
     await writeFile(join(folder, 'tmp', 'x'), 'something else entirely!');
@@ -68,7 +68,7 @@ describe('a blob on disk', () => {
     await blob.close();
   });
 
-  it('could not be read, and is not called wrong, when its path is no file', async () => {
+  it('a blob whose path is not a file is reported as unreadable, not as corrupt', async () => {
     const digest = digestOf(BYTES);
     await mkdir(pathOf(digest), { recursive: true });
     expect(await codeOf(blobs.open(digest))).not.toBe('control.STORED_BYTES_CORRUPT');
@@ -85,13 +85,13 @@ describe('opening the folder', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual(['young']);
   });
 
-  it('says so when it cannot be made', async () => {
+  it('opening reports a folder that cannot be created', async () => {
     await writeFile(join(folder, 'file'), 'x');
     await chmod(join(folder, 'file'), 0o600);
     expect(await codeOf(openDiskBlobs(join(folder, 'file')))).toBe('io.KIND');
   });
 
-  it('no longer answers a ping when it is gone', async () => {
+  it('ping fails when the folder is missing', async () => {
     await rm(folder, { recursive: true });
     expect(await codeOf(blobs.ping())).toBe('io.NOT_FOUND');
   });

@@ -97,21 +97,21 @@ describe('S3', () => {
       expect(await storedIn(bucket)).toEqual([]);
     });
 
-    it('says that the bytes were wrong even when it cannot clean up after them', async () => {
+    it('put reports wrong bytes even when it cannot clean up', async () => {
       proxy.fate = (method) => (method === 'DELETE' ? 'cut' : 'pass');
       const wrong = { ...refOf(LARGE), digest: digestOf(BYTES) };
       expect(await codeOf(blobs.put(stream(LARGE), wrong))).toBe('control.UPLOAD_MISMATCH');
       expect(await all(blobs)).toEqual([]);
     });
 
-    it('believes no answer: what comes back otherwise than it went is not kept for good', async () => {
+    it('put trusts no answer: bytes that read back differently are not stored', async () => {
       proxy.fate = (method) => (method === 'GET' ? 'flip' : 'pass');
       expect(await codeOf(blobs.put(stream(BYTES), refOf(BYTES)))).toBe('io.WRITE_FAILED');
       expect(await codeOf(blobs.open(digestOf(BYTES)))).toBe('control.STORED_BYTES_CORRUPT');
       expect(await blobs.verify(refOf(BYTES))).toBe('corrupt');
     });
 
-    it('never writes over a blob that came meanwhile', async () => {
+    it('put never overwrites a blob that another process stored', async () => {
       const { digest } = refOf(BYTES);
       const object = { Bucket: bucket, Key: keyOf(digest) };
       for (const [Body, outcome] of [
@@ -164,7 +164,7 @@ describe('S3', () => {
       for (const act of acts) expect(await codeOf(act())).toBe('control.UNAVAILABLE');
     });
 
-    it('calls no blob missing when its bucket is gone', async () => {
+    it('a missing bucket does not make blobs missing', async () => {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: PREFIX + MARKER }));
       await client.send(new DeleteBucketCommand({ Bucket: bucket }));
       expect(await codeOf(blobs.open(digestOf(BYTES)))).toBe('control.UNAVAILABLE');
@@ -243,7 +243,7 @@ describe('S3', () => {
       expect(await refusal(s3.url('no-such-bucket'), env)).toContain('the bucket does not exist');
     });
 
-    it('refuses a bucket of somebody else', async () => {
+    it('opening refuses a bucket without access', async () => {
       expect(await refusal(s3.url(await s3.bucket()), strangerEnv)).toContain('lack the right');
     });
 

@@ -90,7 +90,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         expect(await read(blobs, known.digest)).toEqual(BYTES);
       });
 
-      it('mends one that was damaged, whether it kept its size or not', async () => {
+      it('put repairs a damaged blob, whether its size changed or not', async () => {
         await blobs.put(stream(BYTES), expected);
         for (const damaged of [toUtf8('damaged'), BYTES.map((byte) => byte ^ 1)]) {
           await place.overwrite(known.digest, damaged);
@@ -124,7 +124,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         expect(await place.stored()).toEqual([]);
       });
 
-      it('refuses other bytes under the digest of a blob that is there', async () => {
+      it('put refuses other bytes under the digest of a stored blob', async () => {
         await blobs.put(stream(BYTES));
         const other = stream(BYTES.map((byte) => byte ^ 1));
         expect(await codeOf(blobs.put(other, known))).toBe('control.UPLOAD_MISMATCH');
@@ -226,7 +226,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         expect(await read(blobs, digest)).toEqual(BYTES);
       });
 
-      it('refuses one that is cut, longer, gone, or never was', async () => {
+      it('open refuses a blob that is cut, longer, missing, or was never stored', async () => {
         const { digest } = await blobs.put(stream(BYTES));
         for (const other of [BYTES.subarray(0, 4), Buffer.concat([BYTES, BYTES]), new Uint8Array()]) {
           await place.overwrite(digest, other);
@@ -255,7 +255,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
     });
 
     describe('verifying a blob', () => {
-      it('hashes it anew each time, and counts', async () => {
+      it('verify hashes and counts the bytes each time', async () => {
         const ref = await blobs.put(stream(BYTES));
         expect(await blobs.verify(ref)).toBe('intact');
         expect(await blobs.verify({ ...ref, bytes: ref.bytes + 1 })).toBe('corrupt');
@@ -269,7 +269,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
     });
 
     describe('listing and removing', () => {
-      it('lists what is kept, and no longer what was removed', async () => {
+      it('list has stored blobs and no removed ones', async () => {
         const refs = [await blobs.put(stream(BYTES)), await blobs.put(stream(toUtf8('more')))];
         const listed = () => all(blobs);
         const inOrder = (list: typeof refs) => list.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
@@ -279,7 +279,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         expect(await blobs.verify(known)).toBe('missing');
       });
 
-      it('removes what is not there without a failure', async () => {
+      it('remove succeeds for a missing blob', async () => {
         await blobs.remove(ABSENT);
         expect(await all(blobs)).toEqual([]);
       });

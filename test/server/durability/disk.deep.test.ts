@@ -115,7 +115,7 @@ async function fill(path: string): Promise<void> {
 }
 
 describe('a full disk of 1 MiB', () => {
-  it('is told as unavailable, loses nothing that was answered, and is used again when there is room', async () => {
+  it('a full disk answers unavailable, loses no answered request, and works again when space is free', async () => {
     const folder = await temporaryFolder();
     mount(folder.path);
     try {

@@ -119,7 +119,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       expect(again.resource.deletion?.state).toBe('deleted');
     });
 
-    it('of an export can be asked for again when its work came to nothing', async () => {
+    it('the deletion of an export can be requested again after its work failed', async () => {
       const { operation } = await deleteExport();
       await here.store.transaction(async (tx) => {
         const row = (await tx.operationForUpdate(ORG, operation.operationId))!;
@@ -181,7 +181,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       expect(there(archive.digest)).toBe(false);
     });
 
-    it('never takes the bytes of a row: what is taken in again meanwhile is kept or refused', async () => {
+    it('removal never deletes bytes that a row names: an ingest at the same time is stored or refused', async () => {
       const bytes = await part(1);
       const { archive } = await bundleRow();
       await deleteBundle();

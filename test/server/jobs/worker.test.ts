@@ -96,7 +96,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       ).toBe(202);
     });
 
-    it('takes a rerun and its world along their states, with what the runner tells meanwhile', async () => {
+    it('moves a rerun and its world through their states, with the progress that the runner reports', async () => {
       const { run, operation } = await queueRerun(sender);
       expect((await sessionOf(here, run.sessionId)).state).toBe('creating');
       const states: string[] = [];
@@ -447,7 +447,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       expect(most).toBeLessThanOrEqual(6);
     });
 
-    it('leaves what it has no runner for in the queue, where readiness shows that nobody does it', async () => {
+    it('leaves work without a runner in the queue, where readiness shows that no worker was seen', async () => {
       const { operation } = await queueTurn(sender);
       expect(await workerOf(here, undefined).workOnce()).toBeUndefined();
       expect(await workerOf(here, { ...goodRunner, kinds: ['run.rerun'] }).workOnce()).toBeUndefined();

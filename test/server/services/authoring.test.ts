@@ -119,7 +119,7 @@ describe('a turn', () => {
     if (status === 400) await expectEnvelope(response, 'control.REQUEST_INVALID');
   });
 
-  it('waits for the one before it, and is told so', async () => {
+  it('a turn is refused while the turn before it is unfinished', async () => {
     const { turn } = await create();
     const refused = await post(sender, TURNS, { prompt: 'and then' });
     const envelope = await expectEnvelope(refused, 'control.AUTHORING_TURN_ACTIVE');
@@ -161,7 +161,7 @@ describe('a turn', () => {
     );
   });
 
-  it('is missing for who may not see its session, and in every session but its own', async () => {
+  it('a turn answers 404 without access to its session, and in any other session', async () => {
     const { turn } = await create();
     const path = `${TURNS}/${turn.authoringTurnId}`;
     const { schema } = operations['authoring.turns.read'].success;

@@ -154,7 +154,7 @@ describe('beginning an upload', () => {
     expect((await post(sender, UPLOADS, announced(build, over))).status).toBe(status);
   });
 
-  it('gives an address below the public one, whatever a request says of its host', async () => {
+  it('an upload address begins with the public address, whatever the Host header', async () => {
     const options = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs };
     for (const publicUrl of ['https://control.example', () => 'https://control.example']) {
       const server = createServer({ ...options, publicUrl });
@@ -227,7 +227,7 @@ describe('sending the archive', () => {
     expect((await attemptOf(await put(uploadUrl, { body: chunked(...pieces) }))).state).toBe('succeeded');
   });
 
-  it('again is answered with the attempt as it stands, and 10 at once come to one build', async () => {
+  it('a repeated upload answers with the current attempt, and 10 simultaneous ones make one build', async () => {
     const { uploadUrl } = await create();
     const all = await Promise.all(Array.from({ length: 10 }, () => put(uploadUrl)));
     const ends = await Promise.all(all.map(attemptOf));
@@ -276,7 +276,7 @@ describe('sending the archive', () => {
     expect(sent).toBeLessThanOrEqual(build.bytes.length + 3 * 4096);
   });
 
-  it('that breaks off is no success, and can be made again', async () => {
+  it('an interrupted upload fails and can be repeated', async () => {
     const { uploadUrl, attempt } = await create();
     const broken = new ReadableStream({
       start(controller) {
@@ -329,7 +329,7 @@ describe('bytes that are removed before the build names them', () => {
 });
 
 describe('an upload address', () => {
-  it('is missing when anything of it is changed, and says nothing of what exists', async () => {
+  it('a changed upload address answers 404 without revealing what exists', async () => {
     const { uploadUrl, attempt } = await create();
     const other = await create();
     const change = (name: string, value: string): string => {
@@ -418,7 +418,7 @@ function renamed({ bytes, buildHash }: Archive): Archive {
   return { bytes: Uint8Array.from(Buffer.from(text, 'latin1')), buildHash };
 }
 
-describe('an archive that is no build', () => {
+describe('an archive that is not a build', () => {
   const notZip: Archive = { bytes: toUtf8('this is no archive'), buildHash: digestOf(toUtf8('x')) };
   const other = `sha256:${'cd'.repeat(32)}`;
 
@@ -479,7 +479,7 @@ describe('an environment that is named', () => {
     });
   });
 
-  it('that has moved on meanwhile keeps its build, and the attempt fails without one', async () => {
+  it('an environment whose version has changed keeps its build, and the attempt fails', async () => {
     const { uploadUrl } = await create(announced(build, over));
     await here.store.transaction(async (tx) => {
       const row = (await tx.environmentForUpdate(PROJECT, ENVIRONMENT))!;

@@ -69,11 +69,11 @@ describe('the content of an export', () => {
     }),
   );
 
-  it.each(CONTENT)('%s is there when it is available', async (path) => {
+  it.each(CONTENT)('%s answers 200 when the export is available', async (path) => {
     expect((await get(base() + path)).status).toBe(200);
   });
 
-  it.each(CONTENT)('%s is told to be not ready while it is made', async (path) => {
+  it.each(CONTENT)('%s answers EXPORT_NOT_READY while the export is generated', async (path) => {
     for (const state of ['pending', 'generating'] as const) {
       await change({ state });
       const response = await get(base() + path);
@@ -90,17 +90,20 @@ describe('the content of an export', () => {
     expect((await get(base())).status).toBe(200);
   });
 
-  it.each(CONTENT)('%s is gone from the request for deletion on, while its metadata stays', async (path) => {
-    for (const state of ['requested', 'deleting', 'deleted']) {
-      await change({ deletion: { state, version: 1, operationId: id('op', 2), requestedAtMs: 1 } });
-      await expectEnvelope(await get(base() + path), 'control.EVIDENCE_DELETED');
-      const read = await get(base());
-      expect(read.status).toBe(200);
-      expect(((await read.json()) as EvidenceExport).deletion?.state).toBe(state);
-    }
-  });
+  it.each(CONTENT)(
+    '%s answers 410 after the request for deletion, while the metadata stays',
+    async (path) => {
+      for (const state of ['requested', 'deleting', 'deleted']) {
+        await change({ deletion: { state, version: 1, operationId: id('op', 2), requestedAtMs: 1 } });
+        await expectEnvelope(await get(base() + path), 'control.EVIDENCE_DELETED');
+        const read = await get(base());
+        expect(read.status).toBe(200);
+        expect(((await read.json()) as EvidenceExport).deletion?.state).toBe(state);
+      }
+    },
+  );
 
-  it('of a deleted bundle is gone, while the other parts and its metadata stay', async () => {
+  it('the part of a deleted bundle answers 410, while the other parts and its metadata stay', async () => {
     await ingestedExport(here, {
       evidenceExportId: id('evexp', 2),
       parts: [await part(1), await part(2)],
@@ -215,7 +218,7 @@ describe('the list of local reports', () => {
     );
   });
 
-  it('says what each archive is, and that nobody attests it', async () => {
+  it('the list describes each local report as unattested', async () => {
     const [first] = await pages(1);
     expect(first?.source.provenance).toEqual({
       origin: 'user_produced',

@@ -127,7 +127,7 @@ const PATH_IDS = {
 } as const;
 
 describe('a key', () => {
-  it('is refused for another request, and what it stands for stays', async () => {
+  it('a key is refused for another request, and its first answer stays', async () => {
     const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
     for (const body of [extension({ ttlMs: 3 * HOUR_MS }), extension({ expectedVersion: 2 })]) {
       await expectEnvelope(await post(sender, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
@@ -189,7 +189,7 @@ describe('a key', () => {
     expect(await here.store.idempotency(scope({ projectId: id('prj', 3) }))).toBeUndefined();
   });
 
-  it('lasts 24 hours to the millisecond, then stands for a new request', async () => {
+  it('a key lasts 24 hours to the millisecond, then identifies a new request', async () => {
     await post(sender, UPLOADS, CREATIONS[2][2], KEY);
     here.clock.nowMs = NOW_MS + DAY_MS - 1;
     expect((await post(sender, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(200);
@@ -228,7 +228,7 @@ describe('a key that another request holds', () => {
     expect(await version()).toBe(2);
   });
 
-  it('is refused to another request meanwhile, and free for it afterwards', async () => {
+  it('a key in use is refused to another request, and is free for it afterwards', async () => {
     await claim({ leaseUntilMs: NOW_MS + 5, requestHash: HASH });
     await expectEnvelope(await post(sender, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
     here.clock.nowMs += 5;
@@ -280,7 +280,7 @@ describe('running a change once', () => {
     });
   });
 
-  it('tells those who come meanwhile to wait, and them only', async () => {
+  it('only requests that arrive during the first one must wait', async () => {
     const [going, begun] = [new Gate(), new Gate()];
     // The effect waits outside the store's transaction, so that the store stays free for the second request.
     let transactions = 0;

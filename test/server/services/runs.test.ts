@@ -141,7 +141,7 @@ describe('a rerun', () => {
     else await expectEnvelope(response, 'control.RUN_NOT_TERMINAL');
   });
 
-  it('needs the build, and says first that the run has not ended', async () => {
+  it('a rerun needs the build, and is first refused because the run has not ended', async () => {
     const without = `sha256:${'ef'.repeat(32)}`;
     const over = { sessionId: id('ses', 8), buildHash: without };
     const ended = makeRun(8, { ...over, state: 'failed' });
@@ -161,7 +161,7 @@ describe('a rerun', () => {
       await expectEnvelope(await post(sender, RERUNS, body), 'control.REQUEST_INVALID');
   });
 
-  it('of what somebody else may see is missing', async () => {
+  it('a rerun of a run that the token may not see answers 404', async () => {
     const foreign = { ...sender, token: await token(here, { organizationId: OTHER_ORG }) };
     const narrow = { ...sender, token: await token(here, { projects: [SECOND_PROJECT] }) };
     for (const response of [

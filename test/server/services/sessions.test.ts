@@ -190,8 +190,8 @@ describe('an extension', () => {
   });
 });
 
-describe('a session of somebody else', () => {
-  it('answers as one that is not there', async () => {
+describe('a session of another tenant', () => {
+  it('answers like a session that does not exist', async () => {
     const foreign = { ...sender, token: await token(here, { organizationId: OTHER_ORG }) };
     const narrow = { ...sender, token: await token(here, { projects: [SECOND_PROJECT] }) };
     const answers = [];
@@ -224,7 +224,7 @@ describe('the rules of an extension', () => {
     'control.ENTITLEMENT_EXCEEDED',
   ] as const;
 
-  it('are judged in their order, whichever are broken together', async () => {
+  it('the rules of extend are checked in their order, whichever are broken together', async () => {
     const session = await stored();
     fc.assert(
       fc.property(fc.subarray([...ORDER]), (broken) => {

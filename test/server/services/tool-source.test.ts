@@ -83,7 +83,7 @@ describe('the source of a tool', () => {
     await expectEnvelope(await read(await ingested(`${most}x`)), 'control.TOOL_SOURCE_TOO_LARGE');
   });
 
-  it('is missing for a package or a build that is not there', async () => {
+  it('tool source answers 404 for an unknown package or build', async () => {
     const buildHash = await ingested();
     await expectEnvelope(await read(buildHash, 'other'), 'control.NOT_FOUND');
     await expectEnvelope(await read(buildHash, 'constructor'), 'control.NOT_FOUND');

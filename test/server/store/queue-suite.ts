@@ -96,7 +96,7 @@ export function queueSuite(name: string, factory: PairFactory): void {
       expect(await write((tx) => tx.finishJob(late.operationId, next!.fence))).toBe(false);
     });
 
-    it('is kept by a holder that renews, waits again when it is given back, and is taken back while nobody holds it', async () => {
+    it('a job stays with a holder that renews it, waits again when returned, and is removable while waiting', async () => {
       await enqueue(store, job(1));
       const held = (await store.claimJob(claim))!;
       const laterMs = claim.nowMs + claim.leaseMs - 1;

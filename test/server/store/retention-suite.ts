@@ -107,7 +107,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       ]);
     });
 
-    it('finds the bundles whose time has come, until they are deleted', async () => {
+    it('finds bundles that are due, until they are deleted', async () => {
       const due = bundle(1, { createdAtMs: NOW_MS, deleteAtMs: NOW_MS + 10 });
       await write(async (tx) => {
         await tx.insertBundle(due);
@@ -120,7 +120,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       expect(await store.bundlesDue(NOW_MS + 20, 10)).toEqual([]);
     });
 
-    it('knows which blobs rows refer to, each with its size', async () => {
+    it('lists the blobs that rows name, each with its size', async () => {
       await write(async (tx) => {
         await tx.insertBundle(bundle(1));
         await tx.insertBundle(bundle(2, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 }));
@@ -160,7 +160,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       expect(await store.exportBlobs(ORG, id('evexp', 1))).toEqual([]);
     });
 
-    it('remembers blobs that are to be looked at, until somebody has', async () => {
+    it('lists blobs to examine until they were examined', async () => {
       await write(async (tx) => {
         for (const n of [3, 1, 2, 1]) await tx.holdBlob(digest(n), NOW_MS);
       });
@@ -194,7 +194,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       expect(await store.blobRemovals('', 10)).toEqual([digest(1)]);
     });
 
-    it('finds attempts whose address has ended, and those that nobody moves', async () => {
+    it('finds attempts whose address has expired, and stalled ones', async () => {
       await write(async (tx) => {
         await tx.insertBuildAttempt(attempt(1, 'awaiting_upload', NOW_MS + 10));
         await tx.insertBuildAttempt(attempt(2, 'verifying', NOW_MS + 10));
@@ -226,7 +226,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       expect(await store.workers(0)).toEqual([]);
     });
 
-    it('says which schema it has', async () => {
+    it('reports the version of its schema', async () => {
       const { version, known } = await store.schema();
       expect(version).toBe(known);
     });

@@ -185,7 +185,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       expect(await store.build(PROJECT, HASH)).toEqual({ ...inProject, buildHash: HASH, archive: BLOB });
     });
 
-    it('changes the resource of a bundle and of an export, and only of one that is there', async () => {
+    it('changes the resource of an existing bundle and export only', async () => {
       const deleted = { ...bundle, state: 'deleted' as const, deletedAtMs: NOW_MS };
       await store.transaction(async (tx) => {
         await tx.insertBundle(bundleRow);

@@ -137,7 +137,7 @@ export function workSuite(name: string, factory: PairFactory): void {
       expect(await store.session(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
     });
 
-    it('loses none of 40 changes that each build on what is there', async () => {
+    it('loses none of 40 simultaneous read-modify-write changes', async () => {
       await atOnce(pair, 40, (on) =>
         on.transaction(async (tx) => {
           const row = (await tx.environmentForUpdate(PROJECT, environment.environmentId))!;
@@ -165,7 +165,7 @@ export function workSuite(name: string, factory: PairFactory): void {
       });
     });
 
-    it('numbers exports that are added at once without a gap, and shows them to who pages meanwhile', async () => {
+    it('numbers simultaneous exports without a gap, and shows them to a reader that pages', async () => {
       const seen: number[] = [];
       let added = false;
       const page = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { counter, exposition, gauge, histogram } from '../../../src/server/telem
 import { parseExposition } from './parse-exposition.ts';
 
 describe('the text format', () => {
-  it('is, to the byte, what the format says', () => {
+  it('the exposition matches the text format byte for byte', () => {
     const requests = counter('requests_total', 'Requests.');
     requests.add({ operation: 'a', status: '2xx' });
     requests.add({ operation: 'a', status: '2xx' });

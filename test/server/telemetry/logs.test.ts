@@ -68,7 +68,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('has the code of a refusal, and who asked as soon as that is known', async () => {
+  it('the log line has the code of a refusal, and the token once it is known', async () => {
     const { server, entries } = logged();
     await ask({ server }, PATH);
     await ask({ server }, PATH.replace(EXPORT, id('evexp', 9)), { token: all });
@@ -91,7 +91,7 @@ describe('the log', () => {
     }
   });
 
-  it('has the line of a download when that has ended, and says when the client went away before', async () => {
+  it('the log line of a download is written when it ends, and shows an early disconnect', async () => {
     const { server, entries } = logged();
     const listening = await listen(server);
     const path = `${PATH}/parts/${id('evidence', 1)}`;
@@ -160,7 +160,7 @@ describe('a secret', () => {
     password: 'p4ssw0rd',
   };
 
-  it('planted in every part of a request stands in no log, with debugging on', async () => {
+  it('a secret in any part of a request never appears in the log, even at level debug', async () => {
     const { server, lines } = logged('debug');
     const listening = await listen(server, { log: (entry) => void lines.push(JSON.stringify(entry)) });
     const send = async (path: string, init: RequestInit = {}) =>
@@ -196,7 +196,7 @@ describe('a secret', () => {
     for (const secret of [...Object.values(secrets), all]) expect(text).not.toContain(secret);
   });
 
-  it('that a library puts into its message, stack or cause stands in no log either', () => {
+  it('a secret in the message, stack or cause of an error never appears in the log', () => {
     const { log, lines } = logged('debug');
     const messages = [
       `connect postgres://user:${secrets.password}@db:5432/x failed`,
@@ -211,7 +211,7 @@ describe('a secret', () => {
     expect(lines.join('')).toContain('postgres://[redacted]@db:5432/x');
   });
 
-  it('of the form of a token stands in no redacted text, wherever it appears', () => {
+  it('text with the form of a token never appears in redacted text', () => {
     const character = fc.constantFrom('a', 'b', 'X', 'Y', '0', '9', '_', '-');
     const secret = fc.string({ unit: character, minLength: 43, maxLength: 43 }).map((text) => `dp_${text}`);
     fc.assert(

@@ -49,7 +49,7 @@ const sum = async (name: string, labels: Record<string, string> = {}): Promise<n
     .reduce((total, { value }) => total + value, 0);
 
 describe('/metrics', () => {
-  it('needs no token, is in the text format, and says what runs here', async () => {
+  it('metrics need no token, use the text format, and report the version', async () => {
     expect(await samples('drillproof_build_info')).toEqual([
       { name: 'drillproof_build_info', labels: { version: 'unknown', node: process.version }, value: 1 },
     ]);
@@ -86,7 +86,7 @@ describe('/metrics', () => {
     expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before);
   });
 
-  it('counts what was refused before it was a request, and what is no operation', async () => {
+  it('metrics count requests that were refused early, and paths without an operation', async () => {
     const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
     await once(socket.resume(), 'close');
     expect(await sum('drillproof_http_requests_total', { operation: 'malformed', status: '4xx' })).toBe(1);
@@ -103,7 +103,7 @@ describe('/metrics', () => {
     expect(await sum('drillproof_http_rate_limited_total')).toBe(1);
   });
 
-  it('says how much work lies in the queue, by kind', async () => {
+  it('metrics report queued work by kind', async () => {
     await here.admin.deleteExport({
       organizationId: (await here.store.project(PROJECT))!.organizationId,
       evidenceExportId: EXPORT,

@@ -57,7 +57,7 @@ describe('/readyz', () => {
     expect(await checksOf()).toMatchObject({ store: 'ok', schema: check });
   });
 
-  it('answers 503 when the store does not answer, and says nothing of why', async () => {
+  it('readiness answers 503 without the reason when the store does not answer', async () => {
     const schema = failing(new Error('host db.internal password hunter2'));
     const server = createServer({ blobs: here.blobs, store: { ...here.store, schema } });
     const response = await ask({ server }, '/readyz');
@@ -66,7 +66,7 @@ describe('/readyz', () => {
     expect(text).not.toMatch(/hunter2|db\.internal/);
   });
 
-  it('says of queued work whether anybody who does it was seen', async () => {
+  it('readiness reports whether a worker for queued work was seen', async () => {
     await ingestedExport(here);
     await here.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
     const queue = async () => {
@@ -93,7 +93,7 @@ describe('/readyz', () => {
 });
 
 describe('a look', () => {
-  it('is shared by all who ask within a second, so that nobody makes the storage work', async () => {
+  it('readiness is shared by all requests within a second, so that they cannot load the storage', async () => {
     let looks = 0;
     const blobs = { ...here.blobs, ping: async () => void looks++ };
     const probe = createReadiness({ ...here, blobs, now: () => here.clock.nowMs, log: () => undefined });

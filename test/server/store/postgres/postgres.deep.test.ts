@@ -68,7 +68,7 @@ describe('PostgreSQL', () => {
       expect(await ask(loose)).toEqual([]);
     });
 
-    it('refuses a newer schema, and one that is no number', async () => {
+    it('refuses a newer schema, and a version that is not a number', async () => {
       await (await openPostgresStore(url)).close();
       for (const value of [String(migrations.length + 1), 'x', '-1', '0.5']) {
         await ask("UPDATE meta SET value = $1 WHERE name = 'schema_version'", [value]);
@@ -177,7 +177,7 @@ describe('PostgreSQL', () => {
       expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET);
     });
 
-    it('stops with one line when there is no such database', async () => {
+    it('stops with one line when the database does not exist', async () => {
       const url = Object.assign(new URL(await postgres.database()), { pathname: '/nowhere' }).href;
       await expect(openPostgresStore(url)).rejects.toMatchObject({
         code: 'server.CONFIG_INVALID',

@@ -132,7 +132,7 @@ describe('a transaction of the PostgreSQL store', () => {
     expect(await store.organizations()).toHaveLength(1);
   });
 
-  it('is never kept when the work overlooks a statement that failed', async () => {
+  it('a transaction is never committed when the work ignores a failed statement', async () => {
     await failNext(1, '22000');
     const work = store.transaction(async (tx) => {
       await insert(tx, OTHER_ORG).catch(() => undefined);
@@ -215,7 +215,7 @@ describe('a transaction of the PostgreSQL store', () => {
     await hasty.close();
   });
 
-  it('ends as unavailable when somebody holds a row for too long', async () => {
+  it('a transaction fails as unavailable when another one locks a row for too long', async () => {
     await store.transaction((tx) => insert(tx));
     const hasty = await openPostgresStore(url, { lockTimeoutMs: 300 });
     await store.transaction(async (tx) => {
@@ -227,7 +227,7 @@ describe('a transaction of the PostgreSQL store', () => {
     await hasty.close();
   });
 
-  it('is ended by the database when it stands still, so that a stopped process holds no lock', async () => {
+  it('the database ends an idle transaction, so that a stopped process holds no lock', async () => {
     const hasty = await openPostgresStore(url, { idleInTransactionMs: 300 });
     const work = hasty.transaction(async (tx) => {
       await insert(tx);

@@ -40,7 +40,7 @@ describe('a backup of the embedded store', () => {
     await other.close();
   });
 
-  it('is taken beside a transaction that is under way, of which it holds nothing', async () => {
+  it('a backup during a transaction contains nothing of it', async () => {
     await add(1);
     await store.transaction(async (tx) => {
       await tx.insertOrganization({ organizationId: id('org', 2), name: '2', createdAtMs: NOW_MS });

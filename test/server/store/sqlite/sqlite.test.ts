@@ -57,7 +57,7 @@ describe('opening the embedded store', () => {
     });
   });
 
-  it('refuses a newer schema, and one that is no number', async () => {
+  it('refuses a newer schema, and a version that is not a number', async () => {
     await (await openSqliteStore(path)).close();
     for (const version of [String(migrations.length + 1), 'x', '-1']) {
       withDatabase((database) => {
@@ -79,7 +79,7 @@ describe('opening the embedded store', () => {
     expect(await codeOf(openSqliteStore(path))).toBe('server.CONFIG_INVALID');
   });
 
-  it('refuses a file that is no store', async () => {
+  it('refuses a file that is not a store', async () => {
     await writeFile(path, 'this is a text, and long enough to be looked at as a database header'.repeat(20));
     expect(await codeOf(openSqliteStore(path))).toBe('server.CONFIG_INVALID');
   });
@@ -103,7 +103,7 @@ describe('opening the embedded store', () => {
     expect(['server.CONFIG_INVALID', 'io.UNREADABLE']).toContain(await codeOf(openSqliteStore(path)));
   });
 
-  it('says so when the folder is not there', async () => {
+  it('reports a folder that does not exist', async () => {
     expect(await codeOf(openSqliteStore(join(path, 'no', 'where')))).toBe('io.UNREADABLE');
   });
 
