@@ -25,7 +25,7 @@ describe('admin import', () => {
     await createProject();
     const first = await admin(`import ${EXAMPLE}`);
     expect([first.code, first.stderr]).toEqual([0, '']);
-    expect(first.stdout).toMatch(/^created +run +prj_0123456789ab +hrun_0123456789ab$/m);
+    expect(first.stdout).toMatch(/^ *created +run +prj_0123456789ab +hrun_0123456789ab$/m);
     const stdin = Readable.from([readFileSync(EXAMPLE)]);
     const again = await admin('import - --json', { stdin });
     expect(JSON.parse(again.stdout)).toMatchObject({
