@@ -146,9 +146,7 @@ describe('admin', () => {
 
   it('takes the same thing in twice without a change', async () => {
     expect((await call('admin ingest export served --data plane')).stdout).toContain('unchanged');
-    expect((await call(`admin ingest build build.zip ${AT} --data plane`)).stdout).toContain(
-      'unchanged',
-    );
+    expect((await call(`admin ingest build build.zip ${AT} --data plane`)).stdout).toContain('unchanged');
   });
 });
 
