@@ -300,7 +300,7 @@ describe('bindings', () => {
     const { statement } = packed.attestation!;
     const { evidenceHash, stateHash, trajectoryHash } = statement.subject;
     const { setupHash: _setup, ...identity } = makeRunResult(1).identity;
-    const runResult = { ...makeRunResult(1, { identity }), evidenceHash, stateHash, trajectoryHash };
+    const runResult = { ...makeRunResult(1), identity, evidenceHash, stateHash, trajectoryHash };
     expect(brokenBindings({ manifest, manifestDigest, runResult, statement })).toEqual([
       { field: 'reproduction.setupHash', expected: hashOf('setup'), actual: 'absent' },
     ]);

@@ -57,7 +57,7 @@ describe('mirror --check', () => {
   it('of a place that does not exist lists every file, ends with 1 and makes nothing', async () => {
     const { code, stdout } = await mirror('--to absent --check');
     expect([code, stdout.split(' ')[0]]).toEqual([1, 'incomplete']);
-    expect(stdout).toMatch(/^missing +parts\/evidence_000000000001\.zip /m);
+    expect(stdout).toMatch(/^ *missing +parts\/evidence_000000000001\.zip /m);
     await expect(readdir(served.path('absent'))).rejects.toThrow('ENOENT');
   });
 
@@ -81,7 +81,7 @@ describe('mirror --check', () => {
     await writeFile(part, bytes);
     const { code, stdout } = await mirror('--to damaged --check');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^damaged +parts\/evidence_000000000002\.zip /m);
+    expect(stdout).toMatch(/^ *damaged +parts\/evidence_000000000002\.zip /m);
     expect(await readFile(part)).toEqual(bytes);
   });
 

@@ -116,7 +116,7 @@ describe('the entries of a part', () => {
     expect(errorsOf(await verify(double))).toEqual(['zip.ENTRY_DUPLICATE']);
   });
 
-  test('in another order, with other times, modes and descriptors are verified with warnings', async () => {
+  test('entries in another order, with other times, modes and descriptors, verify without errors', async () => {
     const zip = new ZipFile();
     for (const [name, bytes] of [...entries].toReversed())
       zip.addBuffer(Buffer.from(bytes), name, { mtime: new Date('2024-05-06T07:08:10Z'), mode: 0o100600 });
@@ -125,7 +125,7 @@ describe('the entries of a part', () => {
     const report = await verify(foreign);
     expect(report.verdict).toBe('verified');
     expect(codesOf(report)).toEqual(['zip.METADATA_UNUSUAL', 'zip.ORDER_UNUSUAL']);
-    expect(report.findings.every((one) => one.severity === 'warning')).toBe(true);
+    expect(report.findings.map((finding) => finding.severity)).not.toContain('error');
   });
 
   test('in another order are told where nobody signed them, too', async () => {
