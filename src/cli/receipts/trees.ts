@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { memorySource, readWhole, type EvidenceSource } from '../../evidence/index.ts';
-import { directorySource } from '../../node/evidence/directory-source.ts';
 import { openFile } from '../../node/evidence/file-access.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import { openArchive } from '../../node/evidence/open-evidence.ts';
 import { isS3Url } from '../../node/s3/location.ts';
+import { openVolume } from '../../node/volume/open.ts';
 import type { Cli } from '../cli.ts';
 
 const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
@@ -24,19 +24,22 @@ export type ReceiptTree = {
  *   `io.PACKAGE_MISSING`
  */
 export async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
-  if (isS3Url(path)) {
-    const { openS3Tree } = await import('../../node/s3/mirror/open-tree.ts');
-    return openS3Tree(path, { name: 'the address in S3', code: 'usage.INVALID' }, cli.env);
+  if (isS3Url(path) || (await isFolder(path))) {
+    const volume = await openVolume(path, cli.env);
+    return { source: volume.source(), close: () => volume.close() };
   }
-  const stats = await stat(path).catch((cause: unknown) => {
-    throw ioError(cause, path, 'read');
-  });
-  if (stats.isDirectory()) return { source: directorySource(path), close: () => Promise.resolve() };
   const opened = await openArchive(await openFile(path));
   if (opened.kind === 'export') return opened;
   await opened.close();
   return openReceipt(path);
 }
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (
+    await stat(path).catch((cause: unknown) => {
+      throw ioError(cause, path, 'read');
+    })
+  ).isDirectory();
 
 async function openReceipt(path: string): Promise<ReceiptTree> {
   const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name

@@ -1,16 +1,13 @@
 import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
-import { readdirSync } from 'node:fs';
-import { join, resolve, basename, dirname } from 'node:path';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../../evidence/index.ts';
 import type { ScrubPlace, ScrubView } from '../../scrub/index.ts';
-import { exportTree } from '../mirror/export-tree.ts';
-import { ioError } from '../fs-errors.ts';
-import { mirrorDirectory } from '../mirror/directory.ts';
+import type { JudgePart, VerifyOptions } from '../../verify/index.ts';
 import { PRIVATE } from '../mirror/tree.ts';
-import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
-import { folderJournal } from './journal.ts';
-import { poolJudges } from './judges.ts';
+import type { AwsEnvironment } from '../s3/location.ts';
+import { buildPoolSettings, isWorthThreads } from '../verify-directory.ts';
+import { createVerifyPool } from '../verify-pool.ts';
+import { openVolume } from '../volume/open.ts';
+import type { Volume } from '../volume/volume.ts';
 
 /** The mirrors of an archive, or the single mirror that a place is. */
 export type ScrubArchive = {
@@ -18,7 +15,7 @@ export type ScrubArchive = {
   readonly single: boolean;
   /** The names of the mirrors, sorted. */
   readonly mirrors: readonly string[];
-  /** What lies beside the mirrors and is none. */
+  /** Files next to the mirrors. */
   readonly strays: readonly string[];
   /** One of the mirrors; nothing of it is read yet. */
   open(name: string): ScrubPlace;
@@ -26,18 +23,17 @@ export type ScrubArchive = {
 };
 
 export type ScrubArchiveOptions = {
-  /** A folder for the journals, one file for each mirror; default `.drillproof/scrub` beside the mirrors. */
+  /** A folder for the journals, one file for each mirror; default `.drillproof/scrub` next to the mirrors. */
   readonly journal?: string;
-  /** Threads that judge parts in a folder; default 1, which is this one. */
+  /** Threads that verify parts in a folder; default 1, which is this one. */
   readonly jobs?: number;
   /** Where the AWS variables are; default `process.env`. */
   readonly env?: AwsEnvironment;
 };
 
-/** Where the journals lie beside the mirrors of an archive. */
-export const JOURNALS = '.drillproof/scrub';
+const JOURNALS = '.drillproof/scrub';
 
-/** What shows that a folder is a mirror, or was to become one. */
+/** What shows that a place is a mirror, or was to become one. */
 const SIGNS: ReadonlySet<string> = new Set([
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
@@ -46,7 +42,6 @@ const SIGNS: ReadonlySet<string> = new Set([
   BAG_DECLARATION,
   PRIVATE,
 ]);
-export const isSign = (name: string): boolean => SIGNS.has(name);
 
 /**
  * Opens an archive, which is a folder or prefix of mirrors as `mirror --all` writes it, or one mirror, plain or a bag.
@@ -58,65 +53,66 @@ export async function openScrubArchive(
   options: ScrubArchiveOptions = {},
 ): Promise<ScrubArchive> {
   checkArguments({ place: TEXT, options: OBJECT }, { place, options });
-  if (!isS3Url(place)) return openFolder(resolve(place), options);
-  const { openS3Archive } = await import('../s3/scrub/archive.ts');
-  return openS3Archive(place, options);
-}
-
-function openFolder(root: string, { journal, jobs = 1 }: ScrubArchiveOptions): ScrubArchive {
-  const entries = list(root);
-  const single = entries.some(({ name }) => isSign(name));
-  const names = entries.filter((entry) => !entry.name.startsWith('.'));
-  const parent = single ? dirname(root) : root;
-  const journals = journal ?? join(parent, JOURNALS);
-  const sorted = (wanted: boolean): string[] =>
-    names
-      .filter((entry) => entry.isDirectory() === wanted)
-      .map(({ name }) => name)
-      .toSorted(compareUtf8);
-  return {
-    single,
-    mirrors: single ? [basename(root)] : sorted(true),
-    strays: single ? [] : sorted(false),
-    open: (name) => folderPlace(join(parent, name), name, journals, jobs),
-    close: () => Promise.resolve(),
-  };
-}
-
-function list(folder: string) {
+  const volume = await openVolume(place, options.env);
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return await openArchiveIn(volume, options);
   } catch (cause) {
-    throw ioError(cause, folder, 'read');
+    await volume.close();
+    throw cause;
   }
 }
 
-function folderPlace(folder: string, name: string, journals: string, jobs: number): ScrubPlace {
+const isShown = (name: string): boolean => !name.startsWith('.');
+
+async function openArchiveIn(
+  volume: Volume,
+  { journal, jobs = 1 }: ScrubArchiveOptions,
+): Promise<ScrubArchive> {
+  const { folders, files } = await volume.list();
+  const single = [...folders, ...files].some((name) => SIGNS.has(name));
+  const { parent, name: ownName } = single ? volume.split() : { parent: volume, name: '' };
+  const logs = journal === undefined ? undefined : await openVolume(journal);
   return {
-    name,
-    place: folder,
-    journal: folderJournal(journals, name),
-    look: () => lookAt(folder, jobs),
-    sink: async () => mirrorDirectory(folder),
-    close: () => Promise.resolve(),
+    single,
+    mirrors: single ? [ownName] : folders.filter(isShown),
+    strays: single ? [] : files.filter(isShown),
+    open(name) {
+      const mirror = single ? volume : volume.child(name);
+      return {
+        name,
+        place: mirror.name,
+        journal: logs === undefined ? parent.log(`${JOURNALS}/${name}.jsonl`) : logs.log(`${name}.jsonl`),
+        look: () => lookAt(mirror, jobs),
+        sink: async () => mirror.sink(),
+        close: () => Promise.resolve(),
+      };
+    },
+    close: () => volume.close(),
   };
 }
 
-async function lookAt(root: string, jobs: number): Promise<ScrubView> {
-  const { source, folder } = exportTree(root);
-  const all = await source.files();
+async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
+  const { folders } = await mirror.list();
+  const { source, folder } = await mirror.exportTree();
+  const files = await source.files();
+  const exported = files.filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`));
   return {
     source,
-    files: scrubbed(all),
-    unfinished: list(root).some(({ name }) => name === PRIVATE),
-    ...(jobs > 1 && { judges: (verify) => poolJudges(folder, jobs, all, verify) }),
+    files: new Map(exported.map((file) => [file.path, file])),
+    unfinished: folders.includes(PRIVATE),
+    ...(jobs > 1 && folder !== undefined && { judges: (verify) => poolJudges(folder, jobs, files, verify) }),
   };
 }
 
-/** The files of an export, without what a mirror keeps for itself while it runs. */
-export const scrubbed = (files: readonly SourceFile[]): ReadonlyMap<string, SourceFile> =>
-  new Map(
-    files
-      .filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`))
-      .map((file) => [file.path, file]),
-  );
+/** Threads that verify the parts of an export in a folder, where there are enough bytes to be worth starting them. */
+function poolJudges(
+  folder: string,
+  jobs: number,
+  files: readonly SourceFile[],
+  options: VerifyOptions,
+): { readonly judgePart: JudgePart; close(): Promise<void> } {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (!isWorthThreads(bytes, options)) return { judgePart: () => undefined, close: () => Promise.resolve() };
+  const pool = createVerifyPool(jobs, buildPoolSettings(folder, options));
+  return { judgePart: (path, listed) => pool.judge({ path, listed }), close: () => pool.close() };
+}

@@ -35,7 +35,7 @@ describe('drillproof scrub', () => {
     const { code, stdout } = await run(`scrub ${root} --jobs 1`);
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
-      new RegExp(`^damaged +${exportId(2)}/${PART} +part.DIGEST_MISMATCH`),
+      new RegExp(`^ *damaged +${exportId(2)}/${PART} +part.DIGEST_MISMATCH`),
     );
     expect(await json(`scrub ${root}`)).toMatchObject({
       kind: 'scrub',
@@ -79,9 +79,9 @@ describe('drillproof scrub', () => {
     for (const n of [1, 2]) await rot(partOf(join(root, exportId(n))));
     const { code, stdout } = await run(`scrub ${root} --repair-from ${archive} --trust ${trust}`);
     expect(code).toBe(1);
-    expect(stdout).toMatch(new RegExp(`^repaired +${exportId(1)}/${PART}`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^ *repaired +${exportId(1)}/${PART}`, 'm'));
     expect(stdout).toMatch(
-      new RegExp(`^damaged, not repaired +${exportId(2)}/${PART} .*scrub.REPLICA_UNREADABLE`, 'm'),
+      new RegExp(`^ *damaged, not repaired +${exportId(2)}/${PART} .*scrub.REPLICA_UNREADABLE`, 'm'),
     );
   });
 
@@ -116,7 +116,7 @@ describe('drillproof scrub', () => {
       `scrub ${root}/${evidenceExportId} --expect-manifest ${made.manifestDigest} --repair-from source ${from}`,
       env,
     );
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^repaired +/m)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ *repaired +/m)]);
     expect(await readFile(file)).toEqual(sound);
     expect((await run(`scrub ${root}`)).code).toBe(0);
   });

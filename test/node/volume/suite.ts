@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { readFile } from '../../../src/evidence/index.ts';
+import type { Volume } from '../../../src/node/volume/volume.ts';
+import { madeExport } from '../scrub/make.ts';
+
+/** A new place for a volume, and how to put files there without one. */
+export type Place = {
+  readonly open: () => Promise<Volume>;
+  readonly put: (files: Readonly<Record<string, string | Uint8Array>>) => Promise<void>;
+};
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array | undefined): string | undefined =>
+  bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+
+/** What mirror, scrub and the readers of evidence rely on, for every kind of volume. */
+export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void {
+  const opened = async (files: Readonly<Record<string, string | Uint8Array>> = {}) => {
+    const place = await makePlace();
+    await place.put(files);
+    return { volume: await place.open(), place };
+  };
+
+  describe(`a volume of the kind ${kind}`, () => {
+    it('lists the folders and files directly below it, sorted', async () => {
+      const { volume } = await opened({ 'b/x/y': '1', 'a/x': '2', 'z.txt': '3', 'é.txt': '4' });
+      expect(await volume.list()).toEqual({ folders: ['a', 'b'], files: ['z.txt', 'é.txt'] });
+      expect(await volume.child('b').list()).toEqual({ folders: ['x'], files: [] });
+    });
+
+    it('opens every file below it at any offset, and no other', async () => {
+      const { volume } = await opened({ 'a/deep/file': 'content' });
+      const source = volume.source();
+      expect((await source.files()).map(({ path, bytes }) => [path, bytes])).toEqual([['a/deep/file', 7]]);
+      const file = await source.open('a/deep/file');
+      expect(textOf(await file.read(3, 4))).toBe('tent');
+      await file.close();
+      await expect(source.open('a/deep')).rejects.toMatchObject({ code: expect.stringMatching(/^io\./) });
+      await expect(source.open('absent')).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    });
+
+    it('finds an export in it, and in data/ where it is a BagIt bag', async () => {
+      const { files } = await madeExport(1);
+      const plain = await opened(files);
+      const bag = await opened({
+        'bagit.txt': 'BagIt-Version: 1.0\n',
+        ...Object.fromEntries(Object.entries(files).map(([path, bytes]) => [`data/${path}`, bytes])),
+      });
+      for (const { volume } of [plain, bag]) {
+        const { source } = await volume.exportTree();
+        expect(await readFile(source, 'manifest.json', 1_000_000)).toEqual(
+          Uint8Array.from(files['manifest.json']!),
+        );
+      }
+      expect((await bag.volume.exportTree()).source.bag).toBeDefined();
+      expect((await plain.volume.exportTree()).source.bag).toBeUndefined();
+    });
+
+    it('takes what a mirror writes, and shows it to the next reader', async () => {
+      const { volume, place } = await opened();
+      const target = await volume.sink().open();
+      await target.write('receipts/a.json', bytesOf('{}'));
+      await target.close();
+      const again = await place.open();
+      expect(textOf(await readFile(again.source(), 'receipts/a.json', 10))).toBe('{}');
+    });
+
+    it('is locked by one mirror at a time', async () => {
+      const { volume } = await opened();
+      const target = await volume.sink().open();
+      await expect(volume.sink().open()).rejects.toMatchObject({ code: 'io.LOCKED' });
+      await target.close();
+      await (await volume.sink().open()).close();
+    });
+
+    it('splits into its parent and its name, and leads back to the same files', async () => {
+      const { volume } = await opened({ 'one/file': '1' });
+      const { parent, name } = volume.child('one').split();
+      expect(name).toBe('one');
+      expect(await parent.child(name).list()).toEqual({ folders: [], files: ['file'] });
+      expect((await parent.list()).folders).toEqual(['one']);
+    });
+  });
+
+  describe(`a log in a volume of the kind ${kind}`, () => {
+    it('does not exist before the first line, then has every line in order', async () => {
+      const { volume } = await opened();
+      const log = volume.log('.drillproof/scrub/one.jsonl');
+      expect(await log.read()).toBeUndefined();
+      for (const line of ['a\n', 'b\n']) await log.append(bytesOf(line));
+      expect(textOf(await log.read())).toBe('a\nb\n');
+    });
+
+    it('loses no line of processes that append at the same time', async () => {
+      const { volume } = await opened();
+      const lines = ['a\n', 'b\n', 'c\n'];
+      await Promise.all(lines.map((line) => volume.log('log').append(bytesOf(line))));
+      expect(
+        textOf(await volume.log('log').read())
+          ?.split('\n')
+          .toSorted(),
+      ).toEqual(['', 'a', 'b', 'c']);
+    });
+
+    it('is replaced as a whole, and leaves no other file', async () => {
+      const { volume } = await opened();
+      const log = volume.log('log');
+      await log.append(bytesOf('worn\n'));
+      await log.replace(bytesOf('new\n'));
+      expect(textOf(await log.read())).toBe('new\n');
+      expect(await volume.list()).toEqual({ folders: [], files: ['log'] });
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { openVolume } from '../../../src/node/volume/open.ts';
+import { cleanUp, newFolder } from '../scrub/make.ts';
+import { volumeSuite } from './suite.ts';
+
+afterEach(cleanUp);
+
+volumeSuite('folder', async () => {
+  const root = await newFolder();
+  return {
+    open: () => openVolume(root),
+    async put(files) {
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(root, path)), { recursive: true });
+        await writeFile(join(root, path), content);
+      }
+    },
+  };
+});
+
+it('a folder volume follows no symbolic link to another folder', async () => {
+  const [root, outside] = [await newFolder(), await newFolder()];
+  await writeFile(join(outside, 'secret'), 'x');
+  await symlink(outside, join(root, 'link'));
+  const volume = await openVolume(root);
+  expect(await volume.list()).toEqual({ folders: [], files: ['link'] });
+  await expect(volume.source().open('link/secret')).rejects.toMatchObject({ code: 'io.KIND' });
+});
+
+it('a folder volume that does not exist is not an empty one', async () => {
+  const volume = await openVolume(join(await newFolder(), 'absent'));
+  await expect(volume.list()).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+});
