@@ -26,7 +26,7 @@ export async function judgeReceipts(
   path: string,
   options: JudgeOptions,
 ): Promise<readonly MirrorReceipts[]> {
-  const how: How = { signal: cli.signal, ...defined(options) };
+  const how: How = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
   const tree = await openReceiptTree(cli, path);
   try {
     const { single } = tree;
