@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -148,7 +156,8 @@ describe('the command lines, run as they stand', () => {
         .replaceAll('%d', credentials)
         .split(' ');
       expect(program).toBe('/usr/local/bin/drillproof');
-      return () => run(words, { '/var/lib/drillproof': state }, variables);
+      return () =>
+        run(words, { '/var/lib/drillproof': state, '/etc/drillproof': served.path('.') }, variables);
     };
     await provesTwice(
       started('drillproof-mirror.service'),
@@ -162,6 +171,7 @@ describe('the command lines, run as they stand', () => {
     const secret = served.path('secret');
     mkdirSync(secret);
     writeFileSync(join(secret, 'token'), token);
+    copyFileSync(served.path('trust.json'), join(secret, 'trust.json'));
     const started = (name: string) => {
       const found = podOf(KUBERNETES.find(({ metadata }) => metadata.name === name)!)!;
       const [{ command, env }] = found.pod.containers;
