@@ -21,7 +21,7 @@ import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts'
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
 /** What is here after fetching, and what is not. */
-type Brought = { readonly files: readonly Proven[]; readonly failures: readonly Failure[] };
+type Fetched = { readonly files: readonly Proven[]; readonly failures: readonly Failure[] };
 
 /** What a look at a finished mirror found, before it was taken. */
 type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Attestation } };
@@ -38,7 +38,7 @@ type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Att
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`;
  *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for what pins the rest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
- *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be brought and the
+ *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be fetched and the
  *   others are here; and what the client and the sink throw
  */
 export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<LinkedReceipt> {
@@ -50,8 +50,8 @@ export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions)
   const target = await run.sink.open();
   try {
     await claimTarget(target, pinned);
-    const brought = await bringAll(run, pinned, target, found);
-    return await finish(run, pinned, brought, target);
+    const fetched = await fetchMissing(run, pinned, target, found);
+    return await finish(run, pinned, fetched, target);
   } finally {
     await target.close();
   }
@@ -64,13 +64,13 @@ async function lookAtFinished(run: Run, pinned: Pinned, view: MirrorView): Promi
   return { plan, attestation: { found: await findAttestation(run, pinned, view) } };
 }
 
-async function bringAll(
+async function fetchMissing(
   run: Run,
   pinned: Pinned,
   target: MirrorTarget,
   found: Found | undefined,
-): Promise<Brought> {
-  const { files, failures } = await bringFiles(run, pinned, target, found?.plan);
+): Promise<Fetched> {
+  const { files, failures } = await fetchFiles(run, pinned, target, found?.plan);
   const attestation =
     found?.attestation === undefined ? await findAttestation(run, pinned, target) : found.attestation.found;
   if (attestation === undefined) return { files, failures };
@@ -78,12 +78,12 @@ async function bringAll(
   return { files: [...files, await writeAttestation(attestation, target)], failures };
 }
 
-async function bringFiles(
+async function fetchFiles(
   run: Run,
   pinned: Pinned,
   target: MirrorTarget,
   known: Plan | undefined,
-): Promise<Brought> {
+): Promise<Fetched> {
   const wanted = wantedFiles(run, pinned.manifest);
   const { kept, missing } = known ?? (await planFiles(wanted, target, run));
   for (const file of kept) await target.share?.(file.path, file);
@@ -100,14 +100,14 @@ async function bringFiles(
 async function finish(
   run: Run,
   pinned: Pinned,
-  brought: Brought,
+  fetched: Fetched,
   target: MirrorTarget,
 ): Promise<LinkedReceipt> {
   const resource = await writeResource(pinned, target);
   const { manifestDigest, manifestBytes } = pinned;
   const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
-  const files = [manifest, resource, ...brought.files];
-  const facts = receiptOf(run, pinned, brought);
+  const files = [manifest, resource, ...fetched.files];
+  const facts = receiptOf(run, pinned, fetched);
   const complete = facts.outcome === 'complete';
   if (complete) await writeChecksums(files, target);
   const written = await appendReceipt(target, facts, run.now);
@@ -117,14 +117,14 @@ async function finish(
     await target.clean();
   }
   run.tell({ type: 'done', outcome: facts.outcome, receipt: written.path });
-  if (!complete) throw incomplete(brought.failures, written.path);
+  if (!complete) throw incomplete(fetched.failures, written.path);
   return written.receipt;
 }
 
 function receiptOf(
   run: Run,
   { manifest, manifestDigest, manifestFrom }: Pinned,
-  { files, failures }: Brought,
+  { files, failures }: Fetched,
 ): ReceiptFacts {
   return {
     evidenceExportId: manifest.evidenceExportId,

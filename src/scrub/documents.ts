@@ -43,7 +43,10 @@ export async function readDocuments(place: ScrubPlace, first: ScrubView, scrub: 
 /** A mirror has receipts from its first run on; an export that nobody mirrored has neither them nor checksums. */
 async function checkReceipts({ source, files }: ScrubView, { verify }: Scrub): Promise<ScrubFault[]> {
   if (!files.has(CHECKSUMS) && ![...files.keys()].some(isReceiptFile)) return [];
-  return faultsOf((await verifyReceipts(source, defined({ limits: verify.limits, signal: verify.signal }))).findings, 'receipts');
+  return faultsOf(
+    (await verifyReceipts(source, defined({ limits: verify.limits, signal: verify.signal }))).findings,
+    'receipts',
+  );
 }
 
 /** Nothing pins the files of a mirror that was never whole; one that was whole has checksums, if not its manifest. */

@@ -18,7 +18,7 @@ import { Visit, type Before } from './visit.ts';
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   checkArguments({ place: OBJECT, options: OBJECT }, { place, options });
   const scrub = readScrub(options);
-  const state = await takeUp(place, scrub);
+  const state = await readBefore(place, scrub);
   if (!state.due) return untouched(place, state);
   await place.journal.append(new Uint8Array()); // what cannot be noted need not be read
   const visit = new Visit(place, scrub, state);
@@ -29,7 +29,7 @@ export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Pro
   }
 }
 
-async function takeUp(place: ScrubPlace, scrub: Scrub): Promise<Before> {
+async function readBefore(place: ScrubPlace, scrub: Scrub): Promise<Before> {
   const entries = await readEntries(place, scrub);
   const view = await place.look();
   return { view, entries, due: isDue([...view.files.values()], entries, scrub.now(), scrub) };
@@ -38,7 +38,7 @@ async function takeUp(place: ScrubPlace, scrub: Scrub): Promise<Before> {
 /** How much of a mirror is due, as far as can be told without reading it. */
 export async function leaveMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   const scrub = readScrub(options);
-  const state = await takeUp(place, scrub);
+  const state = await readBefore(place, scrub);
   if (!state.due) return untouched(place, state);
   const files = [...state.view.files.values()];
   const due = files.filter(
@@ -72,13 +72,13 @@ function untouched({ name }: ScrubPlace, { view }: Before): MirrorScrub {
  * What is wrong with some files of a mirror now, after a repair: the documents are judged anew, and of the parts and
  * reports those alone.
  */
-export async function relook(
+export async function checkAgain(
   place: ScrubPlace,
   options: ScrubOptions,
   paths: ReadonlySet<string>,
 ): Promise<readonly ScrubFault[]> {
   const scrub = readScrub(options);
-  const visit = new Visit(place, scrub, await takeUp(place, scrub));
+  const visit = new Visit(place, scrub, await readBefore(place, scrub));
   try {
     return await visit.again(paths);
   } finally {

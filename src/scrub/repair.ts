@@ -6,7 +6,7 @@ import { bagSink } from '../mirror/bag-sink.ts';
 import type { Failure } from '../mirror/fetch/all.ts';
 import { mirrorExport } from '../mirror/mirror.ts';
 import type { MirrorClient } from '../mirror/replica.ts';
-import { relook } from './mirror.ts';
+import { checkAgain } from './mirror.ts';
 import type { ScrubOptions } from './options.ts';
 import type { ScrubPlace } from './place.ts';
 import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
@@ -41,21 +41,21 @@ export async function repairMirror(
   );
   if (broken.length === 0) return result;
   const paths = new Set(broken.map(({ path }) => path));
-  const failed = await bringAgain(place, from, options, paths);
+  const failed = await mirrorAgain(place, from, options, paths);
   options.signal?.throwIfAborted();
-  const left = await relook(place, options, paths);
+  const left = await checkAgain(place, options, paths);
   const known = new Set(result.faults.map(({ path }) => path));
   const faults = [
-    ...result.faults.map((fault) => (broken.includes(fault) ? judged(fault, left, failed) : fault)),
+    ...result.faults.map((fault) => (broken.includes(fault) ? addRepair(fault, left, failed) : fault)),
     ...left.filter(({ path }) => !known.has(path)), // what broke meanwhile
   ];
   return { ...result, faults, outcome: outcomeOf(faults, result.left) };
 }
 
-/** What kept files from being brought: one reason for all, or one for each. */
+/** Why files were not repaired: one reason for all, or one for each. */
 type Failed = { readonly all?: DrillproofError; readonly each: ReadonlyMap<string, Failure> };
 
-async function bringAgain(
+async function mirrorAgain(
   place: ScrubPlace,
   from: () => Promise<MirrorClient>,
   options: RepairOptions,
@@ -75,7 +75,7 @@ async function bringAgain(
       { projectId, evidenceExportId },
       {
         client,
-        to: decidedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, identity, broken),
+        to: identifiedSink(isBag ? bagSink(inner, { tool, evidenceExportId }) : inner, identity, broken),
         expectManifest: manifestDigest,
         tool,
         now,
@@ -101,29 +101,29 @@ const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_RESOURCE, EXPORT_ATTESTAT
  * A sink of which is known what it is a mirror of, although its documents may say something else, or nothing. A document
  * that is broken is not shown, so that it is brought anew and not taken for right.
  */
-function decidedSink(
+function identifiedSink(
   sink: MirrorSink,
   { evidenceExportId, manifestDigest }: Identity,
   broken: ReadonlySet<string>,
 ): MirrorSink {
   const claim = canonicalBytes({ evidenceExportId, manifestDigest });
-  const decided = <T extends MirrorView>(view: T): T => ({
+  const withClaim = <T extends MirrorView>(view: T): T => ({
     ...view,
     size: async (path: string) => (DOCUMENTS.has(path) && broken.has(path) ? undefined : view.size(path)),
     readClaim: () => Promise.resolve(claim),
   });
   return {
-    open: async () => decided(await sink.open()),
+    open: async () => withClaim(await sink.open()),
     ...(sink.look !== undefined && {
       async look() {
         const view = await sink.look!();
-        return view === undefined ? undefined : decided(view);
+        return view === undefined ? undefined : withClaim(view);
       },
     }),
   };
 }
 
-function judged(fault: ScrubFault, left: readonly ScrubFault[], { all, each }: Failed): ScrubFault {
+function addRepair(fault: ScrubFault, left: readonly ScrubFault[], { all, each }: Failed): ScrubFault {
   const still = left.find(({ path }) => path === fault.path);
   if (still === undefined) return { ...fault, repair: 'repaired' };
   const why = each.get(fault.path) ?? all;

@@ -121,8 +121,8 @@ function scrubber(
   return (mirrors: readonly string[], add: (result: MirrorScrub) => void): Promise<void> =>
     scrubMany({ mirrors, open: part.open }, { ...how, onProgress }, async (result, at) => {
       noteFaults(progress, result);
-      const mend = (by: Repairs) => repairMirror(at, result, () => by.clientFor(result.name), repair);
-      add(repairs === undefined ? result : await mend(repairs));
+      const repairFrom = (by: Repairs) => repairMirror(at, result, () => by.clientFor(result.name), repair);
+      add(repairs === undefined ? result : await repairFrom(repairs));
       done++;
     });
 }
