@@ -51,7 +51,7 @@ export type MirrorOptions = {
 };
 
 const MEMBERS: MembersOf<MirrorOptions> = {
-  client: withMethods('a client', 'call', 'download'),
+  client: withMethods('a client', 'download', 'backOff'),
   to: withMethods('a mirror sink', 'open'),
   concurrency: optional(COUNT),
   bytesPerSecond: optional(AMOUNT),
