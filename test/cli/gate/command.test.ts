@@ -174,7 +174,7 @@ describe('nothing to check is never success', () => {
     expect([ended.code, decisionIn(ended).answer]).toEqual([1, 'no']);
     expect(ended.stderr).toContain('--trust FILE');
     const { stdout } = await call(['gate', 'good', '--jobs', '1']);
-    expect(stdout).toContain('to do: Give a trust store with --trust FILE');
+    expect(stdout).toContain('to do: Pass a trust store with --trust FILE');
   });
 
   it('a fault of this program is told, and ends with 3', async () => {

@@ -42,7 +42,7 @@ describe('annotations of GitHub Actions', () => {
       file: 'mirror/parts/evidence_000000000002.zip',
       title: 'outcome.verdict: every drill has the required outcome',
     });
-    for (const words of ['evidence_000000000002', 'expected: passed', 'actual: failed', 'to do: See'])
+    for (const words of ['evidence_000000000002', 'expected: passed', 'actual: failed', 'to do: Read'])
       expect(data).toContain(words);
   });
 

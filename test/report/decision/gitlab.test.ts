@@ -52,7 +52,7 @@ describe('the GitLab code quality report', () => {
       location: { path: 'mirror/parts/evidence_000000000002.zip', lines: { begin: 1 } },
     });
     expect(entry?.description).toMatch(
-      /evidence_000000000002.*expected: passed; actual: failed;.*to do: See/,
+      /evidence_000000000002.*expected: passed; actual: failed;.*to do: Read/,
     );
     expect(entry?.description).not.toContain('\n');
   });

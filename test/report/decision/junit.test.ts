@@ -91,7 +91,7 @@ describe('JUnit XML', () => {
       'evidence_000000000002',
       'expected: passed',
       'actual: failed',
-      'to do: See',
+      'to do: Read',
     ])
       expect(body).toContain(words);
   });

@@ -38,7 +38,7 @@ describe('the Markdown of a decision', () => {
       'evidence_000000000002 parts',
       'expected: `passed`',
       'actual: `failed`',
-      'to do: See',
+      'to do: Read',
     ])
       expect(text).toContain(words);
     expect(renderDecisionMarkdown(UNSURE)).toMatch(/^# drillproof gate: COULD NOT TELL: /);

@@ -23,7 +23,7 @@ describe('the reasons of a decision', () => {
       code: 'policy.DRILL_MISSING',
     });
     expect(outcome).toMatchObject({ input: './mirror', expected: 'passed', actual: 'failed' });
-    expect(outcome?.action).toMatch(/^See the assertions/);
+    expect(outcome?.action).toMatch(/^Read the assertions/);
   });
 
   it('are none for a yes', () => {
