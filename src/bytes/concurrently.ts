@@ -1,4 +1,4 @@
-/** Runs at most `concurrency` at once; results stand in the order of the items, whatever ends first. */
+/** Runs at most `concurrency` tasks at once. The results have the order of the items, whichever ends first. */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   concurrency: number,

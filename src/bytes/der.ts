@@ -11,7 +11,7 @@ export type DerElement = { readonly tag: number; readonly contents: Uint8Array }
 const ORDER = fromHex('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551');
 
 /**
- * The one element that the bytes are, with nothing after it.
+ * Reads bytes that are one element with nothing after it.
  * @throws DrillproofError `encoding.DER_INVALID`
  */
 export function readDer(bytes: Uint8Array): DerElement {
@@ -21,7 +21,7 @@ export function readDer(bytes: Uint8Array): DerElement {
 }
 
 /**
- * The elements of which the contents of a SEQUENCE are made, in order.
+ * Reads the elements in the contents of a SEQUENCE, in order.
  * @throws DrillproofError `encoding.DER_INVALID`
  */
 export function readDerItems(contents: Uint8Array): DerElement[] {
@@ -35,7 +35,7 @@ export function readDerItems(contents: Uint8Array): DerElement[] {
 }
 
 /**
- * Requires the one DER encoding of an ECDSA signature over P-256: a SEQUENCE of the INTEGERs r and s, each within
+ * Requires the only DER encoding of an ECDSA signature over P-256: a SEQUENCE of the INTEGERs r and s, each within
  * 1…n-1, and nothing after it. Both halves of the range of s pass (formats §2).
  * @throws DrillproofError `encoding.DER_INVALID`, whose message names the rule that is broken
  */
@@ -45,19 +45,19 @@ export function assertEcdsaDer(bytes: Uint8Array): void {
   const items = readDerItems(signature.contents);
   const [r, s] = items;
   if (r === undefined || s === undefined || items.length !== 2) {
-    throw invalid(`a signature is two INTEGERs, here are ${items.length} elements`);
+    throw invalid(`a signature is two INTEGERs, not ${items.length} elements`);
   }
   assertScalar('r', r);
   assertScalar('s', s);
 }
 
 function assertScalar(name: string, { tag, contents }: DerElement): void {
-  if (tag !== derTag.integer) throw invalid(`${name} is no INTEGER`);
+  if (tag !== derTag.integer) throw invalid(`${name} is not an INTEGER`);
   const [first, second] = contents;
   if (first === undefined) throw invalid(`${name} is an INTEGER without contents`);
   if (first >= 0x80) throw invalid(`${name} is negative`);
   if (first === 0 && second === undefined) throw invalid(`${name} is zero`);
-  // X.690 §8.3.2: a leading zero byte stands only before a set sign bit.
+  // X.690 §8.3.2: a leading zero byte is only allowed before a set sign bit.
   if (first === 0 && second !== undefined && second < 0x80) throw invalid(`${name} is padded`);
   if (!belowOrder(first === 0 ? contents.subarray(1) : contents)) throw invalid(`${name} is not below n`);
 }
@@ -70,27 +70,27 @@ function belowOrder(magnitude: Uint8Array): boolean {
 
 function elementAt(bytes: Uint8Array, at: number): { element: DerElement; end: number } {
   const tag = bytes[at];
-  if (tag === undefined) throw invalid('the bytes end before an element');
-  if ((tag & 0x1f) === 0x1f) throw invalid('a tag number above 30');
+  if (tag === undefined) throw invalid('the bytes end before the next element');
+  if ((tag & 0x1f) === 0x1f) throw invalid('a tag number is above 30');
   const { length, start } = lengthAt(bytes, at + 1);
   const end = start + length;
   if (end > bytes.length) throw invalid('the bytes end within an element');
   return { element: { tag, contents: bytes.subarray(start, end) }, end };
 }
 
-/** The shortest definite form of a length, and no other (X.690 §10.1). */
+/** Accepts only the shortest definite form of a length (X.690 §10.1). */
 function lengthAt(bytes: Uint8Array, at: number): { length: number; start: number } {
   const first = bytes[at];
   if (first === undefined) throw invalid('the bytes end before a length');
   if (first < 0x80) return { length: first, start: at + 1 };
-  if (first === 0x80) throw invalid('a length in the indefinite form');
+  if (first === 0x80) throw invalid('a length has the indefinite form');
   const start = at + 1 + (first & 0x7f);
   const digits = bytes.subarray(at + 1, start);
   if (start > bytes.length) throw invalid('the bytes end within a length');
-  if (digits[0] === 0) throw invalid('a length with leading zero bytes');
-  if (digits.length > 4) throw invalid('a length of more than four bytes');
+  if (digits[0] === 0) throw invalid('a length has leading zero bytes');
+  if (digits.length > 4) throw invalid('a length has more than four bytes');
   const length = digits.reduce((value, byte) => value * 256 + byte, 0);
-  if (length < 0x80) throw invalid('a length in the long form where the short one does');
+  if (length < 0x80) throw invalid('a length has the long form although the short form is enough');
   return { length, start };
 }
 

@@ -1,4 +1,4 @@
-/** Bytes that are in memory, as a stream of one chunk. */
+/** Streams bytes in memory as one chunk. */
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   yield bytes;
 }

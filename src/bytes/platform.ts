@@ -1,10 +1,10 @@
 /** An incremental SHA-256. `digest` may be called once. */
 export type Sha256 = { update(chunk: Uint8Array): void; digest(): Uint8Array };
 
-/** A P-256 public key that checks ECDSA-SHA256 signatures in strict DER; the caller has checked the encoding. */
+/** A P-256 public key that verifies ECDSA-SHA256 signatures in strict DER; the caller has checked the encoding. */
 export type P256Verifier = { verify(message: Uint8Array, derSignature: Uint8Array): boolean };
 
-/** A P-256 private key that makes ECDSA-SHA256 signatures in DER. `point` is the public key, uncompressed (65 bytes). */
+/** A P-256 private key that creates ECDSA-SHA256 signatures in DER. `point` is the public key, uncompressed (65 bytes). */
 export type P256Signer = { readonly point: Uint8Array; sign(message: Uint8Array): Uint8Array };
 
 /** ECDSA on P-256 as both implementations offer it. Points are uncompressed SEC 1 (65 bytes), scalars 32 bytes. */
@@ -25,7 +25,7 @@ export type Bytes = AsyncIterable<Uint8Array>;
 
 /**
  * The primitives that differ by platform; `#platform` in package.json chooses the implementation.
- * Everything else in the portable rooms is one code everywhere.
+ * All other code in the portable rooms is the same everywhere.
  */
 export type Platform = {
   readonly name: 'node' | 'portable';
@@ -35,7 +35,7 @@ export type Platform = {
   p256: P256;
   /**
    * Decodes one raw DEFLATE stream (RFC 1951).
-   * @throws DrillproofError `zip.DATA_INVALID` for data that does not decode, ends early or goes on after its end.
+   * @throws DrillproofError `zip.DATA_INVALID` for data that does not decode, ends early or has bytes after its end.
    */
   inflateRaw(compressed: Bytes): Bytes;
   /** Encodes one raw DEFLATE stream at the given level, 1 to 9. */

@@ -5,13 +5,13 @@ import { through } from './through.ts';
 /** Makes a decoder of raw deflate on web streams. */
 type MakeDecoder = () => GenericTransformStream;
 
-/** An empty final block, and a byte that belongs to nothing. */
+/** An empty final block and one trailing byte. */
 const ENDED_EARLY = Uint8Array.of(0x03, 0x00, 0x00);
 
 /**
- * Inflate on web streams that refuses bytes after the end of the data. The Compression standard asks for it, and
- * Node.js 22.13 does not do it. Where an engine does not, a second decoder gets everything but the last byte: when that
- * is a whole stream already, the last byte belongs to nothing.
+ * Inflate on web streams that refuses bytes after the end of the data. The Compression standard requires this, but
+ * Node.js 22.13 does not do it. On such engines a second decoder gets everything except the last byte. If that is a
+ * complete stream, the last byte is trailing data.
  */
 export function portableInflate(create: MakeDecoder): (compressed: Bytes) => Bytes {
   let lenient: Promise<boolean> | undefined;
@@ -55,14 +55,14 @@ async function* allButLastTo(second: SecondDecoder, compressed: Bytes): Bytes {
 
 type SecondDecoder = {
   take(chunk: Uint8Array): Promise<void>;
-  /** Whether what it took is a whole stream. It takes nothing more. */
+  /** Whether the bytes so far are a complete stream. It accepts no more bytes afterwards. */
   isWhole(): Promise<boolean>;
   drop(): Promise<void>;
 };
 
 const ignore = (): void => undefined;
 
-/** Decodes for nobody: what counts is how it ends. Once it failed, nothing makes it whole. */
+/** Discards what it decodes and only reports how the stream ended. A failure is final. */
 function secondDecoder(create: MakeDecoder): SecondDecoder {
   const { readable, writable } = create();
   const writer = writable.getWriter();

@@ -1,7 +1,7 @@
 import { toUtf8 } from './text/utf8.ts';
 
 const MAX_PATH_BYTES = 1024;
-// With any extension, and with spaces before it, Windows still opens the device.
+// Windows opens the device even with an extension, or spaces before the extension.
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\..*)?$/i;
 const CONTROL = /\p{Cc}/u;
 
@@ -34,8 +34,8 @@ export function portablePathProblem(path: string): string | undefined {
 const foldedOnce = (path: string): string => path.toUpperCase().toLowerCase();
 
 /**
- * The form in which no two paths of one tree may be equal: what a file system that folds case would see.
- * The second round is for the capital sharp s alone, which only its small letter takes to "ss".
+ * The form of a path on a file system that folds case. No two paths of one tree may have the same form.
+ * The second round is only for the capital sharp s, whose small letter becomes "ss".
  */
 export function pathTwin(path: string): string {
   return foldedOnce(foldedOnce(path)).normalize('NFC');

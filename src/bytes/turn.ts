@@ -1,6 +1,6 @@
 /**
- * Lets everything else that waits run once: timers, signals, other input. Reads that need not wait never do that by
- * themselves. A message to oneself is the quickest way there is everywhere.
+ * Lets other waiting work run once: timers, signals, other input. Synchronous reads never do that by themselves. A
+ * message to the same thread is the fastest way on every platform.
  */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {

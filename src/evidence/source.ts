@@ -49,7 +49,7 @@ export const SOURCE: Kind = withMethods('an EvidenceSource', 'files', 'open');
 
 const byPath = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
 const absent = (path: string): DrillproofError =>
-  new DrillproofError('io.NOT_FOUND', `there is no file ${path}`, { path });
+  new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
 const keepOpen = (access: RandomAccess): OpenFile => ({
   size: access.size,
   read: (offset, length) => access.read(offset, length),
@@ -111,7 +111,12 @@ export function zipSource(archive: ZipArchive): EvidenceSource {
  * @throws LimitError `json.TOO_LARGE` before anything is read
  */
 export async function readWhole(access: RandomAccess, maxBytes: number, path: string): Promise<Uint8Array> {
-  if (access.size > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`, { path });
+  if (access.size > maxBytes)
+    throw new LimitError(
+      'json.TOO_LARGE',
+      `the file has ${access.size} bytes, and the limit is ${maxBytes}`,
+      { path },
+    );
   return Uint8Array.from(await readExactly(access, 0, access.size, path));
 }
 

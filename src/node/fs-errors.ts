@@ -10,7 +10,7 @@ const KNOWN = new Map<string, Known>([
   ['ENOENT', { why: 'it does not exist', read: 'io.NOT_FOUND', write: 'io.NOT_FOUND' }],
   ['EEXIST', { why: 'it already exists', read: 'io.EXISTS', write: 'io.EXISTS' }],
   ['ENOTEMPTY', { why: 'it is a folder that is not empty', read: 'io.EXISTS', write: 'io.EXISTS' }],
-  ['ENOTDIR', { why: 'a part of the path is no folder', read: 'io.KIND', write: 'io.KIND' }],
+  ['ENOTDIR', { why: 'a part of the path is not a folder', read: 'io.KIND', write: 'io.KIND' }],
   ['EISDIR', { why: 'it is a folder', read: 'io.KIND', write: 'io.KIND' }],
   ['ELOOP', { why: 'it is a symbolic link', read: 'io.KIND', write: 'io.KIND' }],
   ['ENOSPC', { why: 'the disk is full', read: 'io.UNREADABLE', write: 'io.DISK_FULL' }],
@@ -41,7 +41,7 @@ export function ioError(cause: unknown, path: string, act: Act): DrillproofError
   if (cause instanceof DrillproofError) return cause;
   const errno = errnoOf(cause);
   const known = errno === undefined ? undefined : KNOWN.get(errno);
-  const why = known?.why ?? errno ?? 'the system gives no reason';
+  const why = known?.why ?? errno ?? 'the system reports no reason';
   return new DrillproofError((known ?? OTHER)[act], `cannot ${act} ${path}: ${why}`, {
     path,
     cause,

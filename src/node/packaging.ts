@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url';
 /** Where the other files of this program lie; `#packaging` in package.json chooses the way in which it is packaged. */
 export type Packaging = {
   version(): Promise<string>;
-  /** The module of a thread that judges parts. */
+  /** The module of a worker thread that verifies parts. */
   readonly verifyWorker: URL;
-  /** What a selftest needs beside the program: the folder of the vectors and the module that starts the program. */
+  /** What a selftest needs in addition to the program: the folder of the vectors and the module that starts the program. */
   readonly selftest?: { readonly vectors: string; readonly main: string };
 };
 
 const at = (path: string): URL => new URL(path, import.meta.url);
 const extension = extname(import.meta.url); // sources and what is built from them lie alike
 
-/** As a package, with every file beside it. */
+/** As a package, with every file next to it. */
 export const packaging: Packaging = {
   async version() {
     const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { version: string };

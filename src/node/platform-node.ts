@@ -23,9 +23,9 @@ const FORMS = new Map<number | undefined, number>([
 
 function uncompress(point: Uint8Array): Uint8Array {
   try {
-    if (FORMS.get(point[0]) !== point.length) throw new RangeError('neither of the two forms of a point');
+    if (FORMS.get(point[0]) !== point.length) throw new RangeError('the point has neither of the two forms');
     const full = ECDH.convertKey(point, CURVE, undefined, undefined, 'uncompressed');
-    if (typeof full === 'string') throw new TypeError('node:crypto answered with text');
+    if (typeof full === 'string') throw new TypeError('node:crypto returned text');
     return Uint8Array.from(full);
   } catch (cause) {
     throw new DrillproofError('trust.KEY_INVALID', 'the point is not on P-256', { cause });

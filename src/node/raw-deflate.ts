@@ -11,8 +11,8 @@ import { DrillproofError } from '../errors.ts';
 import { concat } from '../zip/chunks.ts';
 import { errnoOf } from './fs-errors.ts';
 
-// Setting up a zlib stream costs more than all the work on a small file, of which evidence has thousands: what is
-// small goes through zlib in one call. The caps keep such a call to a few milliseconds and a few MiB.
+// Creating a zlib stream costs more than the work on a small file, and evidence has thousands of them. Small
+// files therefore go through zlib in one call. The caps keep such a call to a few milliseconds and a few MiB.
 const INFLATE_AT_ONCE_BYTES = 262_144;
 const INFLATE_AT_ONCE_RESULT_BYTES = 4 * 2 ** 20;
 const DEFLATE_AT_ONCE_BYTES = 65_536;
@@ -33,7 +33,7 @@ export async function* deflateRaw(plain: Bytes, level: number): Bytes {
   else yield* through(createDeflateRaw({ level, chunkSize: STREAM_CHUNK_BYTES }), start, (cause) => cause);
 }
 
-/** The whole result, or `undefined` where it has to be streamed: it is larger than what is made in one call. */
+/** The complete result, or `undefined` when it is too large for one call and has to be streamed. */
 function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
   const chunkSize = Math.min(STREAM_CHUNK_BYTES, Math.max(1_024, 4 * compressed.length));
   const options = { info: true, chunkSize, maxOutputLength: INFLATE_AT_ONCE_RESULT_BYTES };
@@ -48,7 +48,7 @@ function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** With `info` the call answers with its engine beside the bytes, which its types do not say. */
+/** With `info` the call also returns its engine, which its types do not declare. */
 const hasEngine = (
   result: object,
 ): result is { readonly buffer: Uint8Array; readonly engine: { readonly bytesWritten: number } } =>
@@ -61,10 +61,10 @@ async function* inflateStream(start: Start): Bytes {
   assertConsumed(inflate.bytesWritten, given.bytes);
 }
 
-/** zlib stops reading where the stream ends; what it was given beyond that is no part of the entry. */
+/** zlib stops reading at the end of the stream; further bytes are not part of the entry. */
 function assertConsumed(consumed: number, given: number): void {
   if (consumed === given) return;
-  throw new DrillproofError('zip.DATA_INVALID', 'the compressed data goes on after its end');
+  throw new DrillproofError('zip.DATA_INVALID', 'there are bytes after the end of the compressed data');
 }
 
 function undecodable(cause: unknown): DrillproofError {
@@ -119,12 +119,12 @@ async function* through(
   } catch (cause) {
     throw sourceFailure === undefined ? failed(cause) : sourceFailure.error;
   } finally {
-    // Where the data end early, the last write never comes back and the source still waits to be asked.
+    // If the data ends early, the last write never completes and the source waits for another read.
     zlib.destroy();
     await rest?.return?.();
   }
 }
 
-/** Comes back when the chunk is used up; an error of zlib is told by its output. */
+/** Resolves when the chunk is consumed; the output reports errors of zlib. */
 const write = (zlib: DeflateRaw | InflateRaw, chunk: Uint8Array): Promise<void> =>
   new Promise((resolve) => void zlib.write(chunk, () => resolve()));

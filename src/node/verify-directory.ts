@@ -16,17 +16,17 @@ import { createVerifyPool } from './verify-pool.ts';
 
 /** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'judgePart' | 'concurrency'> & {
-  /** Threads that judge parts; default as many as there are cores. 1 judges them in this thread. */
+  /** Threads that verify parts; default: the number of cores. 1 verifies them in this thread. */
   readonly jobs?: number;
 };
 
-/** Up to so many bytes of parts in all, threads would take longer to start than the work takes. */
+/** Below this total size of the parts, starting threads takes longer than the work. */
 const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, full: 16 * 2 ** 20 };
-/** Parts under way for each thread, so that batches of small ones fill. */
+/** Parts in progress per thread, so that batches of small parts fill. */
 const AHEAD = 128;
 
 /**
- * `verifyExport` of a folder, or of the bag that it is, with its parts judged by as many threads as there are cores.
+ * `verifyExport` of a folder, or of the bag that it is, with its parts verified by one thread per core.
  * The report is the same whatever the number of threads.
  * @throws DrillproofError what `directorySource` throws; an aborted `signal` throws its reason
  */
@@ -52,7 +52,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   }
 }
 
-/** Whether so many bytes of parts take longer to judge than threads take to start. */
+/** Whether verifying so many bytes of parts takes longer than starting threads. */
 export const isWorthThreads = (
   bytes: number,
   { depth = 'full' }: Pick<VerifyExportOptions, 'depth'>,

@@ -13,10 +13,10 @@ export type PoolSettings = SharedOptions & {
   readonly secondOpinion: boolean;
 };
 
-/** One part to be judged: its path in the export and the row that lists it. */
+/** One part to verify: its path in the export and the row that lists it. */
 export type PoolJob = { readonly path: string; readonly listed: Listing };
 
-/** What a thread answers: the report, or the coded error that kept it from judging. */
+/** The result of a thread: the report, or the error that prevented it. */
 export type PoolAnswer =
   | { readonly report: BundleReport }
   | { readonly error: { readonly code: Code; readonly message: string; readonly path?: string } };

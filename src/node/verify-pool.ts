@@ -7,7 +7,7 @@ import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
 /** Threads that verify parts. */
 export type VerifyPool = {
   /**
-   * @throws DrillproofError what kept a thread from verifying the part; `part.NOT_CHECKED` when the thread ran out of
+   * @throws DrillproofError what prevented a thread from verifying the part; `part.NOT_CHECKED` when the thread ran out of
    *   memory or exited, `internal.BUG` when it failed
    */
   judge(job: PoolJob): Promise<BundleReport>;
@@ -18,7 +18,7 @@ type Waiting = {
   readonly job: PoolJob;
   readonly resolve: (report: BundleReport) => void;
   readonly reject: (error: unknown) => void;
-  /** Was in a batch whose thread ended: the next thread gets it alone, so that it ends with no other part. */
+  /** Was in a batch whose thread ended. It is verified on its own next, so that it takes no other part with it. */
   readonly alone?: true;
 };
 
@@ -82,7 +82,7 @@ export function createVerifyPool(
     judge: (job) =>
       new Promise((resolve, reject) => {
         queue.push({ job, resolve, reject });
-        // Whatever else is asked for in this turn goes into the same batches.
+        // Other jobs of the same turn go into the same batches.
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
@@ -104,7 +104,7 @@ function nextBatch(queue: Waiting[]): Waiting[] {
   return queue.splice(0, parts);
 }
 
-/** Whether a thread ended because of an error in this program, and not for lack of memory or from outside. */
+/** Whether a thread ended because of an error in this program, and not because of memory or an exit. */
 const isFault = (error: unknown): boolean =>
   error !== undefined && (error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY';
 

@@ -8,7 +8,7 @@ import { secondOpinion } from './evidence/second-opinion.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
 
 if (parentPort === null)
-  throw new DrillproofError('internal.BUG', 'this module runs in a worker thread only');
+  throw new DrillproofError('internal.BUG', 'this module only runs in a worker thread');
 const port = parentPort;
 const settings = workerData as PoolSettings;
 const options = optionsOf(settings);
@@ -48,7 +48,7 @@ async function answer({ path, listed }: PoolJob): Promise<PoolAnswer> {
       await access.close();
     }
   } catch (error) {
-    // Anything else ends the thread, which the pool reports: a fault of ours is never a verdict.
+    // Anything else ends the thread, and the pool reports it: a bug in this program is never a verdict.
     if (!(error instanceof DrillproofError)) throw error;
     const { code, message, path: where } = error;
     return { error: defined({ code, message, path: where }) };

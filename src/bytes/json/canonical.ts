@@ -4,7 +4,7 @@ import { toUtf8 } from '../text/utf8.ts';
 
 /**
  * The RFC 8785 form of a value: members sorted by UTF-16 code units, no white space, ECMAScript numbers.
- * Members that are `undefined` are left out, as they have no JSON form.
+ * Members that are `undefined` are omitted, because they have no JSON form.
  * @throws DrillproofError `json.NOT_REPRESENTABLE` for anything that is not JSON data, a lone surrogate included
  * @throws LimitError `json.DEPTH_EXCEEDED` below 64 levels, which also ends cycles
  */
@@ -29,7 +29,10 @@ function render(value: unknown, depth: number): string {
     case 'object':
       if (value === null) return 'null';
       if (depth >= MAX_JSON_DEPTH) {
-        throw new LimitError('json.DEPTH_EXCEEDED', `nested deeper than ${MAX_JSON_DEPTH} levels`);
+        throw new LimitError(
+          'json.DEPTH_EXCEEDED',
+          `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`,
+        );
       }
       return Array.isArray(value) ? renderArray(value, depth + 1) : renderObject(value, depth + 1);
     default:

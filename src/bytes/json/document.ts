@@ -7,9 +7,9 @@ import { fromUtf8 } from '../text/utf8.ts';
 /**
  * Parses a document that must equal its own RFC 8785 bytes (formats §1, *Canonical or parsed*).
  *
- * Equality with the canonical form already rules out everything that strict parsing refuses (a second member of one
- * name, a number that its double changes and a lone surrogate are all lost or refused on the way there and back), so
- * the native parser serves here; the strict one names the fault when there is one.
+ * Equality with the canonical form implies everything that strict parsing checks: a duplicate member, an inexact number
+ * and a lone surrogate do not survive the round trip. So the native parser is used, and the strict parser only runs to
+ * name the fault.
  * @throws DrillproofError `json.NOT_CANONICAL`, and all that `parseJson` throws
  */
 export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
@@ -18,7 +18,10 @@ export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): 
   const value = equalsCanonical(text);
   if (value !== undefined) return value.value;
   parseJsonText(text);
-  throw new DrillproofError('json.NOT_CANONICAL', 'the document differs from its own RFC 8785 form');
+  throw new DrillproofError(
+    'json.NOT_CANONICAL',
+    'the document does not equal its canonical form (RFC 8785)',
+  );
 }
 
 function equalsCanonical(text: string): { value: JsonValue } | undefined {

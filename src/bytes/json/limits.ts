@@ -17,9 +17,13 @@ const DEFAULT_MAX_VALUES = 1_000_000;
  */
 export function checkJsonLimits(bytes: Uint8Array, limits: JsonLimits): void {
   const { maxBytes = DEFAULT_MAX_BYTES, maxValues = DEFAULT_MAX_VALUES } = limits;
-  if (bytes.length > maxBytes) throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes)
+    throw new LimitError(
+      'json.TOO_LARGE',
+      `the document has ${bytes.length} bytes, and the limit is ${maxBytes}`,
+    );
   if (countValues(bytes, maxValues) > maxValues)
-    throw new LimitError('json.VALUES_EXCEEDED', `more than ${maxValues} JSON values`);
+    throw new LimitError('json.VALUES_EXCEEDED', `the document has more than ${maxValues} JSON values`);
 }
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];

@@ -10,8 +10,8 @@ export type JsonObject = { [name: string]: JsonValue };
 export const MAX_JSON_DEPTH = 64;
 
 /**
- * Parses JSON so that two readers cannot see two contents (formats §1): UTF-8 without a byte order mark, no two
- * members of one name, no lone surrogate, at most 64 levels, and no number whose decimal value its double changes.
+ * Parses JSON so that every reader sees the same content (formats §1): UTF-8 without a byte order mark, no two
+ * members with the same name, no lone surrogate, at most 64 levels, and no number whose decimal value its double changes.
  * A member named `__proto__` is an ordinary own member of the result.
  * @throws DrillproofError `encoding.UTF8_INVALID`, `json.BOM`, `json.INVALID`, `json.MEMBER_DUPLICATE`,
  *   `json.SURROGATE_LONE`, `json.NUMBER_INEXACT`
@@ -56,7 +56,7 @@ class Parser {
   document(): JsonValue {
     const value = this.value(0);
     this.skip();
-    if (this.at < this.text.length) throw this.invalid('text after the end of the document');
+    if (this.at < this.text.length) throw this.invalid('there is text after the end of the document');
     return value;
   }
 
@@ -85,7 +85,7 @@ class Parser {
       if (this.text[this.at] !== '"') throw this.invalid('a member name was expected');
       const name = this.string();
       if (names.has(name)) {
-        throw new DrillproofError('json.MEMBER_DUPLICATE', `the member ${JSON.stringify(name)} stands twice`);
+        throw new DrillproofError('json.MEMBER_DUPLICATE', `the member ${JSON.stringify(name)} occurs twice`);
       }
       names.add(name);
       this.skip();
@@ -117,7 +117,7 @@ class Parser {
     if (!text.isWellFormed()) {
       throw new DrillproofError(
         'json.SURROGATE_LONE',
-        `a lone surrogate in the string before offset ${this.at}`,
+        `the string before offset ${this.at} contains a lone surrogate`,
       );
     }
     return text;
@@ -129,14 +129,14 @@ class Parser {
       if (character === '"') return i + 1;
       if (character === '\\') i++;
     }
-    throw this.invalid('a string without its end');
+    throw this.invalid('a string does not end');
   }
 
   private unescaped(token: string): string {
     try {
       return JSON.parse(token) as string; // refuses control characters and unknown escapes (RFC 8259 §7)
     } catch {
-      throw this.invalid('the string before it has a forbidden character or escape');
+      throw this.invalid('the string before it contains a forbidden character or escape');
     }
   }
 
@@ -153,7 +153,7 @@ class Parser {
     if (!sameDecimal(token, number)) {
       throw new DrillproofError(
         'json.NUMBER_INEXACT',
-        `the number ${token.slice(0, 40)} changes its value in a double`,
+        `the number ${token.slice(0, 40)} changes its value when it is read as a double`,
       );
     }
     return number;
@@ -161,7 +161,10 @@ class Parser {
 
   private deeper(depth: number): number {
     if (depth >= MAX_JSON_DEPTH) {
-      throw new LimitError('json.DEPTH_EXCEEDED', `nested deeper than ${MAX_JSON_DEPTH} levels`);
+      throw new LimitError(
+        'json.DEPTH_EXCEEDED',
+        `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`,
+      );
     }
     return depth + 1;
   }
@@ -185,7 +188,7 @@ class Parser {
 
   private invalid(why: string): DrillproofError {
     const where = this.at >= this.text.length ? 'at the end' : `at offset ${this.at}`;
-    return new DrillproofError('json.INVALID', `not JSON ${where}: ${why}`);
+    return new DrillproofError('json.INVALID', `cannot parse JSON ${where}: ${why}`);
   }
 }
 

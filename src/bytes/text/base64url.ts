@@ -21,20 +21,20 @@ export function toBase64url(bytes: Uint8Array): string {
 }
 
 /**
- * Bytes of base64url without padding. The one text that `toBase64url` gives is accepted and no other: no padding,
+ * Bytes of base64url without padding. Only the text that `toBase64url` returns is accepted: no padding,
  * no other alphabet, no white space, no spare bit set (RFC 4648 §3.5).
  * @throws DrillproofError `encoding.BASE64URL_INVALID`
  */
 export function fromBase64url(text: string): Uint8Array {
   const spareBits = (text.length * 6) % 8;
-  if (spareBits === 6) throw invalid('its length is not that of whole bytes');
+  if (spareBits === 6) throw invalid('its length does not fit whole bytes');
   const bytes = new Uint8Array(Math.floor((text.length * 6) / 8));
   let at = 0;
   let bits = 0;
   let held = 0;
   for (const character of text) {
     const value = VALUES.get(character);
-    if (value === undefined) throw invalid('it holds a character outside A-Z a-z 0-9 - _');
+    if (value === undefined) throw invalid('it contains a character outside A-Z a-z 0-9 - _');
     held = (held << 6) | value;
     bits += 6;
     if (bits >= 8) {

@@ -12,7 +12,10 @@ export function toHex(bytes: Uint8Array): string {
 /** Bytes of lowercase hexadecimal. @throws DrillproofError `encoding.HEX_INVALID` */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) {
-    throw new DrillproofError('encoding.HEX_INVALID', 'not an even number of characters 0-9 a-f');
+    throw new DrillproofError(
+      'encoding.HEX_INVALID',
+      'hexadecimal needs an even number of the characters 0-9 a-f',
+    );
   }
   return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
     Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),

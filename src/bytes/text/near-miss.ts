@@ -1,5 +1,5 @@
 /**
- * How many single-character edits (insert, delete, replace, swap of neighbours) make one text the other
+ * The number of single-character edits (insert, delete, replace, swap of neighbors) from one text to the other
  * (optimal string alignment).
  */
 export function editDistance(a: string, b: string): number {
@@ -31,7 +31,7 @@ const MAX_LENGTH = 100;
 
 /**
  * The known names that were probably meant, nearest first: at most a third of the letters differ, letter case and the
- * kind of separator aside, or the name goes on where the given text ends.
+ * kind of separator aside, or the name starts with the given text.
  */
 export function nearest(given: string, known: readonly string[], most = 3): readonly string[] {
   if (given === '' || given.length > MAX_LENGTH) return [];

@@ -25,7 +25,7 @@ export async function openFile(path: string, { followLink = true } = {}): Promis
     readInto: (target, offset) => fill(fd, path, target, offset),
     assertUnchanged() {
       if (stateOf(fstatSync(fd, { bigint: true })) === stateOf(opened)) return;
-      throw new DrillproofError('io.CHANGED', `${path} was changed while it was read`, { path });
+      throw new DrillproofError('io.CHANGED', `${path} changed while it was being read`, { path });
     },
     close() {
       closeSync(fd);
@@ -35,15 +35,15 @@ export async function openFile(path: string, { followLink = true } = {}): Promis
 }
 
 /**
- * Two writes within one tick of the kernel's clock leave one time. What was written just now is therefore read a tick
- * later, when every further write has another time.
+ * Two writes within one tick of the kernel clock leave the same time. A file that was just written is therefore read one
+ * tick later, so that any further write changes its time.
  */
 const TICK_MS = 20;
 
-// Nobody can set the time of the last change back, as the time of the last write can be.
+// The time of the last change cannot be set back, unlike the time of the last write.
 const stateOf = ({ size, mtimeNs, ctimeNs }: BigIntStats): string => `${size} ${mtimeNs} ${ctimeNs}`;
 
-// Opening a FIFO would wait for a writer for ever. Windows has neither flag.
+// Opening a FIFO would wait for a writer forever. Windows has neither flag.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
 
@@ -56,7 +56,7 @@ function openRegular(path: string, followLink: boolean): number {
   }
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
-  throw new DrillproofError('io.KIND', `${path} is no regular file`, { path });
+  throw new DrillproofError('io.KIND', `${path} is not a regular file`, { path });
 }
 
 function fill(fd: number, path: string, target: Uint8Array, offset: number): void {
@@ -69,7 +69,7 @@ function fill(fd: number, path: string, target: Uint8Array, offset: number): voi
       throw ioError(cause, path, 'read');
     }
     if (got === 0)
-      throw new DrillproofError('io.CHANGED', `${path} became shorter while it was read`, { path });
+      throw new DrillproofError('io.CHANGED', `${path} became shorter while it was being read`, { path });
     have += got;
   }
 }

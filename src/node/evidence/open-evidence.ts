@@ -15,14 +15,14 @@ import { openFile } from './file-access.ts';
 import { ioError } from '../fs-errors.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 
-/** Evidence that a person named: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. */
+/** Evidence that a user named: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. */
 export type OpenEvidence =
   | { readonly kind: 'export'; readonly source: EvidenceSource; close(): Promise<void> }
   | { readonly kind: 'part'; readonly access: OpenFile; close(): Promise<void> };
 
 /**
- * Opens evidence by what it is. A file that is no readable ZIP is opened as a part, so that verifying it says what is
- * wrong with it.
+ * Opens evidence by what it is. A file that is not a readable ZIP is opened as a part, so that verification reports what
+ * is wrong with it.
  * @param path a path, or an address `s3://bucket/prefix`, for which `env` holds the AWS variables
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
  *   `usage.INVALID`, `io.PACKAGE_MISSING`
@@ -30,7 +30,7 @@ export type OpenEvidence =
 export async function openEvidence(path: string, env: AwsEnvironment = process.env): Promise<OpenEvidence> {
   checkArguments({ path: TEXT, env: OBJECT }, { path, env });
   if (isS3Url(path)) {
-    // Loaded only here: what lies on this machine is read without a line of code that could reach another.
+    // Loaded only here, so that reading local files loads no network code.
     const { openS3Evidence } = await import('../s3/open-evidence.ts');
     return openS3Evidence(path, { name: 'the address in S3', code: 'usage.INVALID' }, env);
   }
@@ -51,7 +51,7 @@ const looksLikeExport = (path: string): boolean =>
   path === EXPORT_MANIFEST || path === EXPORT_RESOURCE || path.startsWith('parts/');
 
 function notAnExport(path: string, files: number): DrillproofError {
-  const what = files === 0 ? 'is empty' : 'holds neither manifest.json nor export.json nor parts/';
+  const what = files === 0 ? 'is empty' : 'contains neither manifest.json nor export.json nor parts/';
   return new DrillproofError('export.NOT_AN_EXPORT', `${path} ${what}`, { path });
 }
 
@@ -68,7 +68,7 @@ export async function openArchive(access: OpenFile): Promise<OpenEvidence> {
   return { kind: 'part', access, close };
 }
 
-/** Both kinds hold a manifest.json; only an export has its resource, its parts or its reports beside it. */
+/** Both kinds contain a manifest.json; only an export also has export.json, parts/ or local-reports/. */
 function isExport(archive: ZipArchive): boolean {
   if (findEntry(archive, EXPORT_RESOURCE) !== undefined) return true;
   return archive.entries.some(({ name }) => name.startsWith('parts/') || name.startsWith('local-reports/'));

@@ -32,7 +32,7 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
     }
   } catch (cause) {
     if (reader.failure !== undefined) throw reader.failure.error;
-    throw new DrillproofError('zip.RECORD_INVALID', `yauzl refuses the archive: ${reasonOf(cause)}`, {
+    throw new DrillproofError('zip.RECORD_INVALID', `yauzl cannot read the archive: ${reasonOf(cause)}`, {
       ...defined({ path }),
       cause,
     });

@@ -70,5 +70,7 @@ async function* announced(file: ExportFile): AsyncGenerator<Uint8Array, void, un
     yield chunk;
   }
   if (bytes === file.bytes) return;
-  throw new DrillproofError('io.CHANGED', `not the announced ${file.bytes} bytes`, { path: file.path });
+  throw new DrillproofError('io.CHANGED', `the file does not have the announced ${file.bytes} bytes`, {
+    path: file.path,
+  });
 }

@@ -9,29 +9,29 @@ import { runCommand, type CommandRun } from './run-command.ts';
 
 /** The options of `commandSigner`. Only `command` is required. */
 export type CommandSignerOptions = {
-  /** Program and arguments; no shell sees them. `commandWords` makes them of one line. */
+  /** Program and arguments; no shell sees them. `commandWords` splits one line into them. */
   readonly command: readonly [program: string, ...words: string[]];
-  /** The public half of the key that signs. Default: what the command writes when it is asked for it. */
+  /** The public half of the key that signs. Default: the key that the command prints on request. */
   readonly publicKey?: VerifyingKey | undefined;
   /** How long the command may take each time it is run, in milliseconds; default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** The environment of the command; `DRILLPROOF_TOKEN` is never handed on. Default: that of this process. */
+  /** The environment of the command; `DRILLPROOF_TOKEN` is never passed on. Default: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What becomes of the standard error of the command; default `ignore`. */
+  /** Where the standard error of the command goes; default `ignore`. */
   readonly stderr?: 'inherit' | 'ignore';
   readonly signal?: AbortSignal;
 };
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** A signature has up to 72 bytes, a key file a few hundred: nothing that may be an answer is longer. */
+/** A signature has up to 72 bytes and a key file a few hundred; valid output is never longer. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Tells the command what is wanted of it: `sign` or `public-key`. */
+/** Passes the request to the command: `sign` or `public-key`. */
 const REQUEST = 'DRILLPROOF_SIGNER';
 
 /**
- * A signer whose key never comes here: a command is run for every signature, gets the message on standard input and
+ * A signer that never sees the private key: a command runs for every signature, reads the message from standard input and
  * writes the signature to standard output, as DER or as base64 of it (formats §2, Signer command). Every signature is
- * verified with the public key before it is given out.
+ * verified with the public key before it is returned.
  * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`, of which signing throws
  *   the same, and `trust.SIGNER_FAULT` for a signature that does not verify
  */
@@ -72,7 +72,7 @@ async function askedKey(options: CommandSignerOptions): Promise<VerifyingKey> {
     return { keyId, point };
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
-    const message = `${options.command[0]} was asked for its public key and gave none`;
+    const message = `${options.command[0]} did not print its public key`;
     throw new DrillproofError('trust.SIGNER_OUTPUT', message, {
       cause,
       details: { hint: 'Give the public key of the signer with --public-key FILE.' },
@@ -80,7 +80,7 @@ async function askedKey(options: CommandSignerOptions): Promise<VerifyingKey> {
   }
 }
 
-/** DER begins with byte 0x30, which is "0"; base64 of it always begins with "M": nothing is both. */
+/** DER begins with byte 0x30, which is "0"; base64 of it always begins with "M": no text is both. */
 function derOf(answer: Uint8Array, program: string): Uint8Array {
   const der = answer[0] === 0x30 ? answer : decoded(answer);
   try {
@@ -89,12 +89,12 @@ function derOf(answer: Uint8Array, program: string): Uint8Array {
     return der;
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
-    const message = `${program} wrote no ECDSA P-256 signature in DER: ${cause.message}`;
+    const message = `${program} did not write an ECDSA P-256 signature in DER: ${cause.message}`;
     throw new DrillproofError('trust.SIGNER_OUTPUT', message, { cause });
   }
 }
 
-// Programs break base64 into lines, end it with one, and use either alphabet.
+// Programs break base64 into lines, end it with a line feed, and use either alphabet.
 function decoded(answer: Uint8Array): Uint8Array | undefined {
   try {
     const text = fromUtf8(answer).replaceAll(/[ \t\r\n]/g, '');

@@ -1,15 +1,15 @@
 import { DrillproofError } from '../../errors.ts';
 
-/** What a shell would act upon outside quotes, where nothing here would. */
+/** Characters that a shell would interpret outside quotes. */
 const ACTIVE = new Set('|&;<>()$`*?[]{}!#~\n');
-/** What a shell would act upon inside double quotes. */
+/** Characters that a shell would interpret inside double quotes. */
 const ACTIVE_QUOTED = new Set('$`\n');
 
 type State = { word: string | undefined; quote: '"' | "'" | undefined };
 
 /**
  * The words of a command line, split as a POSIX shell splits plain words: by white space, with single quotes, double
- * quotes and backslashes. There is no shell: nothing is expanded, and what a shell would expand, redirect or chain is
+ * quotes and backslashes. No shell runs. Nothing is expanded, and what a shell would expand, redirect or chain is
  * refused instead of being passed on as text.
  * @throws DrillproofError `usage.INVALID`
  */
@@ -24,15 +24,14 @@ export function commandWords(line: string): readonly [program: string, ...words:
   return [program, ...rest];
 }
 
-/** Takes one character, and gives how many more it took. */
+/** Reads one character, and returns how many more it read. */
 function take(line: string, at: number, state: State, words: string[]): number {
   const character = line.charAt(at);
   if (state.quote === "'") return character === "'" ? close(state) : append(state, character);
   if (character === '\\') return escaped(line, at, state);
   if (character === state.quote) return close(state);
   const active = state.quote === undefined ? ACTIVE : ACTIVE_QUOTED;
-  if (active.has(character))
-    throw wrong(`${JSON.stringify(character)} would need a shell, and there is none`);
+  if (active.has(character)) throw wrong(`${JSON.stringify(character)} needs a shell, which is not used`);
   if (state.quote !== undefined) return append(state, character);
   if (character === '"' || character === "'") {
     state.quote = character;
@@ -64,6 +63,6 @@ function close(state: State): number {
 }
 
 const wrong = (why: string): DrillproofError =>
-  new DrillproofError('usage.INVALID', `the signer is no command that can be run: ${why}`, {
+  new DrillproofError('usage.INVALID', `the signer command cannot be parsed: ${why}`, {
     details: { hint: 'Give a program and plain words; put anything else into a script and name the script.' },
   });

@@ -8,7 +8,7 @@ export type ReadNamedKey = NamedKey &
 
 /**
  * Reads the public keys that an issuer publishes: what `importPublicKeys` reads, or one X.509 certificate in PEM, of
- * which the key and the validity are taken and nothing is checked. Never empty.
+ * which only the key and the validity are used; nothing else is checked. Never empty.
  * @throws DrillproofError as `importPublicKeys` does
  */
 export function readVerifyingKeys(input: Uint8Array | string): readonly ReadNamedKey[] {

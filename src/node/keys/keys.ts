@@ -46,14 +46,14 @@ export function readSigningKey(input: Uint8Array | string): SigningKey {
   const file = openKeyFile(input);
   const { scalar, point } = file.kind === 'jwk' ? ofJwk(file.jwk) : ofPem(file.blocks);
   const key = signingKey(scalar);
-  // OpenSSL takes the public half from the file as it stands, and would sign in the name of another key.
+  // OpenSSL takes the public half from the file without checking it, and would sign in the name of another key.
   if (Buffer.compare(point, key.signer.point) !== 0) throw invalid('its public half belongs to another key');
   return key;
 }
 
 /**
- * Reads a P-256 public key: what `importPublicKey` reads, or one X.509 certificate in PEM, of which the key and the
- * validity are taken and nothing is checked.
+ * Reads a P-256 public key: what `importPublicKey` reads, or one X.509 certificate in PEM, of which only the key and the
+ * validity are used; nothing else is checked.
  * @throws DrillproofError as `importPublicKey` does
  */
 export function readVerifyingKey(input: Uint8Array | string): ReadVerifyingKey {
@@ -99,7 +99,7 @@ function onePrivateBlock(blocks: readonly PemBlock[]): PemBlock {
   if (!blocks.some((block) => isPrivateLabel(block.label))) {
     throw new DrillproofError(
       'trust.KEY_PUBLIC',
-      `the file holds "${blocks[0]?.label ?? ''}" and no private key`,
+      `the file holds "${blocks[0]?.label ?? ''}" but no private key`,
     );
   }
   const [first, ...others] = blocks;
@@ -147,6 +147,6 @@ function openCertificate(der: Uint8Array): { validFrom: string; validTo: string;
 }
 
 const invalid = (why: string, cause?: unknown): DrillproofError =>
-  new DrillproofError('trust.KEY_INVALID', `not a key that can be read: ${why}`, { cause });
+  new DrillproofError('trust.KEY_INVALID', `cannot read the key: ${why}`, { cause });
 const unsupported = (kind: string): DrillproofError =>
   new DrillproofError('trust.KEY_UNSUPPORTED', `the key is ${kind}`);

@@ -10,13 +10,13 @@ export type CommandRun = {
   readonly timeoutMs: number;
   /** Bytes of standard output; more end the command. */
   readonly maxBytes: number;
-  /** Where its standard error goes; nothing of it is read. */
+  /** Where its standard error goes; it is never read. */
   readonly stderr: 'inherit' | 'ignore';
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Runs a command that answers on standard output, and gives what it wrote. Errors name the program only: its arguments
+ * Runs a command and returns what it writes to standard output. Errors name the program only: its arguments
  * and what it writes to standard error could hold secrets.
  * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`; the reason of `signal`
  */
@@ -76,10 +76,10 @@ const failed = (program: string, code: number | null, killedBy: string | null): 
 const notStarted = (program: string, cause: unknown): DrillproofError =>
   new DrillproofError(
     'trust.SIGNER_FAILED',
-    `${program} cannot be started: ${errnoOf(cause) === 'ENOENT' ? 'there is no such program' : (errnoOf(cause) ?? 'unknown')}`,
+    `${program} cannot be started: ${errnoOf(cause) === 'ENOENT' ? 'the program does not exist' : (errnoOf(cause) ?? 'unknown')}`,
     { cause },
   );
 const timedOut = (program: string, timeoutMs: number): DrillproofError =>
-  new DrillproofError('trust.SIGNER_TIMEOUT', `${program} gave no answer within ${timeoutMs / 1000} s`);
+  new DrillproofError('trust.SIGNER_TIMEOUT', `${program} did not answer within ${timeoutMs / 1000} s`);
 const tooMuch = (program: string, maxBytes: number): DrillproofError =>
   new DrillproofError('trust.SIGNER_OUTPUT', `${program} wrote more than ${maxBytes} bytes`);

@@ -16,8 +16,8 @@ export type YamlValue = {
 
 /**
  * Plain data of one YAML 1.2 document in the core schema: what JSON could say, and no more. Aliases, anchors, tags,
- * merge keys, keys that are no text, two equal keys and numbers that a double does not hold are refused, so that two
- * readers cannot see two contents.
+ * merge keys, keys that are not text, duplicate keys and numbers that do not fit a double are refused, so that every
+ * reader sees the same content.
  * @throws DrillproofError `policy.INVALID`, with the line in the message
  */
 export function parseYaml(text: string): YamlValue {
@@ -35,7 +35,7 @@ export function parseYaml(text: string): YamlValue {
 
 function onlyDocument(text: string, lineCounter: LineCounter): Document.Parsed {
   if (text.startsWith('\uFEFF'))
-    throw new DrillproofError('policy.INVALID', 'it begins with a byte order mark');
+    throw new DrillproofError('policy.INVALID', 'it starts with a byte order mark');
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -48,7 +48,8 @@ function onlyDocument(text: string, lineCounter: LineCounter): Document.Parsed {
   });
   const [document, ...more] = composer.compose(tokensOf(text, lineCounter));
   if (document === undefined) throw new DrillproofError('policy.INVALID', 'the file is empty');
-  if (more.length > 0) throw new DrillproofError('policy.INVALID', 'the file holds more than one document');
+  if (more.length > 0)
+    throw new DrillproofError('policy.INVALID', 'the file contains more than one document');
   return document;
 }
 
@@ -73,7 +74,8 @@ function refuseMoreThanJson(document: Document.Parsed, lines: LineCounter): void
   let nodes = 0;
   visit(document, (_key, node) => {
     if (!isNode(node) && !isPair(node)) return;
-    if (++nodes > MAX_NODES) throw new DrillproofError('policy.INVALID', `more than ${MAX_NODES} values`);
+    if (++nodes > MAX_NODES)
+      throw new DrillproofError('policy.INVALID', `the file has more than ${MAX_NODES} values`);
     if (isPair(node)) return;
     const at = node.range?.[0] ?? 0;
     if (isAlias(node)) throw fault('aliases are not allowed', lines, at);
@@ -88,7 +90,7 @@ function plain(node: ParsedNode, lines: LineCounter, depth: number): JsonValue {
     const members = new Map<string, JsonValue>();
     for (const { key, value } of node.items) {
       const name = keyOf(key, lines);
-      if (members.has(name)) throw fault('two members of one name', lines, key.range[0]);
+      if (members.has(name)) throw fault('two members have the same name', lines, key.range[0]);
       members.set(name, value === null ? null : plain(value, lines, depth + 1));
     }
     return Object.fromEntries(members);
@@ -107,16 +109,16 @@ function keyOf(key: ParsedNode, lines: LineCounter): string {
 
 function scalar(value: unknown, lines: LineCounter, at: number): JsonValue {
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw fault('a lone surrogate', lines, at);
+    if (!value.isWellFormed()) throw fault('a string contains a lone surrogate', lines, at);
     return value;
   }
   if (typeof value === 'bigint') {
-    if (!Number.isSafeInteger(Number(value))) throw fault('a number that a double does not hold', lines, at);
+    if (!Number.isSafeInteger(Number(value))) throw fault('a number does not fit a double', lines, at);
     return Number(value);
   }
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw fault('a value that JSON does not have', lines, at);
+  throw fault('the value has no JSON form', lines, at);
 }
 
 /** Of a member the line of its name. */

@@ -3,9 +3,9 @@ import { defined } from '../../bytes/defined.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /**
- * Exactly the bytes `[offset, offset + length)`; where an archive sends a reader outside the file it ends here.
- * @throws DrillproofError `zip.TRUNCATED` outside the file, `io.CHANGED` when the source gives fewer bytes than it
- * has, and unchanged whatever the source throws
+ * Exactly the bytes `[offset, offset + length)`; a record that points outside the file fails here.
+ * @throws DrillproofError `zip.TRUNCATED` outside the file, `io.CHANGED` when the source returns fewer bytes than it
+ * has; errors of the source pass unchanged
  */
 export async function readWithin(
   access: RandomAccess,
@@ -16,14 +16,14 @@ export async function readWithin(
   if (offset < 0 || offset + length > access.size) {
     throw new DrillproofError(
       'zip.TRUNCATED',
-      'a record reaches past the end of the file',
+      'a record extends past the end of the file',
       defined({ path }),
     );
   }
   return readExactly(access, offset, length, path);
 }
 
-/** The same source, held to its promise at every read as `readWithin` does. */
+/** The same source, with the checks of `readWithin` at every read. */
 export const exactAccess = (access: RandomAccess, path?: string): RandomAccess => ({
   size: access.size,
   read: (offset, length) => readWithin(access, offset, length, path),

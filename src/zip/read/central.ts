@@ -27,7 +27,10 @@ export function parseDirectory(directory: Uint8Array, count: number): CentralEnt
     at = end;
   }
   if (at === directory.length) return entries;
-  throw new DrillproofError('zip.BYTES_UNACCOUNTED', 'the central directory goes on after its last entry');
+  throw new DrillproofError(
+    'zip.BYTES_UNACCOUNTED',
+    'there are bytes after the last entry of the central directory',
+  );
 }
 
 function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; end: number } {
@@ -37,7 +40,7 @@ function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; e
   const commentAt = extraAt + raw.extraBytes;
   const end = commentAt + raw.commentBytes;
   if (end > directory.length) {
-    throw new DrillproofError('zip.RECORD_INVALID', 'an entry reaches past the end of the central directory');
+    throw new DrillproofError('zip.RECORD_INVALID', 'an entry extends past the end of the central directory');
   }
   const nameBytes = directory.subarray(nameAt, extraAt);
   const name = decodeName(nameBytes, raw.flags);
@@ -50,24 +53,24 @@ function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; e
   return { entry: { name, nameBytes, header, extra }, end };
 }
 
-/** UTF-8 where the flag says so; without it a name has no one reading outside ASCII (APPNOTE, appendix D). */
+/** UTF-8 if the flag is set. Without the flag, a name that is not ASCII is ambiguous (APPNOTE, appendix D). */
 function decodeName(bytes: Uint8Array, flags: number): string {
   const utf8 = (flags & FLAG.utf8) !== 0;
   if (!utf8 && bytes.some((byte) => byte > 0x7f)) {
-    throw invalidName(bytes, 'the name is outside ASCII and not flagged as UTF-8');
+    throw invalidName(bytes, 'the name is not ASCII and has no UTF-8 flag');
   }
   try {
     return fromUtf8(bytes);
   } catch (cause) {
-    throw invalidName(bytes, 'the name is flagged as UTF-8 and is not', cause);
+    throw invalidName(bytes, 'the name has the UTF-8 flag but is not UTF-8', cause);
   }
 }
 
 const invalidName = (bytes: Uint8Array, message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('zip.NAME_INVALID', message, { path: new TextDecoder().decode(bytes), cause });
 
-/** Of a stored entry the two sizes are one number, and readers differ in which of them they use. */
+/** The two sizes of a stored entry must be equal, because readers differ in which of them they use. */
 function assertStoredSize({ method, bytes, compressedBytes }: CentralHeader, path: string): void {
   if (method !== METHOD.store || bytes === compressedBytes) return;
-  throw new DrillproofError('zip.SIZE_MISMATCH', 'the entry is stored and has two different sizes', { path });
+  throw new DrillproofError('zip.SIZE_MISMATCH', 'the entry is stored but has two different sizes', { path });
 }

@@ -26,8 +26,8 @@ const ZIP64_TAIL_BYTES = END64.size + END64_LOCATOR.size;
 const MAX_COMMENT_BYTES = 0xff_ff;
 
 /**
- * Finds the central directory from the end of the file. An archive comment is refused, so the last record stands at
- * one place only and there is nothing to search.
+ * Finds the central directory from the end of the file. An archive comment is refused, so the last record has only
+ * one possible place and no search is needed.
  */
 export async function locateDirectory(
   access: RandomAccess,
@@ -55,7 +55,7 @@ function placeOf(end: End, tail: Uint8Array, fileBytes: number): Found {
   }
   // 0xFFFF entries are a plain number where nothing is in ZIP64 format; so large an offset or size never is.
   if (end.directoryBytes === IN_ZIP64_32 || end.directoryOffset === IN_ZIP64_32) {
-    throw new DrillproofError('zip.ZIP64_INVALID', 'the archive needs a ZIP64 record and has none');
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the archive needs a ZIP64 record, which is missing');
   }
   assertOneDisk(end);
   return assertAbuts(end, fileBytes - END.size);
@@ -66,14 +66,14 @@ function decodeEnd64(tail: Uint8Array, locatorAt: number, end64Offset: number): 
   if (locator.end64Disk !== 0 || locator.disks !== 1) throw multiDisk();
   const end64At = locatorAt - END64.size;
   if (end64At < 0 || locator.end64Offset !== end64Offset) {
-    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record does not stand before its locator');
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record is not directly before its locator');
   }
   const end64 = decodeRecord(END64, tail, end64At);
   if (end64.remainingBytes !== END64.size - 12) {
-    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record carries an extensible data sector');
+    throw new DrillproofError('zip.ZIP64_INVALID', 'the ZIP64 record has an extensible data sector');
   }
   if (end64.versionNeeded > VERSION.zip64) {
-    throw new DrillproofError('zip.FEATURE_UNSUPPORTED', 'the ZIP64 record needs a version after 4.5');
+    throw new DrillproofError('zip.FEATURE_UNSUPPORTED', 'the ZIP64 record needs a version newer than 4.5');
   }
   assertOneDisk(end64);
   return end64;
@@ -88,7 +88,7 @@ const EXTENDED = [
   ['directoryOffset', IN_ZIP64_32],
 ] as const;
 
-/** A reader that knows no ZIP64 must not see another directory: each field says the same or refers to ZIP64. */
+/** A reader without ZIP64 must not see a different directory: each field has the same value or refers to ZIP64. */
 function assertExtends(end64: End64, end: End): void {
   for (const [field, inZip64] of EXTENDED) {
     if (end[field] !== inZip64 && end[field] !== end64[field]) {
@@ -108,17 +108,22 @@ function assertAbuts(end: End | End64, recordOffset: number): Found {
   const place = { entries: end.entries, offset: end.directoryOffset, bytes: end.directoryBytes };
   const directoryEnd = place.offset + place.bytes;
   if (directoryEnd > recordOffset) {
-    throw new DrillproofError('zip.ENTRY_OVERLAP', 'the central directory reaches past its end record');
+    throw new DrillproofError('zip.ENTRY_OVERLAP', 'the central directory extends past its end record');
   }
   if (directoryEnd < recordOffset) {
-    throw unaccounted(`${recordOffset - directoryEnd} bytes too many before or after the central directory`);
+    throw unaccounted(
+      `there are ${recordOffset - directoryEnd} extra bytes before or after the central directory`,
+    );
   }
   return { ...place, end: recordOffset };
 }
 
 function assertWithin(place: Found, limits: Required<ZipLimits>): void {
   if (place.entries > limits.entries) {
-    throw new LimitError('zip.ENTRIES_EXCEEDED', `${place.entries} entries, limit ${limits.entries}`);
+    throw new LimitError(
+      'zip.ENTRIES_EXCEEDED',
+      `the archive has ${place.entries} entries, and the limit is ${limits.entries}`,
+    );
   }
   if (place.bytes > limits.directoryBytes) {
     throw new LimitError(
@@ -128,7 +133,7 @@ function assertWithin(place: Found, limits: Required<ZipLimits>): void {
   }
 }
 
-/** Why there is no end record without a comment at the end of the file: one earlier in it tells. */
+/** Finds out why the file has no end record without a comment at its end. */
 async function missingEnd(access: RandomAccess): Promise<DrillproofError> {
   const searched = Math.min(access.size, END.size + MAX_COMMENT_BYTES);
   const tail = await readWithin(access, access.size - searched, searched);
@@ -136,12 +141,16 @@ async function missingEnd(access: RandomAccess): Promise<DrillproofError> {
     if (!startsRecord(END, tail, at)) continue;
     const { commentBytes } = decodeRecord(END, tail, at);
     const follow = tail.length - at - END.size;
-    if (commentBytes === follow) return new DrillproofError('zip.COMMENT', 'the archive carries a comment');
+    if (commentBytes === follow) return new DrillproofError('zip.COMMENT', 'the archive has a comment');
     if (commentBytes < follow) return unaccounted(`${follow - commentBytes} bytes follow the archive`);
-    return new DrillproofError('zip.TRUNCATED', 'the archive comment reaches past the end of the file');
+    return new DrillproofError('zip.TRUNCATED', 'the archive comment extends past the end of the file');
   }
-  return new DrillproofError('zip.NOT_A_ZIP', 'no end of central directory record at the end of the file');
+  return new DrillproofError(
+    'zip.NOT_A_ZIP',
+    'there is no end of central directory record at the end of the file',
+  );
 }
 
-const multiDisk = () => new DrillproofError('zip.MULTI_DISK', 'the archive says that it spans several disks');
+const multiDisk = () =>
+  new DrillproofError('zip.MULTI_DISK', 'the archive is marked as spanning several disks');
 const unaccounted = (message: string) => new DrillproofError('zip.BYTES_UNACCOUNTED', message);

@@ -24,10 +24,14 @@ export async function* readEntry(
     yield chunk;
   }
   if (bytes !== entry.bytes) {
-    throw new DrillproofError('zip.SIZE_MISMATCH', `${bytes} bytes instead of ${entry.bytes}`, { path });
+    throw new DrillproofError('zip.SIZE_MISMATCH', `the entry has ${bytes} bytes instead of ${entry.bytes}`, {
+      path,
+    });
   }
   if (crc !== entry.crc32) {
-    throw new DrillproofError('zip.CRC_MISMATCH', 'the bytes have another CRC-32 than announced', { path });
+    throw new DrillproofError('zip.CRC_MISMATCH', 'the CRC-32 of the bytes does not match the header', {
+      path,
+    });
   }
 }
 
@@ -44,12 +48,22 @@ async function* decode(access: RandomAccess, entry: ZipEntry): AsyncGenerator<Ui
 function assertMayGrowTo(bytes: number, entry: ZipEntry, limits: Required<ZipLimits>): void {
   const path = entry.name;
   if (bytes > entry.bytes) {
-    throw new DrillproofError('zip.SIZE_MISMATCH', `more than the announced ${entry.bytes} bytes`, { path });
+    throw new DrillproofError(
+      'zip.SIZE_MISMATCH',
+      `the entry has more than the announced ${entry.bytes} bytes`,
+      { path },
+    );
   }
   if (bytes > limits.entryBytes) {
-    throw new LimitError('zip.SIZE_EXCEEDED', `more bytes than the limit of ${limits.entryBytes}`, { path });
+    throw new LimitError(
+      'zip.SIZE_EXCEEDED',
+      `the entry has more bytes than the limit of ${limits.entryBytes}`,
+      { path },
+    );
   }
   if (bytes > limits.expansionFloorBytes && bytes > entry.compressedBytes * limits.expansionRatio) {
-    throw new LimitError('zip.RATIO_EXCEEDED', `expands more than ${limits.expansionRatio} times`, { path });
+    throw new LimitError('zip.RATIO_EXCEEDED', `the entry expands more than ${limits.expansionRatio} times`, {
+      path,
+    });
   }
 }

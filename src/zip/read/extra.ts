@@ -40,13 +40,15 @@ export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 > bytes.length ? Infinity : at + 4 + view.getUint16(at + 2, true);
     if (end > bytes.length) {
-      throw new DrillproofError('zip.RECORD_INVALID', 'a block of the extra field reaches past it', { path });
+      throw new DrillproofError('zip.RECORD_INVALID', 'a block of the extra field extends past its end', {
+        path,
+      });
     }
     const id = view.getUint16(at, true);
     const refused = REFUSED.get(id);
-    if (refused) throw new DrillproofError(refused[0], `the extra field holds ${refused[1]}`, { path });
+    if (refused) throw new DrillproofError(refused[0], `the extra field contains ${refused[1]}`, { path });
     if (seen.has(id))
-      throw new DrillproofError('zip.RECORD_INVALID', 'an extra field stands twice', { path });
+      throw new DrillproofError('zip.RECORD_INVALID', 'an extra field occurs twice', { path });
     seen.add(id);
     if (id === EXTRA_ZIP64 || id === EXTRA_UNICODE_PATH) kept.set(id, bytes.subarray(at + 4, end));
     at = end;
@@ -70,7 +72,7 @@ export function withZip64<Header extends Readonly<Record<string, number>>>(
   const data = extra.zip64;
   const wanted = names.filter((name) => header[name] === IN_ZIP64_32);
   if (data?.length !== (wanted.length === 0 ? undefined : wanted.length * 8)) {
-    const message = 'the ZIP64 field does not hold exactly the numbers that refer to it';
+    const message = 'the ZIP64 field does not contain exactly the numbers that refer to it';
     throw new DrillproofError('zip.ZIP64_INVALID', message, { path });
   }
   if (data === undefined) return header;

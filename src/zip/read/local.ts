@@ -23,7 +23,7 @@ export type LocalPart = {
 
 /**
  * Reads the local header of an entry and compares every field that the central directory holds too, because readers
- * differ in which of the two they believe.
+ * differ in which of the two they use.
  * @throws DrillproofError `zip.HEADER_MISMATCH`, `zip.RECORD_INVALID`, `zip.TRUNCATED`, `zip.ZIP64_INVALID`
  */
 export async function readLocalPart(access: RandomAccess, central: CentralEntry): Promise<LocalPart> {
@@ -58,10 +58,14 @@ function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
   try {
     return decodeRecord(LOCAL_HEADER, bytes);
   } catch (cause) {
-    throw new DrillproofError('zip.RECORD_INVALID', 'no local header where the directory says', {
-      path,
-      cause,
-    });
+    throw new DrillproofError(
+      'zip.RECORD_INVALID',
+      'there is no local header at the offset in the directory',
+      {
+        path,
+        cause,
+      },
+    );
   }
 }
 
@@ -82,7 +86,7 @@ function assertVersion(raw: LocalHeader, { name, header, extra }: CentralEntry):
 function withLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): LocalHeader {
   const header = withZip64(raw, ['bytes', 'compressedBytes'], extra, path);
   if (extra.zip64 === undefined || extra.zip64.length === 16) return header;
-  throw new DrillproofError('zip.ZIP64_INVALID', 'the local ZIP64 field holds one size only', { path });
+  throw new DrillproofError('zip.ZIP64_INVALID', 'the local ZIP64 field contains only one size', { path });
 }
 
 /** With a data descriptor the local header says zero (APPNOTE 4.4.4, bit 3), or already what the descriptor will. */
@@ -94,4 +98,4 @@ function assertNumbers(raw: LocalHeader, { name, header }: CentralEntry): void {
 }
 
 const mismatch = (field: string, path: string): DrillproofError =>
-  new DrillproofError('zip.HEADER_MISMATCH', `the two headers of the entry differ in: ${field}`, { path });
+  new DrillproofError('zip.HEADER_MISMATCH', `the local and the central header differ in ${field}`, { path });

@@ -8,7 +8,7 @@ export function assertSafeName(name: string): void {
   throw new DrillproofError('zip.NAME_INVALID', `the name is not a safe path: ${problem}`, { path: name });
 }
 
-/** A check to call with each name of an archive in turn; it throws `zip.ENTRY_DUPLICATE` for a name seen before, or its twin. */
+/** Returns a check to call with each name of an archive. It throws `zip.ENTRY_DUPLICATE` for a repeated name or its twin. */
 export function distinctNames(): (name: string) => void {
   const seen = new Map<string, string>();
   return (name) => {

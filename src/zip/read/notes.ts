@@ -1,7 +1,7 @@
 import type { PlacedEntry } from './accounting.ts';
 import { DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
 
-/** Something that changes no content and that this tool would not have written (formats §1, Part archive). */
+/** Metadata that drillproof would not write and that changes no content (formats §1, Part archive). */
 export type ZipNote = {
   readonly code: 'zip.ORDER_UNUSUAL' | 'zip.METADATA_UNUSUAL';
   /** Absent for what concerns the archive as a whole. */
@@ -29,7 +29,7 @@ const neededVersion = (zip64: boolean): number => (zip64 ? VERSION.zip64 : VERSI
 
 const END_UNUSUAL: ZipNote = {
   code: 'zip.METADATA_UNUSUAL',
-  message: 'the archive has another form of end records',
+  message: 'the end records have an unusual form',
 };
 
 /**
@@ -51,6 +51,6 @@ export function notesOn(
   const notes = usualEnd ? onEntries : [...onEntries, END_UNUSUAL];
   const displaced = directoryOrder.find(({ name }, i) => fileOrder[i]?.name !== name);
   if (displaced === undefined) return notes;
-  const message = 'the central directory has another order than the file';
+  const message = 'the order of the central directory differs from the file';
   return [{ code: 'zip.ORDER_UNUSUAL', entry: displaced.name, message }, ...notes];
 }

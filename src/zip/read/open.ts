@@ -29,7 +29,7 @@ export type ZipArchive = {
   readonly access: RandomAccess;
   /** In the order of the central directory. */
   readonly entries: readonly ZipEntry[];
-  /** What this tool would have written otherwise; no note changes what the archive holds. */
+  /** Unusual metadata; no note changes the content of the archive. */
   readonly notes: readonly ZipNote[];
   /**
    * The bytes of an entry, decompressed and streamed. They are proven when the stream has ended without an error.
@@ -45,7 +45,7 @@ export type ZipArchive = {
 };
 
 /**
- * Opens a ZIP archive and accepts one reading of it only: the central directory and the local headers agree, every
+ * Opens a ZIP archive that every reader must read the same way: the central directory and the local headers agree, every
  * byte of the file belongs to one record, every entry is a plain stored or deflated regular file with a portable
  * name of its own (formats §1, Part archive). Memory grows with the central directory, never with the content.
  * @throws DrillproofError with a `zip.` code for what is refused; LimitError `zip.ENTRIES_EXCEEDED` or
@@ -83,9 +83,13 @@ function assertTotal(entries: readonly CentralEntry[], limits: Required<ZipLimit
   for (const { name, header } of entries) {
     total += header.bytes;
     if (total <= limits.totalBytes) continue;
-    throw new LimitError('zip.SIZE_EXCEEDED', `the entries have more than ${limits.totalBytes} bytes`, {
-      path: name,
-    });
+    throw new LimitError(
+      'zip.SIZE_EXCEEDED',
+      `the entries have more than ${limits.totalBytes} bytes together`,
+      {
+        path: name,
+      },
+    );
   }
 }
 

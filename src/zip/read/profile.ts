@@ -18,7 +18,7 @@ const SPECIAL_ATTRIBUTES = 0x08 | 0x10 | 0x40 | 0x4_00;
 
 const unixType = (header: CentralHeader): number => (header.externalAttributes >>> 16) & UNIX_TYPE;
 
-/** What no entry of evidence may be; the first that applies is reported. */
+/** Kinds of entries that evidence must not have; the first that applies is reported. */
 const refusals: readonly Refusal[] = [
   {
     code: 'zip.ENCRYPTED',

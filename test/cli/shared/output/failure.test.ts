@@ -7,7 +7,7 @@ const told = (error: unknown, interrupted = false) => failureText(failureOf(erro
 describe('a failure', () => {
   it('is one line with its code and one with what to do', () => {
     expect(told(new DrillproofError('io.EXISTS', 'x exists'))).toMatch(
-      /^drillproof: io\.EXISTS: x exists\n {2}Name another.*\n$/,
+      /^drillproof: io\.EXISTS: x exists\n {2}Choose another.*\n$/,
     );
   });
 
