@@ -54,8 +54,9 @@ export function defineBundle(command: Command, cli: Cli): void {
 }
 
 const EXPORT_HELP = `
-Each local report must be stored or described: store it first with "drillproof admin ingest
-local-report", or give what its uploader claims with --report-metadata.`;
+Each local report must be stored or described: store it first with
+"drillproof admin ingest local-report", or give its uploader's claims with
+--report-metadata.`;
 
 /** `admin ingest export` */
 export function defineExport(command: Command, cli: Cli): void {
