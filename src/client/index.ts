@@ -1,11 +1,8 @@
-export type { BackOff, CallOptions, Pace, Retry } from './http/call.ts';
+export type { CallOptions, Pace, Retry } from './http/call.ts';
 export { createClient, type Client, type ExportRef } from './client.ts';
-export type { Sleep } from './http/deadline.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export { downloadPart, type PartRef } from './download-part.ts';
-export { ControlError, HttpStatusError, statusOf, type ControlIssue } from './http/errors.ts';
-export type { Input, Methods } from './methods.ts';
-export type { ClientOptions, LimitOptions, ParameterNames, RetryOptions, TimeoutOptions } from './options.ts';
+export { ControlError, HttpStatusError, statusOf } from './http/errors.ts';
+export type { ClientOptions } from './options.ts';
 export type { ExportItem, LocalReportItem, PageOptions } from './pages.ts';
-export type { ByteRange, ContentRange } from './http/ranges.ts';
-export type { Wait, WaitOptions } from './wait.ts';
+export type { WaitOptions } from './wait.ts';

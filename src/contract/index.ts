@@ -25,15 +25,6 @@ export * from './resources/run-assertion.ts';
 export * from './resources/run-capture.ts';
 export * from './resources/run-result.ts';
 export * from './resources/run-setup.ts';
-export {
-  countSchema,
-  decimalBytesSchema,
-  integerSchema,
-  msSchema,
-  openObjectSchema,
-  positiveIntegerSchema,
-  schemaVersionSchema,
-  usSchema,
-} from './scalars.ts';
+export { decimalBytesSchema, msSchema, positiveIntegerSchema, schemaVersionSchema } from './scalars.ts';
 export * from './resources/session.ts';
 export * from './resources/tool-source.ts';

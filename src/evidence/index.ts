@@ -4,14 +4,13 @@ export {
   parseExportAttestation,
   signatureBytes,
   statementBytes,
-  typeAttestation,
   type ExportStatement,
   type Statement,
 } from './bundle/attestation.ts';
 export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './bundle/archive.ts';
 export { bagSource, isBag } from './export/bag-source.ts';
 export { BAG_DECLARATION, BAG_PAYLOAD } from './export/bag-tags.ts';
-export { brokenBindings, reproductionOf, type BrokenBinding } from './bundle/bindings.ts';
+export { brokenBindings, reproductionOf } from './bundle/bindings.ts';
 export { parseBuildLock, type BuildLock, type LockedPackage } from './build-lock.ts';
 export {
   artifactBytes,
@@ -19,12 +18,10 @@ export {
   objectOfRole,
   OBJECT_ROLES,
   parseBundleManifest,
-  SIGNED_ROLES,
   signedRoles,
   type BundleManifest,
   type BundleObject,
   type ObjectRole,
-  type SignedRole,
 } from './bundle/manifest.ts';
 export { bundleStatement, type BundleSigning } from './bundle/statement.ts';
 export { brokenDocument, typeDocument, type DocumentIssue } from './document.ts';
@@ -48,7 +45,6 @@ export {
   readDsseStatement,
   readDsseSubject,
   readExportDsseStatement,
-  type InTotoStatement,
 } from './in-toto.ts';
 export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
 export { packBundle, type BundleInput, type ObjectInput, type PackedBundle } from './bundle/pack-bundle.ts';

@@ -1,39 +1,10 @@
-export {
-  checkKey,
-  type KeyResult,
-  type KeyNote,
-  type KeyProblem,
-  type SignedStatement,
-  type UncheckedScope,
-} from './judge.ts';
-export {
-  dsseBytes,
-  parseDsse,
-  preAuthEncoding,
-  signDsse,
-  signedMessage,
-  type DsseEnvelope,
-  type DsseLimits,
-  type DsseSignature,
-  type SignedMessage,
-} from './dsse.ts';
-export {
-  verifySignatures,
-  type SignatureClaim,
-  type SignatureResult,
-  type SignaturesResult,
-} from './signatures.ts';
+export { checkKey, type SignedStatement } from './judge.ts';
+export { dsseBytes, parseDsse, preAuthEncoding, signDsse, signedMessage, type DsseEnvelope } from './dsse.ts';
+export { verifySignatures, type SignatureClaim, type SignaturesResult } from './signatures.ts';
 export { importPublicKeys, type NamedKey } from './key/key-set.ts';
-export {
-  importPublicKey,
-  keyIdOf,
-  publicJwk,
-  publicKeyPem,
-  type PublicJwk,
-  type VerifyingKey,
-} from './key/key.ts';
+export { importPublicKey, keyIdOf, publicJwk, publicKeyPem, type VerifyingKey } from './key/key.ts';
 export { RETIREMENTS, retireKey, type Retirement } from './retire.ts';
-export { verifySignature, type SignatureCheck } from './key/signature.ts';
+export { verifySignature } from './key/signature.ts';
 export { createSigner, signChecked, type Signer } from './key/signer.ts';
 export {
   distinctPoints,

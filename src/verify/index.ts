@@ -1,15 +1,11 @@
 export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
-export type { Check, CheckState } from './check.ts';
-export { CHECKS, type CheckId, type CheckRow } from './checks.ts';
+export type { Check } from './check.ts';
+export { CHECKS, type CheckId } from './checks.ts';
 export { verifyExportTree, type ExportTreeReport } from './export/tree.ts';
 export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export/export.ts';
 export type { Finding } from './finding.ts';
-export {
-  judgePartSignature,
-  judgeSignatures,
-  type JudgeSignaturesOptions,
-} from './signature/judge-signatures.ts';
-export { MAX_ENVELOPES, type Envelopes } from './signature/given-envelopes.ts';
+export { judgePartSignature, judgeSignatures } from './signature/judge-signatures.ts';
+export { MAX_ENVELOPES } from './signature/given-envelopes.ts';
 export type { JudgePart } from './part/listed-part.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
 export { verifyPart, type Listing, type VerifyPartOptions } from './part/part.ts';
@@ -30,16 +26,11 @@ export {
   type Depth,
   type ExportReport,
   type LocalReportReport,
-  type Outcome,
-  type Provenance,
   type Report,
-  type SignedBy,
-  type SigningKey,
   type ToolSourceReport,
-  type TrustUsed,
   type Verdict,
 } from './report.ts';
-export { bundleStanding, listStanding, type SignatureStanding, type Standing } from './signature/standing.ts';
+export { bundleStanding, listStanding, type SignatureStanding } from './signature/standing.ts';
 export { TRUST_OUTCOMES, trustEffects, type TrustEffect, type TrustOutcome } from './trust-effect.ts';
 export { verifyDsse, type VerifyDsseOptions } from './signature/verify-dsse.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';

@@ -77,4 +77,3 @@ export const errorEnvelopeSchema = z.looseObject({
 
 /** The body of each answer that reports an error. */
 export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
-export type EnvelopeIssue = z.infer<typeof envelopeIssueSchema>;

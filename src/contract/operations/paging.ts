@@ -26,6 +26,3 @@ const pageOf = <Item extends z.ZodType>(item: Item) =>
 /** `nextCursor` is absent on the last page. */
 export const localReportPageSchema = pageOf(localReportItemSchema);
 export const evidenceExportPageSchema = pageOf(evidenceExportSchema);
-
-export type LocalReportPage = z.infer<typeof localReportPageSchema>;
-export type EvidenceExportPage = z.infer<typeof evidenceExportPageSchema>;

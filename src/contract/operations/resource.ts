@@ -11,7 +11,6 @@ import { operationResultSchema } from './result.ts';
 import { msSchema, schemaVersionSchema, text } from '../scalars.ts';
 
 export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
-export type OperationState = (typeof operationStates)[number];
 
 const operationKindSchema = z.string().regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/);
 

@@ -68,5 +68,3 @@ export const operationResultSchema = z.discriminatedUnion('kind', [
   timeAdvanceResultSchema,
   faultSetResultSchema,
 ]);
-
-export type OperationResult = z.infer<typeof operationResultSchema>;

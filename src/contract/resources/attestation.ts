@@ -84,8 +84,6 @@ export const exportAttestationSchema = z.strictObject({
 });
 
 export type Reproduction = z.infer<typeof reproductionSchema>;
-export type Statement = z.infer<typeof statementSchema>;
-export type ExportStatement = z.infer<typeof exportStatementSchema>;
 /** A signed statement about one bundle. */
 export type Attestation = z.infer<typeof attestationSchema>;
 /** A signed statement about the list of an export. */

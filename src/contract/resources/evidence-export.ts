@@ -17,7 +17,6 @@ import {
 } from '../scalars.ts';
 
 export const evidenceExportStates = ['pending', 'generating', 'available', 'failed'] as const;
-export type EvidenceExportState = (typeof evidenceExportStates)[number];
 
 export const deletionStates = ['requested', 'deleting', 'deleted'] as const;
 

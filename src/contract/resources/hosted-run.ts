@@ -27,7 +27,6 @@ export const hostedRunStates = ['created', 'running', 'succeeded', 'failed', 'ca
 /** The states in which a run has ended and can be rerun. */
 export const terminalRunStates = ['succeeded', 'failed', 'cancelled', 'expired'] as const;
 export const terminationOutcomes = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
-export type HostedRunState = (typeof hostedRunStates)[number];
 
 const runRequestSchema = z.strictObject({
   runId: runIdSchema,

@@ -96,6 +96,5 @@ export const runResultSchema = z.strictObject({
   capture: runCaptureSchema.optional(),
 });
 
-export type RunIdentity = z.infer<typeof runIdentitySchema>;
 /** The result of a run: its identity, outcome, assertions and checkpoints. */
 export type RunResult = z.infer<typeof runResultSchema>;

@@ -22,7 +22,6 @@ export const sessionStates = [
   'destroying',
   'destroyed',
 ] as const;
-export type SessionState = (typeof sessionStates)[number];
 
 export const warmPoolStates = ['preparing', 'ready', 'claimed', 'retired'] as const;
 

@@ -46,16 +46,6 @@ export const parseExportAttestation = (
 ): ExportAttestation =>
   parseDocument(bytes, EXPORT_KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
 
-/**
- * Types an attestation that came inside another document, such as a bundle resource.
- * @throws DrillproofError `attestation.INVALID`, `json.NOT_REPRESENTABLE` for a statement that has no bytes to be signed
- */
-export function typeAttestation(value: unknown): Attestation {
-  const attestation = typeDocument(value, BUNDLE_KIND);
-  statementBytes(attestation.statement);
-  return attestation;
-}
-
 /** What is signed: the UTF-8 bytes of the RFC 8785 form of the statement, nothing before or after (formats §2). */
 export const statementBytes = (statement: Statement | ExportStatement): Uint8Array =>
   canonicalBytes(statement);

@@ -30,12 +30,11 @@ import {
   type TokenInput,
 } from './tenants.ts';
 
-export { importSchema, type ImportDocument, type ImportedResource } from './import.ts';
-export type { Ingested } from './context.ts';
+export { importSchema, type ImportDocument } from './import.ts';
 export type { WorkedOff } from './exports.ts';
-export type { CreatedExport, CreateExportInput } from './exports.ts';
+export type { CreateExportInput } from './exports.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
-export { localReportMetadataSchema, type LocalReportMetadata } from './local-report.ts';
+export { type LocalReportMetadata } from './local-report.ts';
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
 
 /**
