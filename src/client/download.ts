@@ -33,7 +33,7 @@ export type Download = {
   readonly totalBytes: number | undefined;
   /** SHA-256 of the whole as the server declares it (RFC 9530): a claim, not a check. */
   readonly reprDigest: Digest | undefined;
-  /** @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`, `transport.ABORTED` while it is read */
+  /** @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`, or the reason of an aborted `signal`, while it is read */
   readonly body: Bytes;
   cancel(): Promise<void>;
 };

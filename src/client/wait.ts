@@ -53,8 +53,8 @@ function askedMs(failure: unknown): number {
  * Follows an operation until it has ended. The first looks come soon after each other, later ones after `pollMs`; a
  * control plane that asks for a longer pause gets it.
  * @throws DrillproofError `client.OPERATION_FAILED` with the error of the operation in `details.error`,
- *   `client.OPERATION_CANCELLED`; TransportError `transport.TIMEOUT` when `timeoutMs` is over, `transport.ABORTED`;
- *   what reading throws
+ *   `client.OPERATION_CANCELLED`; TransportError `transport.TIMEOUT` when `timeoutMs` is over;
+ *   the reason of an aborted `signal`; what reading throws
  */
 export function waitBy(read: Read, sleep: Sleep): Wait {
   return async (input, { pollMs = POLL_MS, timeoutMs, signal } = {}) => {
@@ -72,8 +72,7 @@ export function waitBy(read: Read, sleep: Sleep): Wait {
         await sleep(pauseMs, scope.signal);
       }
     } catch (failure) {
-      // A call that its signal ended says only that; why it ended is what matters here.
-      if (scope.signal.aborted) throw scope.signal.reason;
+      scope.signal.throwIfAborted();
       throw failure;
     } finally {
       scope.close();

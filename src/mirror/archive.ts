@@ -1,4 +1,16 @@
-import { checkArguments, FUNCTION, LIST, OBJECT, TEXT, withMethods } from '../bytes/arguments.ts';
+import {
+  checkArguments,
+  COUNT,
+  FUNCTION,
+  LIST,
+  OBJECT,
+  optional,
+  optionsOf,
+  SIGNAL,
+  TEXT,
+  withMethods,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import type { Code } from '../codes/index.ts';
 import type { Client, ExportItem, ExportRef, Retry } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
@@ -42,23 +54,32 @@ const FATAL: ReadonlySet<Code> = new Set<Code>([
 type ManyOptions = {
   /** Exports under way at the same time. */
   readonly atOnce: number;
+  /** Once it is aborted, no further export is begun. Pass it to `each` too. */
+  readonly signal?: AbortSignal;
 };
+const MANY_OPTIONS: MembersOf<ManyOptions> = { atOnce: COUNT, signal: optional(SIGNAL) };
 
 /**
  * Mirrors many exports, `each` one by one. The failure of one does not stop the others; one that each would meet ends
  * the run, and the rest are counted as untried. What is no `DrillproofError` is thrown, once those under way have ended.
+ * @throws the reason of an aborted `signal`; what `each` throws that is no `DrillproofError`
  */
 export async function mirrorMany(
   wishes: readonly Wish[],
   each: (wish: Wish) => Promise<void>,
   options: ManyOptions,
 ): Promise<ArchiveOutcome> {
-  checkArguments({ wishes: LIST, each: FUNCTION, options: OBJECT }, { wishes, each, options });
-  const { atOnce } = options;
-  const many = new Many(wishes, each);
+  checkArguments(
+    { wishes: LIST, each: FUNCTION, options: optionsOf(MANY_OPTIONS) },
+    { wishes, each, options },
+  );
+  const { atOnce, signal } = options;
+  signal?.throwIfAborted();
+  const many = new Many(wishes, each, signal);
   const workers = await Promise.allSettled(
     Array.from({ length: Math.min(atOnce, wishes.length) }, () => many.work()),
   );
+  signal?.throwIfAborted();
   for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
   return many;
 }
@@ -71,11 +92,17 @@ class Many implements ArchiveOutcome {
   readonly codes = new Set<Code>();
   private readonly wishes: Iterator<Wish>;
   private readonly each: (wish: Wish) => Promise<void>;
+  private readonly signal: AbortSignal | undefined;
   private tried = 0;
   private awayInRow = 0;
   private ended = false;
 
-  constructor(wishes: readonly Wish[], each: (wish: Wish) => Promise<void>) {
+  constructor(
+    wishes: readonly Wish[],
+    each: (wish: Wish) => Promise<void>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.signal = signal;
     this.exports = wishes.length;
     this.wishes = wishes.values();
     this.each = each;
@@ -86,7 +113,7 @@ class Many implements ArchiveOutcome {
   }
 
   async work(): Promise<void> {
-    while (!this.ended) {
+    while (!this.ended && this.signal?.aborted !== true) {
       const next = this.wishes.next();
       if (next.done === true) return;
       this.tried++;

@@ -1,4 +1,5 @@
 import { OBJECT, checkArguments } from '../bytes/arguments.ts';
+import { rejectWithReason } from '../bytes/abort.ts';
 import { digestOf } from '../bytes/hash.ts';
 import type { ExportRef } from '../client/index.ts';
 import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
@@ -34,11 +35,14 @@ export type MirrorFault = {
  * Says what a mirror run would find missing or damaged. It reads the export and its manifest at the source and
  * everything in the target, and writes nothing at all.
  * @throws DrillproofError as `mirrorExport` for what pins the rest and for a target of something else;
- *   TypeError for a sink that cannot be looked at
+ *   the reason of an aborted `signal`; TypeError for a sink that cannot be looked at
  */
 export async function checkMirror(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorCheck> {
   checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });
-  const run = readRun(exportRef, options);
+  return rejectWithReason(options.signal, () => checkRun(readRun(exportRef, options)));
+}
+
+async function checkRun(run: Run): Promise<MirrorCheck> {
   if (run.sink.look === undefined) throw new TypeError('the sink cannot be looked at');
   const view = (await run.sink.look()) ?? NOTHING;
   const pinned = await pin(run, view);

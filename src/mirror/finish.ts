@@ -37,7 +37,8 @@ export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView
     const bytes = await fetchAttestation(run, pinned);
     return bytes === undefined ? here : { bytes, state: 'fetched' };
   } catch (cause) {
-    if (!(cause instanceof DrillproofError) || cause.code === 'transport.ABORTED') throw cause;
+    run.signal?.throwIfAborted();
+    if (!(cause instanceof DrillproofError)) throw cause;
     return failureOf(EXPORT_ATTESTATION, cause);
   }
 }

@@ -1,4 +1,5 @@
 import { OBJECT, checkArguments } from '../bytes/arguments.ts';
+import { rejectWithReason } from '../bytes/abort.ts';
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../evidence/index.ts';
@@ -39,11 +40,14 @@ type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Att
  *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for what pins the rest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
  *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be fetched and the
- *   others are here; and what the client and the sink throw
+ *   others are here; the reason of an aborted `signal`; and what the client and the sink throw
  */
 export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<LinkedReceipt> {
   checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });
-  const run = readRun(exportRef, options);
+  return rejectWithReason(options.signal, () => mirrorRun(readRun(exportRef, options)));
+}
+
+async function mirrorRun(run: Run): Promise<LinkedReceipt> {
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);
   const found = view === undefined ? undefined : await lookAtFinished(run, pinned, view);

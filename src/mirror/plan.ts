@@ -85,7 +85,7 @@ async function prove(
   signal: AbortSignal | undefined,
 ): Promise<FoundState> {
   try {
-    assertGoingOn(signal);
+    signal?.throwIfAborted();
     const size = await target.size(path);
     if (size === undefined) return 'missing';
     if (size !== bytes) return 'damaged';
@@ -93,6 +93,7 @@ async function prove(
       ? 'proven'
       : 'damaged';
   } catch (cause) {
+    signal?.throwIfAborted();
     if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return 'unreadable';
     throw cause;
   }
@@ -103,11 +104,7 @@ async function* unlessEnded(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of chunks) {
-    assertGoingOn(signal);
+    signal?.throwIfAborted();
     yield chunk;
   }
-}
-
-function assertGoingOn(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new DrillproofError('transport.ABORTED', 'the caller ended the mirror');
 }

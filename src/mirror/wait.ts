@@ -24,9 +24,7 @@ export async function waitUntilGenerated(run: Run): Promise<EvidenceExport> {
     if (run.now() + pauseMs > untilMs)
       throw new DrillproofError('mirror.WAIT_EXCEEDED', `the export is not generated after ${run.waitMs} ms`);
     if ('resource' in looked) tellWaiting(run, looked.resource, pauseMs);
-    await run.sleep(pauseMs, run.signal).catch((cause: unknown) => {
-      throw new TransportError('transport.ABORTED', 'the caller ended the waiting', { cause });
-    });
+    await run.sleep(pauseMs, run.signal);
   }
 }
 

@@ -1,3 +1,4 @@
+import { rejectWithReason } from '../bytes/abort.ts';
 import { FUNCTION, OBJECT, checkArguments } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
@@ -27,6 +28,10 @@ export async function scrubMany(
   each: (result: MirrorScrub, place: ScrubPlace) => Promise<void>,
 ): Promise<void> {
   checkArguments({ archive: OBJECT, options: OBJECT, each: FUNCTION }, { archive, options, each });
+  return rejectWithReason(options.signal, () => scrubEach(archive, options, each));
+}
+
+async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMany>): Promise<void> {
   const scrub = readScrub(options);
   let begun = 0;
   for (const name of await oldestFirst(archive, options)) {
@@ -34,7 +39,8 @@ export async function scrubMany(
     const place = archive.open(name);
     try {
       const over = begun++ > 0 && scrub.now() >= scrub.untilMs;
-      await each(await orUnreadable(place, () => (over ? leaveMirror : scrubMirror)(place, options)), place);
+      const work = (): Promise<MirrorScrub> => (over ? leaveMirror : scrubMirror)(place, options);
+      await each(await orUnreadable(place, work, options.signal), place);
     } finally {
       await place.close();
     }
@@ -77,10 +83,15 @@ const FATAL: ReadonlySet<Code> = new Set<Code>([
   'internal.BUG',
 ]);
 
-async function orUnreadable(place: ScrubPlace, work: () => Promise<MirrorScrub>): Promise<MirrorScrub> {
+async function orUnreadable(
+  place: ScrubPlace,
+  work: () => Promise<MirrorScrub>,
+  signal: AbortSignal | undefined,
+): Promise<MirrorScrub> {
   try {
     return await work();
   } catch (cause) {
+    signal?.throwIfAborted();
     if (!(cause instanceof DrillproofError) || FATAL.has(cause.code)) throw cause;
     return unreadable(place, cause);
   }

@@ -1,3 +1,4 @@
+import { rejectWithReason } from '../bytes/abort.ts';
 import { OBJECT, checkArguments } from '../bytes/arguments.ts';
 import type { DrillproofError } from '../errors.ts';
 import { readEntries } from './noting.ts';
@@ -17,6 +18,10 @@ import { Visit, type Before } from './visit.ts';
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   checkArguments({ place: OBJECT, options: OBJECT }, { place, options });
+  return rejectWithReason(options.signal, () => scrubDue(place, options));
+}
+
+async function scrubDue(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   const scrub = readScrub(options);
   const state = await readBefore(place, scrub);
   if (!state.due) return untouched(place, state);

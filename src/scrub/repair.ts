@@ -1,3 +1,4 @@
+import { rejectWithReason } from '../bytes/abort.ts';
 import { FUNCTION, OBJECT, checkArguments } from '../bytes/arguments.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { DrillproofError } from '../errors.ts';
@@ -36,6 +37,12 @@ export async function repairMirror(
     { place: OBJECT, result: OBJECT, from: FUNCTION, options: OBJECT },
     { place, result, from, options },
   );
+  return rejectWithReason(options.signal, () => repairBroken(place, result, from, options));
+}
+
+async function repairBroken(
+  ...[place, result, from, options]: Parameters<typeof repairMirror>
+): Promise<MirrorScrub> {
   const broken = result.faults.filter(
     ({ found, code }) => found !== 'extra' && code !== 'scrub.MIRROR_UNFINISHED',
   );

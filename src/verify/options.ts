@@ -91,12 +91,13 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
 /**
  * The settings that these options give.
  * @param members what the options may have, where they are those of one function
- * @throws TypeError that names the option
+ * @throws TypeError that names the option; the reason of an aborted `signal`
  */
 export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
   checkArguments({ options: optionsOf(members) }, { options });
   const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
   const { secondOpinion, limits, zipLimits: zip, signal } = options;
+  signal?.throwIfAborted();
   return defined({
     asOfMs: Number(asOfMs),
     trust: trust && resolveTrust(trust),

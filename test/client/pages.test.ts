@@ -98,6 +98,25 @@ describe('the list of local reports', () => {
     expect(await failureOf(ordinals(listOf([1, 1, 1]).page, { pages: 3, items: 2 }))).toMatchObject(code);
   });
 
+  it('ends with the reason of its signal at the page under way: no item of it, and no further page', async () => {
+    const { page, asked } = listOf([1, 2, 0, 3]);
+    for (const last of [1, 2]) {
+      asked.length = 0;
+      const stop = new AbortController();
+      const stopping: Page = (input, how) => {
+        if (asked.length === last) stop.abort('enough');
+        return page(input, how);
+      };
+      const found: number[] = [];
+      const list = async (): Promise<void> => {
+        const items = allLocalReports(stopping, exportRef, { pages: 9, items: 9 }, { signal: stop.signal });
+        for await (const { source } of items) found.push(source.ordinal);
+      };
+      await expect(list()).rejects.toBe('enough');
+      expect([found.length, asked.length]).toEqual([last === 1 ? 1 : 3, last + 1]);
+    }
+  });
+
   it('asks for pages of the size wanted and follows the cursor through the client', async () => {
     const urls: string[] = [];
     const answers = [{ items: [item(0)], nextCursor: 'next one' }, { items: [item(1)] }];

@@ -13,6 +13,7 @@ import { archiveReport, writeArchive, type Aside } from './many-text.ts';
 import { ManyMirrors, reasonOf, retryNote } from './progress.ts';
 import { MirrorTally } from './tally.ts';
 import { mirrorShared } from './shared.ts';
+import { interruption } from '../shared/output/failure.ts';
 import { createProgress, type Progress } from '../shared/output/progress.ts';
 import type { QueueOptions } from '../shared/options/queue.ts';
 
@@ -108,7 +109,8 @@ function watchedEach(
       const { manifestDigest } = await each(wish, placeBelow(to, evidenceExportId), onProgress);
       events.exportEnded(evidenceExportId, tally);
       return { manifestDigest, tally };
-    } catch (error) {
+    } catch (cause) {
+      const error = cli.signal.aborted ? interruption(cause) : cause;
       if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
       events.exportEnded(evidenceExportId, tally, error);
       throw error;

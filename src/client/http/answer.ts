@@ -84,7 +84,7 @@ async function readEnvelope(response: Response, settings: Settings, signal: Abor
     const bytes = await collect(bodyChunks(response, settings, signal), settings.limits.errorBytes);
     return errorEnvelopeSchema.safeParse(parseJson(bytes)).data;
   } catch {
-    if (signal.aborted) throw signal.reason;
+    signal.throwIfAborted();
     return undefined; // the status has come, and it is the better news
   }
 }

@@ -9,7 +9,7 @@ type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
 /**
  * The body of an answer in chunks as they come. A body that brings too little within the stall timeout ends, one
  * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
- * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`, `transport.ABORTED`
+ * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
  */
 export async function* bodyChunks(
   response: Response,
@@ -29,6 +29,7 @@ export async function* bodyChunks(
     }
     ended = true;
   } catch (cause) {
+    signal.throwIfAborted();
     throw networkError(cause, 'body');
   } finally {
     if (!ended) void reader.cancel().catch(() => undefined); // may wait for the peer; nothing waits for it

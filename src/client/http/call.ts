@@ -39,6 +39,7 @@ export type BackOff = (
 /** The waiting between attempts by the policy of a client. */
 export function backOffBy(settings: Settings, repeatable = true): BackOff {
   return async (failure, retries, { signal, onRetry } = {}) => {
+    signal?.throwIfAborted();
     const facts = { retries, repeatable, random: settings.random };
     const delayMs = retryDelayMs(failure, facts, settings.retry);
     if (delayMs === undefined) throw failure;
@@ -105,12 +106,13 @@ async function attempts<T>(
   const backOff = backOffBy(settings, repeatable);
   for (let retries = 0; ; retries++) {
     try {
+      scope.signal.throwIfAborted();
       await options.pace?.enter(scope.signal);
       const response = await exchange(request, settings, scope.signal);
       if (!response.ok) throw await readFailure(response, settings, scope.signal);
       return await read(response);
     } catch (failure) {
-      if (scope.signal.aborted) throw scope.signal.reason;
+      scope.signal.throwIfAborted();
       options.pace?.failed(failure, askedDelayMs(failure));
       await backOff(failure, retries, { ...options, signal: scope.signal });
     }

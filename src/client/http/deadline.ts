@@ -3,13 +3,13 @@ import { TransportError } from '../../errors.ts';
 /** Waits; rejects with the reason of the signal when it aborts first. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-/** One logical call: its signal aborts, always with a `TransportError`, when the caller ends it or its time is up. */
+/** One logical call. Its signal aborts with the reason of the caller, or with `transport.TIMEOUT` when its time is up. */
 export type Scope = { readonly signal: AbortSignal; close(): void };
 
 /** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer stays. */
 export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): Scope {
   const controller = new AbortController();
-  const end = (): void => controller.abort(aborted(signal?.reason));
+  const end = (): void => controller.abort(signal?.reason);
   const late = (): void => controller.abort(timeout(`the call took longer than ${totalMs} ms`));
   const timer = totalMs === undefined ? undefined : setTimeout(late, totalMs);
   if (signal?.aborted === true) end();
@@ -64,5 +64,3 @@ export const pause: Sleep = (ms, signal) =>
   });
 
 const timeout = (message: string): TransportError => new TransportError('transport.TIMEOUT', message);
-const aborted = (reason: unknown): TransportError =>
-  new TransportError('transport.ABORTED', 'the caller ended the call', { cause: reason });

@@ -17,7 +17,7 @@ export type WireRequest = {
  * One attempt: sends, follows redirects within the origin, and gives back an answer of any other status with its
  * body unread; that of a success is not encoded.
  * @throws TransportError `transport.TIMEOUT`, `transport.UNREACHABLE`, `transport.INTERRUPTED`,
- *   `transport.REDIRECT_REFUSED`, `transport.ENCODING_REFUSED`, `transport.ABORTED`
+ *   `transport.REDIRECT_REFUSED`, `transport.ENCODING_REFUSED`; the reason of an aborted `signal`
  */
 export async function exchange(
   request: WireRequest,
@@ -63,6 +63,7 @@ async function sendOnce(
     return await within(answer, headersMs, signal, `no answer came within ${headersMs} ms`);
   } catch (cause) {
     attempt.abort(); // so that what was given up also ends on the wire
+    signal.throwIfAborted();
     throw networkError(cause, 'headers');
   }
 }

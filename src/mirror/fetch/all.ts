@@ -86,7 +86,7 @@ class Queue implements Fetched {
 
   private async fetch(file: Wanted): Promise<void> {
     const { path, bytes } = file;
-    const { tell } = this.context;
+    const { tell, signal } = this.context;
     try {
       if (this.awayInRow >= AWAY_AFTER)
         throw new TransportError('transport.UNREACHABLE', 'the server is away');
@@ -96,7 +96,7 @@ class Queue implements Fetched {
       this.states.set(path, state);
       tell({ type: 'part-done', path, bytes, state });
     } catch (cause) {
-      if (!(cause instanceof DrillproofError) || isFatal(cause)) {
+      if (signal.aborted || !(cause instanceof DrillproofError) || isFatal(cause)) {
         this.fatal ??= cause;
         throw cause;
       }
@@ -115,5 +115,5 @@ export const failureOf = (path: string, { code, message }: DrillproofError): Fai
 });
 
 const AWAY: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
-const FATAL: ReadonlySet<Code> = new Set<Code>(['transport.ABORTED', 'control.UNAUTHENTICATED']);
+const FATAL: ReadonlySet<Code> = new Set<Code>(['control.UNAUTHENTICATED']);
 const isFatal = ({ code }: DrillproofError): boolean => FATAL.has(code) || code.startsWith('io.');

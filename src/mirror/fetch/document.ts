@@ -28,6 +28,7 @@ export async function fetchDocument(
       assertRight(bytes);
       return bytes;
     } catch (cause) {
+      run.signal?.throwIfAborted();
       if (restarts > 0 || !isSpoilt(cause)) throw cause;
       run.tell({ type: 'retry', path: wanted.path, error: cause, delayMs: 0 });
     }

@@ -36,7 +36,7 @@ const PROGRESS_BYTES = 1024 * 1024;
 export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<FileState> {
   const partial = await context.target.partial(wanted.path);
   try {
-    const transfer = await takeUp(wanted, partial);
+    const transfer = await takeUp(wanted, partial, context.signal);
     const { path, bytes } = wanted;
     if (transfer.joined) context.tell({ type: 'resumed', path, received: transfer.sum.bytes, bytes });
     for (let restarts = 0; ; restarts++) {
@@ -46,7 +46,7 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
         await partial.commit();
         return transfer.joined ? 'resumed' : 'fetched';
       } catch (cause) {
-        if (!isSpoilt(cause)) throw cause;
+        if (context.signal.aborted || !isSpoilt(cause)) throw cause;
         await startOver(transfer, undefined);
         if (restarts > 0) throw cause;
         context.tell({ type: 'retry', path: wanted.path, error: cause, delayMs: 0 });
@@ -58,14 +58,17 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
 }
 
 // Bytes of an earlier run are hashed again; they are of use only under a strong entity tag, or when all are here.
-async function takeUp(wanted: Wanted, partial: PartialFile): Promise<Transfer> {
+async function takeUp(wanted: Wanted, partial: PartialFile, signal: AbortSignal): Promise<Transfer> {
   const transfer: Transfer = { wanted, partial, sum: digester(), etag: partial.etag, joined: false };
   const { bytes, etag } = partial;
   if (bytes > wanted.bytes || (etag === undefined && bytes < wanted.bytes)) {
     if (bytes > 0) await startOver(transfer, undefined);
     return transfer;
   }
-  for await (const chunk of partial.read()) transfer.sum.update(chunk);
+  for await (const chunk of partial.read()) {
+    signal.throwIfAborted();
+    transfer.sum.update(chunk);
+  }
   transfer.joined = bytes > 0;
   return transfer;
 }
@@ -138,6 +141,7 @@ async function drain({ body }: Download, transfer: Transfer, context: FetchConte
   const { path, bytes } = wanted;
   const { tell, place, signal } = context;
   for await (const chunk of body) {
+    signal.throwIfAborted();
     if (sum.bytes + chunk.length > bytes) {
       throw new TransportError('transport.BODY_TOO_LONG', `${path} goes on past its ${bytes} bytes`, {
         path,

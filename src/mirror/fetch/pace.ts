@@ -9,7 +9,7 @@ import {
 } from '../../bytes/arguments.ts';
 import { pause, type Sleep } from '../../client/http/deadline.ts';
 import { statusOf, type Pace } from '../../client/index.ts';
-import { DrillproofError, TransportError } from '../../errors.ts';
+import { DrillproofError } from '../../errors.ts';
 import { TokenBucket } from './token-bucket.ts';
 import { CongestionWindow } from './window.ts';
 
@@ -90,7 +90,7 @@ export function createPacer(options: PacerOptions = {}): Pacer {
         ...attempts(),
         async received(bytes, ended) {
           const waitMs = bucket?.take(bytes) ?? 0;
-          if (waitMs > 0) await orAborted(sleep(waitMs, ended));
+          if (waitMs > 0) await sleep(waitMs, ended);
         },
         leave(outcome) {
           if (outcome === 'done') window.succeeded();
@@ -113,7 +113,7 @@ function quiet(now: () => number, sleep: Sleep) {
       for (let seenMs = 0; seenMs < untilMs;) {
         seenMs = untilMs;
         const waitMs = Math.min(untilMs - now(), MAX_PAUSE_MS);
-        if (waitMs > 0) await orAborted(sleep(waitMs, signal));
+        if (waitMs > 0) await sleep(waitMs, signal);
       }
     },
   };
@@ -131,7 +131,7 @@ class Places {
   }
 
   async take(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) throw aborted(signal.reason);
+    signal.throwIfAborted();
     if (this.taken < this.window.size) {
       this.taken++;
       return;
@@ -139,7 +139,7 @@ class Places {
     await new Promise<void>((resolve, reject) => {
       const end = (): void => {
         this.queue.delete(waiting);
-        reject(aborted(signal.reason));
+        reject(signal.reason);
       };
       const waiting: Waiting = {
         go: () => {
@@ -169,11 +169,3 @@ const isOverload = (failure: unknown): boolean => {
   if (status !== undefined) return status === 429 || status === 503;
   return failure instanceof DrillproofError && failure.code === 'transport.TIMEOUT';
 };
-
-const orAborted = (work: Promise<void>): Promise<void> =>
-  work.catch((cause: unknown) => {
-    throw cause instanceof DrillproofError ? cause : aborted(cause);
-  });
-
-const aborted = (cause: unknown): TransportError =>
-  new TransportError('transport.ABORTED', 'the caller ended the mirror', { cause });

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseJson } from '../../bytes/json/parse.ts';
-import { DrillproofError, TransportError } from '../../errors.ts';
+import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 import { attempt, remove } from './tree.ts';
 
@@ -24,7 +24,7 @@ const LOOK_EVERY_MS = 500;
 /**
  * Takes a lock file, which names its holder and since when it holds, and gives back how to let go of it. The lock of a
  * process that is dead is taken over; one of another machine never is, because nothing here can tell.
- * @throws DrillproofError `io.LOCKED`; TransportError `transport.ABORTED` while it waits
+ * @throws DrillproofError `io.LOCKED`; the reason of an aborted `signal` while it waits
  */
 export const takeLock = (file: string, wait = NO_WAIT): Promise<() => Promise<void>> =>
   whenFree(() => tryLock(file), wait);
@@ -45,7 +45,8 @@ const isLocked = (cause: unknown): boolean => cause instanceof DrillproofError &
 
 async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await pause(ms, undefined, { signal }).catch((cause: unknown) => {
-    throw new TransportError('transport.ABORTED', 'the caller ended the waiting for the folder', { cause });
+    signal?.throwIfAborted(); // what the timer throws only has the reason as its cause
+    throw cause;
   });
 }
 

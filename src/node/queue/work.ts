@@ -22,7 +22,6 @@ export type Act = (data: TakenJob['data']) => Promise<object>;
 
 /** What every other piece of work would meet on this machine as well: others may do better. */
 const OURS: ReadonlySet<Code> = new Set<Code>([
-  'transport.ABORTED',
   'control.UNAUTHENTICATED',
   'io.DISK_FULL',
   'io.READ_ONLY',

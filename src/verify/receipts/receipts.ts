@@ -71,6 +71,7 @@ export async function verifyReceipts(
 ): Promise<ReceiptsReport> {
   checkArguments({ source: SOURCE, options: optionsOf(RECEIPTS_OPTIONS) }, { source, options });
   const { expectHead, signal } = options;
+  signal?.throwIfAborted();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { paths, findings: unlisted } = await listReceipts(source);
   const { subject, findings: unread } = await readSubject(source, paths, limits);
@@ -79,6 +80,7 @@ export async function verifyReceipts(
     signal?.throwIfAborted();
     facts.push(await readReceiptFacts(source, path, limits));
   }
+  signal?.throwIfAborted();
   const chain = checkChain(facts, subject, expectHead);
   const findings = facts.flatMap((receipt) => receipt.findings);
   return buildReport(chain, subject !== undefined, [...unlisted, ...unread, ...findings, ...chain.findings]);

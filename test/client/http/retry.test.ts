@@ -74,7 +74,6 @@ describe('the decision to retry', () => {
     new TransportError('transport.ENCODING_REFUSED', 'x'),
     new TransportError('transport.RESPONSE_INVALID', 'x'),
     new TransportError('transport.RANGE_INVALID', 'x'),
-    new TransportError('transport.ABORTED', 'x'),
     new LimitError('json.TOO_LARGE', 'x'),
     new DrillproofError('client.REQUEST_INVALID', 'x'),
     new TypeError('a mistake'),

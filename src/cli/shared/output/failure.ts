@@ -31,7 +31,8 @@ export function failureOf(error: unknown, interrupted: boolean): Failure {
   };
 }
 
-const interruption = (cause: unknown): DrillproofError =>
+/** The end of the work by the person or system that runs the command. */
+export const interruption = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });
 
 function coded(error: unknown): DrillproofError {
