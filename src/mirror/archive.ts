@@ -97,11 +97,7 @@ class Many implements ArchiveOutcome {
   private awayInRow = 0;
   private ended = false;
 
-  constructor(
-    wishes: readonly Wish[],
-    each: (wish: Wish) => Promise<void>,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(wishes: readonly Wish[], each: (wish: Wish) => Promise<void>, signal: AbortSignal | undefined) {
     this.signal = signal;
     this.exports = wishes.length;
     this.wishes = wishes.values();

@@ -136,11 +136,15 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
     return silent(given).backOff(new TransportError('transport.TIMEOUT', 'x'), 3, { signal });
   },
   downloadPart: (given) =>
-    downloadPart(halting(given), { ...partRef, digest: HASH as `sha256:${string}`, bytes: '9' }, new WritableStream(), {
-      signal: given.signal,
-    }),
-  discoverExports: (given) =>
-    discoverExports(silent(given), exportRef.projectId, { signal: given.signal }),
+    downloadPart(
+      halting(given),
+      { ...partRef, digest: HASH as `sha256:${string}`, bytes: '9' },
+      new WritableStream(),
+      {
+        signal: given.signal,
+      },
+    ),
+  discoverExports: (given) => discoverExports(silent(given), exportRef.projectId, { signal: given.signal }),
   'mirrorExport from a control plane': (given) =>
     mirrorExport(exportRef, { ...mirrorOptions(given), client: silent(given) }),
   'mirrorExport from a mirror': (given) => mirrorExport(servedRef, mirrorOptions(given)),
@@ -166,7 +170,9 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
   verifyReceipts: (given) => verifyReceipts(sourceOf(given), { signal: given.signal }),
   scrubMirror: (given) => scrubMirror(placeOf(given), scrubOptions(given)),
   scrubMany: (given) =>
-    scrubMany({ mirrors: ['a', 'b'], open: () => placeOf(given) }, scrubOptions(given), () => Promise.resolve()),
+    scrubMany({ mirrors: ['a', 'b'], open: () => placeOf(given) }, scrubOptions(given), () =>
+      Promise.resolve(),
+    ),
   repairMirror: (given) =>
     repairMirror(
       placeOf(given),
@@ -185,12 +191,15 @@ const REASONS: readonly unknown[] = [
 ];
 
 describe.each(Object.entries(FUNCTIONS))('%s', (_, start) => {
-  test.each(REASONS)('rejects with the reason %s of a signal aborted before the call, reading nothing', async (reason) => {
-    let reads = 0;
-    const work = start({ signal: AbortSignal.abort(reason), reading: () => void reads++ });
-    await expect(work).rejects.toBe(reason);
-    expect(reads).toBe(0);
-  });
+  test.each(REASONS)(
+    'rejects with the reason %s of a signal aborted before the call, reading nothing',
+    async (reason) => {
+      let reads = 0;
+      const work = start({ signal: AbortSignal.abort(reason), reading: () => void reads++ });
+      await expect(work).rejects.toBe(reason);
+      expect(reads).toBe(0);
+    },
+  );
 
   test.each(REASONS)('rejects with the reason %s of a signal aborted while it reads', async (reason) => {
     const stop = new AbortController();
