@@ -48,14 +48,13 @@ const silent = ({ reading }: Given) =>
   });
 
 /** A client whose answers have a body that breaks off: what came first would have been repeated. */
-const halting = ({ reading }: Given) =>
-  clientOf(() => {
-    const pull = (body: ReadableStreamDefaultController<Uint8Array>): void => {
-      body.enqueue(new Uint8Array([123]));
-      reading();
-    };
-    return Promise.resolve(new Response(new ReadableStream({ pull }, { highWaterMark: 0 })));
-  });
+const halting = ({ reading }: Given) => {
+  const pull: UnderlyingDefaultSource['pull'] = (body) => {
+    body.enqueue(new Uint8Array([123]));
+    reading();
+  };
+  return clientOf(() => Promise.resolve(new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))));
+};
 
 const running = { ...extended.operation, state: 'running' };
 const looking = ({ reading }: Given) =>
@@ -161,11 +160,11 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
   verifyExport: (given) => verifyExport(sourceOf(given), { asOfMs: NOW, signal: given.signal }),
   verifyPart: ({ signal, reading }) => {
     const part = memoryAccess(made.files['parts/evidence_000000000001.zip']!);
-    const read: typeof part.read = (...range) => {
+    const readRange: typeof part.read = (...range) => {
       reading();
       return part.read(...range);
     };
-    return verifyPart({ size: part.size, read }, { asOfMs: NOW, signal });
+    return verifyPart({ size: part.size, read: readRange }, { asOfMs: NOW, signal });
   },
   verifyReceipts: (given) => verifyReceipts(sourceOf(given), { signal: given.signal }),
   scrubMirror: (given) => scrubMirror(placeOf(given), scrubOptions(given)),
