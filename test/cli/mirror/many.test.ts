@@ -37,7 +37,7 @@ describe('mirror --list', () => {
     expect([code, stderr]).toEqual([3, 'failed: evexp_000000000099: control.NOT_FOUND\n']);
     expect(stdout).toContain('3: 2 complete, 1 failed, 0 untried');
     const [row, , advice] = stdout.trimEnd().split('\n').slice(-3);
-    expect(row).toMatch(/^evexp_000000000099 +control\.NOT_FOUND /);
+    expect(row).toMatch(/^ {2}evexp_000000000099 +control\.NOT_FOUND /);
     expect(advice).toMatch(/^control\.NOT_FOUND: \S/);
     expect((await readdir(served.path('some'))).toSorted()).toEqual(served.ids.toSorted());
   });
