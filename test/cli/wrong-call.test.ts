@@ -91,7 +91,7 @@ describe('explain', () => {
       /^ {2}what to do +Do not rely/m,
       /^ {2}severity +error$/m,
       /^ {2}class +untrusted$/m,
-      /^ {2}stands for +formats §3$/m,
+      /^ {2}clause +formats §3$/m,
       /^ {2}exit code +1 /m,
     ]) {
       expect(stdout).toMatch(part);
