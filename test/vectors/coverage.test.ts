@@ -37,6 +37,7 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'export.NOT_AVAILABLE': 'it speaks of the state of a control plane, not of bytes',
   'vsa.SUBJECT_MISSING': 'it speaks of a decision about nothing, from which no summary is made',
   'receipt.UNREADABLE': 'an error of a disk is no file',
+  'part.NOT_CHECKED': 'a worker thread that ended is no property of the bytes',
   'receipt.NONE': 'that a place holds no mirror comes before any is judged',
 };
 

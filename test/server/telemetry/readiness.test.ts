@@ -49,7 +49,7 @@ describe('/readyz', () => {
 
   it.each([
     ['another process moved the schema on', '99', 'newer'],
-    ['the schema is that of an older program', '1', 'older'],
+    ['the schema is that of an older program', '0', 'older'],
   ])('answers 503 when %s', async (_, version, check) => {
     const database = new DatabaseSync(join(here.folder, 'store.sqlite'));
     database.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(version);
