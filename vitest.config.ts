@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = 'drillproof:source';
@@ -17,6 +18,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: [source, 'node'] } },
   test: {
     execArgv: [`--conditions=${source}`],
+    maxWorkers: availableParallelism(),
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
