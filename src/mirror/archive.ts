@@ -1,9 +1,10 @@
 import {
+  AMOUNT,
   checkArguments,
   COUNT,
+  FLAG,
   FUNCTION,
   LIST,
-  OBJECT,
   optional,
   optionsOf,
   SIGNAL,
@@ -157,6 +158,12 @@ export type DiscoverOptions = {
   /** Told before a page of the list is asked for again. */
   readonly onRetry?: (retry: Retry) => void;
 };
+const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
+  sinceMs: optional(AMOUNT),
+  unfinished: optional(FLAG),
+  signal: optional(SIGNAL),
+  onRetry: optional(FUNCTION),
+};
 
 /**
  * The exports of a project that can be mirrored: those that are available, and with `unfinished` those that are going
@@ -170,7 +177,7 @@ export async function discoverExports(
   options: DiscoverOptions,
 ): Promise<Discovered> {
   checkArguments(
-    { client: withMethods('a client', 'exports'), projectId: TEXT, options: OBJECT },
+    { client: withMethods('a client', 'exports'), projectId: TEXT, options: optionsOf(DISCOVER_OPTIONS) },
     { client, projectId, options },
   );
   const { sinceMs = -Infinity, unfinished = false, ...how } = options;

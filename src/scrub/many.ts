@@ -6,7 +6,7 @@ import type { Code } from '../codes/index.ts';
 import { leaveMirror, scrubMirror, unreadable } from './mirror.ts';
 import { readEntries } from './noting.ts';
 import { oldestOf } from './plan.ts';
-import { readScrub, type ScrubOptions } from './options.ts';
+import { readScrub, SCRUB_OPTIONS, type ScrubOptions } from './options.ts';
 import type { ScrubPlace, ScrubView } from './place.ts';
 import type { MirrorScrub } from './result.ts';
 
@@ -27,7 +27,7 @@ export async function scrubMany(
   options: ScrubOptions,
   each: (result: MirrorScrub, place: ScrubPlace) => Promise<void>,
 ): Promise<void> {
-  checkArguments({ archive: OBJECT, options: OBJECT, each: FUNCTION }, { archive, options, each });
+  checkArguments({ archive: OBJECT, options: SCRUB_OPTIONS, each: FUNCTION }, { archive, options, each });
   return rejectWithReason(options.signal, () => scrubEach(archive, options, each));
 }
 

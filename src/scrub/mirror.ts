@@ -2,7 +2,7 @@ import { rejectWithReason } from '../bytes/abort.ts';
 import { OBJECT, checkArguments } from '../bytes/arguments.ts';
 import type { DrillproofError } from '../errors.ts';
 import { readEntries } from './noting.ts';
-import { readScrub, type Scrub, type ScrubOptions } from './options.ts';
+import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions } from './options.ts';
 import { isDue, keyOf, standingOf } from './plan.ts';
 import type { ScrubPlace } from './place.ts';
 import type { MirrorScrub, ScrubFault } from './result.ts';
@@ -17,7 +17,7 @@ import { Visit, type Before } from './visit.ts';
  *   what was read by then stands in the journal
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
-  checkArguments({ place: OBJECT, options: OBJECT }, { place, options });
+  checkArguments({ place: OBJECT, options: SCRUB_OPTIONS }, { place, options });
   return rejectWithReason(options.signal, () => scrubDue(place, options));
 }
 

@@ -1,7 +1,19 @@
+import {
+  AMOUNT,
+  COUNT,
+  FUNCTION,
+  optional,
+  optionsOf,
+  TEXT,
+  type Kind,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import { digestOf, type Digest } from '../bytes/hash.ts';
+import { defined } from '../bytes/defined.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { TrustStore } from '../trust/index.ts';
 import type { Depth, SecondOpinion, VerifyOptions } from '../verify/index.ts';
+import { VERIFY_OPTIONS } from '../verify/options.ts';
 
 /** The options of `scrubMirror` and `scrubMany`. */
 export type ScrubOptions = {
@@ -25,6 +37,23 @@ export type ScrubOptions = {
   readonly now?: () => number;
 };
 
+const { depth, trust, secondOpinion, signal } = VERIFY_OPTIONS;
+/** What each option of a scrub may be. */
+export const SCRUB_MEMBERS: MembersOf<ScrubOptions> = {
+  tool: TEXT,
+  depth,
+  trust,
+  secondOpinion,
+  expectManifest: optional(TEXT),
+  olderThanMs: optional(AMOUNT),
+  untilMs: optional(AMOUNT),
+  jobs: optional(COUNT),
+  signal,
+  onProgress: optional(FUNCTION),
+  now: optional(FUNCTION),
+};
+export const SCRUB_OPTIONS: Kind = optionsOf(SCRUB_MEMBERS);
+
 export type ScrubEvent =
   | { readonly type: 'planned'; readonly name: string; readonly files: number; readonly bytes: number }
   | { readonly type: 'read'; readonly name: string; readonly path: string; readonly bytes: number };
@@ -42,24 +71,24 @@ export type Scrub = {
 };
 
 export function readScrub(options: ScrubOptions): Scrub {
-  const { tool, depth = 'digest', trust, secondOpinion, expectManifest, signal } = options;
-  const { now = Date.now, jobs = 1 } = options;
-  if (!(jobs >= 1)) throw new TypeError('jobs is a number of at least 1');
+  const { tool, expectManifest, now = Date.now, jobs = 1 } = options;
   const policy = {
     tool,
-    depth,
-    trust: trust?.fingerprint ?? null,
-    secondOpinion: secondOpinion !== undefined,
+    depth: options.depth ?? 'digest',
+    trust: options.trust?.fingerprint ?? null,
+    secondOpinion: options.secondOpinion !== undefined,
     expectManifest: expectManifest ?? null,
   };
   return {
     verify: {
       asOfMs: now(),
-      depth,
-      ...(trust !== undefined && { trust }),
-      ...(secondOpinion !== undefined && { secondOpinion }),
-      ...(expectManifest !== undefined && { expect: { manifestDigest: expectManifest } }),
-      ...(signal !== undefined && { signal }),
+      ...defined({
+        trust: options.trust,
+        secondOpinion: options.secondOpinion,
+        signal: options.signal,
+        expect: expectManifest === undefined ? undefined : { manifestDigest: expectManifest },
+      }),
+      depth: policy.depth,
     },
     policy: digestOf(canonicalBytes(policy)),
     olderThanMs: options.olderThanMs ?? 0,

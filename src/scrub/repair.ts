@@ -1,5 +1,5 @@
 import { rejectWithReason } from '../bytes/abort.ts';
-import { FUNCTION, OBJECT, checkArguments } from '../bytes/arguments.ts';
+import { checkArguments, FUNCTION, OBJECT, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
@@ -8,7 +8,7 @@ import type { Failure } from '../mirror/fetch/all.ts';
 import { mirrorExport } from '../mirror/mirror.ts';
 import type { MirrorClient } from '../mirror/replica.ts';
 import { checkAgain } from './mirror.ts';
-import type { ScrubOptions } from './options.ts';
+import { SCRUB_MEMBERS, type ScrubOptions } from './options.ts';
 import type { ScrubPlace } from './place.ts';
 import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
 import { decideIdentity, type Identity } from './identity.ts';
@@ -18,6 +18,7 @@ export type RepairOptions = ScrubOptions & {
   /** The project through which the source is read, and that receipts name; default: as the files of the mirror say. */
   readonly projectId?: string;
 };
+const REPAIR_OPTIONS = optionsOf({ ...SCRUB_MEMBERS, projectId: optional(TEXT) });
 
 /**
  * Repairs what a scrub found, by mirroring the export again into the same place: from the control plane, or from
@@ -34,7 +35,7 @@ export async function repairMirror(
   options: RepairOptions,
 ): Promise<MirrorScrub> {
   checkArguments(
-    { place: OBJECT, result: OBJECT, from: FUNCTION, options: OBJECT },
+    { place: OBJECT, result: OBJECT, from: FUNCTION, options: REPAIR_OPTIONS },
     { place, result, from, options },
   );
   return rejectWithReason(options.signal, () => repairBroken(place, result, from, options));

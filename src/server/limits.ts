@@ -1,3 +1,5 @@
+import { AMOUNT, optional, optionsOf, type Kind } from '../bytes/arguments.ts';
+
 /** Bounds of the server; each loop over input from outside has one. Units are in the names. */
 export type ServerLimits = {
   /** JSON bodies of requests. */
@@ -49,3 +51,8 @@ export const defaultLimits: ServerLimits = {
   stallTimeoutMs: 120_000,
   drainMs: 30_000,
 };
+
+/** What an option that has some of these limits may be. */
+export const SERVER_LIMITS: Kind = optionsOf(
+  Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, optional(AMOUNT)])),
+);

@@ -1,4 +1,13 @@
-import { OBJECT, checkArguments, withMethods } from '../bytes/arguments.ts';
+import {
+  AMOUNT,
+  checkArguments,
+  FUNCTION,
+  optional,
+  optionsOf,
+  TEXT,
+  withMethods,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -12,7 +21,7 @@ import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/fs-errors.ts';
 import { ControlError } from './control-error.ts';
 import { errorAnswer, newCorrelationId, type ErrorAnswer } from './http/envelope.ts';
-import { defaultLimits, type ServerLimits } from './limits.ts';
+import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Observer } from './telemetry/observer.ts';
 
@@ -24,6 +33,12 @@ export type ListenOptions = {
   readonly hostname?: string;
   readonly limits?: Partial<ServerLimits>;
   readonly log?: Log;
+};
+const LISTEN_OPTIONS: MembersOf<ListenOptions> = {
+  port: optional(AMOUNT),
+  hostname: optional(TEXT),
+  limits: optional(SERVER_LIMITS),
+  log: optional(FUNCTION),
 };
 
 /** A server that listens, and how to stop it. */
@@ -201,7 +216,10 @@ export async function listen(
   server: { readonly fetch: Fetch; readonly observer?: Observer },
   options: ListenOptions = {},
 ): Promise<Listening> {
-  checkArguments({ server: withMethods('a ControlServer', 'fetch'), options: OBJECT }, { server, options });
+  checkArguments(
+    { server: withMethods('a ControlServer', 'fetch'), options: optionsOf(LISTEN_OPTIONS) },
+    { server, options },
+  );
   const { port = 0, hostname = '127.0.0.1', log = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const http = httpServer(limits);

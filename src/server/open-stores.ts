@@ -1,4 +1,4 @@
-import { OBJECT, PATH, checkArguments } from '../bytes/arguments.ts';
+import { checkArguments, FUNCTION, OBJECT, optional, optionsOf, PATH } from '../bytes/arguments.ts';
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
 import { parseS3Location, s3Name, type S3Location } from '../node/s3/location.ts';
@@ -97,7 +97,10 @@ export async function openStores(
   dataDir: string,
   options: { readonly now?: () => number } = {},
 ): Promise<Stores> {
-  checkArguments({ env: OBJECT, dataDir: PATH, options: OBJECT }, { env, dataDir, options });
+  checkArguments(
+    { env: OBJECT, dataDir: PATH, options: optionsOf({ now: optional(FUNCTION) }) },
+    { env, dataDir, options },
+  );
   const places = placesOf(env, dataDir);
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =

@@ -1,10 +1,19 @@
-import { checkArguments, OBJECT, withMembers } from '../bytes/arguments.ts';
+import {
+  checkArguments,
+  FLAG,
+  FUNCTION,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import { createApp } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, type Cursors } from './http/cursor.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { defaultLimits, type ServerLimits } from './limits.ts';
+import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import { servedEndpoints } from './open-endpoints.ts';
 import { createUploadAddresses } from './builds/upload-address.ts';
@@ -36,6 +45,20 @@ export type ServerOptions = {
    */
   readonly trustProxy?: boolean;
 };
+const SERVER_OPTIONS: MembersOf<ServerOptions> = {
+  store: OBJECT,
+  blobs: OBJECT,
+  now: optional(FUNCTION),
+  limits: optional(SERVER_LIMITS),
+  publicUrl: {
+    what: 'a string or a function',
+    accepts: (value) => TEXT.accepts(value) || FUNCTION.accepts(value),
+    optional: true,
+  },
+  log: optional(FUNCTION),
+  version: optional(TEXT),
+  trustProxy: optional(FLAG),
+};
 
 /** A control plane as a function from Request to Response. */
 export type ControlServer = {
@@ -62,10 +85,7 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 
 /** A control plane over a store and a blob store, both made by the caller (docs/server.md). */
 export function createServer(options: ServerOptions): ControlServer {
-  checkArguments(
-    { options: withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT }) },
-    { options },
-  );
+  checkArguments({ options: optionsOf(SERVER_OPTIONS) }, { options });
   const { store, blobs, now = Date.now, log = () => undefined, trustProxy = false } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const cursors = once<Cursors>(async () => createCursors(await store.secret('cursor')));

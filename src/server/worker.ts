@@ -1,4 +1,16 @@
-import { OBJECT, checkArguments, withMembers } from '../bytes/arguments.ts';
+import {
+  AMOUNT,
+  checkArguments,
+  COUNT,
+  FUNCTION,
+  LIST,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  withMembers,
+  type MembersOf,
+} from '../bytes/arguments.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,6 +63,25 @@ export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   /** How long `stop` waits for running jobs before it returns them to the queue. Default 30,000. */
   readonly drainMs?: number;
 };
+const WORKER_OPTIONS: MembersOf<WorkerOptions> = {
+  store: OBJECT,
+  runner: optional(withMembers('a Runner', { kinds: LIST, run: FUNCTION })),
+  handlers: optional(LIST),
+  sweeps: optional(LIST),
+  concurrency: optional(COUNT),
+  pollMs: optional(AMOUNT),
+  drainMs: optional(AMOUNT),
+  now: optional(FUNCTION),
+  log: optional(FUNCTION),
+  worker: optional(TEXT),
+  leaseMs: optional(AMOUNT),
+  heartbeatMs: optional(AMOUNT),
+  maxAttempts: optional(COUNT),
+  retryMs: optional(AMOUNT),
+  maxRetryMs: optional(AMOUNT),
+  graceMs: optional(AMOUNT),
+  random: optional(FUNCTION),
+};
 
 /** A worker that claims jobs and finishes them. */
 export type Worker = {
@@ -90,7 +121,7 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
  * other. A job whose worker dies is taken over when its lease expires.
  */
 export function createWorker(options: WorkerOptions): Worker {
-  checkArguments({ options: withMembers('the options of a worker', { store: OBJECT }) }, { options });
+  checkArguments({ options: optionsOf(WORKER_OPTIONS) }, { options });
   const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
   const drive = driveOptionsOf(options);
   const { store, now, log, worker, leaseMs } = drive;

@@ -169,9 +169,7 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
   verifyReceipts: (given) => verifyReceipts(sourceOf(given), { signal: given.signal }),
   scrubMirror: (given) => scrubMirror(placeOf(given), scrubOptions(given)),
   scrubMany: (given) =>
-    scrubMany({ mirrors: ['a', 'b'], open: () => placeOf(given) }, scrubOptions(given), () =>
-      Promise.resolve(),
-    ),
+    scrubMany({ mirrors: ['a'], open: () => placeOf(given) }, scrubOptions(given), () => Promise.resolve()),
   repairMirror: (given) =>
     repairMirror(
       placeOf(given),

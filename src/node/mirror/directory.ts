@@ -1,4 +1,4 @@
-import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
+import { checkArguments, optional, optionsOf, TEXT, type MembersOf } from '../../bytes/arguments.ts';
 import { readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { digestOf } from '../../bytes/hash.ts';
@@ -7,9 +7,9 @@ import { DrillproofError } from '../../errors.ts';
 import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
 import { flushFolder, renameDurably, writeNewFile } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { takeLock, type LockWait } from './lock.ts';
+import { LOCK_WAIT, takeLock, type LockWait } from './lock.ts';
 import { openPartial } from './partial.ts';
-import type { PartStore } from './part-store.ts';
+import { PART_STORE, type PartStore } from './part-store.ts';
 import { PRIVATE, makeFolder, makeFolders, makeRoot, placeIn, readPieces, remove, sizeIn } from './tree.ts';
 
 const CLAIM = 'claim.json';
@@ -21,6 +21,10 @@ export type MirrorDirectoryOptions = {
   /** How long to wait for another process that writes to the folder; default: not at all. */
   readonly lock?: LockWait;
 };
+const DIRECTORY_OPTIONS: MembersOf<MirrorDirectoryOptions> = {
+  store: optional(PART_STORE),
+  lock: optional(optionsOf(LOCK_WAIT)),
+};
 
 /**
  * A folder as the target of a mirror, made when it is absent. Files come in under temporary names in a private
@@ -28,7 +32,7 @@ export type MirrorDirectoryOptions = {
  * Errors: `io.LOCKED`, `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
  */
 export function mirrorDirectory(folder: string, options: MirrorDirectoryOptions = {}): MirrorSink {
-  checkArguments({ folder: TEXT, options: OBJECT }, { folder, options });
+  checkArguments({ folder: TEXT, options: optionsOf(DIRECTORY_OPTIONS) }, { folder, options });
   const { store, lock } = options;
   return {
     async open() {

@@ -2,7 +2,8 @@ import { constants, copyFile, link } from 'node:fs/promises';
 import { errnoOf, ioError } from '../fs-errors.ts';
 
 /** `auto` takes the first that the file system can do, in this order. */
-export type LinkMode = 'auto' | 'reflink' | 'hardlink' | 'copy';
+export const LINK_MODES = ['auto', 'reflink', 'hardlink', 'copy'] as const;
+export type LinkMode = (typeof LINK_MODES)[number];
 
 type Way = (from: string, to: string) => Promise<void>;
 const WAYS: Readonly<Record<Exclude<LinkMode, 'auto'>, Way>> = {

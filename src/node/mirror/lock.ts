@@ -4,6 +4,7 @@ import { link, readdir, readFile, rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { AMOUNT, optional, SIGNAL, type MembersOf } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
@@ -18,6 +19,7 @@ const WRITING_MS = 200;
 
 /** How long to wait for a lock that another one holds. */
 export type LockWait = { readonly waitMs: number; readonly signal?: AbortSignal };
+export const LOCK_WAIT: MembersOf<LockWait> = { waitMs: AMOUNT, signal: optional(SIGNAL) };
 const NO_WAIT: LockWait = { waitMs: 0 };
 const LOOK_EVERY_MS = 500;
 

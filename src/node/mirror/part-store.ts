@@ -1,4 +1,12 @@
-import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
+import {
+  checkArguments,
+  oneOf,
+  optional,
+  optionsOf,
+  TEXT,
+  withMethods,
+  type MembersOf,
+} from '../../bytes/arguments.ts';
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -10,7 +18,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { Expected } from '../../mirror/index.ts';
 import { renameDurably } from '../durable-file.ts';
 import { ioError } from '../fs-errors.ts';
-import { linkFile, type LinkMode } from './link-file.ts';
+import { LINK_MODES, linkFile, type LinkMode } from './link-file.ts';
 import {
   attempt,
   makeFolders,
@@ -52,6 +60,10 @@ export type PartStoreOptions = {
   readonly link?: LinkMode;
 };
 
+const STORE_OPTIONS: MembersOf<PartStoreOptions> = { link: optional(oneOf(LINK_MODES)) };
+/** What an option may be that is a store. */
+export const PART_STORE = withMethods('a PartStore', 'take', 'put', 'begin');
+
 const DRAFTS = 'tmp';
 /** Drafts of other machines are left alone so long. */
 const DRAFT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -66,7 +78,7 @@ const HOST = digestOf(toUtf8(hostname())).slice(-12);
  * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, also while it is used
  */
 export async function openPartStore(folder: string, options: PartStoreOptions = {}): Promise<PartStore> {
-  checkArguments({ folder: TEXT, options: OBJECT }, { folder, options });
+  checkArguments({ folder: TEXT, options: optionsOf(STORE_OPTIONS) }, { folder, options });
   const { link = 'auto' } = options;
   const root = await makeRoot(folder);
   const known = new Set<string>();

@@ -1,4 +1,13 @@
-import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
+import {
+  checkArguments,
+  COUNT,
+  OBJECT,
+  optional,
+  optionsOf,
+  PATH,
+  TEXT,
+  type MembersOf,
+} from '../../bytes/arguments.ts';
 import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../../evidence/index.ts';
 import type { ScrubPlace, ScrubView } from '../../scrub/index.ts';
 import type { JudgePart, VerifyOptions } from '../../verify/index.ts';
@@ -31,6 +40,12 @@ export type ScrubArchiveOptions = {
   readonly env?: AwsEnvironment;
 };
 
+const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
+  journal: optional(PATH),
+  jobs: optional(COUNT),
+  env: optional(OBJECT),
+};
+
 const JOURNALS = '.drillproof/scrub';
 
 /** What shows that a place is a mirror, or was to become one. */
@@ -52,7 +67,7 @@ export async function openScrubArchive(
   place: string,
   options: ScrubArchiveOptions = {},
 ): Promise<ScrubArchive> {
-  checkArguments({ place: TEXT, options: OBJECT }, { place, options });
+  checkArguments({ place: TEXT, options: optionsOf(ARCHIVE_OPTIONS) }, { place, options });
   const volume = await openVolume(place, options.env);
   try {
     return await openArchiveIn(volume, options);

@@ -40,9 +40,11 @@ async function repaired(
 ): Promise<MirrorScrub> {
   const archive = await openScrubArchive(folder, journal === undefined ? {} : { journal });
   const place = archive.open(archive.mirrors[0]!);
-  const how = { tool: 'drillproof/test', now: () => NOW + 1_000, ...options };
+  const { projectId, ...scrub } = options;
+  const how = { tool: 'drillproof/test', now: () => NOW + 1_000, ...scrub };
   const client = typeof from === 'string' ? replicaClient(directorySource(from), `file://${from}`) : from;
-  return repairMirror(place, await scrubMirror(place, how), () => Promise.resolve(client), how);
+  const repair = { ...how, ...(projectId !== undefined && { projectId }) };
+  return repairMirror(place, await scrubMirror(place, how), () => Promise.resolve(client), repair);
 }
 
 const repairsOf = ({ faults }: MirrorScrub): string[] =>

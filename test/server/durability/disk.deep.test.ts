@@ -119,14 +119,14 @@ describe('a full disk of 1 MiB', () => {
     const folder = await temporaryFolder();
     mount(folder.path);
     try {
-      const stores = await openEmbedded(folder.path);
-      const admin = createAdmin(stores);
+      const { store, blobs } = await openEmbedded(folder.path);
+      const admin = createAdmin({ store, blobs });
       await tenants({ admin });
       const { bytes, buildHash } = await buildArchive();
       await admin.ingestBuild(PROJECT, memoryAccess(bytes));
       await worlds({ admin }, buildHash);
       const sender = {
-        server: createServer({ ...stores, limits: { idempotencyLeaseMs: 200 } }),
+        server: createServer({ store, blobs, limits: { idempotencyLeaseMs: 200 } }),
         token: await token({ admin }),
       };
       const answered: string[] = [];
@@ -148,7 +148,7 @@ describe('a full disk of 1 MiB', () => {
       expect(refused).toBeDefined();
       const large = await buildArchive('// '.padEnd(200_000, 'x'));
       for (const operationId of answered)
-        expect(await stores.store.operation(ORG, operationId)).toBeDefined();
+        expect(await store.operation(ORG, operationId)).toBeDefined();
 
       await rm(filler);
       // A claim that could not be given back on the full disk stands until its lease ends.
@@ -159,7 +159,7 @@ describe('a full disk of 1 MiB', () => {
       await expectEnvelope(await sendArchive(sender, uploadUrl, large.bytes), 'control.UNAVAILABLE');
       await writeFile(filler, '');
       expect((await sendArchive(sender, uploadUrl, large.bytes)).status).toBe(200);
-      await stores.store.close();
+      await store.close();
 
       const reopened = await openEmbedded(folder.path);
       for (const operationId of answered)

@@ -1,9 +1,16 @@
+import { AMOUNT, FLAG, oneOf, optional, optionsOf, type MembersOf } from '../../../bytes/arguments.ts';
 /** How long objects are kept from deletion by the storage itself (S3 Object Lock). */
 export type Retention = {
   /** Until when, and whether the lock may be lifted by those with a special right (`GOVERNANCE`) or by nobody. */
   readonly retain?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly untilMs: number };
   /** Kept until the hold is lifted, whatever the time. */
   readonly legalHold?: boolean;
+};
+
+/** What each member of a retention may be. */
+export const RETENTION: MembersOf<Retention> = {
+  retain: optional(optionsOf({ mode: oneOf(['GOVERNANCE', 'COMPLIANCE']), untilMs: AMOUNT })),
+  legalHold: optional(FLAG),
 };
 
 /** What S3 says of an object's retention. */

@@ -1,10 +1,18 @@
-import { OBJECT, TEXT, checkArguments, withMembers } from '../../../bytes/arguments.ts';
+import {
+  checkArguments,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  withMembers,
+  type MembersOf,
+} from '../../../bytes/arguments.ts';
 import { compareUtf8 } from '../../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../../mirror/index.ts';
 import { PRIVATE } from '../../mirror/tree.ts';
-import { whenFree, type LockWait } from '../../mirror/lock.ts';
-import type { PartStore } from '../../mirror/part-store.ts';
+import { LOCK_WAIT, whenFree, type LockWait } from '../../mirror/lock.ts';
+import { PART_STORE, type PartStore } from '../../mirror/part-store.ts';
 import { adopt } from './adopt.ts';
 import { openBucket, type Bucket, type ObjectFacts } from '../bucket.ts';
 import { takeLease } from './lease.ts';
@@ -13,7 +21,7 @@ import { assertLockable, ensureRetained } from './lock.ts';
 import { streamObject } from '../object-stream.ts';
 import { openPartial } from './partial.ts';
 import { keyIn, writeSmall, type Place } from './place.ts';
-import { asksForLock, type Retention } from './retention.ts';
+import { asksForLock, RETENTION, type Retention } from './retention.ts';
 import { loadSdk } from '../sdk.ts';
 import { sweepUploads } from './sweep.ts';
 import { listTree } from './tree.ts';
@@ -28,6 +36,12 @@ export type MirrorS3Options = {
   readonly store?: PartStore;
   /** How long to wait for another process that writes to the prefix; default: not at all. */
   readonly lock?: LockWait;
+};
+const S3_OPTIONS: MembersOf<MirrorS3Options> = {
+  env: optional(OBJECT),
+  retention: optional(optionsOf(RETENTION)),
+  store: optional(PART_STORE),
+  lock: optional(optionsOf(LOCK_WAIT)),
 };
 
 /** A mirror goes on for years: what passes in a minute is waited for. */
@@ -44,7 +58,7 @@ const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/']
  */
 export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): MirrorSink {
   checkArguments(
-    { location: withMembers('an S3Location', { bucket: TEXT }), options: OBJECT },
+    { location: withMembers('an S3Location', { bucket: TEXT }), options: optionsOf(S3_OPTIONS) },
     { location, options },
   );
   const { env = process.env, retention = {}, lock, store } = options;
