@@ -147,8 +147,7 @@ describe('a full disk of 1 MiB', () => {
       }
       expect(refused).toBeDefined();
       const large = await buildArchive('// '.padEnd(200_000, 'x'));
-      for (const operationId of answered)
-        expect(await store.operation(ORG, operationId)).toBeDefined();
+      for (const operationId of answered) expect(await store.operation(ORG, operationId)).toBeDefined();
 
       await rm(filler);
       // A claim that could not be given back on the full disk stands until its lease ends.
