@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { createClient, downloadPart, type ClientOptions } from '../../src/client/index.ts';
@@ -13,6 +14,7 @@ import {
   mirrorMany,
   replicaClient,
 } from '../../src/mirror/index.ts';
+import { zipExport } from '../../src/node/evidence/yazl-export.ts';
 import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
 import {
   repairMirror,
@@ -165,6 +167,14 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
       return part.read(...range);
     };
     return verifyPart({ size: part.size, read: readRange }, { asOfMs: NOW, signal });
+  },
+  zipExport: ({ signal, reading }) => {
+    const open = async function* () {
+      reading();
+      yield new Uint8Array(1);
+    };
+    const out = new Writable({ write: (_chunk, _encoding, done) => done() });
+    return zipExport([{ path: 'a', bytes: 1, open }], out, { signal });
   },
   verifyReceipts: (given) => verifyReceipts(sourceOf(given), { signal: given.signal }),
   scrubMirror: (given) => scrubMirror(placeOf(given), scrubOptions(given)),

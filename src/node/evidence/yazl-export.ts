@@ -1,4 +1,4 @@
-import { ITERABLE, checkArguments, withMethods } from '../../bytes/arguments.ts';
+import { ITERABLE, SIGNAL, checkArguments, optional, optionsOf, withMethods } from '../../bytes/arguments.ts';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
@@ -23,23 +23,33 @@ const ENTRY_OPTIONS = { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100
  * archive is finished and takes no more than 1 GiB: an export of thousands of parts would lie in memory whole. Its
  * streams are opened one after the other and hold a few chunks.
  * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` for a file of another size than
- * announced; what a file or `out` throws passes unchanged. Whatever fails, `out` is destroyed.
+ * announced; what a file or `out` throws passes unchanged; the reason of an aborted `signal`. Whatever fails, `out` is destroyed.
  */
 export async function zipExport(
   files: Iterable<ExportFile> | AsyncIterable<ExportFile>,
   out: Writable,
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<void> {
-  checkArguments({ files: ITERABLE, out: withMethods('a Writable', 'write', 'end') }, { files, out });
+  checkArguments(KINDS, { files, out, options });
   const zip = new ZipFile();
   const stop = new AbortController();
+  const signal = AbortSignal.any(
+    options.signal === undefined ? [stop.signal] : [stop.signal, options.signal],
+  );
   const fail = (error: unknown): void => stop.abort(error);
   zip.on('error', fail);
-  const written = pipeline(zip.outputStream, out, { signal: stop.signal }).catch((error: unknown) => {
+  const written = pipeline(zip.outputStream, out, { signal }).catch((error: unknown) => {
     fail(error); // closes the file that is being read
-    throw stop.signal.reason;
+    throw signal.reason;
   });
-  await Promise.all([written, addAll(zip, files, stop.signal).catch(fail)]);
+  await Promise.all([written, addAll(zip, files, signal).catch(fail)]);
 }
+
+const KINDS = {
+  files: ITERABLE,
+  out: withMethods('a Writable', 'write', 'end'),
+  options: optionsOf({ signal: optional(SIGNAL) }),
+};
 
 async function addAll(
   zip: ZipFile,
