@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bagOf, type Files } from '../../support/bag.ts';
+import { extraField, rawZip } from '../../zip/raw-zip.ts';
 import { call, type Ended, useEvidenceFolder } from '../make.ts';
 
 useEvidenceFolder(async () => {
@@ -148,4 +149,23 @@ describe('verify --require-coverage', () => {
       summary: { judged: 3, passed: 2, verdicts: { verified: 2, failed: 1 } },
     });
   });
+});
+
+it('a policy that asks for full coverage refuses an export inflated by extra fields', async () => {
+  const extra = extraField(0xcafe, new Uint8Array(60_000));
+  const files = Object.entries(await readTree('whole'));
+  await writeFile(
+    'fat.zip',
+    rawZip(files.map(([name, plain]) => ({ name, plain, method: 0, localExtra: extra }))),
+  );
+  const policy = { schemaVersion: 1, kind: 'policy', completeness: { coverage: 'full' } };
+  await writeFile('coverage.json', JSON.stringify(policy));
+  const gate = (path: string): Promise<Ended> =>
+    call(['gate', path, '--policy', 'coverage.json', '--trust', 'trust.json', '--jobs', '1']);
+  expect((await verify('fat.zip')).code).toBe(0);
+  expect(await gate('fat.zip')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('UNCOVERED_BYTES'),
+  });
+  expect((await gate('whole')).code).toBe(0);
 });
