@@ -151,6 +151,9 @@ describe('verify --require-coverage', () => {
   });
 });
 
+const gate = (path: string): Promise<Ended> =>
+  call(['gate', path, '--policy', 'coverage.json', '--trust', 'trust.json', '--jobs', '1']);
+
 it('a policy that asks for full coverage refuses an export inflated by extra fields', async () => {
   const extra = extraField(0xcafe, new Uint8Array(60_000));
   const files = Object.entries(await readTree('whole'));
@@ -160,8 +163,6 @@ it('a policy that asks for full coverage refuses an export inflated by extra fie
   );
   const policy = { schemaVersion: 1, kind: 'policy', completeness: { coverage: 'full' } };
   await writeFile('coverage.json', JSON.stringify(policy));
-  const gate = (path: string): Promise<Ended> =>
-    call(['gate', path, '--policy', 'coverage.json', '--trust', 'trust.json', '--jobs', '1']);
   expect((await verify('fat.zip')).code).toBe(0);
   expect(await gate('fat.zip')).toMatchObject({
     code: 1,
