@@ -43,7 +43,7 @@ export const selftestReportSchema = z
   .strictObject({
     schemaVersion: z.literal(1),
     kind: z.literal('selftest'),
-    result: z
+    verdict: z
       .enum(['passed', 'failed', 'not_checked'])
       .describe('passed: at least one case ran, and every one that ran did as expected'),
     target: z.string().describe('what was tested: this program, or the command'),
@@ -110,6 +110,6 @@ function reportOf(
 ): SelftestReport {
   const total = kinds.reduce<Counts>(sum, count([]));
   const open = total.notRun > 0 || total.passed === 0;
-  const result = total.failed > 0 ? 'failed' : open ? 'not_checked' : 'passed';
-  return { schemaVersion: 1, kind: 'selftest', result, target, total, kinds, failures };
+  const verdict = total.failed > 0 ? 'failed' : open ? 'not_checked' : 'passed';
+  return { schemaVersion: 1, kind: 'selftest', verdict, target, total, kinds, failures };
 }

@@ -188,7 +188,7 @@ export const toolSourceReportSchema = z.strictObject({
 export const receiptsReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('receipts'),
-  result: z.enum(CHAIN_RESULTS),
+  verdict: z.enum(CHAIN_RESULTS),
   evidenceExportId: z.string().exactOptional(),
   organizationId: z.string().exactOptional(),
   manifestDigest: z.string().exactOptional(),

@@ -34,7 +34,7 @@ describe('the receipts of a mirror', () => {
     ]);
     const report = await verifyReceipts(directorySource(folder), {});
     expect(report).toMatchObject({
-      result: 'sound',
+      verdict: 'sound',
       manifestHere: true,
       head: { path: `receipts/${names[2]}` },
     });
@@ -46,7 +46,7 @@ describe('the receipts of a mirror', () => {
     const times = [2_000_000_000_000, 1_000_000_000_000, 1_000_000_000_000, 2_000_000_000_001];
     for (const atMs of times) await mirror(server, folder, { now: () => atMs });
     const report = await verifyReceipts(directorySource(folder), {});
-    expect(report.result).toBe('sound');
+    expect(report.verdict).toBe('sound');
     expect(report.receipts.map(({ finishedAtMs }) => finishedAtMs! - times[0]!)).toEqual([0, 1, 2, 3]);
   });
 });

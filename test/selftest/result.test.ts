@@ -12,7 +12,7 @@ const of = (...states: CaseResult['state'][]) =>
   selftestReport(
     'x',
     states.map((state, i) => result(state, { id: String(i) })),
-  ).result;
+  ).verdict;
 
 describe('the result of a selftest', () => {
   it('the result is passed when every case passed', () => expect(of('passed', 'passed')).toBe('passed'));
@@ -48,7 +48,7 @@ describe('the report of a selftest', () => {
     const good = selftestReport('x', [result('passed', { way: 'a' })]);
     const bad = selftestReport('x', [result('failed', { way: 'b' })]);
     const both = joined(good, bad);
-    expect(both).toMatchObject({ result: 'failed', total: { cases: 1, passed: 1, failed: 1 } });
+    expect(both).toMatchObject({ verdict: 'failed', total: { cases: 1, passed: 1, failed: 1 } });
     expect(both.kinds).toMatchObject([{ ways: ['a', 'b'] }]);
     expect(both.failures).toHaveLength(1);
   });

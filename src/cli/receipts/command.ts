@@ -64,7 +64,7 @@ const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
 async function verify(cli: Cli, path: string, options: JudgeOptions): Promise<void> {
   const mirrors = await judgeReceipts(cli, path, options);
   await writeProduct(cli, { kind: 'receipts.verified', mirrors }, receiptsText(mirrors));
-  cli.exitCode = worstExit(mirrors.map(({ report }) => EXITS[report.result]));
+  cli.exitCode = worstExit(mirrors.map(({ report }) => EXITS[report.verdict]));
 }
 
 async function list(cli: Cli, path: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { ReceiptLine, ReceiptsReport } from '../../verify/index.ts';
 import type { MirrorReceipts } from './run.ts';
 import { facts, table } from '../shared/output/table.ts';
 
-const HEADLINES: Readonly<Record<ReceiptsReport['result'], string>> = {
+const HEADLINES: Readonly<Record<ReceiptsReport['verdict'], string>> = {
   sound: 'SOUND',
   broken: 'BROKEN',
   unread: 'UNREAD',
@@ -26,15 +26,15 @@ export function receiptsText(mirrors: readonly MirrorReceipts[]): string {
   return `${each}${mirrors.length > 1 ? `\n${totals(all)}` : ''}${alone ? '' : TAIL}`;
 }
 
-const failed = ({ report }: MirrorReceipts): boolean => report.result !== 'sound';
+const failed = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';
 
 function mirrorText({ path, report }: MirrorReceipts): string {
-  const { result, evidenceExportId, manifestDigest, head, receipts, findings } = report;
+  const { verdict, evidenceExportId, manifestDigest, head, receipts, findings } = report;
   const rows = findings
     .filter(({ severity }) => severity !== 'info')
     .map(({ severity, code, path: at = '', message }) => [severity, code, at, message]);
   const lines = facts([
-    [HEADLINES[result], path],
+    [HEADLINES[verdict], path],
     ['export', evidenceExportId],
     ['manifest', manifestDigest],
     ['receipts', count(receipts.length)],
@@ -47,8 +47,8 @@ function mirrorText({ path, report }: MirrorReceipts): string {
 }
 
 function totals(reports: readonly ReceiptsReport[]): string {
-  const of = (result: ReceiptsReport['result']): string =>
-    count(reports.filter((one) => one.result === result).length);
+  const of = (verdict: ReceiptsReport['verdict']): string =>
+    count(reports.filter((one) => one.verdict === verdict).length);
   return `${counted(reports.length, 'mirror')}: ${of('sound')} sound, ${of('broken')} broken, ${of('unread')} unread, ${of('none')} without receipts\n`;
 }
 

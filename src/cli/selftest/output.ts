@@ -5,7 +5,7 @@ import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { table } from '../shared/output/table.ts';
 
-const EXITS: Readonly<Record<SelftestReport['result'], ExitCode>> = {
+const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {
   passed: EXIT.pass,
   failed: EXIT.bad,
   not_checked: EXIT.unchecked,
@@ -14,13 +14,13 @@ const EXITS: Readonly<Record<SelftestReport['result'], ExitCode>> = {
 const MAX_FAILURES = 50;
 const HEADING = ['kind', 'cases', 'ways', 'passed', 'failed', 'unsupported', 'not run'];
 
-/** Writes the report, and sets the exit code that its result stands for. */
+/** Writes the report, and sets the exit code that its verdict stands for. */
 export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<void> {
-  cli.exitCode = EXITS[report.result];
+  cli.exitCode = EXITS[report.verdict];
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : textOf(report));
 }
 
-function textOf({ kinds, failures, total, result }: SelftestReport): string {
+function textOf({ kinds, failures, total, verdict }: SelftestReport): string {
   const rows = kinds.map((one) =>
     [one.kind, one.cases, one.ways.length, one.passed, one.failed, one.unsupported, one.notRun].map(String),
   );
@@ -29,7 +29,7 @@ function textOf({ kinds, failures, total, result }: SelftestReport): string {
     table(HEADING, rows),
     ...failures.slice(0, MAX_FAILURES).map(failureText),
     left > 0 ? `\nand ${count(left)} more; --json has all of them\n` : '',
-    `\n${result.replace('_', ' ')}: ${totals(total)}\n`,
+    `\n${verdict.replace('_', ' ')}: ${totals(total)}\n`,
   ].join('');
 }
 

@@ -23,7 +23,7 @@ async function judgeChain({ files, single, expectHead }: z.infer<typeof shape>):
     single === undefined
       ? await verifyReceipts(source, defined({ expectHead }))
       : await verifyReceipt(source, single, {});
-  return judgement(report.result === 'sound' ? 'valid' : 'invalid', [report]);
+  return judgement(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
 }
 
 export const judgeReceipts: Readonly<Record<string, Judge>> = {

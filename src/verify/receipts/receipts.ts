@@ -47,7 +47,7 @@ export type ReceiptLine = {
 export type ReceiptsReport = {
   readonly schemaVersion: 1;
   readonly kind: 'receipts';
-  readonly result: ChainResult;
+  readonly verdict: ChainResult;
   readonly evidenceExportId?: string;
   readonly organizationId?: string;
   readonly manifestDigest?: string;
@@ -149,7 +149,7 @@ function buildReport(
   return {
     schemaVersion: 1,
     kind: 'receipts',
-    result: resultOf(order.length, findings),
+    verdict: resultOf(order.length, findings),
     ...defined({ evidenceExportId, organizationId, manifestDigest }),
     manifestHere,
     ...defined({ head }),

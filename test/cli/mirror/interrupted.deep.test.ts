@@ -33,7 +33,7 @@ afterEach(cleanUp);
 
 const mirrorList = (folder: string) =>
   startNode(
-    '../../../src/cli/main.ts',
+    '../../src/cli/main.ts', // as test/node/killing.ts finds it
     ['mirror', '--list', join(folder, 'list'), '--to', join(folder, 'archive')].concat([
       '--project',
       'prj_000000000001',

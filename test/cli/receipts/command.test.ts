@@ -49,7 +49,10 @@ describe('drillproof receipts', () => {
     expect(stdout).toMatch(/^SOUND +archive\/one$/m);
     const [, verified] = await json('receipts verify archive');
     expect(faultsOf(VERIFIED, verified)).toEqual([]);
-    expect(verified).toMatchObject({ kind: 'receipts.verified', mirrors: [{ report: { result: 'sound' } }] });
+    expect(verified).toMatchObject({
+      kind: 'receipts.verified',
+      mirrors: [{ report: { verdict: 'sound' } }],
+    });
   });
 
   it('verify finds a receipt missing from the middle, and the newest only with --expect-head', async () => {
@@ -71,9 +74,9 @@ describe('drillproof receipts', () => {
     const [code, { mirrors }] = await json('receipts verify all');
     expect(code).toBe(1);
     expect(mirrors).toMatchObject([
-      { path: 'all/one', report: { result: 'sound' } },
-      { path: 'all/three', report: { result: 'none' } },
-      { path: 'all/two', report: { result: 'broken' } },
+      { path: 'all/one', report: { verdict: 'sound' } },
+      { path: 'all/three', report: { verdict: 'none' } },
+      { path: 'all/two', report: { verdict: 'broken' } },
     ]);
     const { stdout } = await served.run('receipts verify all');
     expect(stdout).toContain('3 mirrors: 1 sound, 1 broken, 0 unread, 1 without receipts');
@@ -99,7 +102,7 @@ describe('drillproof receipts', () => {
     await served.call(`mirror ${served.ids[0]} --to bag --bagit`);
     await served.call(`mirror ${served.ids[0]} --to bag --bagit`);
     const [code, { mirrors }] = await json('receipts verify bag');
-    expect([code, mirrors]).toMatchObject([0, [{ path: 'bag/data', report: { result: 'sound' } }]]);
+    expect([code, mirrors]).toMatchObject([0, [{ path: 'bag/data', report: { verdict: 'sound' } }]]);
     expect((await served.run('verify bag --trust trust.json --jobs 1')).code).toBe(0);
   });
 });

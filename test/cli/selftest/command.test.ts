@@ -57,13 +57,13 @@ const own = (...args: string[]) => report('--vectors', at(''), '--platform', 'na
 
 describe('selftest with vectors of a folder', () => {
   it('selftest exits with 3 when the folder has no vectors for the kind', async () => {
-    expect(await own()).toMatchObject({ code: 3, result: 'not_checked', total: { cases: 0 } });
+    expect(await own()).toMatchObject({ code: 3, verdict: 'not_checked', total: { cases: 0 } });
   });
 
   it('selftest exits with 3 when every kind is unsupported', async () => {
     const file = JSON.parse(await readFile('vectors/hex.json', 'utf8')) as object;
     await writeFile(at('other.json'), JSON.stringify({ ...file, kind: 'other' }));
-    expect(await own()).toMatchObject({ code: 3, result: 'not_checked', total: { unsupported: 14 } });
+    expect(await own()).toMatchObject({ code: 3, verdict: 'not_checked', total: { unsupported: 14 } });
   });
 
   it('selftest fails and shows the expected result when it differs', async () => {
@@ -103,7 +103,7 @@ describe('selftest --exec notices a verifier that', () => {
   ])('%s', async (_, command, passed, failed) => {
     expect(await against(command, ...HEX)).toMatchObject({
       code: 1,
-      result: 'failed',
+      verdict: 'failed',
       total: { cases: 14, passed, failed },
     });
   });
@@ -123,7 +123,7 @@ describe('selftest --exec notices a verifier that', () => {
   it('selftest --exec exits with 3 when the verifier cannot start', async () => {
     expect(await against(dir.path('absent'), ...HEX)).toMatchObject({
       code: 3,
-      result: 'not_checked',
+      verdict: 'not_checked',
       total: { notRun: 14, failed: 0 },
     });
   });
@@ -173,7 +173,7 @@ describe('selftest --exec', () => {
     const kinds = ['hex', 'identifiers', 'paths'].flatMap((kind) => ['--kind', kind]);
     const cases = [...ids, 'file', 'deep'].flatMap((id) => ['--case', id]);
     const found = await against('python3 docs/examples/verifier.py', ...kinds, ...cases);
-    expect(found).toMatchObject({ code: 0, result: 'passed' });
+    expect(found).toMatchObject({ code: 0, verdict: 'passed' });
     expect(found.kinds).toMatchObject([
       { kind: 'hex', cases: 3, passed: 3 },
       { kind: 'identifiers', cases: 3, passed: 2, unsupported: 1 },

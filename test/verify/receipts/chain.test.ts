@@ -128,6 +128,6 @@ describe('the report on receipts', () => {
       { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
       {},
     );
-    expect(report).toMatchObject({ result: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
+    expect(report).toMatchObject({ verdict: 'unread', receipts: [], findings: [{ code: 'io.UNREADABLE' }] });
   });
 });

@@ -24,7 +24,7 @@ describe('a chain of receipts', () => {
     const report = await judge(files);
     const head = written.at(-1)!;
     expect(report).toMatchObject({
-      result: 'sound',
+      verdict: 'sound',
       unlinked: 0,
       manifestHere: false,
       head: { path: head.path, digest: head.digest, finishedAtMs: head.receipt.finishedAtMs },
@@ -34,9 +34,9 @@ describe('a chain of receipts', () => {
   });
 
   it('of one receipt is sound, and none at all is no success', async () => {
-    expect((await judge((await makeChain(1)).files)).result).toBe('sound');
-    expect((await judge({})).result).toBe('none');
-    expect((await judge({ 'manifest.json': toUtf8('{}') })).result).toBe('broken');
+    expect((await judge((await makeChain(1)).files)).verdict).toBe('sound');
+    expect((await judge({})).verdict).toBe('none');
+    expect((await judge({ 'manifest.json': toUtf8('{}') })).verdict).toBe('broken');
   });
 
   it('is what the schema of reports says', async () => {
@@ -87,7 +87,7 @@ describe('whatever is done to a chain', () => {
         const { path } = written[n]!;
         const bytes = Uint8Array.from(files[path]!);
         bytes[offset % bytes.length]! ^= mask;
-        expect((await judge({ ...files, [path]: bytes })).result).toBe('broken');
+        expect((await judge({ ...files, [path]: bytes })).verdict).toBe('broken');
       }),
       { numRuns: 150 },
     );
@@ -148,7 +148,7 @@ describe('a receipt in a chain', () => {
     const manifestDigest = made.packed.manifestDigest;
     const files: Files = { 'manifest.json': made.files['manifest.json']! };
     await appendReceipts(files, [{ facts: { manifestDigest } }]);
-    expect(await judge(files)).toMatchObject({ result: 'sound', manifestHere: true, manifestDigest });
+    expect(await judge(files)).toMatchObject({ verdict: 'sound', manifestHere: true, manifestDigest });
     const stray: Files = { 'manifest.json': made.files['manifest.json']! };
     await appendReceipts(stray, [{}, {}]);
     expect(await errorsOf(stray)).toEqual(['receipt.FOREIGN']);
@@ -197,7 +197,7 @@ describe('a receipt in a chain', () => {
       },
       {},
     );
-    expect(report.result).toBe('unread');
+    expect(report.verdict).toBe('unread');
   });
 
   it('under another name than its bytes give it is refused', async () => {
@@ -218,10 +218,10 @@ const older = async (): Promise<Files> => {
 describe('receipts from before they were linked', () => {
   it('are read, and the newest of them begins the chain', async () => {
     const files = await older();
-    expect(await judge(files)).toMatchObject({ result: 'sound', unlinked: 3 });
+    expect(await judge(files)).toMatchObject({ verdict: 'sound', unlinked: 3 });
     await appendReceipts(files, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
     const report = await judge(files);
-    expect(report).toMatchObject({ result: 'sound', unlinked: 2 });
+    expect(report).toMatchObject({ verdict: 'sound', unlinked: 2 });
     expect(report.findings.map(({ code }) => code)).toContain('receipt.UNLINKED');
   });
 
@@ -245,7 +245,7 @@ describe('one receipt by itself', () => {
     const files: Files = {};
     const [sent] = await appendReceipts(files, [{ facts: { startedAtMs: NOW + 1 }, finishedAtMs: NOW }]);
     const report = await verifyReceipt(memorySource(files), sent!.path, {});
-    expect(report).toMatchObject({ result: 'broken', manifestHere: false, unlinked: 0 });
+    expect(report).toMatchObject({ verdict: 'broken', manifestHere: false, unlinked: 0 });
     expect(report.findings.map(({ code }) => code)).toContain('receipt.TIME_REVERSED');
   });
 
@@ -253,7 +253,7 @@ describe('one receipt by itself', () => {
     const { files, written } = await makeChain(2);
     const alone = { 'receipts/sent.json': files[written[1]!.path]! };
     const report = await verifyReceipt(memorySource(alone), 'receipts/sent.json', {});
-    expect(report).toMatchObject({ result: 'sound', head: { digest: written[1]!.digest } });
+    expect(report).toMatchObject({ verdict: 'sound', head: { digest: written[1]!.digest } });
     expect(report.findings.map(({ code }) => code)).toEqual(['receipt.ALONE']);
   });
 });
