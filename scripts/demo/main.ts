@@ -82,7 +82,8 @@ async function run(out: string): Promise<void> {
 
 async function serveAndMirror(work: string, to: string, { input, packed }: Evidence): Promise<void> {
   const stores = await openEmbedded(join(work, 'control-plane'));
-  const server = createServer(stores);
+  const { store, blobs } = stores;
+  const server = createServer({ store, blobs });
   const admin = createAdmin(stores);
   const { organizationId, evidenceExportId } = input;
   const { projectId } = packed.manifest.parts[0]!;
