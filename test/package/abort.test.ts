@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
 import { createClient, downloadPart, type ClientOptions } from '../../src/client/index.ts';
 import { DrillproofError, TransportError } from '../../src/errors.ts';
-import { memorySource, type EvidenceSource } from '../../src/evidence/index.ts';
+import { memorySource, readPartFacts, type EvidenceSource } from '../../src/evidence/index.ts';
 import {
   checkMirror,
   discoverExports,
@@ -68,6 +68,15 @@ const looking = ({ reading }: Given) =>
 const read = async (bytes: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of bytes);
 };
+
+function partOf({ reading }: Given): RandomAccess {
+  const part = memoryAccess(made.files['parts/evidence_000000000001.zip']!);
+  const readRange: typeof part.read = (...range) => {
+    reading();
+    return part.read(...range);
+  };
+  return { size: part.size, read: readRange };
+}
 
 function sourceOf({ reading }: Given): EvidenceSource {
   const source = memorySource(made.files);
@@ -160,14 +169,8 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
       { atOnce: 1, signal: given.signal },
     ),
   verifyExport: (given) => verifyExport(sourceOf(given), { asOfMs: NOW, signal: given.signal }),
-  verifyPart: ({ signal, reading }) => {
-    const part = memoryAccess(made.files['parts/evidence_000000000001.zip']!);
-    const readRange: typeof part.read = (...range) => {
-      reading();
-      return part.read(...range);
-    };
-    return verifyPart({ size: part.size, read: readRange }, { asOfMs: NOW, signal });
-  },
+  readPartFacts: (given) => readPartFacts(partOf(given), {}, given.signal),
+  verifyPart: (given) => verifyPart(partOf(given), { asOfMs: NOW, signal: given.signal }),
   zipExport: ({ signal, reading }) => {
     const open = async function* () {
       reading();

@@ -1,4 +1,4 @@
-import { checkArguments } from '../../bytes/arguments.ts';
+import { checkArguments, optional, SIGNAL } from '../../bytes/arguments.ts';
 import { ACCESS } from '../../bytes/random-access.ts';
 import { digestAccess, digestOf, type Digest } from '../../bytes/hash.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
@@ -23,13 +23,18 @@ export type PartFacts = {
 
 /**
  * Reads the facts of a part archive; use `verifyPart` to judge it.
- * @throws DrillproofError `bundle.MANIFEST_MISSING`, and what the ZIP reader and `parseBundleManifest` throw
+ * @throws the reason of an aborted `signal`; DrillproofError `bundle.MANIFEST_MISSING`, and what the ZIP reader and `parseBundleManifest` throw
  */
 export async function readPartFacts(
   access: RandomAccess,
   given: Partial<EvidenceLimits> = DEFAULT_LIMITS,
+  signal?: AbortSignal,
 ): Promise<PartFacts> {
-  checkArguments({ access: ACCESS, given: EVIDENCE_LIMITS }, { access, given });
+  checkArguments(
+    { access: ACCESS, given: EVIDENCE_LIMITS, signal: optional(SIGNAL) },
+    { access, given, signal },
+  );
+  signal?.throwIfAborted();
   const limits = { ...DEFAULT_LIMITS, ...given };
   const archive = await openZip(access);
   const entry = findEntry(archive, BUNDLE_MANIFEST);
@@ -43,6 +48,6 @@ export async function readPartFacts(
     manifestBytes: manifestBytes.length,
     totalBytes: manifestBytes.length + artifactBytes(manifest),
     signed: findEntry(archive, ATTESTATION) !== undefined,
-    ...(await digestAccess(access)),
+    ...(await digestAccess(access, signal)),
   };
 }
