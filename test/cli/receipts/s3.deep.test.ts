@@ -12,8 +12,8 @@ afterEach(cleanUp);
 const env = { ...s3.env, DRILLPROOF_TOKEN: 'a-token' };
 
 const results = (json: string): unknown =>
-  (JSON.parse(json) as { mirrors: { report: { result: string; receipts: unknown[] } }[] }).mirrors.map(
-    ({ report: { result, receipts } }) => [result, receipts.length],
+  (JSON.parse(json) as { mirrors: { report: { verdict: string; receipts: unknown[] } }[] }).mirrors.map(
+    ({ report: { verdict, receipts } }) => [verdict, receipts.length],
   );
 
 it('verifies the receipts of every mirror below a prefix, and sees that one is gone', async () => {

@@ -114,7 +114,7 @@ async function survive(env: Environment): Promise<void> {
 
     // What comes after the crash opens everything anew.
     const after = await openStores(env, data);
-    const sender = { server: createServer(after), token: bearer };
+    const sender = { server: createServer({ store: after.store, blobs: after.blobs }), token: bearer };
     expect(await effects(after)).toEqual(dieAfter === EFFECTED ? sum(before, changes) : before);
     const retries: Response[] = [];
     await expect
