@@ -13,6 +13,9 @@ import { usageError } from '../shared/options/usage.ts';
 /** Whom a statement names as its signer. Nothing about it was verified. */
 type Claim = { readonly issuer: string; readonly keyId: string };
 
+// A hint is pasted into shells, and the evidence chose the issuer.
+const PLAIN = /^[\w.@:-]+$/;
+
 /** @throws DrillproofError `usage.INVALID` for a key without an issuer, with the issuers that the evidence claims */
 export async function requireIssuers(cli: Cli, path: string | undefined, { key = [] }: TrustOptions) {
   const spec = key.find(({ issuer }) => issuer === undefined);
@@ -27,7 +30,7 @@ export async function requireIssuers(cli: Cli, path: string | undefined, { key =
   if (issuer === undefined) throw usageError(problem, adviceWithoutMatch(spec, claims));
   throw usageError(
     problem,
-    `The evidence claims that this key belongs to the issuer ${JSON.stringify(issuer)}. Confirm that with the issuer, not with the evidence, then pass --key ${spec.file},issuer=${issuer}`,
+    `The evidence claims that this key belongs to the issuer ${JSON.stringify(issuer)}. Confirm that with the issuer, not with the evidence, then pass --key ${spec.file},issuer=${PLAIN.test(issuer) ? issuer : 'NAME'}`,
   );
 }
 

@@ -28,24 +28,37 @@ describe('verify with a public key and no issuer', () => {
   });
 
   it('prints a hostile issuer escaped', async () => {
-    await call([
-      'pack',
-      'run-1',
-      '--run',
-      'run-1.json',
-      '--key',
-      'key.pem',
-      '--issuer',
-      'a\u001b[2Kb',
-      ...ROLES,
-    ]);
+    expect(
+      await call([
+        'pack',
+        'run-1',
+        '--run',
+        'run-1.json',
+        '--key',
+        'key.pem',
+        '--issuer',
+        'a\u001b[2Kb; touch pwned',
+        ...ROLES,
+      ]),
+    ).toMatchObject({ code: 0 });
     const { code, stderr } = await verify('hostile.zip', '--key', 'key.pub.pem');
     expect(code).toBe(2);
     expect(stderr).not.toContain('\u001b');
+    expect(stderr).toContain('belongs to the issuer');
+    expect(stderr).not.toContain('issuer=a');
   });
 });
 
-const ROLES = ['--out', 'hostile.zip', '--role', 'journal.jsonl=evidence', '--role', 'state.json=state'];
+const ROLES = [
+  '--out',
+  'hostile.zip',
+  '--role',
+  'journal.jsonl=evidence',
+  '--role',
+  'state.json=state',
+  '--role',
+  'trace.json=trajectory',
+];
 
 describe('verify with the wrong issuer for the right key', () => {
   it.each(['export', 'part-1.zip'])('is a wrong call for %s, not bad evidence', async (path) => {
