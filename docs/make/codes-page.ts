@@ -1,11 +1,11 @@
-import { catalogue, codeEntry, type Code } from '../../src/codes/index.ts';
+import { catalogue, codeEntry, type Code, type CodeClass } from '../../src/codes/index.ts';
 import { exitOfCode } from '../../src/cli/shared/output/exit-codes.ts';
 import { CHECKS, checksOf, type CheckId } from '../../src/verify/checks.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
 
-/** What the codes of a namespace speak about. */
+/** The heading of each namespace. */
 const ABOUT: Readonly<Record<string, string>> = {
   encoding: 'Text and numbers',
   json: 'JSON',
@@ -19,7 +19,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   export: 'Exports',
   part: 'Parts of an export',
   'local-report': 'Local reports',
-  report: 'Reports of a verification',
+  report: 'Reports',
   receipt: 'Receipts of a mirror',
   expect: 'What the caller expects',
   'tool-source': 'Tool sources',
@@ -27,68 +27,112 @@ const ABOUT: Readonly<Record<string, string>> = {
   io: 'Files and disks',
   transport: 'The network',
   client: 'The client of a control plane',
-  control: 'Answers of a control plane',
+  control: 'Responses of a control plane',
   mirror: 'Mirrors',
   scrub: 'Scrubs of an archive',
   queue: 'Work shared through a queue',
   policy: 'Policies',
   vsa: 'Verification summaries',
-  usage: 'Wrong calls',
+  usage: 'The command line',
   pack: 'Packing',
   selftest: 'The selftest',
   server: 'Running a control plane',
-  internal: 'Faults of this program',
+  internal: 'Faults of drillproof',
+};
+
+/** What each class of codes means. */
+const CLASSES: Readonly<Record<CodeClass, string>> = {
+  malformed: 'a document, an archive or a response breaks a rule of its format',
+  missing: 'something that is listed or required does not exist',
+  mismatch: 'two values that must be equal differ',
+  untrusted: 'a signature is missing, or is not by a key that you trust for it',
+  expired: 'a time is outside the period in which it counts',
+  unsupported: 'drillproof does not accept this form, although it may be valid',
+  limit: 'a limit is exceeded; raise it only if you trust the source',
+  extra: 'something exists that does not belong to the evidence',
+  claimed: 'only the evidence itself states it',
+  usage: 'the command, an option or an input file is wrong',
+  inaccessible: 'bytes or a service could not be reached, read or written',
+  refused: 'a request or an operation was refused, was cancelled or failed',
+  internal: 'drillproof or a signer has a fault',
 };
 
 const HEAD = `# Codes and checks
 
-Made by \`npm run docs\` from \`src/codes/\` and \`src/verify/\`; a test fails when it is stale. \`drillproof explain CODE\`
-says the same of one code or check, and \`drillproof explain --json\` gives everything to a program
-([schema](schemas/codes.v1.schema.json)).
+\`drillproof explain CODE\` prints one entry of this page, and \`drillproof explain --json\` prints all of them
+([schema](schemas/codes.v1.schema.json)). \`npm run docs\` writes the page from \`src/codes/\` and \`src/verify/\`.
 
-A code is never renamed, and never given another meaning. Its class decides what follows: \`error\` codes fail a verdict,
-except those of class \`inaccessible\`, which leave it open, for what could not be read says nothing about the evidence. A
-\`warning\` asks for a look, \`info\` states a fact. The exit code is that of a command which ends with the code; what a
-verdict comes to is in [formats §4](formats.md#4-verdicts).
+A code is never renamed or reused. Each entry has the meaning, the advice, and in parentheses: the class, the severity
+if it is not \`error\`, the checks that can report it (if at most six), and the clause. An \`error\` fails the verdict,
+except in class \`inaccessible\`, where it leaves the verdict open. A \`warning\` asks you to look. An \`info\` states a
+fact. [Formats §4](formats.md#4-verdicts) defines the verdicts.
 
-## Checks
+## Classes
 
-In the order in which a verification runs them. Each ends as \`passed\`, \`failed\`, \`not_checked\` (it should have run and
-could not; never counts as passed) or \`not_applicable\` (there was nothing to judge). A check that reads an archive or a
-document can also give the codes of archives (\`zip.…\`), JSON (\`json.…\`) and reading (\`io.…\`), as the rows of these say.
+The exit code is that of a command that ends with an error of the class. Where this table has 1, errors of \`control\` and
+\`transport\` end with 3, because a failed request says nothing about the evidence.
 `;
 
-/** The page of every check and every code. */
+const CHECKS_HEAD = `## Checks
+
+Checks run in this order. Each ends as \`passed\`, \`failed\`, \`not_checked\` (it should have run but could not; it never
+counts as passed) or \`not_applicable\` (there was nothing to examine). A check that reads an archive or a document can also
+report the codes of archives (\`zip\`), JSON (\`json\`) and reading (\`io\`).
+`;
+
+/** The page of every class, check and code. */
 export function codesPage(): string {
   const spaces = [...new Set(CODES.map(namespaceOf))];
-  return `${HEAD}\n${CHECK_IDS.map(checkEntry).join('\n')}\n${spaces.map(section).join('\n')}`;
+  const checks = `${CHECKS_HEAD}\n${CHECK_IDS.map(checkEntry).join('')}`;
+  return [HEAD, classTable(), checks, ...spaces.map(section)].join('\n');
 }
 
 const namespaceOf = (code: Code): string => code.slice(0, code.indexOf('.'));
-const codeLink = (code: Code): string => `[\`${code}\`](#${anchor(code)})`;
-const anchor = (code: string): string => code.toLowerCase().replace(/[^a-z0-9_-]/g, '');
+const anchor = (name: string): string => name.toLowerCase().replace(/[^a-z0-9_-]/g, '');
+const linkTo = (name: string): string => `[\`${name}\`](#${anchor(name)})`;
+const entryHead = (name: string): string => `- <a id="${anchor(name)}"></a>**\`${name}\`**`;
+
+function classTable(): string {
+  const rows = Object.entries(CLASSES).map(([name, meaning]) => [`\`${name}\``, meaning, exitOfClass(name)]);
+  const cells = [['class', 'meaning', 'exit code'], ['', '', ''], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const lines = cells.map((row, at) =>
+    row.map((cell, column) => cell.padEnd(widths[column]!, at === 1 ? '-' : ' ')),
+  );
+  return `${lines.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+}
+
+/** The exit code of a class, which its codes share apart from those of requests. */
+function exitOfClass(name: string): string {
+  const codes = CODES.filter(
+    (code) => codeEntry(code).class === name && !/^(?:control|transport)\./.test(code),
+  );
+  return [...new Set(codes.map(exitOfCode))].join(', ');
+}
 
 function checkEntry(id: CheckId): string {
-  const own = CHECKS[id].own.map(codeLink).join(', ');
-  return `### ${id}\n\nA pass states: ${CHECKS[id].sentence}. Codes: ${own === '' ? 'those of what it reads' : own}.\n`;
+  const own = CHECKS[id].own.map(linkTo).join(', ');
+  return `${entryHead(id)} ${CHECKS[id].sentence}${own === '' ? '' : `: ${own}`}\n`;
 }
 
 function section(space: string): string {
-  const about = ABOUT[space];
-  if (about === undefined) throw new TypeError(`docs/make/codes-page.ts has no heading for ${space}`);
+  const heading = ABOUT[space];
+  if (heading === undefined) throw new TypeError(`docs/make/codes-page.ts has no heading for ${space}`);
   const codes = CODES.filter((code) => namespaceOf(code) === space);
-  return `## ${about}\n\n${codes.map(entry).join('\n')}`;
+  const clauses = new Set(codes.map((code) => codeEntry(code).clause));
+  const [shared] = codes.length > 1 && clauses.size === 1 ? clauses : [];
+  const intro = shared === undefined ? '' : `The clause of all of these is ${shared}.\n\n`;
+  return `## ${heading}\n\n${intro}${codes.map((code) => entry(code, shared)).join('')}`;
 }
 
-function entry(code: Code): string {
+function entry(code: Code, sharedClause: string | undefined): string {
   const { class: codeClass, severity, meaning, action, clause } = codeEntry(code);
-  const checks = checksOf(code).map((id) => `\`${id}\``);
+  const checks = checksOf(code);
   const facts = [
-    `class \`${codeClass}\``,
-    `severity \`${severity}\``,
-    ...(severity === 'error' ? [`exit code ${exitOfCode(code)}`] : []),
-    clause,
+    codeClass,
+    ...(severity === 'error' ? [] : [severity]),
+    ...(checks.length > 6 ? [] : checks.map(linkTo)),
+    ...(clause === sharedClause ? [] : [clause]),
   ];
-  const by = checks.length === 0 || checks.length > 6 ? '' : ` Found by ${checks.join(', ')}.`;
-  return `### ${code}\n\n${meaning} _${action}_\n\n${facts.join(' · ')}.${by}\n`;
+  return `${entryHead(code)} ${meaning} _${action}_ (${facts.join(' · ')})\n`;
 }

@@ -1,103 +1,61 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
 /** Codes of the encodings: UTF-8, JSON, base64url, hex, DER. */
 export const encodingCodes = {
-  'encoding.UTF8_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The bytes are not well-formed UTF-8.',
-    action: 'Get the original file from its producer instead of converting this one.',
-    clause: 'RFC 8259 §8.1',
-  },
-  'encoding.HEX_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The text is not lowercase hexadecimal of the required length.',
-    action: 'Write digests as sha256: followed by 64 characters of 0-9 a-f.',
-    clause: 'formats §1',
-  },
-  'encoding.BASE64URL_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The text is not base64url without padding and with zero spare bits.',
-    action: 'Encode it as RFC 4648 §5 describes, without "=".',
-    clause: 'RFC 4648 §5',
-  },
-  'encoding.DER_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The bytes are not a strict DER encoding of an ECDSA signature over P-256.',
-    action: 'Encode the signature as a SEQUENCE of two positive, minimal INTEGERs with nothing after it.',
-    clause: 'X.690 §8.3, §10.1; formats §2',
-  },
-  'json.INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The text is not JSON.',
-    action: 'Look at the offset in the message; the file may be truncated or of another kind.',
-    clause: 'RFC 8259 §2',
-  },
-  'json.BOM': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The JSON text starts with a byte order mark.',
-    action: 'Write the file as UTF-8 without a byte order mark.',
-    clause: 'RFC 8259 §8.1',
-  },
-  'json.MEMBER_DUPLICATE': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'An object has two members with the same name, so two readers could read different values.',
-    action: 'Treat the document as forged until its producer explains it.',
-    clause: 'RFC 8785 §3.1; RFC 7493 §2.3',
-  },
-  'json.SURROGATE_LONE': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'A string contains half of a surrogate pair, which is not a Unicode character.',
-    action: 'Ask the producer for well-formed Unicode.',
-    clause: 'RFC 7493 §2.1',
-  },
-  'json.NUMBER_INEXACT': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'A number changes its decimal value when it is read as a double.',
-    action: 'Ask the producer to write the value as a string.',
-    clause: 'RFC 7493 §2.2; formats §1',
-  },
-  'json.DEPTH_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'Objects and arrays are nested deeper than the limit.',
-    action: 'Treat the document as an attack; evidence needs only a few levels.',
-    clause: 'RFC 8259 §9; formats §1',
-  },
-  'json.TOO_LARGE': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The document has more bytes than the limit for its kind.',
-    action: 'Raise the limit in the options if you trust the source.',
-    clause: 'formats, Limits',
-  },
-  'json.VALUES_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The document has more JSON values than the limit.',
-    action: 'Raise the limit in the options if you trust the source.',
-    clause: 'formats, Limits',
-  },
-  'json.NOT_CANONICAL': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The document does not equal its own canonical form (RFC 8785).',
-    action: 'Get the original bytes; the file was rewritten after packing.',
-    clause: 'RFC 8785 §3; formats §1',
-  },
-  'json.NOT_REPRESENTABLE': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The value has no JSON form: it is not finite, not plain data, or contains a lone surrogate.',
-    action: 'Pass only null, booleans, finite numbers, well-formed strings, arrays and plain objects.',
-    clause: 'RFC 8785 §3.2',
-  },
-} as const satisfies CodeTable;
+  'encoding.UTF8_INVALID': cite('RFC 8259 §8.1').malformed(
+    'The bytes are not well-formed UTF-8.',
+    'Get the original file from its producer instead of converting this one.',
+  ),
+  'encoding.HEX_INVALID': cite('formats §1').malformed(
+    'The text is not lowercase hexadecimal of the required length.',
+    'Write digests as sha256: followed by 64 characters of 0-9 a-f.',
+  ),
+  'encoding.BASE64URL_INVALID': cite('RFC 4648 §5').malformed(
+    'The text is not base64url without padding and with zero spare bits.',
+    'Encode it as RFC 4648 §5 describes, without "=".',
+  ),
+  'encoding.DER_INVALID': cite('X.690 §8.3, §10.1; formats §2').malformed(
+    'The bytes are not a strict DER encoding of an ECDSA signature over P-256.',
+    'Encode the signature as a SEQUENCE of two positive, minimal INTEGERs with nothing after it.',
+  ),
+  'json.INVALID': cite('RFC 8259 §2').malformed(
+    'The text is not JSON.',
+    'Look at the offset in the message; the file may be truncated or of another kind.',
+  ),
+  'json.BOM': cite('RFC 8259 §8.1').malformed(
+    'The JSON text starts with a byte order mark.',
+    'Write the file as UTF-8 without a byte order mark.',
+  ),
+  'json.MEMBER_DUPLICATE': cite('RFC 8785 §3.1; RFC 7493 §2.3').malformed(
+    'An object has two members with the same name, so two readers could read different values.',
+    'Treat the document as forged until its producer explains it.',
+  ),
+  'json.SURROGATE_LONE': cite('RFC 7493 §2.1').malformed(
+    'A string contains half of a surrogate pair, which is not a Unicode character.',
+    'Ask the producer for well-formed Unicode.',
+  ),
+  'json.NUMBER_INEXACT': cite('RFC 7493 §2.2; formats §1').malformed(
+    'A number changes its decimal value when it is read as a double.',
+    'Ask the producer to write the value as a string.',
+  ),
+  'json.DEPTH_EXCEEDED': cite('RFC 8259 §9; formats §1').limit(
+    'Objects and arrays are nested deeper than the limit.',
+    'Treat the document as an attack; evidence needs only a few levels.',
+  ),
+  'json.TOO_LARGE': cite('formats, Limits').limit(
+    'The document has more bytes than the limit for its kind.',
+    'Raise the limit in the options if you trust the source.',
+  ),
+  'json.VALUES_EXCEEDED': cite('formats, Limits').limit(
+    'The document has more JSON values than the limit.',
+    'Raise the limit in the options if you trust the source.',
+  ),
+  'json.NOT_CANONICAL': cite('RFC 8785 §3; formats §1').malformed(
+    'The document does not equal its own canonical form (RFC 8785).',
+    'Get the original bytes; the file was rewritten after packing.',
+  ),
+  'json.NOT_REPRESENTABLE': cite('RFC 8785 §3.2').malformed(
+    'The value has no JSON form: it is not finite, not plain data, or contains a lone surrogate.',
+    'Pass only null, booleans, finite numbers, well-formed strings, arrays and plain objects.',
+  ),
+} as const;

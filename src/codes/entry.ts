@@ -1,6 +1,6 @@
 /**
- * What kind of thing went wrong. Verdicts and exit codes are derived from the class, never from the code:
- * `inaccessible` means the bytes could not be read, which is never reported as bytes that do not match.
+ * What kind of fault it is. Verdicts are derived from the class, never from the code, and so are most exit codes.
+ * `inaccessible` means that bytes could not be read, which is never reported as a mismatch.
  */
 export type CodeClass =
   | 'malformed'
@@ -20,7 +20,7 @@ export type CodeClass =
 /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** One row of the catalogue: everything there is to say about a code apart from the case at hand. */
+/** One row of the catalogue. */
 export type CodeEntry = {
   readonly class: CodeClass;
   readonly severity: Severity;
@@ -28,8 +28,30 @@ export type CodeEntry = {
   readonly meaning: string;
   /** One sentence: what the person who reads it should do. */
   readonly action: string;
-  /** The clause it stands for: a standard and section, or a section of docs/formats.md or docs/control-api.md. */
+  /** The clause that requires it: a section of a standard, of docs/formats.md or of the control API. */
   readonly clause: string;
 };
 
-export type CodeTable = Readonly<Record<string, CodeEntry>>;
+type Define = (meaning: string, action: string, severity?: Severity) => CodeEntry;
+
+/** Makes rows under one clause, with a function for each class: `cite('RFC 8259 §2').malformed(meaning, action)`. */
+export function cite(clause: string): Readonly<Record<CodeClass, Define>> {
+  const define =
+    (codeClass: CodeClass): Define =>
+    (meaning, action, severity = 'error') => ({ class: codeClass, severity, meaning, action, clause });
+  return {
+    malformed: define('malformed'),
+    missing: define('missing'),
+    mismatch: define('mismatch'),
+    untrusted: define('untrusted'),
+    expired: define('expired'),
+    unsupported: define('unsupported'),
+    inaccessible: define('inaccessible'),
+    limit: define('limit'),
+    extra: define('extra'),
+    claimed: define('claimed'),
+    usage: define('usage'),
+    refused: define('refused'),
+    internal: define('internal'),
+  };
+}

@@ -1,181 +1,107 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
 /** Codes of bundles, their objects and their attestations. */
 export const evidenceCodes = {
-  'bundle.MANIFEST_MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The part archive contains no manifest.json.',
-    action: 'Get the original archive; this is not a complete evidence bundle.',
-    clause: 'formats §1, Part archive',
-  },
-  'bundle.MANIFEST_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The bundle manifest breaks a rule of its format.',
-    action: 'Look at the path in the finding, and ask the producer to pack the bundle again.',
-    clause: 'formats §1, Bundle manifest',
-  },
-  'bundle.RUN_RESULT_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The run result breaks a rule of its format.',
-    action: 'Look at the path in the finding, and ask the producer to pack the bundle again.',
-    clause: 'control API, Hosted run',
-  },
-  'bundle.OBJECTS_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The bundle lists more objects than the limit.',
-    action: 'Raise the limit in the options if you trust the source.',
-    clause: 'formats, Limits',
-  },
-  'bundle.BINDING_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A signed field does not match the bytes or the field that it is bound to.',
-    action: 'Treat the bundle as forged; the signature was made for other evidence.',
-    clause: 'formats §2, Bound when signed',
-  },
-  'bundle.UNSIGNED': {
-    class: 'claimed',
-    severity: 'info',
-    meaning: 'The bundle has no attestation, so nothing shows where it comes from.',
-    action: 'Ask for a signed bundle if its origin matters; an unsigned one is at best intact.',
-    clause: 'formats §4',
-  },
-  'object.MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The archive lacks an object that the bundle manifest lists.',
-    action: 'Get the original archive; evidence was removed from this one.',
-    clause: 'formats §1, Bundle manifest',
-  },
-  'object.EXTRA': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The archive contains an entry that the bundle manifest does not list.',
-    action: 'Treat the archive as forged; something was added after packing.',
-    clause: 'formats §1, Part archive',
-  },
-  'object.BYTES_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The size of an object does not match the bundle manifest.',
-    action: 'Get the original archive; the object was changed or truncated.',
-    clause: 'formats §1, Bundle manifest',
-  },
-  'object.DIGEST_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The SHA-256 of an object does not match the bundle manifest.',
-    action: 'Get the original archive; the object was changed.',
-    clause: 'formats §1, Bundle manifest',
-  },
-  'attestation.INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The attestation breaks a rule of its format.',
-    action: 'Look at the path in the finding, and ask the issuer to sign again.',
-    clause: 'formats §2',
-  },
-  'attestation.PREDICATE_UNSUPPORTED': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'The predicate type of the statement is not accepted here.',
-    action:
-      'Accept the predicate type with an option if it is yours; otherwise ask for the right attestation.',
-    clause: 'formats §2',
-  },
-  'attestation.SIGNATURE_ENCODING': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The signature is not base64url of a strict DER encoding.',
-    action: 'Ask the issuer for the original attestation; this one was damaged or forged.',
-    clause: 'formats §2',
-  },
-  'attestation.SIGNATURE_INVALID': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The signature of the statement does not verify with the trusted key.',
-    action: 'Treat the attestation as forged.',
-    clause: 'FIPS 186-5 §6.4.2; formats §2',
-  },
-  'attestation.SUBJECT_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The manifest digest in the statement does not match the manifest.',
-    action: 'Treat the bundle as forged; the attestation belongs to other evidence.',
-    clause: 'formats §2, Bound when signed',
-  },
-  'attestation.ISSUED_IN_FUTURE': {
-    class: 'expired',
-    severity: 'error',
-    meaning: 'The statement was issued after the time of this verification.',
-    action: 'Check the clock of the machine, or the time given with --as-of.',
-    clause: 'formats §3',
-  },
-  'attestation.TIME_CLAIMED': {
-    class: 'claimed',
-    severity: 'warning',
-    meaning: 'The key is retired or revoked, and only the signer states that the statement is older.',
-    action: 'Ask for a signature by a current key.',
-    clause: 'formats §3',
-  },
-  'attestation.SECOND_OPINION': {
-    class: 'internal',
-    severity: 'error',
-    meaning: 'The two implementations of the signature check disagree.',
-    action: 'Rely on neither result, and report the attestation to the maintainers.',
-    clause: 'formats §2',
-  },
-  'tool-source.INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The document is not a tool source resource.',
-    action: 'Correct the member at the path in the finding.',
-    clause: 'control API, Tool source',
-  },
-  'tool-source.BYTES_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The number of UTF-8 bytes of the source does not match the resource.',
-    action: 'Read the source again; it was truncated or changed in transit.',
-    clause: 'formats §7',
-  },
-  'tool-source.DIGEST_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The SHA-256 of the source does not match its artifactHash.',
-    action: 'Do not review this source as what ran; it was changed.',
-    clause: 'formats §7',
-  },
-  'tool-source.TOO_LARGE': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The tool source is larger than 1 MiB of UTF-8.',
-    action: 'Treat the response as wrong; a tool source is never larger.',
-    clause: 'control API, Limits',
-  },
-  'tool-source.LOCK_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A field of the tool source does not match the trusted lock.',
-    action: 'Get the package that the build locked; this is a different one.',
-    clause: 'formats §7',
-  },
-  'tool-source.LOCK_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The lock is not a build.json or a package lock.',
-    action: 'Pass the build.json of the build archive.',
-    clause: 'formats §7',
-  },
-  'tool-source.PACKAGE_UNLOCKED': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The trusted lock does not list this package.',
-    action: 'Check the build; this tool is not part of it.',
-    clause: 'formats §7',
-  },
-} as const satisfies CodeTable;
+  'bundle.MANIFEST_MISSING': cite('formats §1, Part archive').missing(
+    'The part archive contains no manifest.json.',
+    'Get the original archive; this is not a complete evidence bundle.',
+  ),
+  'bundle.MANIFEST_INVALID': cite('formats §1, Bundle manifest').malformed(
+    'The bundle manifest breaks a rule of its format.',
+    'Look at the path in the finding, and ask the producer to pack the bundle again.',
+  ),
+  'bundle.RUN_RESULT_INVALID': cite('control API, Hosted run').malformed(
+    'The run result breaks a rule of its format.',
+    'Look at the path in the finding, and ask the producer to pack the bundle again.',
+  ),
+  'bundle.OBJECTS_EXCEEDED': cite('formats, Limits').limit(
+    'The bundle lists more objects than the limit.',
+    'Raise the limit in the options if you trust the source.',
+  ),
+  'bundle.BINDING_MISMATCH': cite('formats §2, Bound when signed').mismatch(
+    'A signed field does not match the bytes or the field that it is bound to.',
+    'Treat the bundle as forged; the signature was made for other evidence.',
+  ),
+  'bundle.UNSIGNED': cite('formats §4').claimed(
+    'The bundle has no attestation, so nothing shows where it comes from.',
+    'Ask for a signed bundle if its origin matters; an unsigned one is at best intact.',
+    'info',
+  ),
+  'object.MISSING': cite('formats §1, Bundle manifest').missing(
+    'The archive lacks an object that the bundle manifest lists.',
+    'Get the original archive; evidence was removed from this one.',
+  ),
+  'object.EXTRA': cite('formats §1, Part archive').extra(
+    'The archive contains an entry that the bundle manifest does not list.',
+    'Treat the archive as forged; something was added after packing.',
+  ),
+  'object.BYTES_MISMATCH': cite('formats §1, Bundle manifest').mismatch(
+    'The size of an object does not match the bundle manifest.',
+    'Get the original archive; the object was changed or truncated.',
+  ),
+  'object.DIGEST_MISMATCH': cite('formats §1, Bundle manifest').mismatch(
+    'The SHA-256 of an object does not match the bundle manifest.',
+    'Get the original archive; the object was changed.',
+  ),
+  'attestation.INVALID': cite('formats §2').malformed(
+    'The attestation breaks a rule of its format.',
+    'Look at the path in the finding, and ask the issuer to sign again.',
+  ),
+  'attestation.PREDICATE_UNSUPPORTED': cite('formats §2').unsupported(
+    'The predicate type of the statement is not accepted here.',
+    'Accept the predicate type with an option if it is yours; otherwise ask for the right attestation.',
+  ),
+  'attestation.SIGNATURE_ENCODING': cite('formats §2').malformed(
+    'The signature is not base64url of a strict DER encoding.',
+    'Ask the issuer for the original attestation; this one was damaged or forged.',
+  ),
+  'attestation.SIGNATURE_INVALID': cite('FIPS 186-5 §6.4.2; formats §2').mismatch(
+    'The signature of the statement does not verify with the trusted key.',
+    'Treat the attestation as forged.',
+  ),
+  'attestation.SUBJECT_MISMATCH': cite('formats §2, Bound when signed').mismatch(
+    'The manifest digest in the statement does not match the manifest.',
+    'Treat the bundle as forged; the attestation belongs to other evidence.',
+  ),
+  'attestation.ISSUED_IN_FUTURE': cite('formats §3').expired(
+    'The statement was issued after the time of this verification.',
+    'Check the clock of the machine, or the time given with --as-of.',
+  ),
+  'attestation.TIME_CLAIMED': cite('formats §3').claimed(
+    'The key is retired or revoked, and only the signer states that the statement is older.',
+    'Ask for a signature by a current key.',
+    'warning',
+  ),
+  'attestation.SECOND_OPINION': cite('formats §2').internal(
+    'The two implementations of the signature check disagree.',
+    'Rely on neither result, and report the attestation to the maintainers.',
+  ),
+  'tool-source.INVALID': cite('control API, Tool source').malformed(
+    'The document is not a tool source resource.',
+    'Correct the member at the path in the finding.',
+  ),
+  'tool-source.BYTES_MISMATCH': cite('formats §7').mismatch(
+    'The number of UTF-8 bytes of the source does not match the resource.',
+    'Read the source again; it was truncated or changed in transit.',
+  ),
+  'tool-source.DIGEST_MISMATCH': cite('formats §7').mismatch(
+    'The SHA-256 of the source does not match its artifactHash.',
+    'Do not review this source as what ran; it was changed.',
+  ),
+  'tool-source.TOO_LARGE': cite('control API, Limits').limit(
+    'The tool source is larger than 1 MiB of UTF-8.',
+    'Treat the response as wrong; a tool source is never larger.',
+  ),
+  'tool-source.LOCK_MISMATCH': cite('formats §7').mismatch(
+    'A field of the tool source does not match the trusted lock.',
+    'Get the package that the build locked; this is a different one.',
+  ),
+  'tool-source.LOCK_INVALID': cite('formats §7').malformed(
+    'The lock is not a build.json or a package lock.',
+    'Pass the build.json of the build archive.',
+  ),
+  'tool-source.PACKAGE_UNLOCKED': cite('formats §7').missing(
+    'The trusted lock does not list this package.',
+    'Check the build; this tool is not part of it.',
+  ),
+} as const;

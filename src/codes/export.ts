@@ -1,231 +1,137 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
 /** Codes of exports, their parts and local reports, and what the caller expects of them. */
 export const exportCodes = {
-  'export.NOT_AN_EXPORT': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The folder or archive contains no manifest.json, so it is not an export.',
-    action: 'Name the folder that contains manifest.json and parts/, a ZIP of it, or one part archive.',
-    clause: 'formats §1, Export',
-  },
-  'export.MANIFEST_MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The export has no manifest.json, so nothing states what belongs to it.',
-    action: 'Get the complete export; nothing can be verified without its manifest.',
-    clause: 'formats §1, Export',
-  },
-  'export.FILE_IRREGULAR': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'A link, device or folder has the name of a regular file of the evidence.',
-    action: 'Copy the real bytes to that path; links are never followed.',
-    clause: 'formats §1, Export',
-  },
-  'export.MANIFEST_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The export manifest breaks a rule of its format.',
-    action: 'Look at the path in the finding, and make the export again.',
-    clause: 'formats §1, Export manifest',
-  },
-  'export.RESOURCE_MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The export has no export.json.',
-    action: 'Get the complete export.',
-    clause: 'formats §1, Export',
-  },
-  'export.RESOURCE_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The export.json is not an evidence export resource.',
-    action: 'Look at the path in the finding, and get the original export.',
-    clause: 'control API, Evidence export',
-  },
-  'export.RESOURCE_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The files export.json and manifest.json contradict each other.',
-    action: 'Get the original export; one of the two files was changed or belongs to another export.',
-    clause: 'formats §1, Export manifest',
-  },
-  'export.SELECTION_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The selection digest does not match the bundles and reports in the manifest.',
-    action: 'Get the original export; the list was changed.',
-    clause: 'formats §1, Export manifest',
-  },
-  'export.PARTS_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The export lists more parts or local reports than the limit.',
-    action: 'Raise the limit in the options if you trust the source.',
-    clause: 'control API, Limits',
-  },
-  'export.FILES_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The export contains more files than the limit.',
-    action: 'Remove the files that no manifest lists, or raise the limit if you trust the source.',
-    clause: 'formats, Limits',
-  },
-  'export.EMPTY': {
-    class: 'missing',
-    severity: 'warning',
-    meaning: 'The export lists no bundles, so there is nothing to verify.',
-    action: 'Check the scope and the time window of the export; an empty list never counts as success.',
-    clause: 'formats §4',
-  },
-  'export.CHANGED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning:
-      'The manifest of an export that is already mirrored has changed, but an available export never changes.',
-    action: 'Keep your copy, and ask the operator of the control plane who replaced the export.',
-    clause: 'formats §1, Export manifest',
-  },
-  'export.NOT_AVAILABLE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The export is not in state available, so its bytes cannot be read.',
-    action: 'Wait until it is generated, or look at its failureCode.',
-    clause: 'control API, Evidence export',
-  },
-  'export.ATTESTATION_SUBJECT_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The subject of the export attestation does not match this export.',
-    action: 'Treat the export as forged; the attestation belongs to another one.',
-    clause: 'formats §2, Export attestation',
-  },
-  'export.COMPLETENESS_CLAIMED': {
-    class: 'claimed',
-    severity: 'info',
-    meaning:
-      'Neither an expected digest nor a trusted attestation covers the list, so bundles could have been removed.',
-    action: 'Pass --expect-manifest with a digest from elsewhere, or ask for an export attestation.',
-    clause: 'formats §2, Export attestation',
-  },
-  'export.FILE_UNCOVERED': {
-    class: 'extra',
-    severity: 'warning',
-    meaning: 'A file in the export is not listed in any manifest.',
-    action: 'Do not use it as evidence; remove it or find out who added it.',
-    clause: 'formats §1, Export',
-  },
-  'part.MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The export lacks a part that its manifest lists.',
-    action: 'Mirror the export again to fetch the part.',
-    clause: 'formats §4',
-  },
-  'part.EXTRA': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The parts folder contains an archive that the manifest does not list.',
-    action: 'Do not use it as evidence of this export; remove it or find out who added it.',
-    clause: 'formats §1, Export',
-  },
-  'part.BYTES_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The size of a part does not match the export manifest.',
-    action: 'Mirror the export again to fetch the part.',
-    clause: 'formats §1, Export manifest',
-  },
-  'part.DIGEST_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The SHA-256 of a part does not match the export manifest.',
-    action: 'Mirror the export again to fetch the part; if it fails again, the source is damaged.',
-    clause: 'formats §1, Export manifest',
-  },
-  'part.NOT_CHECKED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The part could not be verified because its worker thread ran out of memory or exited.',
-    action: 'Verify again with --jobs 1 on a machine with more memory.',
-    clause: 'formats §4',
-  },
-  'part.ROW_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The row in the export manifest does not match the bundle in the part.',
-    action: 'Treat the export as forged; the part was replaced by another bundle.',
-    clause: 'formats §1, Export manifest',
-  },
-  'local-report.MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'The export lacks a local report that its manifest lists.',
-    action: 'Mirror the export again to fetch the report.',
-    clause: 'formats §4',
-  },
-  'local-report.EXTRA': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The local-reports folder contains an archive that the manifest does not list.',
-    action: 'Do not use it as a report of this export; remove it or find out who added it.',
-    clause: 'formats §1, Export',
-  },
-  'local-report.BYTES_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The size of a local report does not match the export manifest.',
-    action: 'Mirror the export again to fetch the report.',
-    clause: 'formats §4',
-  },
-  'local-report.DIGEST_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The SHA-256 of a local report does not match the export manifest.',
-    action: 'Mirror the export again to fetch the report.',
-    clause: 'formats §4',
-  },
-  'local-report.UNATTESTED': {
-    class: 'claimed',
-    severity: 'info',
-    meaning: 'A local report was uploaded by a user and is not attested, so it is at best intact.',
-    action: 'Read it as a statement of its uploader, not as evidence of the platform.',
-    clause: 'formats §4',
-  },
-  'expect.MANIFEST_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The digest of the manifest does not match the expected digest.',
-    action: 'Get the export that you expect; this is a different one.',
-    clause: 'formats §1',
-  },
-  'expect.EXPORT_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The id of the export does not match the expected id.',
-    action: 'Get the export that you expect; this is a different one.',
-    clause: 'formats §1',
-  },
-  'expect.ORGANIZATION_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The organization of the evidence does not match the expected organization.',
-    action: 'Get the evidence of the organization that you expect.',
-    clause: 'formats §1',
-  },
-  'expect.PROJECT_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The project of the evidence does not match the expected project.',
-    action: 'Get the evidence of the project that you expect.',
-    clause: 'formats §1',
-  },
-  'expect.BUNDLES_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The number of bundles does not match the expected number.',
-    action: 'Get the export that you expect; bundles were removed or added, or this is a different one.',
-    clause: 'formats §1',
-  },
-} as const satisfies CodeTable;
+  'export.NOT_AN_EXPORT': cite('formats §1, Export').usage(
+    'The folder or archive contains no manifest.json, so it is not an export.',
+    'Name the folder that contains manifest.json and parts/, a ZIP of it, or one part archive.',
+  ),
+  'export.MANIFEST_MISSING': cite('formats §1, Export').missing(
+    'The export has no manifest.json, so nothing states what belongs to it.',
+    'Get the complete export; nothing can be verified without its manifest.',
+  ),
+  'export.FILE_IRREGULAR': cite('formats §1, Export').unsupported(
+    'A link, device or folder has the name of a regular file of the evidence.',
+    'Copy the real bytes to that path; links are never followed.',
+  ),
+  'export.MANIFEST_INVALID': cite('formats §1, Export manifest').malformed(
+    'The export manifest breaks a rule of its format.',
+    'Look at the path in the finding, and make the export again.',
+  ),
+  'export.RESOURCE_MISSING': cite('formats §1, Export').missing(
+    'The export has no export.json.',
+    'Get the complete export.',
+  ),
+  'export.RESOURCE_INVALID': cite('control API, Evidence export').malformed(
+    'The export.json is not an evidence export resource.',
+    'Look at the path in the finding, and get the original export.',
+  ),
+  'export.RESOURCE_MISMATCH': cite('formats §1, Export manifest').mismatch(
+    'The files export.json and manifest.json contradict each other.',
+    'Get the original export; one of the two files was changed or belongs to another export.',
+  ),
+  'export.SELECTION_MISMATCH': cite('formats §1, Export manifest').mismatch(
+    'The selection digest does not match the bundles and reports in the manifest.',
+    'Get the original export; the list was changed.',
+  ),
+  'export.PARTS_EXCEEDED': cite('control API, Limits').limit(
+    'The export lists more parts or local reports than the limit.',
+    'Raise the limit in the options if you trust the source.',
+  ),
+  'export.FILES_EXCEEDED': cite('formats, Limits').limit(
+    'The export contains more files than the limit.',
+    'Remove the files that no manifest lists, or raise the limit if you trust the source.',
+  ),
+  'export.EMPTY': cite('formats §4').missing(
+    'The export lists no bundles, so there is nothing to verify.',
+    'Check the scope and the time window of the export; an empty list never counts as success.',
+    'warning',
+  ),
+  'export.CHANGED': cite('formats §1, Export manifest').mismatch(
+    'The manifest of an export that is already mirrored has changed, but an available export never changes.',
+    'Keep your copy, and ask the operator of the control plane who replaced the export.',
+  ),
+  'export.NOT_AVAILABLE': cite('control API, Evidence export').inaccessible(
+    'The export is not in state available, so its bytes cannot be read.',
+    'Wait until it is generated, or look at its failureCode.',
+  ),
+  'export.ATTESTATION_SUBJECT_MISMATCH': cite('formats §2, Export attestation').mismatch(
+    'The subject of the export attestation does not match this export.',
+    'Treat the export as forged; the attestation belongs to another one.',
+  ),
+  'export.COMPLETENESS_CLAIMED': cite('formats §2, Export attestation').claimed(
+    'Neither an expected digest nor a trusted attestation covers the list, so bundles could have been removed.',
+    'Pass --expect-manifest with a digest from elsewhere, or ask for an export attestation.',
+    'info',
+  ),
+  'export.FILE_UNCOVERED': cite('formats §1, Export').extra(
+    'A file in the export is not listed in any manifest.',
+    'Do not use it as evidence; remove it or find out who added it.',
+    'warning',
+  ),
+  'part.MISSING': cite('formats §4').missing(
+    'The export lacks a part that its manifest lists.',
+    'Mirror the export again to fetch the part.',
+  ),
+  'part.EXTRA': cite('formats §1, Export').extra(
+    'The parts folder contains an archive that the manifest does not list.',
+    'Do not use it as evidence of this export; remove it or find out who added it.',
+  ),
+  'part.BYTES_MISMATCH': cite('formats §1, Export manifest').mismatch(
+    'The size of a part does not match the export manifest.',
+    'Mirror the export again to fetch the part.',
+  ),
+  'part.DIGEST_MISMATCH': cite('formats §1, Export manifest').mismatch(
+    'The SHA-256 of a part does not match the export manifest.',
+    'Mirror the export again to fetch the part; if it fails again, the source is damaged.',
+  ),
+  'part.NOT_CHECKED': cite('formats §4').inaccessible(
+    'The part could not be verified because its worker thread ran out of memory or exited.',
+    'Verify again with --jobs 1 on a machine with more memory.',
+  ),
+  'part.ROW_MISMATCH': cite('formats §1, Export manifest').mismatch(
+    'The row in the export manifest does not match the bundle in the part.',
+    'Treat the export as forged; the part was replaced by another bundle.',
+  ),
+  'local-report.MISSING': cite('formats §4').missing(
+    'The export lacks a local report that its manifest lists.',
+    'Mirror the export again to fetch the report.',
+  ),
+  'local-report.EXTRA': cite('formats §1, Export').extra(
+    'The local-reports folder contains an archive that the manifest does not list.',
+    'Do not use it as a report of this export; remove it or find out who added it.',
+  ),
+  'local-report.BYTES_MISMATCH': cite('formats §4').mismatch(
+    'The size of a local report does not match the export manifest.',
+    'Mirror the export again to fetch the report.',
+  ),
+  'local-report.DIGEST_MISMATCH': cite('formats §4').mismatch(
+    'The SHA-256 of a local report does not match the export manifest.',
+    'Mirror the export again to fetch the report.',
+  ),
+  'local-report.UNATTESTED': cite('formats §4').claimed(
+    'A local report was uploaded by a user and is not attested, so it is at best intact.',
+    'Read it as a statement of its uploader, not as evidence of the platform.',
+    'info',
+  ),
+  'expect.MANIFEST_MISMATCH': cite('formats §1').mismatch(
+    'The digest of the manifest does not match the expected digest.',
+    'Get the export that you expect; this is a different one.',
+  ),
+  'expect.EXPORT_MISMATCH': cite('formats §1').mismatch(
+    'The id of the export does not match the expected id.',
+    'Get the export that you expect; this is a different one.',
+  ),
+  'expect.ORGANIZATION_MISMATCH': cite('formats §1').mismatch(
+    'The organization of the evidence does not match the expected organization.',
+    'Get the evidence of the organization that you expect.',
+  ),
+  'expect.PROJECT_MISMATCH': cite('formats §1').mismatch(
+    'The project of the evidence does not match the expected project.',
+    'Get the evidence of the project that you expect.',
+  ),
+  'expect.BUNDLES_MISMATCH': cite('formats §1').mismatch(
+    'The number of bundles does not match the expected number.',
+    'Get the export that you expect; bundles were removed or added, or this is a different one.',
+  ),
+} as const;

@@ -15,7 +15,7 @@ import { zipCodes } from './zip.ts';
 
 export type { CodeClass, CodeEntry, Severity } from './entry.ts';
 
-/** Every code this project can utter, findings and errors alike. A code is never renamed and never reused. */
+/** Every code of a finding or an error. A code is never renamed or reused. */
 export const catalogue = {
   ...encodingCodes,
   ...zipCodes,
@@ -32,10 +32,10 @@ export const catalogue = {
   ...queueCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;
 
-/** A code of the catalogue (docs/codes.md): what a finding or an error is about, such as `part.DIGEST_MISMATCH`. */
+/** A code of the catalogue (docs/codes.md), such as `part.DIGEST_MISMATCH`. */
 export type Code = keyof typeof catalogue;
 
-/** Whether a string is a code of this catalogue; own members only, so `__proto__` is none. */
+/** Whether a string is a code of this catalogue; own members only, so `__proto__` is not a code. */
 export const isCode = (value: string): value is Code => Object.hasOwn(catalogue, value);
 
 /** The row of a code, at its widest type. */

@@ -1,358 +1,206 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
-/** Codes of reading and writing on this machine, of the network, of the mirror and of the command line. */
+/** Codes of files, the network, mirrors, scrubs, the command line and the server. */
 export const ioCodes = {
-  'io.NOT_FOUND': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The file or folder does not exist.',
-    action: 'Check the path.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'io.UNREADABLE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The bytes could not be read, so it is unknown whether they match.',
-    action: 'Check the permissions and the health of the disk, then verify again.',
-    clause: 'formats §4',
-  },
-  'io.CHANGED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The file changed while it was being read.',
-    action: 'Stop whatever writes to the evidence, then verify again.',
-    clause: 'formats §4',
-  },
-  'report.UNREADABLE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The file is not a report that this version can read.',
-    action: 'Pass a JSON report as "drillproof verify --json" writes it.',
-    clause: 'docs/verify.md, Differences between reports',
-  },
-  'io.KIND': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The path is not of the kind that the command needs.',
-    action: 'Name a regular file or a folder, as the help of the command describes.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'io.EXISTS': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The output file or folder already exists.',
-    action: 'Choose another path, or remove the existing one yourself.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'io.READ_ONLY': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The target cannot be written, because it is read-only or you lack the permission.',
-    action: 'Choose another target, or change its permissions.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'io.DISK_FULL': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The disk is full. No partial file has a final name.',
-    action: 'Free some space and run the command again; it resumes where it stopped.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'io.WRITE_FAILED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'A write failed. No partial file has a final name.',
-    action: 'Check the disk named in the cause, and run the command again.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'io.LOCKED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'Another process is writing to this folder.',
-    action:
-      'Wait until it ends, or choose another folder; if its machine no longer exists, remove the lock file in the message.',
-    clause: 'docs/mirror.md',
-  },
-  'io.PACKAGE_MISSING': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'An option needs an optional package that is not installed.',
-    action: 'Install the packages in the message next to drillproof with npm install.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'transport.UNREACHABLE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The server could not be reached.',
-    action: 'Check the address and the network, then run the command again.',
-    clause: 'docs/mirror.md, Faults',
-  },
-  'transport.TIMEOUT': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The server did not respond, or sent no bytes, before the timeout.',
-    action: 'Run the command again; a mirror resumes where it stopped.',
-    clause: 'docs/mirror.md, Faults',
-  },
-  'transport.INTERRUPTED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The connection ended before the complete body arrived.',
-    action: 'Run the command again; a mirror resumes where it stopped.',
-    clause: 'RFC 9112 §8',
-  },
-  'transport.REDIRECT_REFUSED': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The server redirects to another origin, to a weaker scheme, or too often.',
-    action: 'Use the final address if you trust it; the token was not sent there.',
-    clause: 'RFC 9110 §15.4',
-  },
-  'transport.ENCODING_REFUSED': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The response has a content coding, although the client accepts only identity.',
-    action: 'Turn off compression between the server and this machine.',
-    clause: 'RFC 9110 §8.4',
-  },
-  'transport.BODY_TOO_LONG': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The response has more bytes than were declared.',
-    action: 'Ask the operator of the source before you use it again.',
-    clause: 'docs/mirror.md, Faults',
-  },
-  'transport.RANGE_INVALID': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The response to a range request has a different range, size or version.',
-    action: 'Run the command again; the part is fetched from the beginning.',
-    clause: 'RFC 9110 §14.4',
-  },
-  'transport.DIGEST_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The bytes of the response do not match its Repr-Digest.',
-    action: 'Run the command again; if it fails again, something in the network changes responses.',
-    clause: 'RFC 9530 §3',
-  },
-  'transport.RESPONSE_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The response does not have the form that the operation defines.',
-    action: 'Check that the address is a control plane of version 1.',
-    clause: 'control API, Endpoints',
-  },
-  'transport.ABORTED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The caller cancelled the work.',
-    action: 'Run the command again; a mirror resumes where it stopped.',
-    clause: 'docs/cli.md, Exit codes',
-  },
-  'client.REQUEST_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'A parameter or the body breaks a rule of the operation, so nothing was sent.',
-    action: 'Correct the value at the path in the message.',
-    clause: 'control API, Endpoints',
-  },
-  'client.BASE_URL_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The base address is not an absolute http or https URL without user, query and fragment.',
-    action: 'Pass the address up to, but not including, /v1.',
-    clause: 'control API, What the service does',
-  },
-  'client.PAGES_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'A list has more pages or items than the limit, or its cursor repeats a page.',
-    action: 'Report it to the operator of the control plane, or raise the limit if you trust the source.',
-    clause: 'control API, Limits',
-  },
-  'client.OPERATION_FAILED': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The operation has failed.',
-    action: 'Read the error of the operation in the details.',
-    clause: 'control API, Operation',
-  },
-  'client.OPERATION_CANCELLED': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The operation was cancelled.',
-    action: 'Start it again if you still need it.',
-    clause: 'control API, Operation',
-  },
-  'mirror.TARGET_FOREIGN': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The target folder contains something other than a mirror of this export.',
-    action: 'Choose an empty folder, or the folder of the earlier mirror.',
-    clause: 'docs/mirror.md',
-  },
-  'mirror.TARGET_INCOMPLETE': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'A file of the export is missing or damaged in the mirror.',
-    action: 'Run the mirror again without --check; it fetches what is missing or damaged.',
-    clause: 'docs/mirror.md',
-  },
-  'mirror.SOURCE_INCOMPLETE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'A file that the manifest lists could not be fetched.',
-    action: 'Read the findings, and run the mirror again when the source can serve the files.',
-    clause: 'docs/mirror.md',
-  },
-  'mirror.EXPORT_FAILED': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The control plane could not generate the export, so it never becomes available.',
-    action: 'Look at the failureCode, and request a new export.',
-    clause: 'control API, Evidence export',
-  },
-  'mirror.WAIT_EXCEEDED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The export was not generated within the time to wait.',
-    action: 'Run the command again later, or wait longer with --wait.',
-    clause: 'docs/mirror.md, Finding exports',
-  },
-  'mirror.NOTHING_FOUND': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The project has no export to mirror, so nothing was fetched or verified.',
-    action: 'Check the project and what the token may read.',
-    clause: 'docs/mirror.md, Finding exports',
-  },
-  'scrub.NOTHING_FOUND': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The archive contains no mirror, so nothing was read or verified.',
-    action: 'Name the folder or prefix that mirrors were written to, or that of one mirror.',
-    clause: 'docs/scrub.md',
-  },
-  'scrub.MIRROR_UNFINISHED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'A mirror is being written here or was interrupted, so no manifest lists its files.',
-    action: 'Wait until the mirror ends, or run the same mirror command again.',
-    clause: 'docs/scrub.md, Results',
-  },
-  'scrub.CHECKSUMS_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A file of a mirror does not match its line in SHA256SUMS.',
-    action:
-      'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
-    clause: 'docs/scrub.md, Results',
-  },
-  'scrub.REPLICA_UNREADABLE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The second mirror that the archive should be repaired from could not be read.',
-    action: 'Read the cause, and repair from another mirror or from the source.',
-    clause: 'docs/scrub.md, Repair',
-  },
-  'scrub.REPLICA_FOREIGN': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The second mirror that the archive should be repaired from is of another export.',
-    action: 'Name a mirror of the same export; nothing was copied from this one.',
-    clause: 'docs/scrub.md, Repair',
-  },
-  'scrub.REPAIR_INCOMPLETE': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A file was fetched again as its manifest lists it, but it still has the same fault.',
-    action: 'Read the findings; the fault is in the evidence itself, so every copy has it.',
-    clause: 'docs/scrub.md, Repair',
-  },
-  'scrub.MANIFEST_UNDECIDABLE': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'Nothing shows which manifest.json is right, so nothing was repaired.',
-    action:
-      'Pass its digest with --expect-manifest, or a key that signed the export attestation with --trust.',
-    clause: 'docs/scrub.md, Repair',
-  },
-  'usage.INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The command, an option or an argument is unknown or has an invalid value.',
-    action: 'Run the command with --help.',
-    clause: 'docs/cli.md',
-  },
-  'pack.INPUT_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The input of the packer breaks a rule of the format.',
-    action: 'Correct the value at the path in the message.',
-    clause: 'formats §1',
-  },
-  'selftest.VECTORS_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'A file of test vectors has an unknown form or version, or lacks cases that it announces.',
-    action: 'Use the vectors of the installed package, or those of the same version.',
-    clause: 'vectors/README.md, A file',
-  },
-  'selftest.CASE_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The case folder contains no case.json of the selftest protocol.',
-    action: 'Create the folders with "drillproof selftest --exec", as docs/selftest.md describes.',
-    clause: 'docs/selftest.md, A case',
-  },
-  'server.CONFIG_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The configuration of the server is wrong, or its data has a different version.',
-    action: 'Correct the setting in the message; nothing was started.',
-    clause: 'docs/server.md',
-  },
-  'server.ADMIN_REFUSED': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'The control plane refuses the input.',
-    action: 'Correct the value at the path in the message; nothing was stored.',
-    clause: 'docs/server.md',
-  },
-  'server.IMPORT_CONFLICT': {
-    class: 'refused',
-    severity: 'error',
-    meaning: 'A resource in the import file has an id that is stored with other content.',
-    action: 'Remove the resource from the file, or give it another id; nothing was stored.',
-    clause: 'docs/server.md',
-  },
-  'server.BLOB_MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'A row of the store refers to bytes that are missing.',
-    action: 'Restore the blob from a backup or a mirror, under the name of its digest.',
-    clause: 'docs/server.md, Checking stored bytes',
-  },
-  'server.BLOB_CORRUPT': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'Stored bytes do not match the digest or size in the store, so they are not served.',
-    action: 'Restore the blob from a backup or a mirror, and check the storage.',
-    clause: 'docs/server.md, Checking stored bytes',
-  },
-  'server.BLOB_ORPHAN': {
-    class: 'extra',
-    severity: 'info',
-    meaning: 'No row refers to these stored bytes; they belong to an interrupted or running upload.',
-    action: 'Keep them, or remove the blob while no server runs.',
-    clause: 'docs/server.md, Checking stored bytes',
-  },
-  'internal.BUG': {
-    class: 'internal',
-    severity: 'error',
-    meaning: 'The program reached a state that should be impossible.',
-    action: 'Report it to the maintainers with the command line.',
-    clause: 'docs/architecture.md',
-  },
-} as const satisfies CodeTable;
+  'io.NOT_FOUND': cite('docs/cli.md, Exit codes').usage(
+    'The file or folder does not exist.',
+    'Check the path.',
+  ),
+  'io.UNREADABLE': cite('formats §4').inaccessible(
+    'The bytes could not be read, so it is unknown whether they match.',
+    'Check the permissions and the health of the disk, then verify again.',
+  ),
+  'io.CHANGED': cite('formats §4').inaccessible(
+    'The file changed while it was being read.',
+    'Stop whatever writes to the evidence, then verify again.',
+  ),
+  'report.UNREADABLE': cite('docs/verify.md, Differences between reports').inaccessible(
+    'The file is not a report that this version can read.',
+    'Pass a JSON report as "drillproof verify --json" writes it.',
+  ),
+  'io.KIND': cite('docs/cli.md, Exit codes').usage(
+    'The path is not of the kind that the command needs.',
+    'Name a regular file or a folder, as the help of the command describes.',
+  ),
+  'io.EXISTS': cite('docs/cli.md, Exit codes').usage(
+    'The output file or folder already exists.',
+    'Choose another path, or remove the existing one yourself.',
+  ),
+  'io.READ_ONLY': cite('docs/cli.md, Exit codes').inaccessible(
+    'The target cannot be written, because it is read-only or you lack the permission.',
+    'Choose another target, or change its permissions.',
+  ),
+  'io.DISK_FULL': cite('docs/cli.md, Exit codes').inaccessible(
+    'The disk is full; no incomplete file got its final name.',
+    'Free some space and run the command again; it resumes where it stopped.',
+  ),
+  'io.WRITE_FAILED': cite('docs/cli.md, Exit codes').inaccessible(
+    'A write failed; no incomplete file got its final name.',
+    'Check the disk named in the cause, and run the command again.',
+  ),
+  'io.LOCKED': cite('docs/mirror.md').inaccessible(
+    'Another process is writing to this folder.',
+    'Wait until it ends, or choose another folder; if its machine no longer exists, remove the lock file in the message.',
+  ),
+  'io.PACKAGE_MISSING': cite('docs/cli.md, Exit codes').usage(
+    'An option needs an optional package that is not installed.',
+    'Install the packages in the message next to drillproof with npm install.',
+  ),
+  'transport.UNREACHABLE': cite('docs/mirror.md, Faults').inaccessible(
+    'The server could not be reached.',
+    'Check the address and the network, then run the command again.',
+  ),
+  'transport.TIMEOUT': cite('docs/mirror.md, Faults').inaccessible(
+    'The server did not respond, or sent no bytes, before the timeout.',
+    'Run the command again; a mirror resumes where it stopped.',
+  ),
+  'transport.INTERRUPTED': cite('RFC 9112 §8').inaccessible(
+    'The connection ended before the complete body arrived.',
+    'Run the command again; a mirror resumes where it stopped.',
+  ),
+  'transport.REDIRECT_REFUSED': cite('RFC 9110 §15.4').refused(
+    'The server redirects to another origin, to a weaker scheme, or too often.',
+    'Use the final address if you trust it; the token was not sent there.',
+  ),
+  'transport.ENCODING_REFUSED': cite('RFC 9110 §8.4').refused(
+    'The response has a content coding, although the client accepts only identity.',
+    'Turn off compression between the server and this machine.',
+  ),
+  'transport.BODY_TOO_LONG': cite('docs/mirror.md, Faults').mismatch(
+    'The response has more bytes than were declared.',
+    'Ask the operator of the source before you use it again.',
+  ),
+  'transport.RANGE_INVALID': cite('RFC 9110 §14.4').mismatch(
+    'The response to a range request has a different range, size or version.',
+    'Run the command again; the part is fetched from the beginning.',
+  ),
+  'transport.DIGEST_MISMATCH': cite('RFC 9530 §3').mismatch(
+    'The bytes of the response do not match its Repr-Digest.',
+    'Run the command again; if it fails again, something in the network changes responses.',
+  ),
+  'transport.RESPONSE_INVALID': cite('control API, Endpoints').malformed(
+    'The response does not have the form that the operation defines.',
+    'Check that the address is a control plane of version 1.',
+  ),
+  'transport.ABORTED': cite('docs/cli.md, Exit codes').inaccessible(
+    'The caller cancelled the work.',
+    'Run the command again; a mirror resumes where it stopped.',
+  ),
+  'client.REQUEST_INVALID': cite('control API, Endpoints').usage(
+    'A parameter or the body breaks a rule of the operation, so nothing was sent.',
+    'Correct the value at the path in the message.',
+  ),
+  'client.BASE_URL_INVALID': cite('control API, What the service does').usage(
+    'The base address is not an absolute http or https URL without user, query and fragment.',
+    'Pass the address up to, but not including, /v1.',
+  ),
+  'client.PAGES_EXCEEDED': cite('control API, Limits').limit(
+    'A list has more pages or items than the limit, or its cursor repeats a page.',
+    'Report it to the operator of the control plane, or raise the limit if you trust the source.',
+  ),
+  'client.OPERATION_FAILED': cite('control API, Operation').refused(
+    'The operation has failed.',
+    'Read the error of the operation in the details.',
+  ),
+  'client.OPERATION_CANCELLED': cite('control API, Operation').refused(
+    'The operation was cancelled.',
+    'Start it again if you still need it.',
+  ),
+  'mirror.TARGET_FOREIGN': cite('docs/mirror.md').usage(
+    'The target folder contains something other than a mirror of this export.',
+    'Choose an empty folder, or the folder of the earlier mirror.',
+  ),
+  'mirror.TARGET_INCOMPLETE': cite('docs/mirror.md').missing(
+    'A file of the export is missing or damaged in the mirror.',
+    'Run the mirror again without --check; it fetches what is missing or damaged.',
+  ),
+  'mirror.SOURCE_INCOMPLETE': cite('docs/mirror.md').inaccessible(
+    'A file that the manifest lists could not be fetched.',
+    'Read the findings, and run the mirror again when the source can serve the files.',
+  ),
+  'mirror.EXPORT_FAILED': cite('control API, Evidence export').refused(
+    'The control plane could not generate the export, so it never becomes available.',
+    'Look at the failureCode, and request a new export.',
+  ),
+  'mirror.WAIT_EXCEEDED': cite('docs/mirror.md, Finding exports').inaccessible(
+    'The export was not generated within the time to wait.',
+    'Run the command again later, or wait longer with --wait.',
+  ),
+  'mirror.NOTHING_FOUND': cite('docs/mirror.md, Finding exports').inaccessible(
+    'The project has no export to mirror, so nothing was fetched or verified.',
+    'Check the project and what the token may read.',
+  ),
+  'scrub.NOTHING_FOUND': cite('docs/scrub.md').inaccessible(
+    'The archive contains no mirror, so nothing was read or verified.',
+    'Name the folder or prefix that mirrors were written to, or that of one mirror.',
+  ),
+  'scrub.MIRROR_UNFINISHED': cite('docs/scrub.md, Results').inaccessible(
+    'A mirror is being written here or was interrupted, so no manifest lists its files.',
+    'Wait until the mirror ends, or run the same mirror command again.',
+  ),
+  'scrub.CHECKSUMS_MISMATCH': cite('docs/scrub.md, Results').mismatch(
+    'A file of a mirror does not match its line in SHA256SUMS.',
+    'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
+  ),
+  'scrub.REPLICA_UNREADABLE': cite('docs/scrub.md, Repair').inaccessible(
+    'The second mirror that the archive should be repaired from could not be read.',
+    'Read the cause, and repair from another mirror or from the source.',
+  ),
+  'scrub.REPLICA_FOREIGN': cite('docs/scrub.md, Repair').refused(
+    'The second mirror that the archive should be repaired from is of another export.',
+    'Name a mirror of the same export; nothing was copied from this one.',
+  ),
+  'scrub.REPAIR_INCOMPLETE': cite('docs/scrub.md, Repair').mismatch(
+    'A file was fetched again as its manifest lists it, but it still has the same fault.',
+    'Read the findings; the fault is in the evidence itself, so every copy has it.',
+  ),
+  'scrub.MANIFEST_UNDECIDABLE': cite('docs/scrub.md, Repair').inaccessible(
+    'Nothing shows which manifest.json is right, so nothing was repaired.',
+    'Pass its digest with --expect-manifest, or a key that signed the export attestation with --trust.',
+  ),
+  'usage.INVALID': cite('docs/cli.md').usage(
+    'The command, an option or an argument is unknown or has an invalid value.',
+    'Run the command with --help.',
+  ),
+  'pack.INPUT_INVALID': cite('formats §1').usage(
+    'The input of the packer breaks a rule of the format.',
+    'Correct the value at the path in the message.',
+  ),
+  'selftest.VECTORS_INVALID': cite('vectors/README.md, A file').usage(
+    'A file of test vectors has an unknown form or version, or lacks cases that it announces.',
+    'Use the vectors of the installed package, or those of the same version.',
+  ),
+  'selftest.CASE_INVALID': cite('docs/selftest.md, A case').usage(
+    'The case folder contains no case.json of the selftest protocol.',
+    'Create the folders with "drillproof selftest --exec", as docs/selftest.md describes.',
+  ),
+  'server.CONFIG_INVALID': cite('docs/server.md').usage(
+    'The configuration of the server is wrong, or its data has a different version.',
+    'Correct the setting in the message; nothing was started.',
+  ),
+  'server.ADMIN_REFUSED': cite('docs/server.md').refused(
+    'The control plane refuses the input.',
+    'Correct the value at the path in the message; nothing was stored.',
+  ),
+  'server.IMPORT_CONFLICT': cite('docs/server.md').refused(
+    'A resource in the import file has an id that is stored with other content.',
+    'Remove the resource from the file, or give it another id; nothing was stored.',
+  ),
+  'server.BLOB_MISSING': cite('docs/server.md, Checking stored bytes').missing(
+    'A row of the store refers to bytes that are missing.',
+    'Restore the blob from a backup or a mirror, under the name of its digest.',
+  ),
+  'server.BLOB_CORRUPT': cite('docs/server.md, Checking stored bytes').mismatch(
+    'Stored bytes do not match the digest or size in the store, so they are not served.',
+    'Restore the blob from a backup or a mirror, and check the storage.',
+  ),
+  'server.BLOB_ORPHAN': cite('docs/server.md, Checking stored bytes').extra(
+    'No row refers to these stored bytes; they belong to an interrupted or running upload.',
+    'Keep them, or remove the blob while no server runs.',
+    'info',
+  ),
+  'internal.BUG': cite('docs/architecture.md').internal(
+    'The program reached a state that should be impossible.',
+    'Report it to the maintainers with the command line.',
+  ),
+} as const;

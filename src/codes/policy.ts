@@ -1,229 +1,135 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
-/** Codes of what stands against a policy, each the code of one rule; and of a policy that cannot be applied. */
+const policies = cite('formats §8');
+
+/** Codes of violations, one for each rule of a policy, and of a policy that cannot be applied. */
 export const policyCodes = {
-  'policy.INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The policy is not JSON or YAML of the required form.',
-    action: 'Correct the members in the message; "drillproof policy check FILE" lists every fault.',
-    clause: 'formats §8',
-  },
-  'policy.EXTENDS_MISMATCH': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The SHA-256 of an extended policy does not match the digest in the policy that extends it.',
-    action: 'Review the change in the extended policy, then enter its new digest.',
-    clause: 'formats §8',
-  },
-  'policy.EXTENDS_EXCEEDED': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'Policies extend each other more than 8 levels deep, or there are more than 64 of them.',
-    action: 'Put the rules into fewer files.',
-    clause: 'formats §8',
-  },
-  'policy.EXPORT_VERDICT': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The verdict of an export is lower than the policy requires.',
-    action: 'Read the findings of the verification; they show what lowered the verdict.',
-    clause: 'formats §8',
-  },
-  'policy.BUNDLE_VERDICT': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The verdict of a bundle is lower than the policy requires.',
-    action: 'Read the findings of the verification; they show what lowered the verdict.',
-    clause: 'formats §8',
-  },
-  'policy.ISSUER_NOT_ALLOWED': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The policy does not allow the issuer that signed a bundle.',
-    action: 'Have the bundle signed by an allowed issuer, or ask the owner of the policy to add this one.',
-    clause: 'formats §8',
-  },
-  'policy.KEY_NOT_ALLOWED': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The policy does not allow the key that signed a bundle.',
-    action: 'Have the bundle signed with an allowed key, or ask the owner of the policy to add this one.',
-    clause: 'formats §8',
-  },
-  'policy.TOO_FEW_KEYS': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'Fewer distinct keys signed a bundle than the policy requires.',
-    action: 'Collect the missing signatures in a DSSE envelope; two names of one key count once.',
-    clause: 'formats §8',
-  },
-  'policy.TOO_OLD': {
-    class: 'expired',
-    severity: 'error',
-    meaning: 'A statement is older than the policy allows.',
-    action: 'Run the drill again and use the new evidence.',
-    clause: 'formats §8',
-  },
-  'policy.ORGANIZATION_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the organization of the evidence.',
-    action: 'Use evidence of an allowed organization.',
-    clause: 'formats §8',
-  },
-  'policy.PROJECT_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the project of a bundle.',
-    action: 'Use evidence of an allowed project.',
-    clause: 'formats §8',
-  },
-  'policy.DRILL_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the drill of a bundle.',
-    action: 'Use only evidence of allowed drills.',
-    clause: 'formats §8',
-  },
-  'policy.TARGET_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the target of a bundle.',
-    action: 'Run the drill on an allowed target.',
-    clause: 'formats §8',
-  },
-  'policy.SCENARIO_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the scenario of a bundle.',
-    action: 'Run an allowed scenario.',
-    clause: 'formats §8',
-  },
-  'policy.BUILD_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the build of a bundle.',
-    action: 'Run the drill on the build that will be released, and compare its buildHash.',
-    clause: 'formats §8',
-  },
-  'policy.PACKAGE_LOCK_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the package lock of a bundle.',
-    action: 'Run the drill with an allowed package lock.',
-    clause: 'formats §8',
-  },
-  'policy.SEED_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the seed of a bundle.',
-    action: 'Run the drill with an allowed seed.',
-    clause: 'formats §8',
-  },
-  'policy.TRIAL_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The policy does not allow the trial or attempt of a bundle.',
-    action: 'Run as many trials and attempts as the policy allows.',
-    clause: 'formats §8',
-  },
-  'policy.DRILL_MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'A drill that the policy requires has no verified bundle.',
-    action: 'Run that drill and add its evidence; only verified bundles count.',
-    clause: 'formats §8',
-  },
-  'policy.OUTCOME_STATUS': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The status of a run is not one that the policy accepts.',
-    action: 'Read the run result in the evidence to see why it ended this way.',
-    clause: 'formats §8',
-  },
-  'policy.OUTCOME_VERDICT': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The verdict of a drill is not one that the policy accepts.',
-    action: 'Read the assertions in the run result; the evidence is authentic, but the drill did not pass.',
-    clause: 'formats §8',
-  },
-  'policy.COMPLETENESS_CLAIMED': {
-    class: 'claimed',
-    severity: 'error',
-    meaning: 'The policy requires a pinned or attested list of bundles, and this one is only claimed.',
-    action: 'Pin it with --expect-manifest, or sign an export attestation with a key of purpose "export".',
-    clause: 'formats §8',
-  },
-  'policy.BUNDLE_COUNT': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The number of bundles is not what the policy requires.',
-    action: 'Export the complete scope again, or correct the number in the policy.',
-    clause: 'formats §8',
-  },
-  'policy.LOCAL_REPORT_COUNT': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The number of local reports is not what the policy requires.',
-    action: 'Export the complete scope again, or correct the number in the policy.',
-    clause: 'formats §8',
-  },
-  'policy.UNCOVERED_BYTES': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'Some bytes are not covered by a digest or a signature as the policy requires.',
-    action: 'Remove the files that the report lists as uncovered, or mirror the export again.',
-    clause: 'formats §8',
-  },
-  'policy.TRIAL_MISSING': {
-    class: 'missing',
-    severity: 'error',
-    meaning: 'A trial of a run is missing, although other trials of the run are included.',
-    action: 'Export every trial of the run; a missing one could hide a failure.',
-    clause: 'formats §8',
-  },
-  'policy.ATTEMPT_PICKED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A trial has a later attempt, but its earlier attempts are missing.',
-    action: 'Export every attempt of the trial, or allow retries in the policy.',
-    clause: 'formats §8',
-  },
-  'policy.RERUN_NOT_ALLOWED': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A bundle is from a rerun, and the policy does not allow reruns.',
-    action: 'Use the evidence of the original run, or allow reruns in the policy.',
-    clause: 'formats §8',
-  },
-  'policy.RUN_TWICE': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The same run occurs more than once.',
-    action: 'Remove the copy; a run counts once.',
-    clause: 'formats §8',
-  },
-  'policy.LOCAL_REPORT_NOT_ALLOWED': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The export contains a local report, and the policy does not allow any.',
-    action: 'Export without local reports, or allow them in the policy; they never count.',
-    clause: 'formats §8',
-  },
-  'policy.WARNING_REFUSED': {
-    class: 'claimed',
-    severity: 'error',
-    meaning: 'The verification reports a warning that the policy refuses.',
-    action: 'Read the warning and its advice, or waive it with a reason and an expiry.',
-    clause: 'formats §8',
-  },
-  'policy.SUMMARY_NOT_ACCEPTED': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'A verification summary is not the one that the policy pins, so it does not replace evidence.',
-    action: 'Use the evidence itself, or a summary by the verifier, policy and key that the policy names.',
-    clause: 'formats §8',
-  },
-} as const satisfies CodeTable;
+  'policy.INVALID': policies.usage(
+    'The policy is not JSON or YAML of the required form.',
+    'Correct the members in the message; "drillproof policy check FILE" lists every fault.',
+  ),
+  'policy.EXTENDS_MISMATCH': policies.usage(
+    'The SHA-256 of an extended policy does not match the digest in the policy that extends it.',
+    'Review the change in the extended policy, then enter its new digest.',
+  ),
+  'policy.EXTENDS_EXCEEDED': policies.usage(
+    'Policies extend each other more than 8 levels deep, or there are more than 64 of them.',
+    'Put the rules into fewer files.',
+  ),
+  'policy.EXPORT_VERDICT': policies.mismatch(
+    'The verdict of an export is lower than the policy requires.',
+    'Read the findings of the verification; they show what lowered the verdict.',
+  ),
+  'policy.BUNDLE_VERDICT': policies.mismatch(
+    'The verdict of a bundle is lower than the policy requires.',
+    'Read the findings of the verification; they show what lowered the verdict.',
+  ),
+  'policy.ISSUER_NOT_ALLOWED': policies.untrusted(
+    'The policy does not allow the issuer that signed a bundle.',
+    'Have the bundle signed by an allowed issuer, or ask the owner of the policy to add this one.',
+  ),
+  'policy.KEY_NOT_ALLOWED': policies.untrusted(
+    'The policy does not allow the key that signed a bundle.',
+    'Have the bundle signed with an allowed key, or ask the owner of the policy to add this one.',
+  ),
+  'policy.TOO_FEW_KEYS': policies.untrusted(
+    'Fewer distinct keys signed a bundle than the policy requires.',
+    'Collect the missing signatures in a DSSE envelope; two names of one key count once.',
+  ),
+  'policy.TOO_OLD': policies.expired(
+    'A statement is older than the policy allows.',
+    'Run the drill again and use the new evidence.',
+  ),
+  'policy.ORGANIZATION_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the organization of the evidence.',
+    'Use evidence of an allowed organization.',
+  ),
+  'policy.PROJECT_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the project of a bundle.',
+    'Use evidence of an allowed project.',
+  ),
+  'policy.DRILL_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the drill of a bundle.',
+    'Use only evidence of allowed drills.',
+  ),
+  'policy.TARGET_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the target of a bundle.',
+    'Run the drill on an allowed target.',
+  ),
+  'policy.SCENARIO_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the scenario of a bundle.',
+    'Run an allowed scenario.',
+  ),
+  'policy.BUILD_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the build of a bundle.',
+    'Run the drill on the build that will be released, and compare its buildHash.',
+  ),
+  'policy.PACKAGE_LOCK_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the package lock of a bundle.',
+    'Run the drill with an allowed package lock.',
+  ),
+  'policy.SEED_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the seed of a bundle.',
+    'Run the drill with an allowed seed.',
+  ),
+  'policy.TRIAL_NOT_ALLOWED': policies.mismatch(
+    'The policy does not allow the trial or attempt of a bundle.',
+    'Run as many trials and attempts as the policy allows.',
+  ),
+  'policy.DRILL_MISSING': policies.missing(
+    'A drill that the policy requires has no verified bundle.',
+    'Run that drill and add its evidence; only verified bundles count.',
+  ),
+  'policy.OUTCOME_STATUS': policies.mismatch(
+    'The status of a run is not one that the policy accepts.',
+    'Read the run result in the evidence to see why it ended this way.',
+  ),
+  'policy.OUTCOME_VERDICT': policies.mismatch(
+    'The verdict of a drill is not one that the policy accepts.',
+    'Read the assertions in the run result; the evidence is authentic, but the drill did not pass.',
+  ),
+  'policy.COMPLETENESS_CLAIMED': policies.claimed(
+    'The policy requires a pinned or attested list of bundles, and this one is only claimed.',
+    'Pin it with --expect-manifest, or sign an export attestation with a key of purpose "export".',
+  ),
+  'policy.BUNDLE_COUNT': policies.mismatch(
+    'The number of bundles is not what the policy requires.',
+    'Export the complete scope again, or correct the number in the policy.',
+  ),
+  'policy.LOCAL_REPORT_COUNT': policies.mismatch(
+    'The number of local reports is not what the policy requires.',
+    'Export the complete scope again, or correct the number in the policy.',
+  ),
+  'policy.UNCOVERED_BYTES': policies.extra(
+    'Some bytes are not covered by a digest or a signature as the policy requires.',
+    'Remove the files that the report lists as uncovered, or mirror the export again.',
+  ),
+  'policy.TRIAL_MISSING': policies.missing(
+    'A trial of a run is missing, although other trials of the run are included.',
+    'Export every trial of the run; a missing one could hide a failure.',
+  ),
+  'policy.ATTEMPT_PICKED': policies.mismatch(
+    'A trial has a later attempt, but its earlier attempts are missing.',
+    'Export every attempt of the trial, or allow retries in the policy.',
+  ),
+  'policy.RERUN_NOT_ALLOWED': policies.mismatch(
+    'A bundle is from a rerun, and the policy does not allow reruns.',
+    'Use the evidence of the original run, or allow reruns in the policy.',
+  ),
+  'policy.RUN_TWICE': policies.extra(
+    'The same run occurs more than once.',
+    'Remove the copy; a run counts once.',
+  ),
+  'policy.LOCAL_REPORT_NOT_ALLOWED': policies.extra(
+    'The export contains a local report, and the policy does not allow any.',
+    'Export without local reports, or allow them in the policy; they never count.',
+  ),
+  'policy.WARNING_REFUSED': policies.claimed(
+    'The verification reports a warning that the policy refuses.',
+    'Read the warning and its advice, or waive it with a reason and an expiry.',
+  ),
+  'policy.SUMMARY_NOT_ACCEPTED': policies.untrusted(
+    'A verification summary is not the one that the policy pins, so it does not replace evidence.',
+    'Use the evidence itself, or a summary by the verifier, policy and key that the policy names.',
+  ),
+} as const;

@@ -1,152 +1,91 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
 /** Codes of keys, trust stores and signatures. */
 export const trustCodes = {
-  'trust.STORE_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The trust store is not a JWK Set of the required form.',
-    action: 'Write it with "drillproof keys add", as docs/keys.md describes.',
-    clause: 'RFC 7517 §5; formats §3',
-  },
-  'trust.STORE_EMPTY': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The trust store contains no keys, so no signature can be trusted.',
-    action: 'Add at least one public key with "drillproof keys add".',
-    clause: 'formats §3',
-  },
-  'trust.KEY_INVALID': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The key file is not a PEM or JWK key of the required form, or its point is not on the curve.',
-    action: 'Export the key again in one of the forms in docs/keys.md.',
-    clause: 'RFC 7518 §6.2; RFC 5480 §2',
-  },
-  'trust.KEY_UNSUPPORTED': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The key is not an ECDSA key on P-256, or is for another use or algorithm.',
-    action: 'Use an EC P-256 key with use "sig" and alg "ES256".',
-    clause: 'RFC 7518 §3.4; formats §3',
-  },
-  'trust.KEY_PRIVATE': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The file contains a private key where a public key is required.',
-    action: 'Remove the private key from that file at once, and use the public key.',
-    clause: 'formats §3',
-  },
-  'trust.KEY_PUBLIC': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The file contains a public key, but signing needs the private key.',
-    action: 'Pass the PEM file with the private key to the command that signs.',
-    clause: 'formats §2',
-  },
-  'trust.KEY_ENCRYPTED': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'The private key is encrypted with a passphrase, which is not supported.',
-    action: 'Decrypt it with "openssl pkey -in KEY.pem -out PLAIN.pem", or sign with --signer.',
-    clause: 'RFC 5958 §3; formats §2',
-  },
-  'trust.SIGNER_FAULT': {
-    class: 'internal',
-    severity: 'error',
-    meaning: 'A new signature does not verify with its own key, so it was discarded.',
-    action: 'Do not sign on this machine or with this signer until the fault is found.',
-    clause: 'FIPS 186-5 §6.4; formats §2',
-  },
-  'trust.SIGNER_FAILED': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The signer command could not be started, or ended with an error.',
-    action: 'Run the command with a message on standard input to see its error.',
-    clause: 'formats §2, Signer command',
-  },
-  'trust.SIGNER_TIMEOUT': {
-    class: 'inaccessible',
-    severity: 'error',
-    meaning: 'The signer command did not answer before the timeout and was stopped.',
-    action: 'Check whether it waits for a PIN or a touch, or raise --signer-timeout.',
-    clause: 'formats §2, Signer command',
-  },
-  'trust.SIGNER_OUTPUT': {
-    class: 'internal',
-    severity: 'error',
-    meaning: 'The output of the signer command is not a signature.',
-    action: 'Write one signature, in DER or base64 of DER, and nothing else to standard output.',
-    clause: 'formats §2, Signer command',
-  },
-  'trust.KEY_DUPLICATE': {
-    class: 'usage',
-    severity: 'error',
-    meaning: 'Two keys have the same issuer and key id.',
-    action: 'Remove one of the two keys.',
-    clause: 'formats §3',
-  },
-  'trust.KEY_UNKNOWN': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The trust store has no key with this issuer and key id.',
-    action: 'If the issuer confirms the key through another channel, add it with "drillproof keys add".',
-    clause: 'formats §3',
-  },
-  'trust.KEY_REVOKED': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The key is revoked, and the revocation does not keep this statement valid.',
-    action: 'Do not rely on the evidence; ask the issuer for a signature by a current key.',
-    clause: 'formats §3',
-  },
-  'trust.KEY_EXPIRED': {
-    class: 'expired',
-    severity: 'error',
-    meaning: 'The statement was issued after the key expired.',
-    action: 'Ask the issuer why a retired key was used.',
-    clause: 'formats §3',
-  },
-  'trust.KEY_NOT_YET_VALID': {
-    class: 'expired',
-    severity: 'error',
-    meaning: 'The statement was issued before the key became valid.',
-    action: 'Ask the issuer for the right validity of the key, or treat the statement as forged.',
-    clause: 'formats §3',
-  },
-  'trust.PURPOSE_MISMATCH': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The key is trusted, but not for this kind of statement.',
-    action: 'If that is intended, add the purpose to the key in the trust store.',
-    clause: 'formats §3',
-  },
-  'trust.PROJECT_MISMATCH': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The key is trusted, but not for this project.',
-    action: 'If that is intended, add the project to the key in the trust store.',
-    clause: 'formats §3',
-  },
-  'trust.ORGANIZATION_MISMATCH': {
-    class: 'untrusted',
-    severity: 'error',
-    meaning: 'The key is trusted, but not for this organization.',
-    action: 'If that is intended, add the organization to the key in the trust store.',
-    clause: 'formats §3',
-  },
-  'trust.STORE_ABSENT': {
-    class: 'untrusted',
-    severity: 'info',
-    meaning: 'No trusted keys were given, so no signature was verified.',
-    action: 'Pass a trust store with --trust FILE, or a key with --key FILE,issuer=NAME.',
-    clause: 'formats §4',
-  },
-  'trust.CHAIN_NOT_CHECKED': {
-    class: 'claimed',
-    severity: 'warning',
-    meaning: 'The key is from a certificate; only its key and validity were used.',
-    action: 'Check the certificate chain with your own tools if you rely on it.',
-    clause: 'formats §3',
-  },
-} as const satisfies CodeTable;
+  'trust.STORE_INVALID': cite('RFC 7517 §5; formats §3').usage(
+    'The trust store is not a JWK Set of the required form.',
+    'Write it with "drillproof keys add", as docs/keys.md describes.',
+  ),
+  'trust.STORE_EMPTY': cite('formats §3').usage(
+    'The trust store contains no keys, so no signature can be trusted.',
+    'Add at least one public key with "drillproof keys add".',
+  ),
+  'trust.KEY_INVALID': cite('RFC 7518 §6.2; RFC 5480 §2').usage(
+    'The key file is not a PEM or JWK key of the required form, or its point is not on the curve.',
+    'Export the key again in one of the forms in docs/keys.md.',
+  ),
+  'trust.KEY_UNSUPPORTED': cite('RFC 7518 §3.4; formats §3').usage(
+    'The key is not an ECDSA key on P-256, or is for another use or algorithm.',
+    'Use an EC P-256 key with use "sig" and alg "ES256".',
+  ),
+  'trust.KEY_PRIVATE': cite('formats §3').usage(
+    'The file contains a private key where a public key is required.',
+    'Remove the private key from that file at once, and use the public key.',
+  ),
+  'trust.KEY_PUBLIC': cite('formats §2').usage(
+    'The file contains a public key, but signing needs the private key.',
+    'Pass the PEM file with the private key to the command that signs.',
+  ),
+  'trust.KEY_ENCRYPTED': cite('RFC 5958 §3; formats §2').usage(
+    'The private key is encrypted with a passphrase, which is not supported.',
+    'Decrypt it with "openssl pkey -in KEY.pem -out PLAIN.pem", or sign with --signer.',
+  ),
+  'trust.SIGNER_FAULT': cite('FIPS 186-5 §6.4; formats §2').internal(
+    'A new signature does not verify with its own key, so it was discarded.',
+    'Do not sign on this machine or with this signer until the fault is found.',
+  ),
+  'trust.SIGNER_FAILED': cite('formats §2, Signer command').inaccessible(
+    'The signer command could not be started, or ended with an error.',
+    'Run the command with a message on standard input to see its error.',
+  ),
+  'trust.SIGNER_TIMEOUT': cite('formats §2, Signer command').inaccessible(
+    'The signer command did not answer before the timeout and was stopped.',
+    'Check whether it waits for a PIN or a touch, or raise --signer-timeout.',
+  ),
+  'trust.SIGNER_OUTPUT': cite('formats §2, Signer command').internal(
+    'The output of the signer command is not a signature.',
+    'Write one signature, in DER or base64 of DER, and nothing else to standard output.',
+  ),
+  'trust.KEY_DUPLICATE': cite('formats §3').usage(
+    'Two keys have the same issuer and key id.',
+    'Remove one of the two keys.',
+  ),
+  'trust.KEY_UNKNOWN': cite('formats §3').untrusted(
+    'The trust store has no key with this issuer and key id.',
+    'If the issuer confirms the key through another channel, add it with "drillproof keys add".',
+  ),
+  'trust.KEY_REVOKED': cite('formats §3').untrusted(
+    'The key is revoked, and the revocation does not keep this statement valid.',
+    'Do not rely on the evidence; ask the issuer for a signature by a current key.',
+  ),
+  'trust.KEY_EXPIRED': cite('formats §3').expired(
+    'The statement was issued after the key expired.',
+    'Ask the issuer why a retired key was used.',
+  ),
+  'trust.KEY_NOT_YET_VALID': cite('formats §3').expired(
+    'The statement was issued before the key became valid.',
+    'Ask the issuer for the right validity of the key, or treat the statement as forged.',
+  ),
+  'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
+    'The key is trusted, but not for this kind of statement.',
+    'If that is intended, add the purpose to the key in the trust store.',
+  ),
+  'trust.PROJECT_MISMATCH': cite('formats §3').untrusted(
+    'The key is trusted, but not for this project.',
+    'If that is intended, add the project to the key in the trust store.',
+  ),
+  'trust.ORGANIZATION_MISMATCH': cite('formats §3').untrusted(
+    'The key is trusted, but not for this organization.',
+    'If that is intended, add the organization to the key in the trust store.',
+  ),
+  'trust.STORE_ABSENT': cite('formats §4').untrusted(
+    'No trusted keys were given, so no signature was verified.',
+    'Pass a trust store with --trust FILE, or a key with --key FILE,issuer=NAME.',
+    'info',
+  ),
+  'trust.CHAIN_NOT_CHECKED': cite('formats §3').claimed(
+    'The key is from a certificate; only its key and validity were used.',
+    'Check the certificate chain with your own tools if you rely on it.',
+    'warning',
+  ),
+} as const;

@@ -1,176 +1,105 @@
-import type { CodeTable } from './entry.ts';
+import { cite } from './entry.ts';
 
-const appnote = (section: string): string => `APPNOTE 6.3.10 §${section}`;
+const appnote = (section: string) => cite(`APPNOTE 6.3.10 §${section}`);
 
 /** Codes of the ZIP reader and writer. */
 export const zipCodes = {
-  'zip.NOT_A_ZIP': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The file has no end of central directory record, so it is not a ZIP archive or is truncated.',
-    action: 'Fetch the archive again; the download may be incomplete.',
-    clause: appnote('4.3.16'),
-  },
-  'zip.TRUNCATED': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'A record of the archive extends past the end of the file.',
-    action: 'Fetch the archive again; the download may be incomplete.',
-    clause: appnote('4.3'),
-  },
-  'zip.RECORD_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'A record of the archive has a wrong signature or contradicts itself.',
-    action: 'Get the original archive; this one is damaged or forged.',
-    clause: appnote('4.3'),
-  },
-  'zip.BYTES_UNACCOUNTED': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The file contains bytes that belong to no record, before, between or after the entries.',
-    action: 'Treat the archive as forged; another reader could see different content.',
-    clause: appnote('4.3.6'),
-  },
-  'zip.ENTRY_OVERLAP': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'Two records of the archive share bytes.',
-    action: 'Treat the archive as forged.',
-    clause: appnote('4.3.6'),
-  },
-  'zip.COMMENT': {
-    class: 'extra',
-    severity: 'error',
-    meaning: 'The archive or an entry has a comment, which can hide a second directory.',
-    action: 'Pack the evidence again without comments.',
-    clause: appnote('4.4.12'),
-  },
-  'zip.HEADER_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The local header of an entry contradicts the central directory.',
-    action: 'Treat the archive as forged; two readers could see different content.',
-    clause: appnote('4.3.7, 4.3.12'),
-  },
-  'zip.ENTRY_DUPLICATE': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'Two entries have the same name, or names that some file systems treat as the same.',
-    action: 'Treat the archive as forged; two readers could see different content.',
-    clause: 'formats §1, Paths',
-  },
-  'zip.NAME_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The name of an entry is not a safe relative path in UTF-8.',
-    action: 'Do not extract the archive with another tool, and ask its producer.',
-    clause: 'formats §1, Paths',
-  },
-  'zip.ENTRY_KIND': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'An entry is a directory, a link or a device, but evidence has only regular files.',
-    action: 'Do not extract the archive with another tool, and ask its producer.',
-    clause: 'formats §1, Part archive',
-  },
-  'zip.ENCRYPTED': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'An entry is encrypted.',
-    action: 'Ask the producer for an archive without encryption.',
-    clause: appnote('4.4.4'),
-  },
-  'zip.MULTI_DISK': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'The archive is marked as spanning several disks.',
-    action: 'Pack the evidence as one file.',
-    clause: appnote('4.4.19'),
-  },
-  'zip.METHOD_UNSUPPORTED': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'The compression method of an entry is not supported.',
-    action: 'Pack the evidence again with the methods store or deflate.',
-    clause: appnote('4.4.5'),
-  },
-  'zip.FEATURE_UNSUPPORTED': {
-    class: 'unsupported',
-    severity: 'error',
-    meaning: 'An entry uses a flag or needs a version that is not supported.',
-    action: 'Pack the evidence again with plain stored or deflated entries.',
-    clause: appnote('4.4.3, 4.4.4'),
-  },
-  'zip.ZIP64_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'A ZIP64 record is missing, or contradicts the record that it extends.',
-    action: 'Get the original archive; this one is damaged or forged.',
-    clause: appnote('4.3.14, 4.5.3'),
-  },
-  'zip.DATA_INVALID': {
-    class: 'malformed',
-    severity: 'error',
-    meaning: 'The compressed data of an entry does not decode, or has bytes after its end.',
-    action: 'Get the original archive; this one is damaged.',
-    clause: 'RFC 1951 §3.2.3',
-  },
-  'zip.SIZE_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The size of an entry does not match its header.',
-    action: 'Get the original archive; this one is damaged or forged.',
-    clause: appnote('4.4.9'),
-  },
-  'zip.CRC_MISMATCH': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'The CRC-32 of an entry does not match its header.',
-    action: 'Get the original archive; this one is damaged.',
-    clause: appnote('4.4.7'),
-  },
-  'zip.ENTRIES_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'The archive has more entries than the limit.',
-    action: 'Raise the limit in the options if you trust the source.',
-    clause: 'formats, Limits',
-  },
-  'zip.SIZE_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'An entry or the directory of the archive is larger than the limit.',
-    action: 'Raise the limit in the options if you trust the source.',
-    clause: 'formats, Limits',
-  },
-  'zip.RATIO_EXCEEDED': {
-    class: 'limit',
-    severity: 'error',
-    meaning: 'An entry expands more than the limit allows for its compressed size.',
-    action: 'Treat the archive as a decompression bomb unless its producer explains it.',
-    clause: 'formats, Limits',
-  },
-  'zip.SECOND_OPINION': {
-    class: 'mismatch',
-    severity: 'error',
-    meaning: 'A second, independent ZIP reader sees different entries or bytes.',
-    action: 'Treat the archive as forged, and report it to the maintainers.',
-    clause: 'formats §1, Part archive',
-  },
-  'zip.ORDER_UNUSUAL': {
-    class: 'extra',
-    severity: 'warning',
-    meaning: 'The entries are not in the order in which drillproof writes them.',
-    action: 'Ignore it; another tool packed the archive, and the order has no meaning.',
-    clause: 'formats §1, Part archive',
-  },
-  'zip.METADATA_UNUSUAL': {
-    class: 'extra',
-    severity: 'info',
-    meaning:
-      'The archive or an entry has metadata that drillproof does not write, such as a time, a mode or an extra field.',
-    action: 'Do not rely on this metadata, which is not signed; another tool packed the archive.',
-    clause: 'formats §1, Part archive',
-  },
-} as const satisfies CodeTable;
+  'zip.NOT_A_ZIP': appnote('4.3.16').malformed(
+    'The file has no end of central directory record, so it is not a ZIP archive or is truncated.',
+    'Fetch the archive again; the download may be incomplete.',
+  ),
+  'zip.TRUNCATED': appnote('4.3').malformed(
+    'A record of the archive extends past the end of the file.',
+    'Fetch the archive again; the download may be incomplete.',
+  ),
+  'zip.RECORD_INVALID': appnote('4.3').malformed(
+    'A record of the archive has a wrong signature or contradicts itself.',
+    'Get the original archive; this one is damaged or forged.',
+  ),
+  'zip.BYTES_UNACCOUNTED': appnote('4.3.6').extra(
+    'The file contains bytes that belong to no record, before, between or after the entries.',
+    'Treat the archive as forged; another reader could see different content.',
+  ),
+  'zip.ENTRY_OVERLAP': appnote('4.3.6').malformed(
+    'Two records of the archive share bytes.',
+    'Treat the archive as forged.',
+  ),
+  'zip.COMMENT': appnote('4.4.12').extra(
+    'The archive or an entry has a comment, which can hide a second directory.',
+    'Pack the evidence again without comments.',
+  ),
+  'zip.HEADER_MISMATCH': appnote('4.3.7, 4.3.12').mismatch(
+    'The local header of an entry contradicts the central directory.',
+    'Treat the archive as forged; two readers could see different content.',
+  ),
+  'zip.ENTRY_DUPLICATE': cite('formats §1, Paths').malformed(
+    'Two entries have the same name, or names that some file systems treat as the same.',
+    'Treat the archive as forged; two readers could see different content.',
+  ),
+  'zip.NAME_INVALID': cite('formats §1, Paths').malformed(
+    'The name of an entry is not a safe relative path in UTF-8.',
+    'Do not extract the archive with another tool, and ask its producer.',
+  ),
+  'zip.ENTRY_KIND': cite('formats §1, Part archive').unsupported(
+    'An entry is a directory, a link or a device, but evidence has only regular files.',
+    'Do not extract the archive with another tool, and ask its producer.',
+  ),
+  'zip.ENCRYPTED': appnote('4.4.4').unsupported(
+    'An entry is encrypted.',
+    'Ask the producer for an archive without encryption.',
+  ),
+  'zip.MULTI_DISK': appnote('4.4.19').unsupported(
+    'The archive is marked as spanning several disks.',
+    'Pack the evidence as one file.',
+  ),
+  'zip.METHOD_UNSUPPORTED': appnote('4.4.5').unsupported(
+    'The compression method of an entry is not supported.',
+    'Pack the evidence again with the methods store or deflate.',
+  ),
+  'zip.FEATURE_UNSUPPORTED': appnote('4.4.3, 4.4.4').unsupported(
+    'An entry uses a flag or needs a version that is not supported.',
+    'Pack the evidence again with plain stored or deflated entries.',
+  ),
+  'zip.ZIP64_INVALID': appnote('4.3.14, 4.5.3').malformed(
+    'A ZIP64 record is missing, or contradicts the record that it extends.',
+    'Get the original archive; this one is damaged or forged.',
+  ),
+  'zip.DATA_INVALID': cite('RFC 1951 §3.2.3').malformed(
+    'The compressed data of an entry does not decode, or has bytes after its end.',
+    'Get the original archive; this one is damaged.',
+  ),
+  'zip.SIZE_MISMATCH': appnote('4.4.9').mismatch(
+    'The size of an entry does not match its header.',
+    'Get the original archive; this one is damaged or forged.',
+  ),
+  'zip.CRC_MISMATCH': appnote('4.4.7').mismatch(
+    'The CRC-32 of an entry does not match its header.',
+    'Get the original archive; this one is damaged.',
+  ),
+  'zip.ENTRIES_EXCEEDED': cite('formats, Limits').limit(
+    'The archive has more entries than the limit.',
+    'Raise the limit in the options if you trust the source.',
+  ),
+  'zip.SIZE_EXCEEDED': cite('formats, Limits').limit(
+    'An entry or the directory of the archive is larger than the limit.',
+    'Raise the limit in the options if you trust the source.',
+  ),
+  'zip.RATIO_EXCEEDED': cite('formats, Limits').limit(
+    'An entry expands more than the limit allows for its compressed size.',
+    'Treat the archive as a decompression bomb unless its producer explains it.',
+  ),
+  'zip.SECOND_OPINION': cite('formats §1, Part archive').mismatch(
+    'A second, independent ZIP reader sees different entries or bytes.',
+    'Treat the archive as forged, and report it to the maintainers.',
+  ),
+  'zip.ORDER_UNUSUAL': cite('formats §1, Part archive').extra(
+    'The entries are not in the order in which drillproof writes them.',
+    'Ignore it; another tool packed the archive, and the order has no meaning.',
+    'warning',
+  ),
+  'zip.METADATA_UNUSUAL': cite('formats §1, Part archive').extra(
+    'The archive or an entry has metadata that drillproof does not write, such as a time, a mode or an extra field.',
+    'Do not rely on this metadata, which is not signed; another tool packed the archive.',
+    'info',
+  ),
+} as const;

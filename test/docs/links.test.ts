@@ -18,11 +18,12 @@ function headingsOf(page: string): string[] {
   return Array.from(proseOf(page).matchAll(/^#+ (.+)$/gm), ([, title = '']) => title);
 }
 
-/** The anchors that GitHub gives the headings of a page: a repeated one gets a number. */
+/** The anchors of a page: its own, and those that GitHub gives its headings, where a repeated one gets a number. */
 function anchorsOf(page: string): Set<string> {
   const counts = new Map<string, number>();
-  return new Set(
-    headingsOf(page).map((title) => {
+  return new Set([
+    ...Array.from(proseOf(page).matchAll(/<a id="([^"]+)"><\/a>/g), ([, name = '']) => name),
+    ...headingsOf(page).map((title) => {
       const slug = title
         .toLowerCase()
         .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
@@ -31,7 +32,7 @@ function anchorsOf(page: string): Set<string> {
       counts.set(slug, count + 1);
       return count === 0 ? slug : `${slug}-${count}`;
     }),
-  );
+  ]);
 }
 
 /** What is wrong with the links of a page to files and headings of this repository. */
