@@ -1,4 +1,5 @@
 import { defineConfig, type Options } from 'tsup';
+import { directImports } from './scripts/direct-imports.ts';
 
 const common: Options = {
   format: 'esm',
@@ -10,6 +11,7 @@ const common: Options = {
   dts: false, // tsc emits the declarations
   sourcemap: false,
   external: [/^#/, /^node:/],
+  esbuildPlugins: [directImports],
 };
 
 export default defineConfig([

@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup';
+import { directImports } from './scripts/direct-imports.ts';
 import { notices } from './scripts/notices.ts';
 
 /** One file with everything inside, to copy into an image: Node.js runs it, and nothing is installed. */
@@ -19,7 +20,7 @@ export default defineConfig({
   banner: {
     js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url);",
   },
-  esbuildPlugins: [notices],
+  esbuildPlugins: [directImports, notices],
   esbuildOptions(o) {
     o.conditions = ['drillproof:single', 'drillproof:source', 'node'];
     o.legalComments = 'none';

@@ -1,17 +1,17 @@
 /** `drillproof/client`: the typed HTTP client of a control plane, with retries, paging and downloads. */
 export {
-  ControlError,
-  createClient,
-  downloadPart,
-  HttpStatusError,
-  statusOf,
   type CallOptions,
   type Client,
   type ClientOptions,
+  ControlError,
+  createClient,
   type Download,
   type DownloadOptions,
+  downloadPart,
   type ExportRef,
+  HttpStatusError,
   type PageOptions,
   type PartRef,
+  statusOf,
   type WaitOptions,
 } from './client/index.ts';

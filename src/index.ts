@@ -5,46 +5,51 @@
  *
  * Each name here is public; everything else is internal and may change (test/package/door.test.ts lists them).
  */
-export { canonicalBytes, canonicalJson } from './bytes/json/canonical.ts';
-export { digestOf, type Digest } from './bytes/hash.ts';
-export { parseJson } from './bytes/json/parse.ts';
-export { memoryAccess, type RandomAccess } from './bytes/random-access.ts';
-export { codeEntry, type Code } from './codes/index.ts';
+export {
+  canonicalBytes,
+  canonicalJson,
+  type Digest,
+  digestOf,
+  memoryAccess,
+  parseJson,
+  type RandomAccess,
+} from './bytes/index.ts';
+export { type Code, codeEntry } from './codes/index.ts';
 export { DrillproofError, LimitError, TransportError } from './errors.ts';
 export {
-  DEFAULT_LIMITS,
-  memorySource,
-  packBundle,
-  packExport,
-  parseAttestation,
-  parseBundleManifest,
-  parseExportManifest,
-  partPath,
-  readPartFacts,
-  zipSource,
   type BundleInput,
   type BundleManifest,
+  DEFAULT_LIMITS,
   type EvidenceLimits,
   type EvidenceSource,
   type ExportInput,
   type ExportManifest,
+  memorySource,
   type ObjectInput,
+  packBundle,
   type PackedBundle,
   type PackedExport,
+  packExport,
+  parseAttestation,
+  parseBundleManifest,
+  parseExportManifest,
   type PartFacts,
+  partPath,
+  readPartFacts,
+  zipSource,
 } from './evidence/index.ts';
 export {
+  type Decision,
   DEFAULT_POLICY,
   evaluate,
+  type EvidenceInput,
   parsePolicy,
+  type Policy,
   readPolicy,
   signSummary,
   summarize,
-  verifySummary,
-  type Decision,
-  type EvidenceInput,
-  type Policy,
   type SummaryReport,
+  verifySummary,
 } from './policy/index.ts';
 export { renderJson, renderText } from './report/index.ts';
 export {
@@ -53,22 +58,16 @@ export {
   keyIdOf,
   parseTrustStore,
   publicKeyPem,
-  trustStore,
-  trustStoreJwks,
   type Purpose,
   type Signer,
   type Trust,
   type TrustedKey,
+  trustStore,
   type TrustStore,
+  trustStoreJwks,
   type VerifyingKey,
 } from './trust/index.ts';
 export {
-  verifyAttestation,
-  verifyDsse,
-  verifyExport,
-  verifyPart,
-  verifyReceipts,
-  verifyToolSource,
   type AttestationReport,
   type BundleReport,
   type Check,
@@ -84,13 +83,19 @@ export {
   type SecondOpinion,
   type ToolSourceReport,
   type Verdict,
+  verifyAttestation,
   type VerifyAttestationOptions,
+  verifyDsse,
   type VerifyDsseOptions,
+  verifyExport,
   type VerifyExportOptions,
   type VerifyOptions,
+  verifyPart,
   type VerifyPartOptions,
   type VerifyProgress,
+  verifyReceipts,
   type VerifyReceiptsOptions,
+  verifyToolSource,
   type VerifyToolSourceOptions,
 } from './verify/index.ts';
 export { openZip, writeZip, type ZipInput } from './zip/index.ts';

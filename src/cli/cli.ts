@@ -1,5 +1,4 @@
-import { printable } from '../report/printable.ts';
-import { foldLines } from '../report/text/page.ts';
+import { foldLines, printable } from '../report/index.ts';
 import type { ExitCode } from './shared/output/exit.ts';
 
 type OutputFormat = 'text' | 'json';

@@ -1,16 +1,16 @@
-import { checkArguments } from '../bytes/arguments.ts';
+import { checkArguments } from '../bytes/index.ts';
 import {
-  callableNames,
-  operationRow,
   type BytesOperationName,
   type CallableName,
+  callableNames,
   type JsonOperationName,
+  operationRow,
   type Result,
-} from '../contract/operations/operations.ts';
-import { backOffBy, callBytes, callJson, type BackOff, type CallOptions } from './http/call.ts';
+} from '../contract/index.ts';
+import { backOffBy, callBytes, callJson, type BackOff } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
-import { CLIENT_OPTIONS, readOptions, type ClientOptions } from './options.ts';
+import { CLIENT_OPTIONS, readOptions, type CallOptions, type ClientOptions } from './options.ts';
 import { waitBy, type Wait } from './wait.ts';
 import {
   allExports,

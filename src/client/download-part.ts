@@ -1,13 +1,14 @@
 import {
   checkArguments,
+  type Digest,
+  digester,
   optional,
   optionsOf,
   SIGNAL,
   TEXT,
   withMembers,
   withMethods,
-} from '../bytes/arguments.ts';
-import { digester, type Digest } from '../bytes/hash.ts';
+} from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Client, ExportRef } from './client.ts';
 

@@ -1,10 +1,9 @@
-import type { Digest } from '../bytes/hash.ts';
-import type { Bytes } from '../bytes/platform.ts';
+import type { Bytes, Digest } from '../bytes/index.ts';
 import { bodyChunks, contentLength } from './http/body.ts';
-import type { CallOptions } from './http/call.ts';
+
 import type { Scope } from './http/deadline.ts';
 import { discard } from './http/exchange.ts';
-import type { Settings } from './options.ts';
+import type { CallOptions, Settings } from './options.ts';
 import {
   assertRange,
   parseContentRange,

@@ -1,4 +1,4 @@
-import { toHex } from '../bytes/text/hex.ts';
+import { toHex } from '../bytes/index.ts';
 
 /** An Idempotency-Key of 128 random bits (control API, Conventions: 8 to 128 of A-Z a-z 0-9 . _ : -). */
 export function newIdempotencyKey(): string {

@@ -1,8 +1,10 @@
-export type { CallOptions, Pace, Retry } from './http/call.ts';
-export { createClient, type Client, type ExportRef } from './client.ts';
-export type { Download, DownloadOptions } from './download.ts';
+export { type Client, createClient, type ExportRef } from './client.ts';
 export { downloadPart, type PartRef } from './download-part.ts';
+export type { Download, DownloadOptions } from './download.ts';
+export { collect } from './http/body.ts';
+export { pause, type Sleep } from './http/deadline.ts';
+export { assertDeclaredDigest } from './http/declared-digest.ts';
 export { ControlError, HttpStatusError, statusOf } from './http/errors.ts';
-export type { ClientOptions } from './options.ts';
+export type { CallOptions, ClientOptions, Pace, Retry } from './options.ts';
 export type { ExportItem, LocalReportItem, PageOptions } from './pages.ts';
 export type { WaitOptions } from './wait.ts';

@@ -7,8 +7,8 @@ import type {
   operations,
   Params,
   Result,
-} from '../contract/operations/operations.ts';
-import type { CallOptions } from './http/call.ts';
+} from '../contract/index.ts';
+import type { CallOptions } from './options.ts';
 import type { Download, DownloadOptions } from './download.ts';
 
 type Rows = typeof operations;

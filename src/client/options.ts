@@ -1,15 +1,27 @@
-import {
-  AMOUNT,
-  FUNCTION,
-  optional,
-  optionsOf,
-  TEXT,
-  type Kind,
-  type MembersOf,
-} from '../bytes/arguments.ts';
+import { AMOUNT, FUNCTION, type Kind, type MembersOf, optional, optionsOf, TEXT } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { pause, type Sleep } from './http/deadline.ts';
 import { newIdempotencyKey } from './idempotency.ts';
+
+/** A failed attempt that is about to be repeated. */
+export type Retry = { readonly error: unknown; readonly retries: number; readonly delayMs: number };
+
+/** What sets the pace of many calls together, so that what a server says to one of them holds for all. */
+export type Pace = {
+  /** Called before each attempt; it goes out when this resolves. */
+  readonly enter: (signal: AbortSignal) => Promise<void>;
+  /** Called with the failure of each attempt; `askedMs` is how long the server asks to be left alone. */
+  readonly failed: (failure: unknown, askedMs: number) => void;
+};
+
+/** The options of one call of the client. */
+export type CallOptions = {
+  /** Key of this logical call; by default one is made. Use your own to repeat a call in another process. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+  readonly onRetry?: (retry: Retry) => void;
+  readonly pace?: Pace;
+};
 
 /** How failures are retried; see `retryDelayMs`. */
 export type RetryOptions = {

@@ -1,9 +1,8 @@
-import { defined } from '../bytes/defined.ts';
-import type { Result } from '../contract/operations/operations.ts';
+import { defined } from '../bytes/index.ts';
+import type { Result } from '../contract/index.ts';
 import { LimitError } from '../errors.ts';
-import type { CallOptions } from './http/call.ts';
 import type { Input } from './methods.ts';
-import type { Settings } from './options.ts';
+import type { CallOptions, Settings } from './options.ts';
 
 type ReportsName = 'evidence.exports.localReports';
 type ExportsName = 'evidence.exports.list';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { text } from './scalars.ts';
+import { textSchema } from './scalars.ts';
 
 // Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.
 
@@ -43,13 +43,13 @@ export const idempotencyKeySchema = z.string().regex(/^[A-Za-z0-9._:-]{8,128}$/)
 export const localReportIdSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 
 /** An identifier to which the control API gives no format: 1 to 128 characters. */
-export const opaqueIdSchema = text(1, 128);
+export const opaqueIdSchema = textSchema(1, 128);
 
 /** Who asked, made or uploaded: 1 to 255 characters. */
-export const principalSchema = text(1, 255);
+export const principalSchema = textSchema(1, 255);
 
 /** The seed of a world or a run: 1 to 20 characters. */
-export const seedSchema = text(1, 20);
+export const seedSchema = textSchema(1, 20);
 
 /** A commit: 40 lowercase hex characters. */
 export const revisionSchema = z.string().regex(/^[0-9a-f]{40}$/);

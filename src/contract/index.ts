@@ -25,6 +25,12 @@ export * from './resources/run-assertion.ts';
 export * from './resources/run-capture.ts';
 export * from './resources/run-result.ts';
 export * from './resources/run-setup.ts';
-export { decimalBytesSchema, msSchema, positiveIntegerSchema, schemaVersionSchema } from './scalars.ts';
+export {
+  decimalBytesSchema,
+  msSchema,
+  positiveIntegerSchema,
+  schemaVersionSchema,
+  textSchema,
+} from './scalars.ts';
 export * from './resources/session.ts';
 export * from './resources/tool-source.ts';

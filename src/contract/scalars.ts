@@ -24,7 +24,7 @@ export const decimalBytesSchema = z.string().regex(/^(?:0|[1-9][0-9]{0,37})$/);
 export const openObjectSchema = z.looseObject({});
 
 /** Text of `min` to `max` characters, counted as JSON Schema counts them: in code points. */
-export const text = (min: number, max: number) =>
+export const textSchema = (min: number, max: number) =>
   z
     .string()
     .refine((value) => hasLength(value, min, max), { error: `must have ${min} to ${max} characters` })
@@ -34,7 +34,8 @@ export const text = (min: number, max: number) =>
  * A value of an enumeration that the control API does not show: any text of 1 to 64 characters, so that the values of
  * another implementation pass. Ours are listed as examples (control API, Gaps in resource shapes).
  */
-export const openEnumeration = (values: readonly string[]) => text(1, 64).meta({ examples: [...values] });
+export const openEnumeration = (values: readonly string[]) =>
+  textSchema(1, 64).meta({ examples: [...values] });
 
 // The length in code units decides nearly always; only text that may hold surrogate pairs is counted.
 function hasLength(value: string, min: number, max: number): boolean {

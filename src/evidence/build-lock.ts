@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { semverSchema, digestSchema, slugSchema } from '../contract/index.ts';
+import { digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
 import { parseDocument, type DocumentKind } from './document.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
 import { pathSchema } from './path.ts';

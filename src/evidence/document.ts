@@ -1,8 +1,5 @@
 import type * as z from 'zod';
-import { parseCanonicalJson } from '../bytes/json/document.ts';
-import type { JsonLimits } from '../bytes/json/limits.ts';
-import { parseJson } from '../bytes/json/parse.ts';
-import { formatJsonPointer } from '../bytes/json/pointer.ts';
+import { formatJsonPointer, type JsonLimits, parseCanonicalJson, parseJson } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 

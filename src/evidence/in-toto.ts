@@ -1,11 +1,9 @@
 import * as z from 'zod';
-import type { Digest } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
-import { parseJson } from '../bytes/json/parse.ts';
+import { canonicalBytes, type Digest, parseJson } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { signDsse, type DsseEnvelope, type Signer } from '../trust/index.ts';
+import { type DsseEnvelope, signDsse, type Signer } from '../trust/index.ts';
 import { BUNDLE_MANIFEST } from './bundle/archive.ts';
 import { typeStatement, type ExportStatement, type Statement } from './bundle/attestation.ts';
 import { typeDocument } from './document.ts';

@@ -1,41 +1,83 @@
+export { type BuildLock, type LockedPackage, parseBuildLock } from './build-lock.ts';
+export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './bundle/archive.ts';
 export {
   attest,
+  type ExportStatement,
   parseAttestation,
   parseExportAttestation,
   signatureBytes,
-  statementBytes,
-  type ExportStatement,
   type Statement,
+  statementBytes,
 } from './bundle/attestation.ts';
-export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './bundle/archive.ts';
-export { bagSource, isBag } from './export/bag-source.ts';
-export { BAG_DECLARATION, BAG_PAYLOAD } from './export/bag-tags.ts';
 export { brokenBindings, reproductionOf } from './bundle/bindings.ts';
-export { parseBuildLock, type BuildLock, type LockedPackage } from './build-lock.ts';
 export {
   artifactBytes,
+  type BundleManifest,
   bundleManifestBytes,
-  objectOfRole,
+  type BundleObject,
   OBJECT_ROLES,
+  objectOfRole,
+  type ObjectRole,
   parseBundleManifest,
   signedRoles,
-  type BundleManifest,
-  type BundleObject,
-  type ObjectRole,
 } from './bundle/manifest.ts';
-export { bundleStatement, type BundleSigning } from './bundle/statement.ts';
-export { brokenDocument, typeDocument, type DocumentIssue } from './document.ts';
+export { type BundleInput, type ObjectInput, packBundle, type PackedBundle } from './bundle/pack-bundle.ts';
+export { type PartFacts, readPartFacts } from './bundle/part-facts.ts';
+export { parseRunResult } from './bundle/run-result.ts';
+export { type BundleSigning, bundleStatement } from './bundle/statement.ts';
+export { brokenDocument, type DocumentIssue, parseDocument, typeDocument } from './document.ts';
+export { bagSource, isBag } from './export/bag-source.ts';
 export {
+  BAG_DECLARATION,
+  BAG_INFO,
+  BAG_MANIFEST,
+  BAG_MANIFEST_NAME,
+  BAG_PAYLOAD,
+  BAG_TAG_MANIFEST,
+  bagDeclarationBytes,
+  bagDigest,
+  bagInfoBytes,
+  bagManifestBytes,
+  type BagRow,
+  parseBagDeclaration,
+  parseBagInfo,
+  parseBagManifest,
+} from './export/bag-tags.ts';
+export { type Checksum, CHECKSUMS, formatChecksums, parseChecksums } from './export/checksums.ts';
+export {
+  type ExportManifest,
   exportManifestBytes,
   localReportPath,
+  type LocalReportRow,
   parseExportManifest,
   partPath,
+  type PartRow,
   selectionDigest,
   sumBytes,
-  type ExportManifest,
-  type LocalReportRow,
-  type PartRow,
 } from './export/manifest.ts';
+export { mirrorsIn } from './export/mirrors.ts';
+export {
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  type ExportInput,
+  type ExportSigning,
+  exportStatement,
+  type LocalReportFacts,
+  type PackedExport,
+  packExport,
+} from './export/pack-export.ts';
+export {
+  isReceiptFile,
+  isReceiptPath,
+  type LinkedReceipt,
+  type MirrorReceipt,
+  parseReceipt,
+  receiptBytes,
+  type ReceiptLink,
+  receiptPath,
+  timeInPath,
+} from './export/receipt.ts';
 export { parseExportResource, resourceDifferences } from './export/resource.ts';
 export {
   attestDsse,
@@ -46,27 +88,14 @@ export {
   readDsseSubject,
   readExportDsseStatement,
 } from './in-toto.ts';
-export { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
-export { packBundle, type BundleInput, type ObjectInput, type PackedBundle } from './bundle/pack-bundle.ts';
+export { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from './limits.ts';
 export {
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  exportStatement,
-  packExport,
-  type ExportInput,
-  type ExportSigning,
-  type LocalReportFacts,
-  type PackedExport,
-} from './export/pack-export.ts';
-export { readPartFacts, type PartFacts } from './bundle/part-facts.ts';
-export { parseRunResult } from './bundle/run-result.ts';
-export {
+  type EvidenceSource,
   memorySource,
+  type OpenFile,
   readFile,
   readWhole,
-  zipSource,
-  type EvidenceSource,
-  type OpenFile,
+  SOURCE,
   type SourceFile,
+  zipSource,
 } from './source.ts';

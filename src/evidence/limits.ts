@@ -1,4 +1,4 @@
-import { AMOUNT, optional, optionsOf, type Kind } from '../bytes/arguments.ts';
+import { AMOUNT, type Kind, optional, optionsOf } from '../bytes/index.ts';
 
 /** How much of anything evidence may have. Every loop over input from outside is bounded by a row (formats, Limits). */
 export type EvidenceLimits = {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pathTwin, portablePathProblem } from '../bytes/portable-path.ts';
+import { pathTwin, portablePathProblem } from '../bytes/index.ts';
 
 /** A path inside evidence that is safe and the same on every file system (formats §1, Paths). */
 export const pathSchema = z.string().check((context) => {

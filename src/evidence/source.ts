@@ -1,7 +1,16 @@
-import { LIST, OBJECT, checkArguments, withMembers } from '../bytes/arguments.ts';
-import { withMethods, type Kind } from '../bytes/arguments.ts';
-import { compareUtf8 } from '../bytes/text/utf8.ts';
-import { memoryAccess, readExactly, watchedBy, type RandomAccess } from '../bytes/random-access.ts';
+import {
+  checkArguments,
+  compareUtf8,
+  type Kind,
+  LIST,
+  memoryAccess,
+  OBJECT,
+  type RandomAccess,
+  readExactly,
+  watchedBy,
+  withMembers,
+  withMethods,
+} from '../bytes/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive, ZipNote } from '../zip/index.ts';
 

@@ -5,13 +5,13 @@ import {
   FLAG,
   FUNCTION,
   LIST,
+  type MembersOf,
   optional,
   optionsOf,
   SIGNAL,
   TEXT,
   withMethods,
-  type MembersOf,
-} from '../bytes/arguments.ts';
+} from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import type { Client, ExportItem, ExportRef, Retry } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { digestOf, digestStream } from '../bytes/hash.ts';
+import { digestOf, digestStream } from '../bytes/index.ts';
 import {
   BAG_DECLARATION,
   BAG_INFO,
@@ -8,10 +8,11 @@ import {
   bagDeclarationBytes,
   bagInfoBytes,
   bagManifestBytes,
-} from '../evidence/export/bag-tags.ts';
+  CHECKSUMS,
+} from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { CHECKSUMS } from '../evidence/export/checksums.ts';
-import { holdsFiles, readIfThere } from './claim.ts';
+import { holdsFiles } from './claim.ts';
+import { readIfThere } from './sink.ts';
 import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
 
 export type BagOptions = {

@@ -1,9 +1,12 @@
-import { OBJECT, checkArguments } from '../bytes/arguments.ts';
-import { rejectWithReason } from '../bytes/abort.ts';
-import { digestOf } from '../bytes/hash.ts';
+import { checkArguments, digestOf, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import type { ExportRef } from '../client/index.ts';
-import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
-import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/index.ts';
+import {
+  CHECKSUMS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  formatChecksums,
+} from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { assertOurs } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';

@@ -1,12 +1,9 @@
-import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
-import { parseJson } from '../bytes/json/parse.ts';
-import { collect } from '../client/http/body.ts';
+import { canonicalBytes, digestOf, parseJson } from '../bytes/index.ts';
 import * as z from 'zod';
 import { digestSchema, evidenceExportIdSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { BAG_PAYLOAD } from '../evidence/export/bag-tags.ts';
 import {
+  BAG_PAYLOAD,
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
@@ -14,7 +11,7 @@ import {
   parseExportResource,
 } from '../evidence/index.ts';
 import type { Pinned } from './fetch/documents.ts';
-import type { MirrorTarget, MirrorView } from './sink.ts';
+import { readIfThere, type MirrorTarget, type MirrorView } from './sink.ts';
 
 const claimSchema = z.strictObject({
   evidenceExportId: evidenceExportIdSchema,
@@ -100,16 +97,6 @@ async function fromManifest(target: MirrorView): Promise<Claim | undefined> {
   const manifest = bytes === undefined ? undefined : ifSound(() => parseExportManifest(bytes));
   if (bytes === undefined || manifest === undefined) return undefined;
   return { evidenceExportId: manifest.evidenceExportId, manifestDigest: digestOf(bytes) };
-}
-
-/** A small file of a target; `undefined` when it is absent or larger than any sound one. */
-export async function readIfThere(
-  target: MirrorView,
-  path: string,
-  maxBytes: number,
-): Promise<Uint8Array | undefined> {
-  const bytes = await target.size(path);
-  return bytes === undefined || bytes > maxBytes ? undefined : collect(target.read(path), maxBytes);
 }
 
 // A document that does not parse says nothing of what the target holds.

@@ -1,16 +1,17 @@
-import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { canonicalBytes, digestOf } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { CHECKSUMS, formatChecksums, type Checksum } from '../evidence/export/checksums.ts';
 import {
+  type Checksum,
+  CHECKSUMS,
   DEFAULT_LIMITS,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  formatChecksums,
   parseExportResource,
   resourceDifferences,
 } from '../evidence/index.ts';
-import { readIfThere } from './claim.ts';
+import { readIfThere } from './sink.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import type { FileState } from './events.ts';
 import { failureOf, type Failure } from './fetch/all.ts';

@@ -1,9 +1,7 @@
-import { OBJECT, checkArguments } from '../bytes/arguments.ts';
-import { rejectWithReason } from '../bytes/abort.ts';
+import { checkArguments, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../evidence/index.ts';
-import type { LinkedReceipt } from '../evidence/export/receipt.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type LinkedReceipt } from '../evidence/index.ts';
 import { claimTarget, isFinished } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
 import { fetchAll, type Failure } from './fetch/all.ts';

@@ -1,4 +1,4 @@
-import { digestStream } from '../bytes/hash.ts';
+import { digestStream } from '../bytes/index.ts';
 import type { Download, DownloadOptions } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/index.ts';

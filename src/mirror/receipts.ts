@@ -1,13 +1,12 @@
-import { defined } from '../bytes/defined.ts';
-import { digestOf, digestStream, type Digest } from '../bytes/hash.ts';
+import { defined, type Digest, digestOf, digestStream } from '../bytes/index.ts';
 import {
   isReceiptPath,
+  type LinkedReceipt,
   receiptBytes,
+  type ReceiptLink,
   receiptPath,
   timeInPath,
-  type LinkedReceipt,
-  type ReceiptLink,
-} from '../evidence/export/receipt.ts';
+} from '../evidence/index.ts';
 import type { MirrorTarget } from './sink.ts';
 
 /** What a run did, before its place in the chain of receipts is known. */

@@ -1,12 +1,7 @@
-import { TEXT, checkArguments } from '../bytes/arguments.ts';
-import { SOURCE } from '../evidence/source.ts';
-import { streamAccess } from '../bytes/random-access.ts';
-import type { Code } from '../codes/index.ts';
-import type { EvidenceExport } from '../contract/index.ts';
-import { HttpStatusError, type Client, type Download } from '../client/index.ts';
-import { DrillproofError } from '../errors.ts';
+import { checkArguments, streamAccess, TEXT } from '../bytes/index.ts';
 import {
   DEFAULT_LIMITS,
+  type EvidenceSource,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
@@ -14,8 +9,12 @@ import {
   parseExportResource,
   partPath,
   readFile,
-  type EvidenceSource,
+  SOURCE,
 } from '../evidence/index.ts';
+import type { Code } from '../codes/index.ts';
+import type { EvidenceExport } from '../contract/index.ts';
+import { type Client, type Download, HttpStatusError } from '../client/index.ts';
+import { DrillproofError } from '../errors.ts';
 
 type Exports = Client['evidence']['exports'];
 

@@ -1,21 +1,20 @@
-import { defined } from '../bytes/defined.ts';
 import {
   AMOUNT,
   BYTES,
   COUNT,
+  defined,
   FLAG,
   FUNCTION,
+  type Kind,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   SIGNAL,
   TEXT,
   withMethods,
-  type Kind,
-  type MembersOf,
-} from '../bytes/arguments.ts';
-import { pause, type Sleep } from '../client/http/deadline.ts';
-import type { CallOptions, ExportRef } from '../client/index.ts';
+} from '../bytes/index.ts';
+import { type CallOptions, type ExportRef, pause, type Sleep } from '../client/index.ts';
 import type { OnProgress } from './events.ts';
 import { createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';

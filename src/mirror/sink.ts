@@ -1,4 +1,5 @@
-import type { Bytes } from '../bytes/platform.ts';
+import type { Bytes } from '../bytes/index.ts';
+import { collect } from '../client/index.ts';
 
 /** Where a mirror goes: a folder, a bucket. */
 export type MirrorSink = {
@@ -77,3 +78,13 @@ export type PartialFile = {
   /** Leaves what is there for another run. After `commit` it does nothing. */
   close(): Promise<void>;
 };
+
+/** A small file of a target; `undefined` when it is absent or larger than any sound one. */
+export async function readIfThere(
+  target: MirrorView,
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const bytes = await target.size(path);
+  return bytes === undefined || bytes > maxBytes ? undefined : collect(target.read(path), maxBytes);
+}

@@ -1,4 +1,4 @@
-import { defined } from '../bytes/defined.ts';
+import { defined } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Code } from '../codes/index.ts';
 

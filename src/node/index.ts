@@ -1,8 +1,25 @@
 /** `drillproof/node`: evidence in folders and files, verified on all cores, key files, and mirrors into folders. */
-export { commandSigner, type CommandSignerOptions } from './keys/command-signer.ts';
+export { type Chunks, flushFolder, renameDurably, writeDurably, writeNewFile } from './durable-file.ts';
 export { directorySource } from './evidence/directory-source.ts';
 export { openFile } from './evidence/file-access.ts';
-export { generateSigningKey, readSigningKey, readVerifyingKey } from './keys/keys.ts';
-export { mirrorDirectory } from './mirror/directory.ts';
-export { verifyDirectory } from './verify-directory.ts';
-export { mirrorExport } from '../mirror/index.ts';
+export { openArchive, openEvidence, type OpenEvidence } from './evidence/open-evidence.ts';
+export { zipExport } from './evidence/yazl-export.ts';
+export { errnoOf, ioError } from './fs-errors.ts';
+export { commandSigner, type CommandSignerOptions } from './keys/command-signer.ts';
+export { commandWords } from './keys/command-words.ts';
+export { type ReadNamedKey, readVerifyingKeys } from './keys/key-set.ts';
+export {
+  generateSigningKey,
+  readSigningKey,
+  readVerifyingKey,
+  type SigningKey,
+  writeSigningKeyPem,
+} from './keys/keys.ts';
+export { mirrorDirectory, type MirrorDirectoryOptions } from './mirror/directory.ts';
+export { openPartStore, type PartStore } from './mirror/part-store.ts';
+export { newId } from './new-id.ts';
+export type { Packaging } from './packaging.ts';
+export { platform } from './platform-node.ts';
+export { openScrubArchive, type ScrubArchive } from './scrub/archive.ts';
+export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
+export { openVolume } from './volume/open.ts';

@@ -6,9 +6,9 @@ import {
   type DeflateRaw,
   type InflateRaw,
 } from 'node:zlib';
-import type { Bytes } from '../bytes/platform.ts';
+import type { Bytes } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { concat } from '../zip/chunks.ts';
+import { concat } from '../zip/index.ts';
 import { errnoOf } from './fs-errors.ts';
 
 // Creating a zlib stream costs more than the work on a small file, and evidence has thousands of them. Small

@@ -1,14 +1,13 @@
-import { COUNT, TEXT, checkArguments, optional, withMembers } from '../bytes/arguments.ts';
+import { checkArguments, COUNT, defined, optional, TEXT, withMembers } from '../bytes/index.ts';
 import { availableParallelism } from 'node:os';
 import {
-  verifyExport,
   type Depth,
   type ExportReport,
   type JudgePart,
+  verifyExport,
   type VerifyExportOptions,
   type VerifyProgress,
 } from '../verify/index.ts';
-import { defined } from '../bytes/defined.ts';
 import { resolveTrust } from '../trust/index.ts';
 import { exportTree } from './mirror/export-tree.ts';
 import type { PoolSettings, SharedOptions } from './verify-messages.ts';

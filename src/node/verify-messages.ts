@@ -1,5 +1,5 @@
 import type { Code } from '../codes/index.ts';
-import type { Listing, BundleReport, VerifyOptions } from '../verify/index.ts';
+import type { BundleReport, Listing, VerifyOptions } from '../verify/index.ts';
 import type { TrustedKey } from '../trust/index.ts';
 
 /** Options that a thread gets as they are. */

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { defined } from '../bytes/defined.ts';
+import { defined } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/index.ts';
-import { verifyPart, type VerifyOptions } from '../verify/index.ts';
+import { type VerifyOptions, verifyPart } from '../verify/index.ts';
 import { directorySource } from './evidence/directory-source.ts';
-import { secondOpinion } from './evidence/second-opinion.ts';
+import { secondOpinion } from './second-opinion/index.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
 
 if (parentPort === null)

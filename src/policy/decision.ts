@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { Digest } from '../bytes/hash.ts';
+import type { Digest } from '../bytes/index.ts';
 import { isCode } from '../codes/index.ts';
 import { digestSchema } from '../contract/index.ts';
-import { runSchema } from '../verify/report-schema.ts';
-import { VERDICTS } from '../verify/report.ts';
+import { runSchema, VERDICTS } from '../verify/index.ts';
 import { RULES, type RuleId } from './rules/catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */

@@ -1,14 +1,14 @@
 import {
   checkArguments,
+  defined,
   listOf,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   TIME,
-  type MembersOf,
-} from '../bytes/arguments.ts';
-import { defined } from '../bytes/defined.ts';
-import type { TrustUsed } from '../verify/report.ts';
+} from '../bytes/index.ts';
+import type { TrustUsed } from '../verify/index.ts';
 import type { Answer, Decision, EvaluatedInput, RuleResult, RuleState, Violation } from './decision.ts';
 import { collectFacts, type Facts } from './facts.ts';
 import type { EvidenceInput } from './inputs.ts';

@@ -1,4 +1,4 @@
-import type { BundleReport, ExportReport, LocalReportReport } from '../verify/report.ts';
+import type { BundleReport, ExportReport, LocalReportReport } from '../verify/index.ts';
 import type { EvidenceInput, ReadFailure, SummaryFacts } from './inputs.ts';
 
 /** The position of an input, and the subject that a violation names. */

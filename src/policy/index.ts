@@ -1,10 +1,23 @@
-export { ANSWERS, type Answer, type Decision, type RuleState, type Violation } from './decision.ts';
-export { evaluate } from './evaluate.ts';
-export type { EvidenceInput, SummaryFacts } from './inputs.ts';
-export { MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
-export { readPolicy } from './document/resolve.ts';
-export { DEFAULT_POLICY, policyOf, type Policy } from './policy.ts';
+export {
+  type Answer,
+  ANSWERS,
+  type Decision,
+  type EvaluatedInput,
+  type RuleResult,
+  type RuleState,
+  type Violation,
+} from './decision.ts';
+export { compareDecision, parseCases, type PolicyCase } from './document/cases.ts';
 export type { PolicyDocument, Waiver } from './document/document.ts';
-export { type RuleId } from './rules/catalogue.ts';
-export { verifySummary, type SummaryReport } from './vsa/judge.ts';
-export { signSummary, summarize } from './vsa/vsa.ts';
+export { momentMs } from './document/duration.ts';
+export { evidenceInputSchema } from './document/input-schema.ts';
+export { detectSyntax, MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
+export { readPolicy } from './document/resolve.ts';
+export { jsonTemplate, yamlTemplate } from './document/template.ts';
+export { evaluate } from './evaluate.ts';
+export { explainRules, listMissingRules } from './explain.ts';
+export type { EvidenceInput, SummaryFacts } from './inputs.ts';
+export { DEFAULT_POLICY, type Policy, policyOf } from './policy.ts';
+export { type RuleId, RULES } from './rules/catalogue.ts';
+export { summaryFacts, type SummaryReport, verifySummary } from './vsa/judge.ts';
+export { ABSOLUTE_URI, signSummary, summarize } from './vsa/vsa.ts';

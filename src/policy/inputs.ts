@@ -1,7 +1,6 @@
-import type { Digest } from '../bytes/hash.ts';
+import type { Digest } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
-import type { Finding } from '../verify/finding.ts';
-import type { BundleReport, ExportReport } from '../verify/report.ts';
+import type { BundleReport, ExportReport, Finding } from '../verify/index.ts';
 
 /** The content of a verification summary, and the key that signed it. */
 export type SummaryFacts = {

@@ -1,7 +1,4 @@
-import { OBJECT, type Kind } from '../bytes/arguments.ts';
-import type { Digest } from '../bytes/hash.ts';
-import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { canonicalBytes, type Digest, digestOf, type Kind, OBJECT } from '../bytes/index.ts';
 import type { PolicyUsed } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 

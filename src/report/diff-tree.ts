@@ -1,4 +1,4 @@
-import type { JsonValue } from '../bytes/json/parse.ts';
+import type { JsonValue } from '../bytes/index.ts';
 
 /** A report as names and values: what a list holds stands under what it is about, not under where it stands. */
 export type Tree = ReadonlyMap<string, Tree> | string | number | boolean | null;

@@ -1,5 +1,4 @@
-import type { JsonValue } from '../bytes/json/parse.ts';
-import { compareUtf8 } from '../bytes/text/utf8.ts';
+import { compareUtf8, type JsonValue } from '../bytes/index.ts';
 import { isBranch, treeOf, type Tree } from './diff-tree.ts';
 
 /** One difference. The way says where: names of members, and for items of lists what they are about. */

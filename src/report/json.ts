@@ -1,5 +1,5 @@
-import { OBJECT, checkArguments } from '../bytes/arguments.ts';
-import type { Report } from '../verify/report.ts';
+import { checkArguments, OBJECT } from '../bytes/index.ts';
+import type { Report } from '../verify/index.ts';
 import { printableJson } from './printable.ts';
 
 // The members a reader looks for first, in this order; the others follow by name.

@@ -1,6 +1,6 @@
-import { parseJson, type JsonValue } from '../bytes/json/parse.ts';
+import { type JsonValue, parseJson } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { typeDocument } from '../evidence/document.ts';
+import { typeDocument } from '../evidence/index.ts';
 import { REPORT_FILES } from './merge/reports-schema.ts';
 
 /** Bytes of a report: some 10,000 parts take 40 MB. */

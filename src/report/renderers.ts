@@ -1,4 +1,4 @@
-import type { Report } from '../verify/report.ts';
+import type { Report } from '../verify/index.ts';
 import { renderJson } from './json.ts';
 import { renderText, type TextOptions } from './text/text.ts';
 

@@ -1,9 +1,7 @@
-import { digestOf } from '../bytes/hash.ts';
-import { CHECKSUMS, parseChecksums, type Checksum } from '../evidence/export/checksums.ts';
-import { DEFAULT_LIMITS, readFile } from '../evidence/index.ts';
+import { digestOf } from '../bytes/index.ts';
+import { type Checksum, CHECKSUMS, DEFAULT_LIMITS, parseChecksums, readFile } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
-import type { ExportTreeReport } from '../verify/index.ts';
-import { finding, findingsOf } from '../verify/finding.ts';
+import { type ExportTreeReport, finding, findingsOf } from '../verify/index.ts';
 import type { ScrubView } from './place.ts';
 import { faultsOf, type ScrubFault } from './result.ts';
 

@@ -1,10 +1,6 @@
-import { defined } from '../bytes/defined.ts';
-import { CHECKSUMS } from '../evidence/export/checksums.ts';
-import { EXPORT_MANIFEST } from '../evidence/index.ts';
-import { isReceiptFile } from '../evidence/export/receipt.ts';
-import { finding } from '../verify/finding.ts';
-import { verifyExportTree, type ExportTreeReport } from '../verify/index.ts';
-import { verifyReceipts } from '../verify/receipts/receipts.ts';
+import { defined } from '../bytes/index.ts';
+import { CHECKSUMS, EXPORT_MANIFEST, isReceiptFile } from '../evidence/index.ts';
+import { type ExportTreeReport, finding, verifyExportTree, verifyReceipts } from '../verify/index.ts';
 import { checkChecksums } from './checksums.ts';
 import type { Scrub } from './options.ts';
 import type { ScrubPlace, ScrubView } from './place.ts';

@@ -1,5 +1,5 @@
-import { digestOf } from '../bytes/hash.ts';
-import { collect } from '../client/http/body.ts';
+import { digestOf } from '../bytes/index.ts';
+import { collect } from '../client/index.ts';
 import { evidenceExportIdSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
@@ -7,14 +7,14 @@ import {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  isReceiptFile,
   parseExportManifest,
   parseExportResource,
+  parseReceipt,
   readFile,
 } from '../evidence/index.ts';
-import { isReceiptFile, parseReceipt } from '../evidence/export/receipt.ts';
-import type { MirrorClient } from '../mirror/replica.ts';
-import { attestedSubject } from '../verify/export/attested-manifest.ts';
-import type { VerifyOptions } from '../verify/index.ts';
+import type { MirrorClient } from '../mirror/index.ts';
+import { attestedSubject, type VerifyOptions } from '../verify/index.ts';
 import type { ScrubPlace, ScrubView } from './place.ts';
 
 /** The export and manifest of a mirror, and a project through which the source is read. */

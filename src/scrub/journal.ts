@@ -1,8 +1,5 @@
 import * as z from 'zod';
-import { digestOf } from '../bytes/hash.ts';
-import { canonicalBytes, canonicalJson } from '../bytes/json/canonical.ts';
-import { parseJson } from '../bytes/json/parse.ts';
-import { toUtf8 } from '../bytes/text/utf8.ts';
+import { canonicalBytes, canonicalJson, digestOf, parseJson, toUtf8 } from '../bytes/index.ts';
 import { digestSchema, msSchema } from '../contract/index.ts';
 
 /** When a file was read last, as what, and what came of it. */

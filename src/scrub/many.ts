@@ -1,5 +1,4 @@
-import { rejectWithReason } from '../bytes/abort.ts';
-import { FUNCTION, OBJECT, checkArguments } from '../bytes/arguments.ts';
+import { checkArguments, FUNCTION, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
 import type { Code } from '../codes/index.ts';

@@ -1,5 +1,4 @@
-import { rejectWithReason } from '../bytes/abort.ts';
-import { OBJECT, checkArguments } from '../bytes/arguments.ts';
+import { checkArguments, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import type { DrillproofError } from '../errors.ts';
 import { readEntries } from './noting.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions } from './options.ts';

@@ -1,19 +1,19 @@
 import {
   AMOUNT,
+  canonicalBytes,
   COUNT,
+  defined,
+  type Digest,
+  digestOf,
   FUNCTION,
+  type Kind,
+  type MembersOf,
   optional,
   optionsOf,
   TEXT,
-  type Kind,
-  type MembersOf,
-} from '../bytes/arguments.ts';
-import { digestOf, type Digest } from '../bytes/hash.ts';
-import { defined } from '../bytes/defined.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
+} from '../bytes/index.ts';
 import type { TrustStore } from '../trust/index.ts';
-import type { Depth, SecondOpinion, VerifyOptions } from '../verify/index.ts';
-import { VERIFY_OPTIONS } from '../verify/options.ts';
+import { type Depth, type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/index.ts';
 
 /** The options of `scrubMirror` and `scrubMany`. */
 export type ScrubOptions = {

@@ -1,7 +1,7 @@
 import type { EvidenceSource, SourceFile } from '../evidence/index.ts';
 import type { JudgePart, VerifyOptions } from '../verify/index.ts';
 import type { ScrubJournal } from './journal.ts';
-import type { MirrorSink } from '../mirror/sink.ts';
+import type { MirrorSink } from '../mirror/index.ts';
 
 /** One mirror of an archive: where it lies, and where the journal of its scrubs is kept. */
 export type ScrubPlace = {

@@ -1,8 +1,5 @@
 import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evidence/index.ts';
-import type { JudgePart } from '../verify/index.ts';
-import { verifyListedPart } from '../verify/part/listed-part.ts';
-import { verifyLocalReport } from '../verify/export/local-report.ts';
-import { finding } from '../verify/finding.ts';
+import { finding, type JudgePart, verifyListedPart, verifyLocalReport } from '../verify/index.ts';
 import type { Scrub } from './options.ts';
 import type { ScrubPlace, ScrubView } from './place.ts';
 import { faultsOf, type ScrubFault } from './result.ts';

@@ -1,18 +1,28 @@
-import { rejectWithReason } from '../bytes/abort.ts';
-import { checkArguments, FUNCTION, OBJECT, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
+import {
+  canonicalBytes,
+  checkArguments,
+  FUNCTION,
+  OBJECT,
+  optional,
+  optionsOf,
+  rejectWithReason,
+  TEXT,
+} from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
-import { bagSink } from '../mirror/bag-sink.ts';
-import type { Failure } from '../mirror/fetch/all.ts';
-import { mirrorExport } from '../mirror/mirror.ts';
-import type { MirrorClient } from '../mirror/replica.ts';
+import {
+  bagSink,
+  type Failure,
+  type MirrorClient,
+  mirrorExport,
+  type MirrorSink,
+  type MirrorView,
+} from '../mirror/index.ts';
 import { checkAgain } from './mirror.ts';
 import { SCRUB_MEMBERS, type ScrubOptions } from './options.ts';
 import type { ScrubPlace } from './place.ts';
 import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
 import { decideIdentity, type Identity } from './identity.ts';
-import type { MirrorSink, MirrorView } from '../mirror/sink.ts';
 
 export type RepairOptions = ScrubOptions & {
   /** The project through which the source is read, and that receipts name; default: as the files of the mirror say. */

@@ -1,6 +1,4 @@
-import { mapConcurrently } from '../bytes/concurrently.ts';
-import { turn } from '../bytes/turn.ts';
-import { compareUtf8 } from '../bytes/text/utf8.ts';
+import { compareUtf8, mapConcurrently, turn } from '../bytes/index.ts';
 import type { ExportTreeReport } from '../verify/index.ts';
 import { isEvidence } from './checksums.ts';
 import { readDocuments, type Documents } from './documents.ts';

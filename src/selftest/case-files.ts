@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { toUtf8 } from '../bytes/text/utf8.ts';
+import { toUtf8 } from '../bytes/index.ts';
 import { bytesOfBase64, bytesOfHex } from './ways.ts';
 
 /** How a member of an input becomes a file, and comes back from it. */

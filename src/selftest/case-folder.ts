@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { DrillproofError } from '../errors.ts';
-import { ioError } from '../node/fs-errors.ts';
+import { ioError } from '../node/index.ts';
 import { putBack, takeOut } from './case-files.ts';
 import type { SelftestCase } from './vector-file.ts';
 

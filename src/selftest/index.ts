@@ -4,11 +4,11 @@ export { execCase, type ExecOptions } from './exec.ts';
 export { JUDGES } from './kinds/judges.ts';
 export { ANSWERS } from './protocol.ts';
 export {
+  type CaseResult,
   joined,
   selftestReport,
-  selftestReportSchema,
-  type CaseResult,
   type SelftestReport,
+  selftestReportSchema,
 } from './result.ts';
 export { runCase } from './run.ts';
 export { MAX_VECTOR_BYTES, parseVectorFile, type SelftestCase, type VectorFile } from './vector-file.ts';

@@ -1,4 +1,4 @@
-import { memoryAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { memoryAccess, type RandomAccess } from '../bytes/index.ts';
 
 export const bytesOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64'));
 export const bytesOfHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context as HonoContext, Hono } from 'hono';
-import type { JsonValue } from '../bytes/json/parse.ts';
+import type { JsonValue } from '../bytes/index.ts';
 import {
   allowedMethods,
   type Operation,

@@ -1,11 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { parseJson } from '../bytes/json/parse.ts';
-import { toUtf8 } from '../bytes/text/utf8.ts';
+import { parseJson, toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { writeDurably, writeNewFile } from '../node/durable-file.ts';
-import { errnoOf, ioError } from '../node/fs-errors.ts';
+import { errnoOf, ioError, writeDurably, writeNewFile } from '../node/index.ts';
 
 // What a data folder and a place of blobs say of themselves, so that another version of the program refuses them.
 const KIND = 'drillproof-data';

@@ -1,7 +1,6 @@
-import { digestOf } from '../bytes/hash.ts';
-import { toUtf8 } from '../bytes/text/utf8.ts';
+import { digestOf, toUtf8 } from '../bytes/index.ts';
 
-export { newId } from '../node/new-id.ts';
+export { newId } from '../node/index.ts';
 
 /** An id derived from what it names, so that ingesting the same thing twice uses one id. */
 export const derivedId = (prefix: string, ...names: readonly string[]): string =>

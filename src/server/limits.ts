@@ -1,4 +1,4 @@
-import { AMOUNT, optional, optionsOf, type Kind } from '../bytes/arguments.ts';
+import { AMOUNT, type Kind, optional, optionsOf } from '../bytes/index.ts';
 
 /** Bounds of the server; each loop over input from outside has one. Units are in the names. */
 export type ServerLimits = {

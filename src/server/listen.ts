@@ -2,12 +2,12 @@ import {
   AMOUNT,
   checkArguments,
   FUNCTION,
+  type MembersOf,
   optional,
   optionsOf,
   TEXT,
   withMethods,
-  type MembersOf,
-} from '../bytes/arguments.ts';
+} from '../bytes/index.ts';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -18,7 +18,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { DrillproofError } from '../errors.ts';
-import { errnoOf } from '../node/fs-errors.ts';
+import { errnoOf } from '../node/index.ts';
 import { ControlError } from './control-error.ts';
 import { errorAnswer, newCorrelationId, type ErrorAnswer } from './http/envelope.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';

@@ -1,8 +1,8 @@
 import {
   openApiDocument,
+  type OpenEndpointName,
   openEndpointNames,
   openEndpoints,
-  type OpenEndpointName,
 } from '../contract/index.ts';
 import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 import type { Metrics } from './telemetry/metrics.ts';

@@ -2,12 +2,12 @@ import {
   checkArguments,
   FLAG,
   FUNCTION,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   TEXT,
-  type MembersOf,
-} from '../bytes/arguments.ts';
+} from '../bytes/index.ts';
 import { createApp } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';

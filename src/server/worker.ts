@@ -4,13 +4,13 @@ import {
   COUNT,
   FUNCTION,
   LIST,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   TEXT,
   withMembers,
-  type MembersOf,
-} from '../bytes/arguments.ts';
+} from '../bytes/index.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

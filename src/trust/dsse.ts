@@ -1,9 +1,6 @@
 import * as z from 'zod';
-import { fromBase64, toBase64 } from '../bytes/text/base64.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
-import { parseJson } from '../bytes/json/parse.ts';
-import { toUtf8 } from '../bytes/text/utf8.ts';
-import { text } from '../contract/scalars.ts';
+import { canonicalBytes, fromBase64, parseJson, toBase64, toUtf8 } from '../bytes/index.ts';
+import { textSchema } from '../contract/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { pointer } from './faults.ts';
 import { signChecked, type Signer } from './key/signer.ts';
@@ -49,9 +46,9 @@ const base64Schema = z.string().transform((value, context) => {
 });
 
 // Members that nobody knows are passed over: DSSE wants it, and nothing that counts stands outside the signed bytes.
-const signatureSchema = z.object({ keyid: text(0, 256).exactOptional(), sig: base64Schema });
+const signatureSchema = z.object({ keyid: textSchema(0, 256).exactOptional(), sig: base64Schema });
 const envelopeSchema = z.object({
-  payloadType: text(1, 1024),
+  payloadType: textSchema(1, 1024),
   payload: base64Schema,
   signatures: z.tuple([signatureSchema], signatureSchema),
 });

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../bytes/json/parse.ts';
-import { formatJsonPointer } from '../bytes/json/pointer.ts';
+import { formatJsonPointer, type JsonObject, type JsonValue } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 

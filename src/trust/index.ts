@@ -1,19 +1,31 @@
+export { dsseBytes, type DsseEnvelope, parseDsse, preAuthEncoding, signDsse, signedMessage } from './dsse.ts';
+export { faultError, isObject, type KeyFault } from './faults.ts';
 export { checkKey, type SignedStatement } from './judge.ts';
-export { dsseBytes, parseDsse, preAuthEncoding, signDsse, signedMessage, type DsseEnvelope } from './dsse.ts';
-export { verifySignatures, type SignatureClaim, type SignaturesResult } from './signatures.ts';
+export { ecJwk, readEcJwk, readFieldElement } from './key/jwk.ts';
+export { isPrivateLabel, MAX_KEY_SET_BYTES, openKeyFile, openKeySetFile } from './key/key-file.ts';
 export { importPublicKeys, type NamedKey } from './key/key-set.ts';
-export { importPublicKey, keyIdOf, publicJwk, publicKeyPem, type VerifyingKey } from './key/key.ts';
-export { RETIREMENTS, retireKey, type Retirement } from './retire.ts';
+export {
+  importPublicKey,
+  keyIdOf,
+  publicJwk,
+  publicKeyPem,
+  type VerifyingKey,
+  verifyingKey,
+} from './key/key.ts';
+export { type PemBlock, pemBytes } from './key/pem.ts';
 export { verifySignature } from './key/signature.ts';
 export { createSigner, signChecked, type Signer } from './key/signer.ts';
+export { readSpki } from './key/spki.ts';
+export { retireKey, type Retirement, RETIREMENTS } from './retire.ts';
+export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';
 export {
   distinctPoints,
   parseTrustStore,
   resolveTrust,
   SIGNER_PURPOSES,
-  trustStore,
-  trustStoreJwks,
   type Trust,
+  trustStore,
   type TrustStore,
+  trustStoreJwks,
 } from './store.ts';
-export { PURPOSES, type Purpose, type TrustedKey } from './trusted-key.ts';
+export { type Purpose, PURPOSES, type TrustedKey } from './trusted-key.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../bytes/text/iso-time.ts';
+import { isoTime } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import type { TrustStore } from './store.ts';
 import type { Purpose, TrustedKey } from './trusted-key.ts';

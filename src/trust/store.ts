@@ -1,22 +1,25 @@
-import { digestOf, type Digest } from '../bytes/hash.ts';
-import { toHex } from '../bytes/text/hex.ts';
-import { canonicalBytes } from '../bytes/json/canonical.ts';
-import { parseJson, type JsonObject, type JsonValue } from '../bytes/json/parse.ts';
-import { compareUtf8 } from '../bytes/text/utf8.ts';
-import { DrillproofError } from '../errors.ts';
-import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
 import {
   BYTES_OR_TEXT,
+  canonicalBytes,
   checkArguments,
+  compareUtf8,
+  type Digest,
+  digestOf,
+  type JsonObject,
+  type JsonValue,
   LIST,
   listOf,
   OBJECT,
   optional,
   optionsOf,
+  parseJson,
   TEXT,
+  toHex,
   withMembers,
   withMethods,
-} from '../bytes/arguments.ts';
+} from '../bytes/index.ts';
+import { DrillproofError } from '../errors.ts';
+import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
 import { importPublicKey } from './key/key.ts';
 import { readTrustedKey, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
 

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import type { JsonObject, JsonValue } from '../bytes/json/parse.ts';
-import { compareUtf8 } from '../bytes/text/utf8.ts';
-import { msSchema, text } from '../contract/scalars.ts';
+import { compareUtf8, type JsonObject, type JsonValue } from '../bytes/index.ts';
+import { msSchema, textSchema } from '../contract/index.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './key/jwk.ts';
 
@@ -36,10 +35,10 @@ export type TrustedKey = {
 };
 
 // The lengths that a statement may have for them (control API, Evidence bundle; formats §2).
-const issuer = text(1, 1024);
+const issuer = textSchema(1, 1024);
 /** The name of a key in statements. */
-export const keyIdSchema = text(1, 256);
-const scopeId = text(1, 128);
+export const keyIdSchema = textSchema(1, 256);
+const scopeId = textSchema(1, 128);
 // Sorted without repeats, so that equal trust has equal bytes. An empty list could be read as "none" and as "any".
 const listOf = <T extends string>(item: z.ZodType<T>) =>
   z

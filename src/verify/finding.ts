@@ -1,4 +1,4 @@
-import { codeEntry, type Code, type CodeClass, type Severity } from '../codes/index.ts';
+import { type Code, type CodeClass, codeEntry, type Severity } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** One thing that verification has to say, by code. Findings about one input always come in the same order. */

@@ -1,24 +1,32 @@
-export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
-export type { Check } from './check.ts';
-export { CHECKS, type CheckId } from './checks.ts';
-export { verifyExportTree, type ExportTreeReport } from './export/tree.ts';
+export type { Check, CheckState } from './check.ts';
+export { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from './checks.ts';
+export { attestedSubject } from './export/attested-manifest.ts';
 export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export/export.ts';
-export type { Finding } from './finding.ts';
-export { judgePartSignature, judgeSignatures } from './signature/judge-signatures.ts';
-export { MAX_ENVELOPES } from './signature/given-envelopes.ts';
-export type { JudgePart } from './part/listed-part.ts';
-export type { Expectations, SecondOpinion, VerifyOptions } from './options.ts';
-export { verifyPart, type Listing, type VerifyPartOptions } from './part/part.ts';
+export { verifyLocalReport } from './export/local-report.ts';
+export { type ExportTreeReport, verifyExportTree } from './export/tree.ts';
+export { type Finding, finding, findingsOf } from './finding.ts';
+export { type Expectations, type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from './options.ts';
+export { type JudgePart, verifyListedPart } from './part/listed-part.ts';
+export { type Listing, verifyPart, type VerifyPartOptions } from './part/part.ts';
 export {
-  verifyReceipt,
-  verifyReceipts,
   type ChainResult,
   type ReceiptLine,
   type ReceiptsReport,
+  verifyReceipt,
+  verifyReceipts,
   type VerifyReceiptsOptions,
 } from './receipts/receipts.ts';
 export {
-  VERDICTS,
+  attestationReportSchema,
+  bundleReportSchema,
+  codeClassSchema,
+  codeSchema,
+  exportReportSchema,
+  runSchema,
+  severitySchema,
+  toolSourceReportSchema,
+} from './report-schema.ts';
+export {
   type AttestationReport,
   type BundleReport,
   type Completeness,
@@ -26,11 +34,20 @@ export {
   type Depth,
   type ExportReport,
   type LocalReportReport,
+  type Outcome,
   type Report,
+  type Run,
+  type SignedBy,
+  type SigningKey,
   type ToolSourceReport,
+  type TrustUsed,
   type Verdict,
+  VERDICTS,
 } from './report.ts';
+export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
+export { MAX_ENVELOPES } from './signature/given-envelopes.ts';
+export { judgePartSignature, judgeSignatures } from './signature/judge-signatures.ts';
 export { bundleStanding, listStanding, type SignatureStanding } from './signature/standing.ts';
-export { TRUST_OUTCOMES, trustEffects, type TrustEffect, type TrustOutcome } from './trust-effect.ts';
 export { verifyDsse, type VerifyDsseOptions } from './signature/verify-dsse.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';
+export { TRUST_OUTCOMES, type TrustEffect, trustEffects, type TrustOutcome } from './trust-effect.ts';

@@ -1,27 +1,26 @@
 import {
   AMOUNT,
   checkArguments,
+  defined,
+  type Digest,
   listOf,
+  type Members,
+  type MembersOf,
   OBJECT,
   oneOf,
   optional,
   optionsOf,
+  type P256,
+  type RandomAccess,
   SIGNAL,
   TEXT,
   TIME,
   withMethods,
-  type Members,
-  type MembersOf,
-} from '../bytes/arguments.ts';
-import { defined } from '../bytes/defined.ts';
-import type { Digest } from '../bytes/hash.ts';
-import type { P256 } from '../bytes/platform.ts';
-import type { RandomAccess } from '../bytes/random-access.ts';
+} from '../bytes/index.ts';
 import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
-import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidence/limits.ts';
-import { resolveTrust, type Purpose, type Trust, type TrustStore } from '../trust/index.ts';
-import type { ZipLimits } from '../zip/index.ts';
-import { ZIP_LIMITS } from '../zip/limits.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidence/index.ts';
+import { type Purpose, resolveTrust, type Trust, type TrustStore } from '../trust/index.ts';
+import { ZIP_LIMITS, type ZipLimits } from '../zip/index.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
 /** What the caller knows from elsewhere; each difference fails the verification (formats §1). */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Digest } from '../bytes/hash.ts';
+import type { Digest } from '../bytes/index.ts';
 import { isCode } from '../codes/index.ts';
 import { digestSchema, reproductionSchema } from '../contract/index.ts';
 import { isCheckId } from './checks.ts';

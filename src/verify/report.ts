@@ -1,4 +1,4 @@
-import type { Digest } from '../bytes/hash.ts';
+import type { Digest } from '../bytes/index.ts';
 import type { Reproduction } from '../contract/index.ts';
 import type { Check } from './check.ts';
 import type { Finding } from './finding.ts';

@@ -2,18 +2,18 @@ import * as z from 'zod';
 import {
   BYTES,
   BYTES_OR_TEXT,
+  canonicalJson,
   checkArguments,
+  defined,
+  digestOf,
+  type MembersOf,
   optional,
   optionsOf,
-  type MembersOf,
-} from '../bytes/arguments.ts';
-import { defined } from '../bytes/defined.ts';
-import { digestOf } from '../bytes/hash.ts';
-import { canonicalJson } from '../bytes/json/canonical.ts';
-import { parseJson } from '../bytes/json/parse.ts';
-import { toUtf8 } from '../bytes/text/utf8.ts';
-import { MAX_TOOL_SOURCE_BYTES, toolSourceSchema, type ToolSource } from '../contract/index.ts';
-import { parseBuildLock, typeDocument, type LockedPackage } from '../evidence/index.ts';
+  parseJson,
+  toUtf8,
+} from '../bytes/index.ts';
+import { MAX_TOOL_SOURCE_BYTES, type ToolSource, toolSourceSchema } from '../contract/index.ts';
+import { type LockedPackage, parseBuildLock, typeDocument } from '../evidence/index.ts';
 import { createLedger, type Ledger } from './check.ts';
 import { finding, findingsOf, type Finding } from './finding.ts';
 import type { ToolSourceReport } from './report.ts';

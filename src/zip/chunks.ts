@@ -1,4 +1,4 @@
-import type { Bytes } from '../bytes/platform.ts';
+import type { Bytes } from '../bytes/index.ts';
 
 /** The chunks as one array. */
 export function concat(chunks: readonly Uint8Array[]): Uint8Array {

@@ -1,4 +1,4 @@
-import { AMOUNT, optional, type MembersOf } from '../bytes/arguments.ts';
+import { AMOUNT, type MembersOf, optional } from '../bytes/index.ts';
 
 /** What an archive from outside may cost. Passing a row is a `LimitError`, never a truncation. */
 export type ZipLimits = {

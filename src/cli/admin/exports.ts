@@ -1,7 +1,7 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { Option, type Command } from 'commander';
 import type { ExportScope, OperationResource } from '../../contract/index.ts';
-import { count } from '../../report/text/figures.ts';
+import { count } from '../../report/index.ts';
 import type { Admin, Store, WorkedOff } from '../../server/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
 import type { Cli } from '../cli.ts';

@@ -1,7 +1,6 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import { openFile } from '../../node/evidence/file-access.ts';
-import { openEvidence } from '../../node/evidence/open-evidence.ts';
+import { openEvidence, openFile } from '../../node/index.ts';
 import type { OpenFile } from '../../evidence/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
 import type { Cli } from '../cli.ts';

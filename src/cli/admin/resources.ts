@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseJson } from '../../bytes/json/parse.ts';
+import { parseJson } from '../../bytes/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
 import { readInput } from '../shared/input/input.ts';
 import type { Cli } from '../cli.ts';

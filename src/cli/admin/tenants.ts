@@ -1,7 +1,6 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import { Option, type Command } from 'commander';
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { MAX_SESSION_TTL_MS, permissions, type Permission } from '../../contract/index.ts';
+import { MAX_SESSION_TTL_MS, type Permission, permissions } from '../../contract/index.ts';
 import type { IssuedToken } from '../../server/index.ts';
 import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
 import { sayLines, type Cli } from '../cli.ts';

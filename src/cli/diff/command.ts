@@ -1,10 +1,7 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
-import { diffReports } from '../../report/diff.ts';
-import { stableJson } from '../../report/index.ts';
-import { MAX_REPORT_BYTES, readReport } from '../../report/read-report.ts';
-import { renderDiff } from '../../report/text/diff.ts';
+import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
 import { renderers, stableJson } from '../../report/index.ts';
 import { dsseBytes } from '../../trust/index.ts';

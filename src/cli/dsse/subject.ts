@@ -1,11 +1,12 @@
 import { open } from 'node:fs/promises';
-import { parseJson } from '../../bytes/json/parse.ts';
+import { parseJson } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   attestDsse,
   attestExportDsse,
   BUNDLE_MANIFEST,
+  type BundleSigning,
   bundleStatement,
   DEFAULT_LIMITS,
   EXPORT_MANIFEST,
@@ -15,11 +16,10 @@ import {
   parseRunResult,
   readEntry,
   readFile,
-  type BundleSigning,
 } from '../../evidence/index.ts';
-import { openEvidence, type OpenEvidence } from '../../node/evidence/open-evidence.ts';
+import { openEvidence, type OpenEvidence } from '../../node/index.ts';
 import type { DsseEnvelope } from '../../trust/index.ts';
-import { verifyExport, verifyPart, type BundleReport, type ExportReport } from '../../verify/index.ts';
+import { type BundleReport, type ExportReport, verifyExport, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
 import { readExportDocuments, readPartDocuments, type PartDocuments } from '../inspect/documents.ts';

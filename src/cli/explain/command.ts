@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { catalogue, codeEntry, isCode, type Code } from '../../codes/index.ts';
+import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { printable, stableJson } from '../../report/index.ts';
-import { CHECKS, checksOf, codesOf, isCheckId, type CheckId } from '../../verify/checks.ts';
+import { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
-import { didYouMean } from '../../bytes/text/near-miss.ts';
+import { didYouMean } from '../../bytes/index.ts';
 import { examples, many, standardOptions, text } from '../shared/options/options.ts';
 import { facts } from '../shared/output/table.ts';
 import { usageError } from '../shared/options/usage.ts';

@@ -1,16 +1,15 @@
 import { Option, type Command } from 'commander';
 import {
-  packExport,
-  readPartFacts,
   type ExportInput,
   type PackedExport,
+  packExport,
   type PartFacts,
+  readPartFacts,
 } from '../../evidence/index.ts';
-import { openFile } from '../../node/evidence/file-access.ts';
-import { count } from '../../report/text/figures.ts';
+import { newId, openFile } from '../../node/index.ts';
+import { count } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { exportFiles, writeExportFolder, writeExportZip } from './files.ts';
-import { newId } from '../../node/new-id.ts';
 import { examples, many, standardOptions, time } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { readReportFacts, reportSpec, type ReportSpec } from '../report/input.ts';

@@ -5,8 +5,7 @@ import { PassThrough } from 'node:stream';
 import { digester } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { PackedExport } from '../../evidence/index.ts';
-import { zipExport } from '../../node/evidence/yazl-export.ts';
-import { writeNewFile } from '../../node/durable-file.ts';
+import { writeNewFile, zipExport } from '../../node/index.ts';
 import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
 import { fileBytes } from '../pack/walk.ts';
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { decisionRenderers, type DecisionFormat } from '../../report/decision/renderers.ts';
+import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import { many } from '../shared/options/options.ts';
 import { judgingOptions, type JudgingOptions } from '../shared/options/judging.ts';
 import { summaryOptions, type SummaryOptions } from './summary.ts';

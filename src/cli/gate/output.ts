@@ -1,5 +1,5 @@
-import type { Decision } from '../../policy/decision.ts';
-import { decisionRenderers, type DecisionFormat } from '../../report/decision/renderers.ts';
+import type { Decision } from '../../policy/index.ts';
+import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import type { DecisionTarget, GateOptions } from './options.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';

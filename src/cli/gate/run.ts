@@ -1,6 +1,6 @@
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { evaluate, type Answer, type Policy } from '../../policy/index.ts';
+import { type Answer, evaluate, type Policy } from '../../policy/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';

@@ -1,7 +1,7 @@
 import { appendFile, stat } from 'node:fs/promises';
-import { ioError } from '../../node/fs-errors.ts';
-import type { Decision } from '../../policy/decision.ts';
-import { renderDecisionMarkdown } from '../../report/decision/markdown.ts';
+import { ioError } from '../../node/index.ts';
+import type { Decision } from '../../policy/index.ts';
+import { renderDecisionMarkdown } from '../../report/index.ts';
 import { say, type Cli } from '../cli.ts';
 
 /** What GitHub takes as the summary of one step; a longer one is not shown at all. */

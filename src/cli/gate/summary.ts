@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { ABSOLUTE_URI, signSummary, summarize } from '../../policy/vsa/vsa.ts';
-import type { Decision } from '../../policy/index.ts';
+import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
 import { dsseBytes, type Signer } from '../../trust/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { isoTime } from '../../bytes/text/iso-time.ts';
+import { didYouMean, isoTime } from '../../bytes/index.ts';
 import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
-import { openEvidence } from '../../node/evidence/open-evidence.ts';
-import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
-import { count, shortId, size } from '../../report/text/figures.ts';
+import { openEvidence } from '../../node/index.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../node/s3/index.ts';
+import { count, shortId, size } from '../../report/index.ts';
 import { say, type Cli } from '../cli.ts';
 import {
   readExportDocuments,
@@ -14,7 +14,6 @@ import {
   type ExportDocuments,
   type PartDocuments,
 } from './documents.ts';
-import { didYouMean } from '../../bytes/text/near-miss.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { shellWord, writeSignatureFiles } from '../shared/input/signature-files.ts';

@@ -2,10 +2,13 @@ import { openZip, type ZipArchive } from '../../zip/index.ts';
 import {
   ATTESTATION,
   BUNDLE_MANIFEST,
+  type BundleManifest,
   DEFAULT_LIMITS,
+  type EvidenceSource,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  type ExportManifest,
   findEntry,
   parseAttestation,
   parseBundleManifest,
@@ -14,12 +17,9 @@ import {
   parseExportResource,
   readEntry,
   readFile,
-  type BundleManifest,
-  type EvidenceSource,
-  type ExportManifest,
   type SourceFile,
 } from '../../evidence/index.ts';
-import { digestOf, type Digest, type RandomAccess } from '../../bytes/index.ts';
+import { type Digest, digestOf, type RandomAccess } from '../../bytes/index.ts';
 import type { Attestation, EvidenceExport, ExportAttestation } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 

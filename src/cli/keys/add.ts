@@ -1,10 +1,8 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { readVerifyingKeys, type ReadNamedKey } from '../../node/keys/key-set.ts';
-import { counted } from '../../report/text/figures.ts';
-import { SIGNER_PURPOSES, type TrustedKey, type TrustStore } from '../../trust/index.ts';
-import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import { type ReadNamedKey, readVerifyingKeys } from '../../node/index.ts';
+import { counted } from '../../report/index.ts';
+import { MAX_KEY_SET_BYTES, SIGNER_PURPOSES, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, standardOptions, time } from '../shared/options/options.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { generateSigningKey, writeSigningKeyPem } from '../../node/keys/keys.ts';
+import { generateSigningKey, writeSigningKeyPem } from '../../node/index.ts';
 import { publicKeyPem } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';

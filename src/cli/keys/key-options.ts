@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { PURPOSES, type Purpose } from '../../trust/index.ts';
+import { type Purpose, PURPOSES } from '../../trust/index.ts';
 import { many, text, time } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/usage.ts';
 

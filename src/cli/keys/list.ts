@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
+import { isoTime } from '../../bytes/index.ts';
+import { type TrustedKey, type TrustStore, trustStoreJwks } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';

@@ -1,12 +1,32 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { count, counted } from '../../report/text/figures.ts';
-import { printable } from '../../report/index.ts';
+import { isoTime } from '../../bytes/index.ts';
+import { count, counted, printable } from '../../report/index.ts';
 import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { failureJsonObject } from '../shared/output/failure.ts';
+import { type Failure, failureJsonObject } from '../shared/output/failure.ts';
 import { facts, table } from '../shared/output/table.ts';
-import type { Plan, PlanResult } from './plan-run.ts';
+import type { PlanOptions } from './plan.ts';
+
+/** What a path has to say: what becomes of each signature in it, or why it could not be opened. */
+export type PlanResult = { readonly path: string } & (
+  | { readonly effects: readonly TrustEffect[] }
+  | { readonly failure: Failure }
+);
+
+export type Plan = {
+  readonly key: TrustedKey;
+  readonly how: PlanOptions['as'];
+  readonly atMs: number;
+  readonly asOfMs: number;
+  readonly depth: PlanOptions['depth'];
+  readonly before: TrustStore;
+  readonly after: TrustStore;
+  /** Keys that would be trusted in its place. */
+  readonly replacements: readonly TrustedKey[];
+  /** Other names under which the same key stays trusted. */
+  readonly aliases: readonly TrustedKey[];
+  readonly results: readonly PlanResult[];
+};
 
 const MAX_ROWS = 20;
 

@@ -1,51 +1,32 @@
-import { openEvidence, type OpenEvidence } from '../../node/evidence/open-evidence.ts';
-import { readVerifyingKeys } from '../../node/keys/key-set.ts';
-import { verifyDirectory } from '../../node/verify-directory.ts';
-import { retireKey, trustStore, type TrustedKey, type TrustStore } from '../../trust/index.ts';
-import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import { openEvidence, type OpenEvidence, readVerifyingKeys, verifyDirectory } from '../../node/index.ts';
+import {
+  MAX_KEY_SET_BYTES,
+  retireKey,
+  type TrustedKey,
+  trustStore,
+  type TrustStore,
+} from '../../trust/index.ts';
 import {
   bundleStanding,
+  type ExportReport,
   judgePartSignature,
   judgeSignatures,
   listStanding,
+  type SignatureStanding,
   trustEffects,
   verifyExport,
   verifyPart,
-  type ExportReport,
-  type SignatureStanding,
-  type TrustEffect,
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { failureOf, type Failure } from '../shared/output/failure.ts';
+import { failureOf } from '../shared/output/failure.ts';
 import { readInput } from '../shared/input/input.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { createProgress } from '../shared/output/progress.ts';
 import { naming, readTrust } from '../shared/options/trusting.ts';
 import { usageError } from '../shared/options/usage.ts';
 import { aliasesOf, findKey, isTrusted } from './find-key.ts';
-import { exitOf, planJson, planText } from './plan-output.ts';
+import { exitOf, type Plan, planJson, type PlanResult, planText } from './plan-output.ts';
 import type { PlanOptions } from './plan.ts';
-
-/** What a path has to say: what becomes of each signature in it, or why it could not be opened. */
-export type PlanResult = { readonly path: string } & (
-  | { readonly effects: readonly TrustEffect[] }
-  | { readonly failure: Failure }
-);
-
-export type Plan = {
-  readonly key: TrustedKey;
-  readonly how: PlanOptions['as'];
-  readonly atMs: number;
-  readonly asOfMs: number;
-  readonly depth: PlanOptions['depth'];
-  readonly before: TrustStore;
-  readonly after: TrustStore;
-  /** Keys that would be trusted in its place. */
-  readonly replacements: readonly TrustedKey[];
-  /** Other names under which the same key stays trusted. */
-  readonly aliases: readonly TrustedKey[];
-  readonly results: readonly PlanResult[];
-};
 
 /** Judges everything under both trust stores, writes what differs, and sets the exit code. */
 export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import { RETIREMENTS, type Retirement } from '../../trust/index.ts';
+import { type Retirement, RETIREMENTS } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions, text, time, wholeNumber } from '../shared/options/options.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/trust.ts';

@@ -1,6 +1,5 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import { Option, type Command } from 'commander';
-import { isoTime } from '../../bytes/text/iso-time.ts';
 import { retireKey, type TrustedKey, type TrustStore } from '../../trust/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { examples, standardOptions, time } from '../shared/options/options.ts';

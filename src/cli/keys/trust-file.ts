@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { errnoOf, ioError } from '../../node/fs-errors.ts';
-import { trustStore, trustStoreJwks, type TrustedKey, type TrustStore } from '../../trust/index.ts';
+import { errnoOf, ioError } from '../../node/index.ts';
+import { type TrustedKey, trustStore, type TrustStore, trustStoreJwks } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';

@@ -1,6 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorCheck, MirrorFault } from '../../mirror/index.ts';
-import { counted, size } from '../../report/text/figures.ts';
+import { counted, size } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { Client, ExportRef } from '../../client/index.ts';
 import {
   checkMirror,
-  mirrorExport,
   type MirrorCheck,
   type MirrorClient,
+  mirrorExport,
   type MirrorOptions,
 } from '../../mirror/index.ts';
 import { sayLines, type Cli } from '../cli.ts';

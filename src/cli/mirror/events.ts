@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { failureOf } from '../shared/output/failure.ts';
 import type { MirrorEventBody } from './event-schema.ts';
 import { MirrorTally } from './tally.ts';
-import { printableJson } from '../../report/printable.ts';
+import { printableJson } from '../../report/index.ts';
 
 /** What a mirror tells programs. */
 export type MirrorEvents = {

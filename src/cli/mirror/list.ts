@@ -1,5 +1,5 @@
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
-import { evidenceExportIdSchema } from '../../contract/identifiers.ts';
+import { fromUtf8 } from '../../bytes/index.ts';
+import { evidenceExportIdSchema } from '../../contract/index.ts';
 import type { Wish } from '../../mirror/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';

@@ -1,8 +1,6 @@
-import { codeEntry, isCode, type Code } from '../../codes/index.ts';
+import { type Code, codeEntry, isCode } from '../../codes/index.ts';
 import type { ArchiveOutcome, ExportFailure } from '../../mirror/index.ts';
-import type { ArchiveReport } from '../../report/merge/archive-schema.ts';
-import { count, counted, size } from '../../report/text/figures.ts';
-import type { ShardFacts } from '../../report/merge/shard.ts';
+import { type ArchiveReport, count, counted, type ShardFacts, size } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';

@@ -2,39 +2,19 @@ import { join } from 'node:path';
 import type { Client, Retry } from '../../client/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../../mirror/index.ts';
-import { isS3Url } from '../../node/s3/location.ts';
-import type { ArchiveReport } from '../../report/merge/archive-schema.ts';
-import { counted } from '../../report/text/figures.ts';
-import { inShard, listDigest, type Shard } from '../../report/merge/shard.ts';
+import { isS3Url } from '../../node/s3/index.ts';
+import { type ArchiveReport, counted, inShard, listDigest } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import type { MirrorEvents } from './events.ts';
 import { readWishes } from './list.ts';
-import { archiveReport, writeArchive, type Aside } from './many-text.ts';
+import { archiveReport, writeArchive } from './many-text.ts';
 import { ManyMirrors, reasonOf, retryNote } from './progress.ts';
 import { MirrorTally } from './tally.ts';
-import { mirrorShared } from './shared.ts';
+import { mirrorShared, type Asked, type ManyOptions, type WatchedEach } from './shared.ts';
 import { interruption } from '../shared/output/failure.ts';
 import { createProgress, type Progress } from '../shared/output/progress.ts';
-import type { QueueOptions } from '../shared/options/queue.ts';
-
-/** Which exports are meant. */
-export type ManyOptions = QueueOptions & {
-  readonly shard?: Shard;
-  readonly list?: string;
-  readonly all?: boolean;
-  readonly since?: number;
-  readonly project: string;
-  readonly to: string;
-  readonly concurrency: number;
-  readonly wait?: number;
-  /** Only to look at what is here. */
-  readonly check?: boolean;
-};
 
 type OnRetry = (retry: Retry) => void;
-
-/** What is known of the exports before any of them is mirrored. */
-export type Asked = Aside & { readonly wishes: readonly Wish[] };
 
 /** Where what happens is told to programs, and what all exports come to. */
 export type MirrorWatch = { readonly events: MirrorEvents; readonly totals: MirrorTally };
@@ -86,11 +66,6 @@ async function mirrorHere(
   const outcome = await mirrorMany(asked.wishes, each, { atOnce: concurrency });
   return archiveReport(outcome, mirrored, totals, asked);
 }
-
-/** Mirrors an export and gives what its product says of it. */
-export type WatchedEach = (
-  wish: Wish,
-) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
 /** Shows and tells what happens to each export, and adds it up. */
 function watchedEach(

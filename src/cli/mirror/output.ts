@@ -1,8 +1,7 @@
-import { BAG_MANIFEST } from '../../evidence/export/bag-tags.ts';
-import { CHECKSUMS } from '../../evidence/export/checksums.ts';
+import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/index.ts';
 import type { FileState, MirrorReceipt } from '../../mirror/index.ts';
-import { isS3Url } from '../../node/s3/location.ts';
-import { count, counted, size } from '../../report/text/figures.ts';
+import { isS3Url } from '../../node/s3/index.ts';
+import { count, counted, size } from '../../report/index.ts';
 import { FILE_STATES, type MirrorTally } from './tally.ts';
 import { timeSpan } from '../shared/options/quantities.ts';
 import { shellWord } from '../shared/input/signature-files.ts';

@@ -3,16 +3,16 @@ import type { ExportRef } from '../../client/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   DEFAULT_LIMITS,
+  type EvidenceSource,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
   parseExportManifest,
   parseExportResource,
   readFile,
-  type EvidenceSource,
 } from '../../evidence/index.ts';
-import { replicaClient, type MirrorClient } from '../../mirror/index.ts';
-import { isS3Url } from '../../node/s3/location.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/scrub/archive.ts';
+import { type MirrorClient, replicaClient } from '../../mirror/index.ts';
+import { isS3Url } from '../../node/s3/index.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
 
 /** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */

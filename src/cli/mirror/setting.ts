@@ -1,9 +1,8 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { createPacer, type MirrorClient, type MirrorOptions } from '../../mirror/index.ts';
-import type { MirrorDirectoryOptions } from '../../node/mirror/directory.ts';
-import { openPartStore } from '../../node/mirror/part-store.ts';
-import { isS3Url } from '../../node/s3/location.ts';
-import type { Shard } from '../../report/merge/shard.ts';
+import { type MirrorDirectoryOptions, openPartStore } from '../../node/index.ts';
+import { isS3Url } from '../../node/s3/index.ts';
+import type { Shard } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { sinkOf, type SinkOptions } from './sink.ts';

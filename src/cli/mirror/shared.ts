@@ -1,16 +1,36 @@
 import * as z from 'zod';
 import type { Client } from '../../client/index.ts';
 import type { Wish } from '../../mirror/index.ts';
-import type { JobResult, QueueItem } from '../../node/queue/job.ts';
-import { workThrough } from '../../node/queue/work.ts';
-import { archiveSchema, type ArchiveReport } from '../../report/merge/archive-schema.ts';
-import { sumTransfers } from '../../report/merge/archives.ts';
+import { type JobResult, type QueueItem, workThrough } from '../../node/queue/index.ts';
+import { type ArchiveReport, archiveSchema, type Shard, sumTransfers } from '../../report/index.ts';
 import { say, type Cli } from '../cli.ts';
-import type { Asked, ManyOptions, WatchedEach } from './many.ts';
-import { failureOf, transferOf } from './many-text.ts';
+import { failureOf, transferOf, type Aside } from './many-text.ts';
 import type { SinkOptions } from './sink.ts';
-import { openRun, sharedPlace, type SharedRun } from '../shared/options/queue.ts';
+import type { MirrorTally } from './tally.ts';
+import { openRun, sharedPlace, type QueueOptions, type SharedRun } from '../shared/options/queue.ts';
 import { isFailed, whyFailed, workersOf } from '../shared/output/queue-results.ts';
+
+/** Which exports are meant. */
+export type ManyOptions = QueueOptions & {
+  readonly shard?: Shard;
+  readonly list?: string;
+  readonly all?: boolean;
+  readonly since?: number;
+  readonly project: string;
+  readonly to: string;
+  readonly concurrency: number;
+  readonly wait?: number;
+  /** Only to look at what is here. */
+  readonly check?: boolean;
+};
+
+/** What is known of the exports before any of them is mirrored. */
+export type Asked = Aside & { readonly wishes: readonly Wish[] };
+
+/** Mirrors an export and gives what its product says of it. */
+export type WatchedEach = (
+  wish: Wish,
+) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
 /** What decides what a mirror is: machines that differ in it do not share a run. */
 type SharedOptions = ManyOptions & SinkOptions & { readonly withoutLocalReports?: boolean };

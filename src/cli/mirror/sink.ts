@@ -1,9 +1,7 @@
 import { Option, type Command } from 'commander';
-import type { BagOptions } from '../../mirror/bag-sink.ts';
-import { bagSink, type MirrorSink } from '../../mirror/index.ts';
-import { mirrorDirectory, type MirrorDirectoryOptions } from '../../node/mirror/directory.ts';
-import { isS3Url, parseS3Location } from '../../node/s3/location.ts';
-import type { Retention } from '../../node/s3/mirror/retention.ts';
+import { type BagOptions, bagSink, type MirrorSink } from '../../mirror/index.ts';
+import { mirrorDirectory, type MirrorDirectoryOptions } from '../../node/index.ts';
+import { isS3Url, parseS3Location, type Retention } from '../../node/s3/index.ts';
 import type { Cli } from '../cli.ts';
 import { time } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/usage.ts';
@@ -65,7 +63,7 @@ async function placeOf(
       'Leave them out, or name s3://bucket/prefix.',
     );
   }
-  const { mirrorS3 } = await import('../../node/s3/mirror/s3.ts');
+  const { mirrorS3 } = await import('../../node/s3/index.ts');
   return mirrorS3(parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' }), {
     env: cli.env,
     retention,

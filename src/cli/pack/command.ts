@@ -1,16 +1,14 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, didYouMean, digester } from '../../bytes/index.ts';
 import { join, resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { digester } from '../../bytes/index.ts';
 import {
   OBJECT_ROLES,
-  packBundle,
   type ObjectInput,
   type ObjectRole,
+  packBundle,
   type PackedBundle,
 } from '../../evidence/index.ts';
 import { sayLines, type Cli } from '../cli.ts';
-import { didYouMean } from '../../bytes/text/near-miss.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
 import { writeBytes, writeProduct } from '../shared/output/product.ts';
 import { readRunFile, type RunFile } from './run-file.ts';

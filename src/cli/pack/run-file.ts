@@ -1,7 +1,6 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, type JsonValue, parseJson } from '../../bytes/index.ts';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { parseJson, type JsonValue } from '../../bytes/index.ts';
 import { digestSchema, runResultSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { DrillproofError } from '../../errors.ts';

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { Bytes } from '../../bytes/platform.ts';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { type Bytes, compareUtf8 } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { ioError } from '../../node/index.ts';
 
 const MAX_FILES = 100_000;
 

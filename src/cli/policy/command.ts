@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { detectSyntax } from '../../policy/document/parse.ts';
-import { jsonTemplate, yamlTemplate } from '../../policy/document/template.ts';
-import type { Policy } from '../../policy/index.ts';
+import { detectSyntax, jsonTemplate, type Policy, yamlTemplate } from '../../policy/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { writeBytes, writeProduct } from '../shared/output/product.ts';

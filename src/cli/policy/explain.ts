@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
-import type { Policy, PolicyDocument, Waiver } from '../../policy/index.ts';
-import { explainRules, listMissingRules } from '../../policy/explain.ts';
-import { momentMs } from '../../policy/document/duration.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
-import { pageOf } from '../../report/text/text.ts';
-import { labelled, sections, type Page } from '../../report/text/page.ts';
-import { printable } from '../../report/index.ts';
+import {
+  explainRules,
+  listMissingRules,
+  momentMs,
+  type Policy,
+  type PolicyDocument,
+  RULES,
+  type Waiver,
+} from '../../policy/index.ts';
+import { labelled, type Page, pageOf, printable, sections } from '../../report/index.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { openPolicy } from './file.ts';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { DEFAULT_POLICY, MAX_POLICY_BYTES, readPolicy, type Policy } from '../../policy/index.ts';
+import { DEFAULT_POLICY, MAX_POLICY_BYTES, type Policy, readPolicy } from '../../policy/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 

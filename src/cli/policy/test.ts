@@ -1,15 +1,21 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, parseJson } from '../../bytes/index.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
-import { compareDecision, parseCases, type PolicyCase } from '../../policy/document/cases.ts';
-import { momentMs } from '../../policy/document/duration.ts';
-import { evaluate, MAX_POLICY_BYTES, type EvidenceInput, type Policy } from '../../policy/index.ts';
+import {
+  compareDecision,
+  evaluate,
+  type EvidenceInput,
+  MAX_POLICY_BYTES,
+  momentMs,
+  parseCases,
+  type Policy,
+  type PolicyCase,
+} from '../../policy/index.ts';
 import { printable } from '../../report/index.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';

@@ -1,6 +1,5 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { printable } from '../../report/index.ts';
-import { count, counted } from '../../report/text/figures.ts';
+import { isoTime } from '../../bytes/index.ts';
+import { count, counted, printable } from '../../report/index.ts';
 import type { ReceiptLine, ReceiptsReport } from '../../verify/index.ts';
 import type { MirrorReceipts } from './run.ts';
 import { facts, table } from '../shared/output/table.ts';

@@ -1,12 +1,11 @@
-import { defined } from '../../bytes/defined.ts';
-import type { Digest } from '../../bytes/hash.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { mirrorsIn } from '../../evidence/export/mirrors.ts';
-import { verifyReceipt, verifyReceipts, type ReceiptsReport } from '../../verify/index.ts';
+import { mirrorsIn } from '../../evidence/index.ts';
+import { type ReceiptsReport, verifyReceipt, verifyReceipts } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { createProgress } from '../shared/output/progress.ts';
 import { openReceiptTree, type ReceiptTree } from './trees.ts';
-import { isS3Url } from '../../node/s3/location.ts';
+import { isS3Url } from '../../node/s3/index.ts';
 import { usageError } from '../shared/options/usage.ts';
 
 /** The receipts of one mirror, and where it lies. */

@@ -1,11 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { memorySource, readWhole, type EvidenceSource } from '../../evidence/index.ts';
-import { openFile } from '../../node/evidence/file-access.ts';
-import { ioError } from '../../node/fs-errors.ts';
-import { openArchive } from '../../node/evidence/open-evidence.ts';
-import { isS3Url } from '../../node/s3/location.ts';
-import { openVolume } from '../../node/volume/open.ts';
+import { type EvidenceSource, memorySource, readWhole } from '../../evidence/index.ts';
+import { ioError, openArchive, openFile, openVolume } from '../../node/index.ts';
+import { isS3Url } from '../../node/s3/index.ts';
 import type { Cli } from '../cli.ts';
 
 const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;

@@ -5,13 +5,12 @@ import {
   BUNDLE_MANIFEST,
   DEFAULT_LIMITS,
   findEntry,
+  type LocalReportFacts,
   readEntry,
   typeDocument,
-  type LocalReportFacts,
 } from '../../evidence/index.ts';
-import { openFile } from '../../node/evidence/file-access.ts';
-import { derivedId } from '../../server/admin/context.ts';
-import { localReportMetadataSchema, type LocalReportMetadata } from '../../server/admin/local-report.ts';
+import { openFile } from '../../node/index.ts';
+import { derivedId, type LocalReportMetadata, localReportMetadataSchema } from '../../server/index.ts';
 import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';

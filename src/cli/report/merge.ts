@@ -1,15 +1,22 @@
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { ArchiveReport } from '../../report/merge/archive-schema.ts';
-import { stableJson } from '../../report/index.ts';
-import { mergeArchives } from '../../report/merge/archives.ts';
-import { mergeResults, type PathResult, type ReportsReport } from '../../report/merge/reports.ts';
-import { mergeScrubs, type MergedScrub } from '../../report/merge/scrubs.ts';
-import { assertWhole, type Named } from '../../report/merge/units.ts';
-import { MAX_REPORT_BYTES } from '../../report/read-report.ts';
-import { readMergeable, type Mergeable } from '../../report/merge/read-mergeable.ts';
-import type { ScrubReport } from '../../report/merge/scrub-schema.ts';
-import { createSummary } from '../../report/merge/summary.ts';
+import {
+  type ArchiveReport,
+  assertWhole,
+  createSummary,
+  MAX_REPORT_BYTES,
+  type Mergeable,
+  mergeArchives,
+  type MergedScrub,
+  mergeResults,
+  mergeScrubs,
+  type Named,
+  type PathResult,
+  readMergeable,
+  type ReportsReport,
+  type ScrubReport,
+  stableJson,
+} from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { exitOfVerdict, worstExit } from '../shared/output/exit-codes.ts';

@@ -1,9 +1,8 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import { isoTime } from '../../bytes/text/iso-time.ts';
 import type { LocalReportItem } from '../../client/index.ts';
 import type { LocalReportRow } from '../../evidence/index.ts';
-import { shortId } from '../../report/text/figures.ts';
+import { shortId } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
@@ -76,7 +75,7 @@ function remoteText(items: readonly LocalReportItem[]): string {
 }
 
 async function localReports(cli: Cli, path: string): Promise<void> {
-  const { openEvidence } = await import('../../node/evidence/open-evidence.ts');
+  const { openEvidence } = await import('../../node/index.ts');
   const { readExportDocuments } = await import('../inspect/documents.ts');
   const evidence = await openEvidence(path, cli.env);
   try {

@@ -1,5 +1,4 @@
-import { count, counted, size } from '../../report/text/figures.ts';
-import type { Shard } from '../../report/merge/shard.ts';
+import { count, counted, type Shard, size } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';

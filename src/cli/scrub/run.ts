@@ -1,15 +1,15 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
-  repairMirror,
-  scrubMany,
   type MirrorScrub,
+  repairMirror,
   type ScrubEvent,
+  scrubMany,
   type ScrubOptions,
 } from '../../scrub/index.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/scrub/archive.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
 import type { Depth } from '../../verify/index.ts';
-import { inShard, shardName, type Shard } from '../../report/merge/shard.ts';
+import { inShard, type Shard, shardName } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { toolName } from '../mirror/setting.ts';
 import { createProgress, type Progress } from '../shared/output/progress.ts';
@@ -169,7 +169,7 @@ async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<Scr
     now: cli.now,
     ...(trust !== undefined && { trust }),
     ...(expectManifest !== undefined && { expectManifest }),
-    ...(options.secondOpinion === true && (await import('../../node/evidence/second-opinion.ts'))),
+    ...(options.secondOpinion === true && (await import('../../node/second-opinion/index.ts'))),
     ...(olderThan !== undefined && { olderThanMs: olderThan }),
     ...(options.for !== undefined && { untilMs: cli.now() + options.for }),
   };

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { JsonValue } from '../../bytes/json/parse.ts';
+import type { JsonValue } from '../../bytes/index.ts';
 import type { MirrorScrub } from '../../scrub/index.ts';
-import type { JobResult } from '../../node/queue/job.ts';
-import { workThrough } from '../../node/queue/work.ts';
-import { mirrorScrubSchema } from '../../report/merge/scrub-schema.ts';
+import { type JobResult, workThrough } from '../../node/queue/index.ts';
+import { mirrorScrubSchema } from '../../report/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { openRun, sharedPlace, type QueueOptions } from '../shared/options/queue.ts';
 import { whyFailed, workersOf } from '../shared/output/queue-results.ts';

@@ -1,5 +1,4 @@
-import { count, counted } from '../../report/text/figures.ts';
-import { printable, stableJson } from '../../report/index.ts';
+import { count, counted, printable, stableJson } from '../../report/index.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';

@@ -2,7 +2,7 @@ import { packaging } from '#packaging';
 import { spawn } from 'node:child_process';
 import { extname } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
-import { selftestReportSchema, type SelftestReport } from '../../selftest/index.ts';
+import { type SelftestReport, selftestReportSchema } from '../../selftest/index.ts';
 import { usageError } from '../shared/options/usage.ts';
 
 /**

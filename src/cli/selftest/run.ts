@@ -2,19 +2,19 @@ import { platform } from '#platform';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mapConcurrently } from '../../bytes/concurrently.ts';
+import { mapConcurrently } from '../../bytes/index.ts';
 import {
   ANSWERS,
+  type CaseResult,
   execCase,
+  type ExecOptions,
   joined,
   JUDGES,
   plain,
   readCaseFolder,
   runCase,
-  selftestReport,
-  type CaseResult,
-  type ExecOptions,
   type SelftestCase,
+  selftestReport,
   type SelftestReport,
   type VectorFile,
 } from '../../selftest/index.ts';

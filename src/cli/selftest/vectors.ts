@@ -1,12 +1,12 @@
 import { packaging } from '#packaging';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ioError } from '../../node/fs-errors.ts';
+import { ioError } from '../../node/index.ts';
 import { printable } from '../../report/index.ts';
 import { MAX_VECTOR_BYTES, parseVectorFile, type VectorFile } from '../../selftest/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
-import { didYouMean } from '../../bytes/text/near-miss.ts';
+import { didYouMean } from '../../bytes/index.ts';
 import { usageError } from '../shared/options/usage.ts';
 
 export type Selection = {

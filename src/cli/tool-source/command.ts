@@ -1,10 +1,9 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import { parseDocument } from '../../evidence/document.ts';
+import { parseDocument } from '../../evidence/index.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
 import { renderers } from '../../report/index.ts';
-import type { ToolSourceReport } from '../../verify/report.ts';
-import { verifyToolSource } from '../../verify/tool-source.ts';
+import { type ToolSourceReport, verifyToolSource } from '../../verify/index.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { readInput } from '../shared/input/input.ts';

@@ -1,9 +1,7 @@
-import { openEvidence } from '../../node/evidence/open-evidence.ts';
-import { readVerifyingKeys } from '../../node/keys/key-set.ts';
+import { openEvidence, readVerifyingKeys } from '../../node/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { keyIdOf } from '../../trust/index.ts';
-import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
-import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import { keyIdOf, MAX_KEY_SET_BYTES } from '../../trust/index.ts';
+import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { readExportDocuments, readListedPart, readPartDocuments } from '../inspect/documents.ts';
 import { readInput } from '../shared/input/input.ts';

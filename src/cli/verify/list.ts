@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
-import { isS3Url } from '../../node/s3/location.ts';
+import { fromUtf8 } from '../../bytes/index.ts';
+import { isS3Url } from '../../node/s3/index.ts';
 import { say, type Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/usage.ts';

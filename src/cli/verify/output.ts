@@ -1,11 +1,17 @@
 import { InvalidArgumentError } from 'commander';
-import { printable, renderers, stableJson, type ReportFormat } from '../../report/index.ts';
-import type { ShardFacts } from '../../report/merge/shard.ts';
-import type { SummaryCollector } from '../../report/merge/summary.ts';
-import { foldLines } from '../../report/text/page.ts';
-import { renderLine, type Detail } from '../../report/text/text.ts';
-import { renderSummary } from '../../report/text/summary.ts';
-import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
+import {
+  type Detail,
+  foldLines,
+  printable,
+  renderers,
+  renderLine,
+  renderSummary,
+  type ReportFormat,
+  type ShardFacts,
+  stableJson,
+  type SummaryCollector,
+} from '../../report/index.ts';
+import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import { failureJsonObject, failureText, type Failure } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-stream.ts';

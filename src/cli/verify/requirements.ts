@@ -1,5 +1,5 @@
-import { count, counted } from '../../report/text/figures.ts';
-import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
+import { count, counted } from '../../report/index.ts';
+import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 
 /** What the caller requires besides intact evidence, and what the caller accepts. */

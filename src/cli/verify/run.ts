@@ -1,14 +1,15 @@
-import { openEvidence, type OpenEvidence } from '../../node/evidence/open-evidence.ts';
-import { verifyDirectory } from '../../node/verify-directory.ts';
-import { inShard, listDigest, shardName, type Shard } from '../../report/merge/shard.ts';
-import { createSummary } from '../../report/merge/summary.ts';
+import { openEvidence, type OpenEvidence, verifyDirectory } from '../../node/index.ts';
+import { createSummary, inShard, listDigest, type Shard, shardName } from '../../report/index.ts';
 import type { TrustStore } from '../../trust/index.ts';
-import type { BundleReport, Depth, ExportReport, Run } from '../../verify/report.ts';
 import {
-  verifyExport,
-  verifyPart,
+  type BundleReport,
+  type Depth,
   type Expectations,
+  type ExportReport,
+  type Run,
+  verifyExport,
   type VerifyOptions,
+  verifyPart,
   type VerifyProgress,
 } from '../../verify/index.ts';
 import { say, type Cli } from '../cli.ts';
@@ -138,7 +139,7 @@ export async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Pr
     signal: cli.signal,
     ...(trust !== undefined && { trust }),
     ...(options.dsse !== undefined && { dsse: await readEnvelopes(cli, options.dsse) }),
-    ...(options.secondOpinion === true && (await import('../../node/evidence/second-opinion.ts'))),
+    ...(options.secondOpinion === true && (await import('../../node/second-opinion/index.ts'))),
   };
 }
 

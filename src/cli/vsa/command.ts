@@ -1,9 +1,7 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import type { Digest } from '../../bytes/hash.ts';
-import { verifySummary } from '../../policy/vsa/judge.ts';
-import { stableJson } from '../../report/index.ts';
-import { renderSummaryReport } from '../../report/text/vsa.ts';
+import { verifySummary } from '../../policy/index.ts';
+import { renderSummaryReport, stableJson } from '../../report/index.ts';
 import { lookOf, type Cli } from '../cli.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';

@@ -1,7 +1,7 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { createWorker, defaultLimits, loadRunner, standardWork, type Runner } from '../../server/index.ts';
+import { createWorker, defaultLimits, loadRunner, type Runner, standardWork } from '../../server/index.ts';
 import { printable } from '../../report/index.ts';
 import { openData } from '../shared/input/administration.ts';
 import type { Cli } from '../cli.ts';

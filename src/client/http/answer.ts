@@ -1,8 +1,7 @@
 import type * as z from 'zod';
-import { parseJson, type JsonValue } from '../../bytes/json/parse.ts';
-import { errorEnvelopeSchema } from '../../contract/operations/errors.ts';
+import { formatJsonPointer, type JsonValue, parseJson } from '../../bytes/index.ts';
+import { errorEnvelopeSchema } from '../../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
-import { formatJsonPointer } from '../../bytes/json/pointer.ts';
 import { bodyChunks, collect } from './body.ts';
 import { assertDeclaredDigest } from './declared-digest.ts';
 import { discard, isEncoded } from './exchange.ts';

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../bytes/platform.ts';
+import type { Bytes } from '../../bytes/index.ts';
 import { LimitError, TransportError } from '../../errors.ts';
 import { within } from './deadline.ts';
 import { networkError } from './network-errors.ts';

@@ -1,33 +1,13 @@
-import { defined } from '../../bytes/defined.ts';
-import type { Operation } from '../../contract/operations/operations.ts';
+import { defined } from '../../bytes/index.ts';
+import type { Operation } from '../../contract/index.ts';
 import { readFailure, readJson } from './answer.ts';
 import { openScope, type Scope } from './deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from '../download.ts';
 import { exchange, type WireRequest } from './exchange.ts';
-import type { Settings } from '../options.ts';
+import type { CallOptions, Retry, Settings } from '../options.ts';
 import { rangeHeader } from './ranges.ts';
 import { buildRequest } from './request.ts';
 import { askedDelayMs, retryDelayMs } from './retry.ts';
-
-/** A failed attempt that is about to be repeated. */
-export type Retry = { readonly error: unknown; readonly retries: number; readonly delayMs: number };
-
-/** What sets the pace of many calls together, so that what a server says to one of them holds for all. */
-export type Pace = {
-  /** Called before each attempt; it goes out when this resolves. */
-  readonly enter: (signal: AbortSignal) => Promise<void>;
-  /** Called with the failure of each attempt; `askedMs` is how long the server asks to be left alone. */
-  readonly failed: (failure: unknown, askedMs: number) => void;
-};
-
-/** The options of one call of the client. */
-export type CallOptions = {
-  /** Key of this logical call; by default one is made. Use your own to repeat a call in another process. */
-  readonly idempotencyKey?: string;
-  readonly signal?: AbortSignal;
-  readonly onRetry?: (retry: Retry) => void;
-  readonly pace?: Pace;
-};
 
 /** Waits before another attempt, or throws the failure when there shall be none. */
 export type BackOff = (

@@ -1,4 +1,4 @@
-import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { type Digest, digestOf } from '../../bytes/index.ts';
 import { TransportError } from '../../errors.ts';
 
 /**

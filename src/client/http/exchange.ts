@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { TransportError } from '../../errors.ts';
 import { within } from './deadline.ts';
 import { networkError } from './network-errors.ts';

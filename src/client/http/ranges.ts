@@ -1,7 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
-import { fromBase64url } from '../../bytes/text/base64url.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import { toHex } from '../../bytes/text/hex.ts';
+import { defined, type Digest, fromBase64url, toHex } from '../../bytes/index.ts';
 import { TransportError } from '../../errors.ts';
 
 /** A range of bytes to ask for: from an offset, up to and including another one or the end. */

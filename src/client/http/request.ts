@@ -1,11 +1,7 @@
-import { defined } from '../../bytes/defined.ts';
+import { canonicalJson, defined, formatJsonPointer } from '../../bytes/index.ts';
 import type * as z from 'zod';
-import { canonicalJson } from '../../bytes/json/canonical.ts';
-import { idempotencyKeySchema } from '../../contract/identifiers.ts';
-import type { Operation } from '../../contract/operations/operations.ts';
-import { fillPath } from '../../contract/operations/paths.ts';
+import { fillPath, idempotencyKeySchema, type Operation } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { formatJsonPointer } from '../../bytes/json/pointer.ts';
 import type { WireRequest } from './exchange.ts';
 import type { Settings } from '../options.ts';
 

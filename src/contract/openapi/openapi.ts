@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { idempotencyKeySchema } from '../identifiers.ts';
 import { type OpenEndpointName, openEndpointNames, openEndpoints } from '../operations/open-endpoints.ts';
 import { openResponsesOf, responseHeaders, responsesOf, sharedErrorResponses } from './responses.ts';

@@ -6,7 +6,7 @@ import {
   openObjectSchema,
   positiveIntegerSchema,
   schemaVersionSchema,
-  text,
+  textSchema,
 } from '../scalars.ts';
 
 export const operationErrorSources = [
@@ -20,10 +20,10 @@ export const operationErrorSources = [
 ] as const;
 
 const operationIssueSchema = z.looseObject({
-  code: text(1, 128),
-  message: text(1, 2000),
+  code: textSchema(1, 128),
+  message: textSchema(1, 2000),
   path: z.array(z.union([z.string(), countSchema])).optional(),
-  suggestion: text(1, 4000).optional(),
+  suggestion: textSchema(1, 4000).optional(),
 });
 
 const operationErrorEvidenceSchema = z.looseObject({
@@ -36,7 +36,7 @@ export const operationErrorSchema = z.looseObject({
   schemaVersion: schemaVersionSchema,
   code: codeOf('[a-z0-9-]+'),
   source: z.enum(operationErrorSources),
-  message: text(1, 4000),
+  message: textSchema(1, 4000),
   retryable: z.boolean(),
   correlationId: correlationIdSchema.optional(),
   issues: z.array(operationIssueSchema).default([]),

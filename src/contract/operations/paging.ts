@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { evidenceExportSchema } from '../resources/evidence-export.ts';
 import { localReportItemSchema } from '../resources/local-report.ts';
-import { text } from '../scalars.ts';
+import { textSchema } from '../scalars.ts';
 
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 50;
 
 /** An opaque cursor, as the answer before gave it. */
-export const cursorSchema = text(1, 2048);
+export const cursorSchema = textSchema(1, 2048);
 
 // Number() alone would also read "1e1", " 10", "+10" and "0x0a".
 const limitSchema = z

@@ -8,7 +8,7 @@ import {
 } from '../identifiers.ts';
 import { operationErrorSchema } from './error.ts';
 import { operationResultSchema } from './result.ts';
-import { msSchema, schemaVersionSchema, text } from '../scalars.ts';
+import { msSchema, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
@@ -22,8 +22,8 @@ export const operationResourceSchema = z.strictObject({
   projectId: projectIdSchema.optional(),
   kind: operationKindSchema,
   state: z.enum(operationStates),
-  resourceType: text(1, 80).optional(),
-  resourceId: text(1, 128).optional(),
+  resourceType: textSchema(1, 80).optional(),
+  resourceId: textSchema(1, 128).optional(),
   error: operationErrorSchema.optional(),
   result: operationResultSchema.optional(),
   idempotencyKey: idempotencyKeySchema,

@@ -12,7 +12,7 @@ import {
   integerSchema,
   positiveIntegerSchema,
   schemaVersionSchema,
-  text,
+  textSchema,
   usSchema,
 } from '../scalars.ts';
 
@@ -41,7 +41,7 @@ export const timeAdvanceResultSchema = z.strictObject({
   failure: z
     .strictObject({
       code: codeOf('control|framework|world').max(128),
-      message: text(1, 1000),
+      message: textSchema(1, 1000),
       scheduledEventId: pendingEventIdSchema.optional(),
     })
     .optional(),
@@ -60,7 +60,7 @@ export const faultSetResultSchema = z.strictObject({
   active: z.boolean(),
   changed: z.boolean(),
   failure: z
-    .strictObject({ code: z.literal('control.FAULT_CONTROL_INTERRUPTED'), message: text(1, 1000) })
+    .strictObject({ code: z.literal('control.FAULT_CONTROL_INTERRUPTED'), message: textSchema(1, 1000) })
     .optional(),
 });
 

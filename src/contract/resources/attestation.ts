@@ -8,7 +8,7 @@ import {
   seedSchema,
   slugSchema,
 } from '../identifiers.ts';
-import { integerSchema, msSchema, schemaVersionSchema, text } from '../scalars.ts';
+import { integerSchema, msSchema, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 /** What a statement about an evidence bundle calls itself (formats §2). */
 export const EVIDENCE_PREDICATE_TYPE = 'urn:drillproof:attestation:evidence:v1';
@@ -55,9 +55,9 @@ const exportSubjectSchema = z.strictObject({
 // The predicate type is any text here: which ones are accepted is the verifier's to judge, with a code of its own.
 const statementHead = {
   schemaVersion: schemaVersionSchema,
-  predicateType: text(1, 1024),
-  issuer: text(1, 1024),
-  keyId: text(1, 256),
+  predicateType: textSchema(1, 1024),
+  issuer: textSchema(1, 1024),
+  keyId: textSchema(1, 256),
   issuedAtMs: msSchema,
 };
 

@@ -14,7 +14,7 @@ import {
   msSchema,
   openEnumeration,
   schemaVersionSchema,
-  text,
+  textSchema,
 } from '../scalars.ts';
 
 export const modelTiers = ['model_tier_1', 'model_tier_2', 'model_tier_3'] as const;
@@ -88,7 +88,7 @@ export const authoringTurnSchema = z.strictObject({
 
 /** Body of authoring.turns.create: only the prompt is required. */
 export const turnRequestSchema = z.strictObject({
-  prompt: text(1, 32_768),
+  prompt: textSchema(1, 32_768),
   model: modelSchema.optional(),
   effort: effortSchema.optional(),
   maxTurns: maxTurnsSchema.optional(),

@@ -9,7 +9,7 @@ import {
   revisionSchema,
   sourceDraftIdSchema,
 } from '../identifiers.ts';
-import { integerSchema, msSchema, schemaVersionSchema, text } from '../scalars.ts';
+import { integerSchema, msSchema, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 export const buildAttemptStates = [
   'awaiting_upload',
@@ -29,8 +29,8 @@ export const MAX_BUILD_BYTES = 67_108_864;
 const buildBytesSchema = z.int().positive().max(MAX_BUILD_BYTES);
 
 const diagnosticSchema = z.strictObject({
-  code: text(1, 128),
-  severity: text(1, 64),
+  code: textSchema(1, 128),
+  severity: textSchema(1, 64),
   message: z.string(),
   path: z.string().optional(),
 });
@@ -45,7 +45,7 @@ export const buildAttemptSchema = z.strictObject({
   requestedBy: principalSchema,
   state: z.enum(buildAttemptStates),
   diagnostics: z.array(diagnosticSchema),
-  sourceClosure: z.array(text(1, 1024)).max(2000),
+  sourceClosure: z.array(textSchema(1, 1024)).max(2000),
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
   sourceDraftId: sourceDraftIdSchema.optional(),
@@ -89,7 +89,7 @@ export const buildUploadSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   attempt: buildAttemptSchema,
   method: z.literal('PUT'),
-  uploadUrl: text(1, 4096),
+  uploadUrl: textSchema(1, 4096),
   headers: z.record(z.string(), z.string()),
   expiresAtMs: msSchema,
 });

@@ -9,7 +9,7 @@ import {
   seedSchema,
   slugSchema,
 } from '../identifiers.ts';
-import { countSchema, decimalBytesSchema, msSchema, text } from '../scalars.ts';
+import { countSchema, decimalBytesSchema, msSchema, textSchema } from '../scalars.ts';
 
 const provenanceSchema = z.strictObject({
   origin: z.literal('user_produced'),
@@ -24,12 +24,12 @@ const summarySchema = z.strictObject({
   reportedBuildHash: digestSchema,
   reportedPackageLockHash: digestSchema,
   seed: seedSchema,
-  reportedStatus: text(1, 64),
+  reportedStatus: textSchema(1, 64),
   artifactCount: countSchema,
   expandedBytes: countSchema,
   redacted: z.boolean(),
   scenarioId: slugSchema.optional(),
-  reportedVerdict: text(1, 64).optional(),
+  reportedVerdict: textSchema(1, 64).optional(),
 });
 
 const sourceSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { digestSchema, opaqueIdSchema } from '../identifiers.ts';
-import { countSchema, openEnumeration, schemaVersionSchema, text } from '../scalars.ts';
+import { countSchema, openEnumeration, schemaVersionSchema, textSchema } from '../scalars.ts';
 
 export const capturePolicies = ['never', 'on_failure', 'always'] as const;
 export const captureKinds = ['log', 'screenshot', 'video', 'file'] as const;
@@ -16,7 +16,7 @@ const attachmentSchema = z.strictObject({
   mediaType: z.string(),
   bytes: countSchema,
   hash: digestSchema,
-  redaction: z.strictObject({ status: text(1, 64), note: z.string().optional() }).optional(),
+  redaction: z.strictObject({ status: textSchema(1, 64), note: z.string().optional() }).optional(),
 });
 
 const capturedSchema = z.strictObject({
@@ -27,7 +27,7 @@ const capturedSchema = z.strictObject({
 });
 
 const captureErrorSchema = z.strictObject({
-  code: text(1, 128),
+  code: textSchema(1, 128),
   message: z.string(),
   kind: kindSchema,
   interactionId: opaqueIdSchema.optional(),

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { digestSchema, opaqueIdSchema, slugSchema } from '../identifiers.ts';
-import { integerSchema, openObjectSchema, schemaVersionSchema, text, usSchema } from '../scalars.ts';
+import { integerSchema, openObjectSchema, schemaVersionSchema, textSchema, usSchema } from '../scalars.ts';
 
 const openObjectsSchema = z.array(openObjectSchema);
 
 const toolOverrideSchema = z.strictObject({
   id: opaqueIdSchema,
   operation: z.strictObject({ packageId: slugSchema, operationId: opaqueIdSchema }),
-  outcome: z.strictObject({ kind: text(1, 64), value: z.unknown().optional() }),
+  outcome: z.strictObject({ kind: textSchema(1, 64), value: z.unknown().optional() }),
   when: z
     .strictObject({ arguments: openObjectSchema.optional(), actorId: opaqueIdSchema.optional() })
     .optional(),

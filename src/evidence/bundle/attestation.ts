@@ -1,12 +1,10 @@
-import { BYTES, checkArguments } from '../../bytes/arguments.ts';
+import { BYTES, canonicalBytes, checkArguments, fromBase64url, toBase64url } from '../../bytes/index.ts';
 import type * as z from 'zod';
-import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import {
-  attestationSchema,
-  exportAttestationSchema,
   type Attestation,
+  attestationSchema,
   type ExportAttestation,
+  exportAttestationSchema,
 } from '../../contract/index.ts';
 import { signChecked, type Signer } from '../../trust/index.ts';
 import { parseDocument, typeDocument, type DocumentKind } from '../document.ts';

@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import type { Statement } from './attestation.ts';
 import { objectOfRole, SIGNED_ROLES, signedRoles, type BundleManifest } from './manifest.ts';

@@ -1,15 +1,13 @@
-import { BYTES, checkArguments } from '../../bytes/arguments.ts';
+import { BYTES, canonicalBytes, checkArguments, compareUtf8 } from '../../bytes/index.ts';
 import * as z from 'zod';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import {
+  digestSchema,
   evidenceBundleIdSchema,
   hostedRunIdSchema,
   msSchema,
   organizationIdSchema,
   projectIdSchema,
   runIdSchema,
-  digestSchema,
 } from '../../contract/index.ts';
 import { LimitError } from '../../errors.ts';
 import { parseDocument, type DocumentKind } from '../document.ts';

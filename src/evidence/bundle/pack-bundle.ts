@@ -1,9 +1,18 @@
-import { OBJECT, checkArguments, listOf, optional, withMembers } from '../../bytes/arguments.ts';
-import { once } from '../../bytes/once.ts';
-import { digestOf, digester, digestStream, type Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import type { Bytes } from '../../bytes/platform.ts';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import {
+  type Bytes,
+  canonicalBytes,
+  checkArguments,
+  compareUtf8,
+  type Digest,
+  digester,
+  digestOf,
+  digestStream,
+  listOf,
+  OBJECT,
+  once,
+  optional,
+  withMembers,
+} from '../../bytes/index.ts';
 import type { Attestation, RunResult } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/index.ts';

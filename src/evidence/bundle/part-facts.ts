@@ -1,7 +1,13 @@
-import { checkArguments, optional, SIGNAL } from '../../bytes/arguments.ts';
-import { ACCESS } from '../../bytes/random-access.ts';
-import { digestAccess, digestOf, type Digest } from '../../bytes/hash.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import {
+  ACCESS,
+  checkArguments,
+  type Digest,
+  digestAccess,
+  digestOf,
+  optional,
+  type RandomAccess,
+  SIGNAL,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { openZip } from '../../zip/index.ts';
 import { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts';

@@ -1,4 +1,4 @@
-import { runResultSchema, type RunResult } from '../../contract/index.ts';
+import { type RunResult, runResultSchema } from '../../contract/index.ts';
 import { parseDocument, type DocumentKind } from '../document.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
 

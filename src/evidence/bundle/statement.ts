@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { attestationSchema, EVIDENCE_PREDICATE_TYPE, type RunResult } from '../../contract/index.ts';
 import type { Signer } from '../../trust/index.ts';
 import { typeStatement, type Statement } from './attestation.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { BAG_DECLARATION, BAG_PAYLOAD } from './bag-tags.ts';
 import { EXPORT_MANIFEST } from './pack-export.ts';
 import type { EvidenceSource } from '../source.ts';

@@ -1,6 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
-import { portablePathProblem } from '../../bytes/portable-path.ts';
-import { compareUtf8, fromUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8, type Digest, fromUtf8, portablePathProblem, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Checksum } from './checksums.ts';
 

@@ -1,5 +1,4 @@
-import { pathTwin, portablePathProblem } from '../../bytes/portable-path.ts';
-import { compareUtf8, fromUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8, fromUtf8, pathTwin, portablePathProblem, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** The name of the file in a mirror. */

@@ -1,9 +1,8 @@
-import { BYTES, checkArguments, TEXT } from '../../bytes/arguments.ts';
+import { BYTES, canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
 import * as z from 'zod';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import {
   decimalBytesSchema,
+  digestSchema,
   evidenceBundleIdSchema,
   evidenceExportIdSchema,
   exportScopeSchema,
@@ -11,7 +10,6 @@ import {
   msSchema,
   organizationIdSchema,
   projectIdSchema,
-  digestSchema,
 } from '../../contract/index.ts';
 import { LimitError } from '../../errors.ts';
 import { parseDocument, type DocumentKind } from '../document.ts';

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8 } from '../../bytes/index.ts';
 import { EXPORT_MANIFEST } from './pack-export.ts';
 import { isReceiptFile } from './receipt.ts';
 import type { EvidenceSource, SourceFile } from '../source.ts';

@@ -1,13 +1,21 @@
-import { OBJECT, checkArguments, listOf, optional, withMembers } from '../../bytes/arguments.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
 import {
+  canonicalBytes,
+  checkArguments,
+  compareUtf8,
+  type Digest,
+  digestOf,
+  listOf,
+  OBJECT,
+  optional,
+  toUtf8,
+  withMembers,
+} from '../../bytes/index.ts';
+import {
+  type EvidenceExport,
   evidenceExportSchema,
   EXPORT_PREDICATE_TYPE,
-  exportAttestationSchema,
-  type EvidenceExport,
   type ExportAttestation,
+  exportAttestationSchema,
 } from '../../contract/index.ts';
 import type { Signer } from '../../trust/index.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { canonicalBytes, type Digest } from '../../bytes/index.ts';
 import {
   decimalBytesSchema,
   digestSchema,

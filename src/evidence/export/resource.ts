@@ -1,6 +1,5 @@
-import { evidenceExportSchema, type EvidenceExport } from '../../contract/index.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { type EvidenceExport, evidenceExportSchema } from '../../contract/index.ts';
+import { canonicalJson, type Digest } from '../../bytes/index.ts';
 import { parseDocument, type DocumentKind } from '../document.ts';
 import { sumBytes, type ExportManifest } from './manifest.ts';
 import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';

@@ -1,5 +1,4 @@
-import { collect } from '../../client/http/body.ts';
-import { assertDeclaredDigest } from '../../client/http/declared-digest.ts';
+import { assertDeclaredDigest, collect } from '../../client/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { callOptions, type Run } from '../run.ts';

@@ -1,5 +1,5 @@
 import { statusOf } from '../../client/index.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { type Digest, digestOf } from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import {
@@ -7,14 +7,14 @@ import {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  type ExportManifest,
+  type MirrorReceipt,
   parseExportAttestation,
   parseExportManifest,
   parseExportResource,
   resourceDifferences,
-  type ExportManifest,
 } from '../../evidence/index.ts';
-import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
-import { readIfThere } from '../claim.ts';
+import { readIfThere } from '../sink.ts';
 import { fetchDocument } from './document.ts';
 import type { Run } from '../run.ts';
 import type { MirrorView } from '../sink.ts';

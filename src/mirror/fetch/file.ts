@@ -1,6 +1,6 @@
-import { digester } from '../../bytes/hash.ts';
+import { digester } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
-import { statusOf, type Download } from '../../client/index.ts';
+import { type Download, statusOf } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 import type { FileState } from '../events.ts';
 import type { Place } from './pace.ts';

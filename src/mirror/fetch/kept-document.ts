@@ -1,7 +1,6 @@
-import { digestOf } from '../../bytes/hash.ts';
-import { CHECKSUMS, parseChecksums, type Checksum } from '../../evidence/export/checksums.ts';
-import { DEFAULT_LIMITS } from '../../evidence/index.ts';
-import { readIfThere } from '../claim.ts';
+import { digestOf } from '../../bytes/index.ts';
+import { type Checksum, CHECKSUMS, DEFAULT_LIMITS, parseChecksums } from '../../evidence/index.ts';
+import { readIfThere } from '../sink.ts';
 import type { MirrorView } from '../sink.ts';
 
 /**

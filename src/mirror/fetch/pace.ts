@@ -3,12 +3,11 @@ import {
   checkArguments,
   COUNT,
   FUNCTION,
+  type MembersOf,
   optional,
   optionsOf,
-  type MembersOf,
-} from '../../bytes/arguments.ts';
-import { pause, type Sleep } from '../../client/http/deadline.ts';
-import { statusOf, type Pace } from '../../client/index.ts';
+} from '../../bytes/index.ts';
+import { type Pace, pause, type Sleep, statusOf } from '../../client/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { TokenBucket } from './token-bucket.ts';
 import { CongestionWindow } from './window.ts';

@@ -1,8 +1,7 @@
-import { TEXT, checkArguments } from '../../bytes/arguments.ts';
+import { checkArguments, compareUtf8, TEXT } from '../../bytes/index.ts';
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
 import { openFile } from './file-access.ts';

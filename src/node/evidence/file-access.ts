@@ -1,4 +1,4 @@
-import { TEXT, checkArguments } from '../../bytes/arguments.ts';
+import { checkArguments, TEXT } from '../../bytes/index.ts';
 import { closeSync, constants, fstatSync, openSync, readSync, type BigIntStats } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';

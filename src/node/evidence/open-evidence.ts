@@ -1,13 +1,13 @@
-import { OBJECT, TEXT, checkArguments } from '../../bytes/arguments.ts';
+import { checkArguments, OBJECT, TEXT } from '../../bytes/index.ts';
 import { stat } from 'node:fs/promises';
 import { DrillproofError } from '../../errors.ts';
 import {
+  type EvidenceSource,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
   findEntry,
-  zipSource,
-  type EvidenceSource,
   type OpenFile,
+  zipSource,
 } from '../../evidence/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import { exportTree } from '../mirror/export-tree.ts';

@@ -1,9 +1,9 @@
-import { ITERABLE, SIGNAL, checkArguments, optional, optionsOf, withMethods } from '../../bytes/arguments.ts';
+import { checkArguments, ITERABLE, optional, optionsOf, SIGNAL, withMethods } from '../../bytes/index.ts';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { DrillproofError } from '../../errors.ts';
-import { assertSafeName, distinctNames } from '../../zip/read/names.ts';
+import { assertSafeName, distinctNames } from '../../zip/index.ts';
 
 /** One file of the export. `open` (a `Readable` will do) is called once, when all files before it are written. */
 export type ExportFile = {

@@ -1,7 +1,12 @@
-import { TEXT, checkArguments, listOf, withMembers } from '../../bytes/arguments.ts';
-import { fromBase64 } from '../../bytes/text/base64.ts';
-import { assertEcdsaDer } from '../../bytes/der.ts';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import {
+  assertEcdsaDer,
+  checkArguments,
+  fromBase64,
+  fromUtf8,
+  listOf,
+  TEXT,
+  withMembers,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { signChecked, type Signer, type VerifyingKey } from '../../trust/index.ts';
 import { readVerifyingKey } from './keys.ts';

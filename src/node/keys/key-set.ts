@@ -1,5 +1,4 @@
-import { openKeySetFile } from '../../trust/key/key-file.ts';
-import { importPublicKeys, type NamedKey } from '../../trust/index.ts';
+import { importPublicKeys, type NamedKey, openKeySetFile } from '../../trust/index.ts';
 import { readVerifyingKey, type ReadVerifyingKey } from './keys.ts';
 
 /** A public key under the name that its owner gave it, and the validity of the certificate that it is from, if any. */

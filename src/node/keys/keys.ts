@@ -1,17 +1,32 @@
-import { BYTES, BYTES_OR_TEXT, checkArguments } from '../../bytes/arguments.ts';
+import {
+  BYTES,
+  BYTES_OR_TEXT,
+  checkArguments,
+  fromBase64url,
+  type JsonObject,
+  readDer,
+  toBase64url,
+} from '../../bytes/index.ts';
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { platform } from '#platform';
-import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
-import { readDer } from '../../bytes/der.ts';
-import type { JsonObject } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
-import { faultError, type KeyFault } from '../../trust/faults.ts';
-import { ecJwk, readEcJwk, readFieldElement } from '../../trust/key/jwk.ts';
-import { isPrivateLabel, openKeyFile } from '../../trust/key/key-file.ts';
-import { importPublicKey, verifyingKey, type VerifyingKey } from '../../trust/key/key.ts';
-import { pemBytes, type PemBlock } from '../../trust/key/pem.ts';
-import { createSigner, type Signer } from '../../trust/key/signer.ts';
-import { readSpki } from '../../trust/key/spki.ts';
+import {
+  createSigner,
+  ecJwk,
+  faultError,
+  importPublicKey,
+  isPrivateLabel,
+  type KeyFault,
+  openKeyFile,
+  type PemBlock,
+  pemBytes,
+  readEcJwk,
+  readFieldElement,
+  readSpki,
+  type Signer,
+  verifyingKey,
+  type VerifyingKey,
+} from '../../trust/index.ts';
 
 /** A private key, 32 bytes big-endian, and the signer that uses it. */
 export type SigningKey = { readonly scalar: Uint8Array; readonly signer: Signer };

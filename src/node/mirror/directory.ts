@@ -1,8 +1,15 @@
-import { checkArguments, optional, optionsOf, TEXT, type MembersOf } from '../../bytes/arguments.ts';
+import {
+  checkArguments,
+  compareUtf8,
+  digestOf,
+  type MembersOf,
+  optional,
+  optionsOf,
+  TEXT,
+  toUtf8,
+} from '../../bytes/index.ts';
 import { readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { digestOf } from '../../bytes/hash.ts';
-import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../mirror/index.ts';
 import { flushFolder, renameDurably, writeNewFile } from '../durable-file.ts';

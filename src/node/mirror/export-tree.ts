@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import {
   BAG_DECLARATION,
   BAG_PAYLOAD,
-  EXPORT_MANIFEST,
   bagSource,
   type EvidenceSource,
+  EXPORT_MANIFEST,
 } from '../../evidence/index.ts';
 import { directorySource } from '../evidence/directory-source.ts';
 

@@ -1,19 +1,20 @@
 import {
   checkArguments,
+  digestOf,
+  digestStream,
+  type MembersOf,
   oneOf,
   optional,
   optionsOf,
   TEXT,
+  toUtf8,
   withMethods,
-  type MembersOf,
-} from '../../bytes/arguments.ts';
+} from '../../bytes/index.ts';
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { digestOf, digestStream } from '../../bytes/hash.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Expected } from '../../mirror/index.ts';
 import { renameDurably } from '../durable-file.ts';

@@ -3,7 +3,7 @@ import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { portablePathProblem } from '../../bytes/portable-path.ts';
+import { portablePathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { flushFolder } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';

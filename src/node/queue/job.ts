@@ -1,5 +1,4 @@
-import { digestOf } from '../../bytes/hash.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { digestOf, toUtf8 } from '../../bytes/index.ts';
 
 /** One piece of work: what a worker needs to know of it, and nothing that is secret. */
 export type QueueItem = { readonly key: string; readonly data: Readonly<Record<string, string>> };

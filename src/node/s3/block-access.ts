@@ -1,4 +1,4 @@
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { RandomAccess } from '../../bytes/index.ts';
 
 export type BlockOptions = {
   /** Bytes of a block; default 1 MiB. */

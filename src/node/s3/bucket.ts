@@ -6,7 +6,7 @@ import type {
   PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Bytes } from '../../bytes/platform.ts';
+import type { Bytes } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { s3Error, statusOf } from './errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';

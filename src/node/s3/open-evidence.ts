@@ -1,5 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import { bagSource, isBag, type EvidenceSource } from '../../evidence/index.ts';
+import { bagSource, type EvidenceSource, isBag } from '../../evidence/index.ts';
 import { openArchive, openTree, type OpenEvidence } from '../evidence/open-evidence.ts';
 import { openBucket, type Bucket } from './bucket.ts';
 import { objectKey, parseS3Location, type AwsEnvironment, type LocationNames } from './location.ts';

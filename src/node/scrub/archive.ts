@@ -1,13 +1,13 @@
 import {
   checkArguments,
   COUNT,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   PATH,
   TEXT,
-  type MembersOf,
-} from '../../bytes/arguments.ts';
+} from '../../bytes/index.ts';
 import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../../evidence/index.ts';
 import type { ScrubPlace, ScrubView } from '../../scrub/index.ts';
 import type { JudgePart, VerifyOptions } from '../../verify/index.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { mkdir, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8 } from '../../bytes/index.ts';
 import type { ScrubJournal } from '../../scrub/index.ts';
 import { directorySource } from '../evidence/directory-source.ts';
 import { writeDurably, writeNewFile } from '../durable-file.ts';

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { bagSource, isBag } from '../../evidence/index.ts';
 import type { ScrubJournal } from '../../scrub/index.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isCode } from '../../codes/index.ts';
-import { formatJsonPointer } from '../../bytes/json/pointer.ts';
-import { brokenDocument } from '../../evidence/document.ts';
+import { formatJsonPointer } from '../../bytes/index.ts';
+import { brokenDocument } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './duration.ts';
 import { evidenceInputSchema } from './input-schema.ts';

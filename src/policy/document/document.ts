@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { didYouMean } from '../../bytes/text/near-miss.ts';
-import { catalogue, codeEntry, isCode, type Code } from '../../codes/index.ts';
-import { digestSchema, slugSchema } from '../../contract/index.ts';
-import { text } from '../../contract/scalars.ts';
+import { didYouMean } from '../../bytes/index.ts';
+import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
+import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
 import { DURATION, MOMENT, momentMs } from './duration.ts';
 
 // Closed, because a misspelt member would be a rule that nobody applies.
@@ -26,7 +25,7 @@ function unknown(given: readonly string[], known: readonly string[]): string {
 const MAX_ITEMS = 1_000;
 const MAX_PARENTS = 16;
 
-const word = text(1, 1024);
+const word = textSchema(1, 1024);
 const listOf = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(MAX_ITEMS).readonly();
 
 const conditionSchema = z
@@ -88,7 +87,7 @@ const waivable = (code: Code): boolean =>
 const waiverSchema = closed({
   code: knownCode.refine(waivable, 'cannot be waived: nothing was examined'),
   subject: word.describe('the id of the bundle, export, local report or drill; exactly'),
-  reason: text(1, 4096),
+  reason: textSchema(1, 4096),
   owner: word,
   expires: moment.describe('the first moment at which it counts no more'),
 }).describe('lifts what one rule finds by one code of one subject, and makes nothing else true');
@@ -136,8 +135,8 @@ export const policySchema = closed({
   $schema: z.string().exactOptional(),
   schemaVersion: z.literal(1, 'must be 1'),
   kind: z.literal('policy', 'must be "policy"'),
-  name: text(1, 128).exactOptional(),
-  description: text(1, 4096).exactOptional(),
+  name: textSchema(1, 128).exactOptional(),
+  description: textSchema(1, 4096).exactOptional(),
   extends: z
     .array(closed({ path: word, digest }))
     .min(1)

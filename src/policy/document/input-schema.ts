@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isCode } from '../../codes/index.ts';
 import { digestSchema } from '../../contract/index.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 
 const isDigest = (value: string): value is `sha256:${string}` => digestSchema.safeParse(value).success;
 const digest = z

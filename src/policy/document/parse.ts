@@ -1,10 +1,15 @@
-import { BYTES, TEXT, checkArguments } from '../../bytes/arguments.ts';
+import {
+  BYTES,
+  checkArguments,
+  formatJsonPointer,
+  fromUtf8,
+  type JsonValue,
+  parseJson,
+  TEXT,
+} from '../../bytes/index.ts';
 import type * as z from 'zod';
-import { parseJson, type JsonValue } from '../../bytes/json/parse.ts';
-import { formatJsonPointer } from '../../bytes/json/pointer.ts';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
 import { DrillproofError } from '../../errors.ts';
-import { brokenDocument, type DocumentIssue } from '../../evidence/document.ts';
+import { brokenDocument, type DocumentIssue } from '../../evidence/index.ts';
 import { BETWEEN_UNKNOWN, policySchema, type PolicyDocument } from './document.ts';
 import { parseYaml } from './yaml.ts';
 

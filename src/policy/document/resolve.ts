@@ -1,6 +1,4 @@
-import { BYTES, FUNCTION, TEXT, checkArguments, withMembers } from '../../bytes/arguments.ts';
-import { defined } from '../../bytes/defined.ts';
-import { digestOf } from '../../bytes/hash.ts';
+import { BYTES, checkArguments, defined, digestOf, FUNCTION, TEXT, withMembers } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { PolicyDocument } from './document.ts';
 import { MAX_POLICY_BYTES, parsePolicy } from './parse.ts';

@@ -1,8 +1,6 @@
 import { Composer, isAlias, isMap, isNode, isPair, isScalar, isSeq, Lexer, LineCounter } from 'yaml';
 import { Parser, visit, type CST, type Document, type ParsedNode } from 'yaml';
-import type { JsonValue } from '../../bytes/json/parse.ts';
-import { MAX_JSON_DEPTH } from '../../bytes/json/parse.ts';
-import { parseJsonPointer } from '../../bytes/json/pointer.ts';
+import { type JsonValue, MAX_JSON_DEPTH, parseJsonPointer } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** Values of a file, before anything is made of them. */

@@ -1,6 +1,6 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
+import { isoTime } from '../../bytes/index.ts';
 import type { Reproduction } from '../../contract/index.ts';
-import type { BundleReport } from '../../verify/report.ts';
+import type { BundleReport } from '../../verify/index.ts';
 import { formatCondition, fulfilsAny, type Condition } from '../condition.ts';
 import { durationMs } from '../document/duration.ts';
 import { formatRange, within, type Range } from '../document/range.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../../bytes/defined.ts';
-import type { Verdict } from '../../verify/report.ts';
+import { defined } from '../../bytes/index.ts';
+import type { Verdict } from '../../verify/index.ts';
 import { boundsOf, formatRange, type Range } from '../document/range.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { formatCondition, fulfils } from '../condition.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type BundleFact, type Facts } from '../facts.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import type { Violation } from '../decision.ts';
 import type { BundleFact, Facts, Place } from '../facts.ts';

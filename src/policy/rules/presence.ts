@@ -1,6 +1,6 @@
-import { defined } from '../../bytes/defined.ts';
-import { codeEntry, type Code } from '../../codes/index.ts';
-import type { Finding } from '../../verify/finding.ts';
+import { defined } from '../../bytes/index.ts';
+import { type Code, codeEntry } from '../../codes/index.ts';
+import type { Finding } from '../../verify/index.ts';
 import type { Facts, Place } from '../facts.ts';
 import { buildFailure, type Evaluator, type Problem } from './outcome.ts';
 

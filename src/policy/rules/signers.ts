@@ -1,5 +1,5 @@
-import type { Digest } from '../../bytes/hash.ts';
-import type { SigningKey } from '../../verify/report.ts';
+import type { Digest } from '../../bytes/index.ts';
+import type { SigningKey } from '../../verify/index.ts';
 import { formatCondition, fulfilsAny, type Condition } from '../condition.ts';
 import type { BundleFact } from '../facts.ts';
 import { buildFailure, buildUnattested, evaluateBundles, type Evaluator, type Problem } from './outcome.ts';

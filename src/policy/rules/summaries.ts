@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { durationMs } from '../document/duration.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import type { SummaryFact } from '../facts.ts';

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8 } from '../../bytes/index.ts';
 import type { Reproduction } from '../../contract/index.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';

@@ -1,7 +1,6 @@
-import { defined } from '../../bytes/defined.ts';
-import { codeEntry, type Code } from '../../codes/index.ts';
-import type { Finding } from '../../verify/finding.ts';
-import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
+import { defined } from '../../bytes/index.ts';
+import { type Code, codeEntry } from '../../codes/index.ts';
+import type { BundleReport, ExportReport, Finding, Verdict } from '../../verify/index.ts';
 import type { Facts, Place, UnreadFact } from '../facts.ts';
 import { buildFailure, buildUnknown, type Cause, type Evaluator, type Problem } from './outcome.ts';
 

@@ -2,31 +2,30 @@ import {
   AMOUNT,
   BYTES,
   checkArguments,
+  compareUtf8,
   COUNT,
+  type Digest,
+  isoTime,
   listOf,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   TEXT,
   TIME,
-  type MembersOf,
-} from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+} from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import {
+  type DsseEnvelope,
   keyIdOf,
   parseDsse,
-  signedMessage,
-  verifySignatures,
   resolveTrust,
-  type DsseEnvelope,
+  signedMessage,
   type Trust,
   type TrustStore,
+  verifySignatures,
 } from '../../trust/index.ts';
-import { finding, findingsOf, type Finding } from '../../verify/finding.ts';
-import type { TrustUsed } from '../../verify/report.ts';
+import { finding, type Finding, findingsOf, type TrustUsed } from '../../verify/index.ts';
 import type { SummaryFacts } from '../inputs.ts';
 import { readSummary, type Summary } from './read.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';

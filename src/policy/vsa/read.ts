@@ -1,11 +1,8 @@
 import * as z from 'zod';
-import type { Digest } from '../../bytes/hash.ts';
-import { parseJson } from '../../bytes/json/parse.ts';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
-import { text } from '../../contract/scalars.ts';
+import { compareUtf8, type Digest, parseJson } from '../../bytes/index.ts';
+import { textSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { typeDocument } from '../../evidence/document.ts';
-import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { IN_TOTO_PAYLOAD_TYPE, typeDocument } from '../../evidence/index.ts';
 import type { DsseEnvelope } from '../../trust/index.ts';
 import { ABSOLUTE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
 
@@ -26,7 +23,7 @@ export type Summary = {
 
 const MAX_SUBJECTS = 10_000;
 
-const uri = text(1, 2048).refine((value) => ABSOLUTE_URI.test(value), 'must be a URI with a scheme');
+const uri = textSchema(1, 2048).refine((value) => ABSOLUTE_URI.test(value), 'must be a URI with a scheme');
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 characters of 0-9 a-f');
 // Fields that nobody knows are passed over, as the specification wants: digests of other algorithms, for example.
 const digestSet = z.object({ sha256 }).transform(({ sha256: hex }): Digest => `sha256:${hex}`);
@@ -55,7 +52,7 @@ const predicateSchema = z
     policy: z.object({ uri: z.string(), digest: digestSet }),
     inputAttestations: z.array(digested).min(1).max(MAX_SUBJECTS),
     verificationResult: z.enum(['PASSED', 'FAILED']),
-    verifiedLevels: z.array(text(1, 256)).min(1).max(64),
+    verifiedLevels: z.array(textSchema(1, 256)).min(1).max(64),
     [TRUST_STORE_FIELD]: digested.exactOptional(),
   })
   .refine(

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { digestSchema } from '../../contract/index.ts';
-import { attestationReportSchema } from '../../verify/report-schema.ts';
+import { attestationReportSchema } from '../../verify/index.ts';
 
 const isDigest = (text: string): text is Digest => digestSchema.safeParse(text).success;
 const digest = z

@@ -1,6 +1,5 @@
 import { codeEntry } from '../../codes/index.ts';
-import type { Violation } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { RULES, type Violation } from '../../policy/index.ts';
 
 // The worst come first; beyond a few nobody reads on before these are done.
 const MAX_ACTIONS = 3;

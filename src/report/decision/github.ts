@@ -1,4 +1,4 @@
-import type { Decision } from '../../policy/decision.ts';
+import type { Decision } from '../../policy/index.ts';
 import { headlineOf } from './headline.ts';
 import { collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { fileOf, pathOf } from './location.ts';

@@ -1,4 +1,4 @@
-import type { Decision, RuleState } from '../../policy/decision.ts';
+import type { Decision, RuleState } from '../../policy/index.ts';
 import { count, counted } from '../text/figures.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;

@@ -1,5 +1,4 @@
-import type { Decision, RuleResult } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
 import { headlineOf } from './headline.ts';
 import { basisOf, DECISION_RULE, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 

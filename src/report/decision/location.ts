@@ -1,4 +1,4 @@
-import type { Decision } from '../../policy/decision.ts';
+import type { Decision } from '../../policy/index.ts';
 import type { Reason } from './reasons.ts';
 
 /** The file that a reason is about: a part or document inside its input, or the policy where no input is. */

@@ -1,7 +1,5 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
-import type { Decision, RuleResult } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { isoTime, toUtf8 } from '../../bytes/index.ts';
+import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
 import { headlineOf } from './headline.ts';
 import { basisOf, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { count } from '../text/figures.ts';

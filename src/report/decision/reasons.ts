@@ -1,9 +1,6 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { digestOf } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { canonicalBytes, digestOf, isoTime } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
-import type { Decision, Violation } from '../../policy/decision.ts';
-import { RULES, type RuleId } from '../../policy/rules/catalogue.ts';
+import { type Decision, type RuleId, RULES, type Violation } from '../../policy/index.ts';
 import { actionOf } from './action.ts';
 import { runWords } from '../text/facts.ts';
 import { counted } from '../text/figures.ts';

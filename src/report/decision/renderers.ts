@@ -1,4 +1,4 @@
-import type { Decision } from '../../policy/decision.ts';
+import type { Decision } from '../../policy/index.ts';
 import { renderDecisionGithub } from './github.ts';
 import { renderDecisionGitlab } from './gitlab.ts';
 import { renderDecisionJunit } from './junit.ts';

@@ -1,8 +1,6 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import { defined } from '../../bytes/defined.ts';
-import { codeEntry, type Code } from '../../codes/index.ts';
-import type { Decision } from '../../policy/decision.ts';
-import { RULES, type RuleId } from '../../policy/rules/catalogue.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
+import { type Code, codeEntry } from '../../codes/index.ts';
+import { type Decision, type RuleId, RULES } from '../../policy/index.ts';
 import { headlineOf } from './headline.ts';
 import { DECISION_RULE, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
 import { fileOf, uriOf } from './location.ts';

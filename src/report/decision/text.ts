@@ -1,6 +1,11 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import type { Decision, EvaluatedInput, RuleResult, Violation } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { isoTime } from '../../bytes/index.ts';
+import {
+  type Decision,
+  type EvaluatedInput,
+  type RuleResult,
+  RULES,
+  type Violation,
+} from '../../policy/index.ts';
 import { actionOf } from './action.ts';
 import { ANSWER_WORDS, headlineOf } from './headline.ts';
 import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
-import { codeSchema } from '../../verify/report-schema.ts';
+import { codeSchema } from '../../verify/index.ts';
 
 const count = z.int().min(0);
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { parseJson } from '../../bytes/json/parse.ts';
+import { parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { typeDocument } from '../../evidence/document.ts';
+import { typeDocument } from '../../evidence/index.ts';
 import { archiveSchema } from './archive-schema.ts';
 import { REPORT_LIMITS } from '../read-report.ts';
 import { reportsSchema } from './reports-schema.ts';

@@ -8,7 +8,7 @@ import {
   runSchema,
   severitySchema,
   toolSourceReportSchema,
-} from '../../verify/report-schema.ts';
+} from '../../verify/index.ts';
 import { shardSchema } from './archive-schema.ts';
 
 const count = z.int().min(0);

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { JsonValue } from '../../bytes/json/parse.ts';
+import type { JsonValue } from '../../bytes/index.ts';
 import { diffReports } from '../diff.ts';
 import { assertInShard, unite, type Named } from './units.ts';
 import type { reportsSchema } from './reports-schema.ts';

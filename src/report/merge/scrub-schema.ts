@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { codeSchema } from '../../verify/report-schema.ts';
+import { codeSchema } from '../../verify/index.ts';
 import { shardSchema } from './archive-schema.ts';
 
 const count = z.int().min(0);

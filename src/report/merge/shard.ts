@@ -1,6 +1,5 @@
-import { digestOf } from '../../bytes/hash.ts';
-import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
-import { evidenceExportIdSchema } from '../../contract/identifiers.ts';
+import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
+import { evidenceExportIdSchema } from '../../contract/index.ts';
 
 /** One of `count` shares of a piece of work, counted from 0. */
 export type Shard = { readonly index: number; readonly count: number };

@@ -1,5 +1,5 @@
-import { codeEntry, type Code, type CodeClass, type Severity } from '../../codes/index.ts';
-import { VERDICTS, type BundleReport, type ExportReport, type Verdict } from '../../verify/report.ts';
+import { type Code, type CodeClass, codeEntry, type Severity } from '../../codes/index.ts';
+import { type BundleReport, type ExportReport, type Verdict, VERDICTS } from '../../verify/index.ts';
 import { caveatsOf } from '../text/caveats.ts';
 
 /** One path of a run over many: its report, or the code of what kept it from being judged. */

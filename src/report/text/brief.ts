@@ -1,6 +1,5 @@
 import type { Severity } from '../../codes/index.ts';
-import type { Finding } from '../../verify/finding.ts';
-import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import type { BundleReport, ExportReport, Finding } from '../../verify/index.ts';
 import { printable } from '../printable.ts';
 import { notCheckedWords } from './checks.ts';
 import { COMPLETENESS, coverageWords, fact, headline, runFact, untrustedLine } from './facts.ts';

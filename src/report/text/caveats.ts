@@ -4,7 +4,7 @@ import type {
   ExportReport,
   Report,
   ToolSourceReport,
-} from '../../verify/report.ts';
+} from '../../verify/index.ts';
 
 type Caveat<R> = readonly [applies: (report: R) => boolean, text: string];
 

@@ -1,5 +1,4 @@
-import type { Check, CheckState } from '../../verify/check.ts';
-import { CHECKS } from '../../verify/checks.ts';
+import { type Check, CHECKS, type CheckState } from '../../verify/index.ts';
 import { count, counted } from './figures.ts';
 import { labelled, type Page } from './page.ts';
 import { printable } from '../printable.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
+import { isoTime } from '../../bytes/index.ts';
 import type { Change, ReportDiff } from '../diff.ts';
 import { count, counted } from './figures.ts';
 import { labelled, sections, type Page } from './page.ts';

@@ -1,5 +1,5 @@
 import { verdictLines } from './brief.ts';
-import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines, manyCheckLines } from './checks.ts';
 

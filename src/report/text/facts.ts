@@ -1,16 +1,16 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import type { Finding } from '../../verify/finding.ts';
+import { isoTime } from '../../bytes/index.ts';
 import type {
   AttestationReport,
   BundleReport,
   Completeness,
   Coverage,
   ExportReport,
+  Finding,
   Run,
   SignedBy,
   TrustUsed,
   Verdict,
-} from '../../verify/report.ts';
+} from '../../verify/index.ts';
 import { count, counted, percent, size } from './figures.ts';
 import { indented, labelled, wrap, type Page } from './page.ts';
 import { printable } from '../printable.ts';

@@ -1,7 +1,5 @@
-import { codeEntry, type Code, type Severity } from '../../codes/index.ts';
-import type { Check } from '../../verify/check.ts';
-import type { Finding } from '../../verify/finding.ts';
-import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import { type Code, codeEntry, type Severity } from '../../codes/index.ts';
+import type { BundleReport, Check, ExportReport, Finding } from '../../verify/index.ts';
 import { notCheckedLines } from './checks.ts';
 import { count, counted } from './figures.ts';
 import { indented, labelled, type Page, type Section } from './page.ts';

@@ -1,6 +1,5 @@
 import type { Code } from '../../codes/index.ts';
-import type { Finding } from '../../verify/finding.ts';
-import type { BundleReport, Completeness, ExportReport } from '../../verify/report.ts';
+import type { BundleReport, Completeness, ExportReport, Finding } from '../../verify/index.ts';
 import { printable } from '../printable.ts';
 import { count, counted } from './figures.ts';
 import { verdictCounts } from './tally.ts';

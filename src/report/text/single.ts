@@ -1,4 +1,4 @@
-import type { AttestationReport, BundleReport, ToolSourceReport } from '../../verify/report.ts';
+import type { AttestationReport, BundleReport, ToolSourceReport } from '../../verify/index.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines } from './checks.ts';
 import {

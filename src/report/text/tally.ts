@@ -1,12 +1,14 @@
-import type { Check, CheckState } from '../../verify/check.ts';
-import { CHECKS, type CheckId } from '../../verify/checks.ts';
 import {
-  VERDICTS,
   type BundleReport,
+  type Check,
+  type CheckId,
+  CHECKS,
+  type CheckState,
   type Outcome,
   type SignedBy,
   type Verdict,
-} from '../../verify/report.ts';
+  VERDICTS,
+} from '../../verify/index.ts';
 
 /** How many of each value, in the order of `values`; values that do not occur are left out. */
 function tally<T extends string>(

@@ -1,5 +1,5 @@
-import { OBJECT, LIST, TEXT, withMembers, checkArguments, optional } from '../../bytes/arguments.ts';
-import type { BundleReport, ExportReport, Report } from '../../verify/report.ts';
+import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../../bytes/index.ts';
+import type { BundleReport, ExportReport, Report } from '../../verify/index.ts';
 import { printable } from '../printable.ts';
 import { briefText, verdictLines } from './brief.ts';
 import { COLOURS, NO_COLOURS, type Page } from './page.ts';

@@ -1,5 +1,5 @@
-import { isoTime } from '../../bytes/text/iso-time.ts';
-import type { SummaryReport } from '../../policy/vsa/judge.ts';
+import { isoTime } from '../../bytes/index.ts';
+import type { SummaryReport } from '../../policy/index.ts';
 import { asOfFact, fact, headline, trustFacts } from './facts.ts';
 import { failuresSection, findingsSection } from './findings.ts';
 import { counted } from './figures.ts';

@@ -1,17 +1,20 @@
 import * as z from 'zod';
-import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
-import { assertEcdsaDer } from '../../bytes/der.ts';
-import { digestStream } from '../../bytes/hash.ts';
-import { fromHex, toHex } from '../../bytes/text/hex.ts';
-import { canonicalJson } from '../../bytes/json/canonical.ts';
-import { parseCanonicalJson } from '../../bytes/json/document.ts';
-import { parseJson } from '../../bytes/json/parse.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import {
+  assertEcdsaDer,
+  canonicalJson,
+  digestStream,
+  fromBase64url,
+  fromHex,
+  once,
+  parseCanonicalJson,
+  parseJson,
+  type RandomAccess,
+  toBase64url,
+  toHex,
+  toUtf8,
+} from '../../bytes/index.ts';
 import * as contract from '../../contract/index.ts';
-import { distinctNames, assertSafeName } from '../../zip/read/names.ts';
-import { openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
-import { once } from '../../bytes/once.ts';
+import { assertSafeName, distinctNames, openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { outcomeOf, type Outcome } from '../outcome.ts';
 import { bytesOfBase64, bytesOfHex, WAYS } from '../ways.ts';

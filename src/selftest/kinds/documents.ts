@@ -1,8 +1,5 @@
 import * as z from 'zod';
-import { defined } from '../../bytes/defined.ts';
-import { digestOf } from '../../bytes/hash.ts';
-import { platform as portable } from '../../bytes/platform-portable.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { defined, digestOf, platform as portable, toUtf8 } from '../../bytes/index.ts';
 import {
   bundleManifestBytes,
   DEFAULT_LIMITS,
@@ -12,8 +9,8 @@ import {
   selectionDigest,
 } from '../../evidence/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
-import { readZipWithYauzl } from '../../node/evidence/yauzl-reader.ts';
-import { verifyAttestation, verifyToolSource, type SecondOpinion } from '../../verify/index.ts';
+import { readZipWithYauzl } from '../../node/second-opinion/index.ts';
+import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { judgement, outcomeOf, type Outcome } from '../outcome.ts';
 

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { memoryAccess } from '../../bytes/random-access.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { memoryAccess, toUtf8 } from '../../bytes/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
-import { verifyDsse, verifyPart, type SecondOpinion } from '../../verify/index.ts';
+import { type SecondOpinion, verifyDsse, verifyPart } from '../../verify/index.ts';
 import { SECOND_OPINION } from './documents.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { judgement, type Outcome } from '../outcome.ts';

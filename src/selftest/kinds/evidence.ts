@@ -1,18 +1,23 @@
 import * as z from 'zod';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
-import { compareUtf8, toUtf8 } from '../../bytes/text/utf8.ts';
 import {
-  DEFAULT_LIMITS,
+  compareUtf8,
+  type Digest,
+  digestOf,
+  memoryAccess,
+  type RandomAccess,
+  toUtf8,
+} from '../../bytes/index.ts';
+import {
   bagSource,
+  DEFAULT_LIMITS,
+  type EvidenceSource,
   isBag,
   memorySource,
-  zipSource,
-  type EvidenceSource,
   type SourceFile,
+  zipSource,
 } from '../../evidence/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
-import { verifyExport, verifyPart, type ExportReport, type VerifyOptions } from '../../verify/index.ts';
+import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
 import { SECOND_OPINION } from './documents.ts';
 import { judgeBy, type Judge } from './judge.ts';

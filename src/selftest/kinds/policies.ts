@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
-  evaluate,
-  readPolicy,
   type Decision,
+  evaluate,
   type EvidenceInput,
+  evidenceInputSchema,
+  readPolicy,
+  RULES,
   type RuleState,
 } from '../../policy/index.ts';
-import { evidenceInputSchema } from '../../policy/document/input-schema.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { refusal, type Outcome } from '../outcome.ts';
 

@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { defined } from '../../bytes/defined.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { defined, type Digest, toUtf8 } from '../../bytes/index.ts';
 import { memorySource } from '../../evidence/index.ts';
 import { verifyReceipt, verifyReceipts } from '../../verify/index.ts';
 import { judgeBy, type Judge } from './judge.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { toUtf8 } from '../../bytes/index.ts';
 import { digestSchema } from '../../contract/index.ts';
-import { verifySummary } from '../../policy/vsa/judge.ts';
+import { verifySummary } from '../../policy/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { judgeBy, type Judge } from './judge.ts';
 import { judgement, type Outcome } from '../outcome.ts';

@@ -1,11 +1,7 @@
 import { platform } from '#platform';
 import * as z from 'zod';
-import { platform as portable } from '../../bytes/platform-portable.ts';
-import type { P256 } from '../../bytes/platform.ts';
-import { toHex } from '../../bytes/text/hex.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
-import { platform as native } from '../../node/platform-node.ts';
-import { readSigningKey, readVerifyingKey } from '../../node/keys/keys.ts';
+import { type P256, platform as portable, toHex, toUtf8 } from '../../bytes/index.ts';
+import { platform as native, readSigningKey, readVerifyingKey } from '../../node/index.ts';
 import {
   checkKey,
   parseTrustStore,

@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';

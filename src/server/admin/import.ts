@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { canonicalJson } from '../../bytes/index.ts';
 import {
   authoringSessionSchema,
   digestSchema,
@@ -12,7 +12,7 @@ import {
   schemaVersionSchema,
   worldSessionSchema,
 } from '../../contract/index.ts';
-import { brokenDocument, typeDocument, type DocumentIssue } from '../../evidence/index.ts';
+import { brokenDocument, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
 import type { InProject, Reads, Writes } from '../store/store.ts';
 import { nameSchema, type AdminContext } from './context.ts';
 

@@ -1,5 +1,4 @@
-import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import { checkArguments, OBJECT, type RandomAccess, withMembers } from '../../bytes/index.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { defaultLimits } from '../limits.ts';
@@ -34,7 +33,6 @@ export { importSchema, type ImportDocument } from './import.ts';
 export type { WorkedOff } from './exports.ts';
 export type { CreateExportInput } from './exports.ts';
 export type { IngestExportOptions } from './ingest-export.ts';
-export { type LocalReportMetadata } from './local-report.ts';
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
 
 /**

@@ -1,7 +1,5 @@
-import { once } from '../../bytes/once.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
-import { MAX_BUILD_BYTES, type BuildAttempt } from '../../contract/index.ts';
+import { type Digest, memoryAccess, once, type RandomAccess } from '../../bytes/index.ts';
+import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/index.ts';
 import { readWhole } from '../../evidence/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import { checkPackages, openBuild } from '../builds/check-build.ts';

@@ -1,23 +1,21 @@
-import { defined } from '../../bytes/defined.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { streamAccess } from '../../bytes/random-access.ts';
+import { defined, type Digest, digestOf, streamAccess } from '../../bytes/index.ts';
 import type { EvidenceExport, LocalReportItem } from '../../contract/index.ts';
 import {
   DEFAULT_LIMITS,
+  type EvidenceSource,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  type ExportManifest,
+  type LocalReportRow as ReportLine,
   parseExportAttestation,
   parseExportManifest,
   parseExportResource,
+  type PartRow,
   readFile,
   resourceDifferences,
   selectionDigest,
   typeDocument,
-  type EvidenceSource,
-  type ExportManifest,
-  type LocalReportRow as ReportLine,
-  type PartRow,
 } from '../../evidence/index.ts';
 import * as z from 'zod';
 import { toDigest } from '../blobs/digest.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { canonicalJson } from '../../bytes/json/canonical.ts';
-import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';

@@ -1,6 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
-import { digestOf } from '../../bytes/hash.ts';
-import { type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
+import { defined, digestOf, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
 import type { Attestation, EvidenceBundle } from '../../contract/index.ts';
 import {
@@ -13,8 +11,7 @@ import {
   parseBundleManifest,
   readEntry,
 } from '../../evidence/index.ts';
-import { type Listing, verifyPart } from '../../verify/part/part.ts';
-import type { BundleReport } from '../../verify/report.ts';
+import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import type { BundleRow, ProjectRow, Reads, Writes } from '../store/store.ts';

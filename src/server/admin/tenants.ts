@@ -1,11 +1,11 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import * as z from 'zod';
 import {
   MAX_SESSION_TTL_MS,
   organizationIdSchema,
+  type Permission,
   permissions as allPermissions,
   projectIdSchema,
-  type Permission,
 } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { newToken, tokenHash } from '../http/tokens.ts';

@@ -1,7 +1,5 @@
-import type { Bytes } from '../../bytes/platform.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
-import type { ByteRange } from '../../node/s3/bucket.ts';
+import type { Bytes, Digest, RandomAccess } from '../../bytes/index.ts';
+import type { ByteRange } from '../../node/s3/index.ts';
 import type { BlobRef } from '../store/store.ts';
 
 export type { ByteRange };

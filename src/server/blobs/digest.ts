@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { digestSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Digest } from '../../bytes/hash.ts';
-import type { Bytes } from '../../bytes/platform.ts';
+import type { Bytes, Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { flushFolder, renameDurably, writeNewFile } from '../../node/durable-file.ts';
-import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { errnoOf, flushFolder, ioError, renameDurably, writeNewFile } from '../../node/index.ts';
 import type { BlobRef } from '../store/store.ts';
 import { checkStream } from './expected.ts';
 

@@ -1,10 +1,9 @@
 import type { BigIntStats, Stats } from 'node:fs';
 import { access, constants, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { digestStream, type Digest } from '../../bytes/hash.ts';
-import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { type Digest, digestStream, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { errnoOf, ioError } from '../../node/index.ts';
 import type { BlobRef } from '../store/store.ts';
 import type { Blobs, OpenBlob } from './blobs.ts';
 import { isDigest } from './digest.ts';

@@ -1,5 +1,4 @@
-import { digester } from '../../bytes/hash.ts';
-import type { Bytes } from '../../bytes/platform.ts';
+import { type Bytes, digester } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { BlobRef } from '../store/store.ts';
 

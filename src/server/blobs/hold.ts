@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Writes } from '../store/store.ts';
 import type { Blobs } from './blobs.ts';

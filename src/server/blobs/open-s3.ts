@@ -1,8 +1,13 @@
 import { DrillproofError } from '../../errors.ts';
-import { type Bucket, openBucket } from '../../node/s3/bucket.ts';
-import { whyS3 } from '../../node/s3/errors.ts';
-import { type S3Location, s3Name } from '../../node/s3/location.ts';
-import { loadSdk, type LoadSdk } from '../../node/s3/sdk.ts';
+import {
+  type Bucket,
+  loadSdk,
+  type LoadSdk,
+  openBucket,
+  type S3Location,
+  s3Name,
+  whyS3,
+} from '../../node/s3/index.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { Blobs } from './blobs.ts';
 import { s3Blobs, unavailable } from './s3.ts';

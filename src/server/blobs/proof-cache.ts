@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 
 type Proof = { readonly identity: string; readonly matches: Promise<boolean> };
 

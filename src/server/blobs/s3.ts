@@ -1,10 +1,7 @@
 import type { Readable } from 'node:stream';
-import { type Digest, digestStream } from '../../bytes/hash.ts';
-import type { Bytes } from '../../bytes/platform.ts';
+import { type Bytes, type Digest, digestStream } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { blockAccess } from '../../node/s3/block-access.ts';
-import type { Bucket, ByteRange, ObjectFacts } from '../../node/s3/bucket.ts';
-import { whyS3 } from '../../node/s3/errors.ts';
+import { blockAccess, type Bucket, type ByteRange, type ObjectFacts, whyS3 } from '../../node/s3/index.ts';
 import type { BlobRef } from '../store/store.ts';
 import type { Blobs, OpenBlob } from './blobs.ts';
 import { isDigest } from './digest.ts';

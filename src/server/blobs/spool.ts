@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bytes } from '../../bytes/platform.ts';
+import type { Bytes } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { ioError } from '../../node/index.ts';
 import type { BlobRef } from '../store/store.ts';
 import { checkStream } from './expected.ts';
 

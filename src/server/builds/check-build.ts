@@ -1,8 +1,6 @@
-import { digestOf, digestStream, type Digest } from '../../bytes/hash.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { type Digest, digestOf, digestStream, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { DEFAULT_LIMITS, parseBuildLock, type BuildLock, type LockedPackage } from '../../evidence/index.ts';
+import { type BuildLock, DEFAULT_LIMITS, type LockedPackage, parseBuildLock } from '../../evidence/index.ts';
 import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
 import { readEntryWhole } from '../zip-entry.ts';
 

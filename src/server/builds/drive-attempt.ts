@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { canonicalBytes, fromBase64url, toBase64url } from '../../bytes/index.ts';
 import { fillPath, operationRow, type UploadAddressQuery } from '../../contract/index.ts';
 
 /** The claims of an upload address: which bytes, for which attempt, until when. */

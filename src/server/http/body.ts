@@ -1,4 +1,4 @@
-import { parseJson, type JsonValue } from '../../bytes/json/parse.ts';
+import { type JsonValue, parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../control-error.ts';
 

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { canonicalBytes, fromBase64url, toBase64url } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** The list that a cursor belongs to; one made for another list is refused. */

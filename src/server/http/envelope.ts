@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { randomUUID } from 'node:crypto';
 import { type ControlCode, controlErrors, type ErrorEnvelope, isControlCode } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';

@@ -1,5 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
-import type { Bytes } from '../../bytes/platform.ts';
+import { type Bytes, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../control-error.ts';
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { formatJsonPointer } from '../../bytes/json/pointer.ts';
+import { formatJsonPointer } from '../../bytes/index.ts';
 import { idempotencyKeySchema, type Operation } from '../../contract/index.ts';
 import { ControlError, type RequestIssue } from '../control-error.ts';
 

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError, OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';

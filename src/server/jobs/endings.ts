@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { AuthoringSession, AuthoringTurn, HostedRun } from '../../contract/index.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove } from '../states.ts';

@@ -1,4 +1,4 @@
-import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
+import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
 import { MAX_EXPORT_ITEMS } from '../../contract/index.ts';
 import type { ExportSigning } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';

@@ -1,8 +1,8 @@
 import {
-  turnDefaults,
   type AuthoringSession,
   type AuthoringTurn,
   type Result,
+  turnDefaults,
   type TurnRequest,
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';

@@ -1,11 +1,11 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import * as z from 'zod';
 import {
-  buildUploadSchema,
-  operations,
   type BuildAttempt,
   type BuildUpload,
   type BuildUploadRequest,
+  buildUploadSchema,
+  operations,
 } from '../../contract/index.ts';
 import { toDigest } from '../blobs/digest.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
+import { defined } from '../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationName } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import type { Cursors, CursorScope } from '../http/cursor.ts';

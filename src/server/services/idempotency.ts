@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import type { JsonValue } from '../../bytes/json/parse.ts';
-import { operationRow, type OperationName } from '../../contract/index.ts';
+import { canonicalBytes, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
+import { type OperationName, operationRow } from '../../contract/index.ts';
 import { ControlError } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';

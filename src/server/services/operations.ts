@@ -1,7 +1,4 @@
-import { defined } from '../../bytes/defined.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import type { JsonValue } from '../../bytes/json/parse.ts';
+import { canonicalBytes, defined, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
 import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { newId } from '../ids.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../../bytes/defined.ts';
-import { MAX_SESSION_TTL_MS, type HostedRun, type Result, type WorldSession } from '../../contract/index.ts';
+import { defined } from '../../bytes/index.ts';
+import { type HostedRun, MAX_SESSION_TTL_MS, type Result, type WorldSession } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';

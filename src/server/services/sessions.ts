@@ -1,6 +1,6 @@
 import {
-  MAX_SESSION_TTL_MS,
   type ControlCode,
+  MAX_SESSION_TTL_MS,
   type Result,
   type SessionExtendRequest,
   type WorldSession,

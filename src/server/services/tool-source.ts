@@ -1,8 +1,6 @@
-import { defined } from '../../bytes/defined.ts';
-import { digestOf } from '../../bytes/hash.ts';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { defined, digestOf, fromUtf8 } from '../../bytes/index.ts';
 import type { ToolSource } from '../../contract/index.ts';
-import { parseBuildLock, type BuildLock, type LockedPackage } from '../../evidence/build-lock.ts';
+import { type BuildLock, type LockedPackage, parseBuildLock } from '../../evidence/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError, notFound } from '../control-error.ts';

@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import { digest, integer, listRows, type BlobRef } from './table.ts';
 import type { Dialect, Sql, SqlRow } from './sql.ts';
 

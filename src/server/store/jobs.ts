@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { operationResourceSchema, type OperationResource } from '../../contract/index.ts';
+import { type OperationResource, operationResourceSchema } from '../../contract/index.ts';
 import { findRow, insertRow, integer, json, listRows, optional, table, text, updateRow } from './table.ts';
 import type { Dialect, Sql, SqlRow } from './sql.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fromHex, toHex } from '../../bytes/text/hex.ts';
+import { fromHex, toHex } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Sql } from './sql.ts';
 import { text } from './table.ts';

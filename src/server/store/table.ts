@@ -1,6 +1,5 @@
 import type * as z from 'zod';
-import { defined } from '../../bytes/defined.ts';
-import type { Digest } from '../../bytes/hash.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { isDigest } from '../blobs/digest.ts';
 import type { Sql, SqlRow, SqlValue } from './sql.ts';

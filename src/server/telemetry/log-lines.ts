@@ -1,8 +1,6 @@
-import { FUNCTION, TEXT, checkArguments, withMembers } from '../../bytes/arguments.ts';
-import { defined } from '../../bytes/defined.ts';
-import { isoTime } from '../../bytes/text/iso-time.ts';
+import { checkArguments, defined, FUNCTION, isoTime, TEXT, withMembers } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { printable } from '../../report/printable.ts';
+import { printable } from '../../report/index.ts';
 import { logLevels, type Log, type LogEntry, type LogLevel } from '../log.ts';
 
 export type LogFormat = 'json' | 'text';

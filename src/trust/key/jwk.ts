@@ -1,6 +1,5 @@
 import { platform } from '#platform';
-import { fromBase64url, toBase64url } from '../../bytes/text/base64url.ts';
-import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
+import { fromBase64url, type JsonObject, type JsonValue, toBase64url } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { pointer, type KeyFault } from '../faults.ts';
 

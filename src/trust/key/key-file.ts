@@ -1,5 +1,4 @@
-import { parseJsonText, type JsonObject } from '../../bytes/json/parse.ts';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { fromUtf8, type JsonObject, parseJsonText } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { isObject } from '../faults.ts';
 import { parsePem, type PemBlock } from './pem.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
+import type { JsonObject, JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError, isObject, pointer, type KeyFault } from '../faults.ts';
 import { readEcJwk } from './jwk.ts';

@@ -1,5 +1,4 @@
-import { BYTES, BYTES_OR_TEXT, checkArguments } from '../../bytes/arguments.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
+import { BYTES, BYTES_OR_TEXT, checkArguments, type Digest, digestOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
 import { ecJwk, readEcJwk, type EcJwk } from './jwk.ts';

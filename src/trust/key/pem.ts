@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from '../../bytes/text/base64.ts';
+import { fromBase64, toBase64 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** One block of RFC 7468: its label, and what stands between the two lines. */

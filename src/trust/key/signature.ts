@@ -1,7 +1,5 @@
 import { platform } from '#platform';
-import { assertEcdsaDer } from '../../bytes/der.ts';
-import { toHex } from '../../bytes/text/hex.ts';
-import type { P256, P256Verifier } from '../../bytes/platform.ts';
+import { assertEcdsaDer, type P256, type P256Verifier, toHex } from '../../bytes/index.ts';
 
 /** What is to be checked: ECDSA P-256 with SHA-256 over `message` (FIPS 186-5 §6.4.2). */
 export type SignatureCheck = {

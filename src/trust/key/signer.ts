@@ -1,6 +1,5 @@
-import { BYTES, checkArguments, withMethods } from '../../bytes/arguments.ts';
+import { BYTES, checkArguments, type P256, withMethods } from '../../bytes/index.ts';
 import { platform } from '#platform';
-import type { P256 } from '../../bytes/platform.ts';
 import { DrillproofError } from '../../errors.ts';
 import { keyIdOf } from './key.ts';
 import { verifySignature, type SignatureCheck } from './signature.ts';

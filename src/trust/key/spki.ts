@@ -1,6 +1,5 @@
 import { platform } from '#platform';
-import { derTag, readDer, readDerItems, type DerElement } from '../../bytes/der.ts';
-import { fromHex, toHex } from '../../bytes/text/hex.ts';
+import { type DerElement, derTag, fromHex, readDer, readDerItems, toHex } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 const EC_PUBLIC_KEY = '2a8648ce3d0201';

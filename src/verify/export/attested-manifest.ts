@@ -1,4 +1,4 @@
-import { EXPORT_ATTESTATION, parseExportAttestation, type ExportStatement } from '../../evidence/index.ts';
+import { EXPORT_ATTESTATION, type ExportStatement, parseExportAttestation } from '../../evidence/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { signedOf } from '../signature/attestation.ts';
 import { verifySigned } from '../signature/signed.ts';

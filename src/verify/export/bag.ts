@@ -1,4 +1,4 @@
-import { digestAccess, digestOf, type Digest } from '../../bytes/hash.ts';
+import { type Digest, digestAccess, digestOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   BAG_DECLARATION,
@@ -8,12 +8,15 @@ import {
   BAG_PAYLOAD,
   BAG_TAG_MANIFEST,
   bagDigest,
+  type BagRow,
+  type EvidenceSource,
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
-  type BagRow,
-} from '../../evidence/export/bag-tags.ts';
-import { readFile, readWhole, type EvidenceSource, type SourceFile } from '../../evidence/source.ts';
+  readFile,
+  readWhole,
+  type SourceFile,
+} from '../../evidence/index.ts';
 import { pathsOfWrongSize } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';

@@ -1,4 +1,4 @@
-import { digestAccess, type Digest } from '../../bytes/hash.ts';
+import { type Digest, digestAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
 import { pathsOfWrongSize, type Files } from './files.ts';

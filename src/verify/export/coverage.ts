@@ -1,4 +1,4 @@
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { toUtf8 } from '../../bytes/index.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/index.ts';
 import type { Export } from './state.ts';
 import { uncoveredFiles, type Files } from './files.ts';

@@ -1,16 +1,16 @@
-import { digestOf } from '../../bytes/hash.ts';
+import { digestOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  type ExportManifest,
   parseExportAttestation,
   parseExportManifest,
   parseExportResource,
   readFile,
   resourceDifferences,
   selectionDigest,
-  type ExportManifest,
 } from '../../evidence/index.ts';
 import { signedOf } from '../signature/attestation.ts';
 import { verifySigned, type SignedResult } from '../signature/signed.ts';

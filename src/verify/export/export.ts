@@ -1,10 +1,21 @@
-import { checkArguments, COUNT, FUNCTION, optional, type MembersOf } from '../../bytes/arguments.ts';
-import { mapConcurrently } from '../../bytes/concurrently.ts';
-import { defined } from '../../bytes/defined.ts';
-import { turn } from '../../bytes/turn.ts';
+import {
+  checkArguments,
+  COUNT,
+  defined,
+  FUNCTION,
+  mapConcurrently,
+  type MembersOf,
+  optional,
+  turn,
+} from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
-import { EXPORT_MANIFEST, EXPORT_RESOURCE, sumBytes, type EvidenceSource } from '../../evidence/index.ts';
-import { SOURCE } from '../../evidence/source.ts';
+import {
+  type EvidenceSource,
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  SOURCE,
+  sumBytes,
+} from '../../evidence/index.ts';
 import { checkBag, digestsOf } from './bag.ts';
 import { createLedger, skipAll } from '../check.ts';
 import { checksWaitingFor, requiredChecks } from '../checks.ts';

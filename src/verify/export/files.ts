@@ -1,11 +1,11 @@
 import { DrillproofError } from '../../errors.ts';
-import { CHECKSUMS } from '../../evidence/export/checksums.ts';
-import { isReceiptFile } from '../../evidence/export/receipt.ts';
 import {
+  CHECKSUMS,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
   type ExportManifest,
+  isReceiptFile,
   type SourceFile,
 } from '../../evidence/index.ts';
 import { EXPORT, type Export } from './state.ts';

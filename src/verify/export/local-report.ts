@@ -1,4 +1,4 @@
-import { digestAccess } from '../../bytes/hash.ts';
+import { digestAccess } from '../../bytes/index.ts';
 import type { EvidenceSource, LocalReportRow, SourceFile } from '../../evidence/index.ts';
 import { createLedger } from '../check.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';

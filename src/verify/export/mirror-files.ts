@@ -1,7 +1,11 @@
-import { parseChecksums } from '../../evidence/export/checksums.ts';
-import type { EvidenceLimits } from '../../evidence/limits.ts';
-import { parseReceipt } from '../../evidence/export/receipt.ts';
-import { readFile, type EvidenceSource, type SourceFile } from '../../evidence/source.ts';
+import {
+  type EvidenceLimits,
+  type EvidenceSource,
+  parseChecksums,
+  parseReceipt,
+  readFile,
+  type SourceFile,
+} from '../../evidence/index.ts';
 
 /**
  * Reads a file that a mirror added against its own format.

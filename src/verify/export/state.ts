@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
 import type { EvidenceSource, ExportManifest } from '../../evidence/index.ts';
 import type { Ledger } from '../check.ts';

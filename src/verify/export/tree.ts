@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import type { EvidenceSource, ExportManifest, SourceFile } from '../../evidence/index.ts';
 import { checkBag } from './bag.ts';
 import { createLedger, type Check } from '../check.ts';

@@ -1,5 +1,4 @@
-import { digestAccess } from '../../bytes/hash.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import { digestAccess, type RandomAccess } from '../../bytes/index.ts';
 import { openZip, type ZipArchive, type ZipNote } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';

@@ -1,11 +1,11 @@
-import { digestOf } from '../../bytes/hash.ts';
+import { digestOf } from '../../bytes/index.ts';
 import type { Attestation } from '../../contract/index.ts';
 import {
   ATTESTATION,
+  type BundleManifest,
   findEntry,
   parseAttestation,
   readEntry,
-  type BundleManifest,
   type Statement,
 } from '../../evidence/index.ts';
 import { keyIdOf, type TrustedKey } from '../../trust/index.ts';

@@ -1,11 +1,11 @@
-import type { Digest } from '../../bytes/hash.ts';
+import type { Digest } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import {
   brokenBindings,
   BUNDLE_MANIFEST,
+  type BundleManifest,
   objectOfRole,
   signedRoles,
-  type BundleManifest,
   type Statement,
 } from '../../evidence/index.ts';
 import { finding, type Finding } from '../finding.ts';

@@ -1,10 +1,10 @@
-import { digestOf } from '../../bytes/hash.ts';
+import { digestOf } from '../../bytes/index.ts';
 import {
   BUNDLE_MANIFEST,
+  type BundleManifest,
   findEntry,
   parseBundleManifest,
   readEntry,
-  type BundleManifest,
 } from '../../evidence/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';

@@ -1,12 +1,12 @@
-import { abortable, digester, digestOf, type Digest } from '../../bytes/hash.ts';
+import { abortable, type Digest, digester, digestOf } from '../../bytes/index.ts';
 import {
   ATTESTATION,
   BUNDLE_MANIFEST,
+  type BundleManifest,
+  type BundleObject,
   findEntry,
   parseRunResult,
   readEntry,
-  type BundleManifest,
-  type BundleObject,
 } from '../../evidence/index.ts';
 import type { ZipArchive, ZipEntry } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';

@@ -1,7 +1,6 @@
-import { checkArguments, OBJECT } from '../../bytes/arguments.ts';
-import { ACCESS, type RandomAccess } from '../../bytes/random-access.ts';
+import { ACCESS, checkArguments, OBJECT, type RandomAccess } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
-import { ATTESTATION, artifactBytes } from '../../evidence/index.ts';
+import { artifactBytes, ATTESTATION } from '../../evidence/index.ts';
 import { checkAttestation } from './attestation.ts';
 import { checkExpected, checkManifest, checkRow } from './identity.ts';
 import { checkObjects } from './objects.ts';

@@ -1,5 +1,4 @@
-import { OBJECT, optional, type MembersOf } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
+import { type Digest, type MembersOf, OBJECT, optional } from '../../bytes/index.ts';
 import type { Attestation, Reproduction, RunResult } from '../../contract/index.ts';
 import type { BundleManifest, PartRow } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';

@@ -1,6 +1,4 @@
-import type { Digest } from '../../bytes/hash.ts';
-import { defined } from '../../bytes/defined.ts';
-import { compareUtf8 } from '../../bytes/text/utf8.ts';
+import { compareUtf8, defined, type Digest } from '../../bytes/index.ts';
 import { finding, type Finding, type FindingDetail } from '../finding.ts';
 import { RECEIPTS, type ReceiptFacts, type ReceiptSummary } from './facts.ts';
 

@@ -1,13 +1,13 @@
-import { defined } from '../../bytes/defined.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
-import type { EvidenceLimits } from '../../evidence/limits.ts';
+import { defined, type Digest, digestOf } from '../../bytes/index.ts';
 import {
-  parseReceipt,
-  receiptPath,
+  type EvidenceLimits,
+  type EvidenceSource,
   type MirrorReceipt,
+  parseReceipt,
+  readFile,
   type ReceiptLink,
-} from '../../evidence/export/receipt.ts';
-import { readFile, type EvidenceSource } from '../../evidence/source.ts';
+  receiptPath,
+} from '../../evidence/index.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 
 /** A receipt without its list of files: thousands of receipts could each name thousands. */

@@ -1,11 +1,25 @@
-import { checkArguments, optional, optionsOf, SIGNAL, TEXT, type MembersOf } from '../../bytes/arguments.ts';
-import { defined } from '../../bytes/defined.ts';
-import { digestOf, type Digest } from '../../bytes/hash.ts';
+import {
+  checkArguments,
+  defined,
+  type Digest,
+  digestOf,
+  type MembersOf,
+  optional,
+  optionsOf,
+  SIGNAL,
+  TEXT,
+} from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
-import { EXPORT_MANIFEST, parseExportManifest } from '../../evidence/index.ts';
-import { isReceiptFile } from '../../evidence/export/receipt.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../../evidence/limits.ts';
-import { readFile, SOURCE, type EvidenceSource } from '../../evidence/source.ts';
+import {
+  DEFAULT_LIMITS,
+  type EvidenceLimits,
+  type EvidenceSource,
+  EXPORT_MANIFEST,
+  isReceiptFile,
+  parseExportManifest,
+  readFile,
+  SOURCE,
+} from '../../evidence/index.ts';
 import { VERIFY_OPTIONS } from '../options.ts';
 import { finding, findingsOf, type Finding } from '../finding.ts';
 import { checkChain, type ReceiptChain, type ReceiptHead, type ReceiptSubject } from './chain.ts';

@@ -1,12 +1,18 @@
-import { BYTES_OR_TEXT, checkArguments, optional, TEXT, type MembersOf } from '../../bytes/arguments.ts';
-import { defined } from '../../bytes/defined.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
 import {
+  BYTES_OR_TEXT,
+  checkArguments,
+  defined,
+  type MembersOf,
+  optional,
+  TEXT,
+  toUtf8,
+} from '../../bytes/index.ts';
+import {
+  type ExportStatement,
   parseAttestation,
   signatureBytes,
-  statementBytes,
-  type ExportStatement,
   type Statement,
+  statementBytes,
 } from '../../evidence/index.ts';
 import { createLedger, skipAll, type Ledger } from '../check.ts';
 import { checksWaitingFor } from '../checks.ts';

@@ -1,14 +1,13 @@
-import { defined } from '../../bytes/defined.ts';
-import type { Digest } from '../../bytes/hash.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
-  readDsseStatement,
-  readExportDsseStatement,
   type ExportManifest,
   type ExportStatement,
+  readDsseStatement,
+  readExportDsseStatement,
   type Statement,
 } from '../../evidence/index.ts';
-import { parseDsse, signedMessage, type DsseEnvelope } from '../../trust/index.ts';
+import { type DsseEnvelope, parseDsse, signedMessage } from '../../trust/index.ts';
 import {
   verifySigned,
   type AnyStatement,

@@ -1,6 +1,5 @@
-import { BYTES, type Kind } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
-import { readDsseSubject, type ExportManifest } from '../../evidence/index.ts';
+import { BYTES, type Digest, type Kind } from '../../bytes/index.ts';
+import { type ExportManifest, readDsseSubject } from '../../evidence/index.ts';
 import { parseDsse } from '../../trust/index.ts';
 import { acceptedTypes, type Settings } from '../options.ts';
 

@@ -1,6 +1,5 @@
-import { mapConcurrently } from '../../bytes/concurrently.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
-import { ATTESTATION, findEntry, type EvidenceSource } from '../../evidence/index.ts';
+import { mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
+import { ATTESTATION, type EvidenceSource, findEntry } from '../../evidence/index.ts';
 import { checkAttestation } from '../part/attestation.ts';
 import { checkManifest as checkBundleManifest, checkRow } from '../part/identity.ts';
 import { newBundle, type Listing, type VerifyPartOptions } from '../part/state.ts';

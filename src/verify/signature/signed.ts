@@ -1,14 +1,13 @@
-import { assertEcdsaDer } from '../../bytes/der.ts';
-import { defined } from '../../bytes/defined.ts';
+import { assertEcdsaDer, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ExportStatement, Statement } from '../../evidence/index.ts';
 import {
   checkKey,
-  verifySignature,
-  verifySignatures,
   type SignaturesResult,
   type TrustedKey,
   type TrustStore,
+  verifySignature,
+  verifySignatures,
 } from '../../trust/index.ts';
 import { createLedger, skipAll, type Check, type Ledger } from '../check.ts';
 import { finding, type Finding } from '../finding.ts';

@@ -1,12 +1,19 @@
-import { BYTES, checkArguments, COUNT, oneOf, optional, type MembersOf } from '../../bytes/arguments.ts';
-import { digestOf } from '../../bytes/hash.ts';
 import {
+  BYTES,
+  checkArguments,
+  COUNT,
+  digestOf,
+  type MembersOf,
+  oneOf,
+  optional,
+} from '../../bytes/index.ts';
+import {
+  type EvidenceLimits,
+  type ExportStatement,
   parseBundleManifest,
   parseExportManifest,
   readDsseStatement,
   readExportDsseStatement,
-  type EvidenceLimits,
-  type ExportStatement,
   type Statement,
 } from '../../evidence/index.ts';
 import { reportAlone } from './attestation.ts';

@@ -1,5 +1,4 @@
-import { readExactly, type RandomAccess } from '../../bytes/random-access.ts';
-import { defined } from '../../bytes/defined.ts';
+import { defined, type RandomAccess, readExactly } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /**

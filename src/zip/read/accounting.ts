@@ -1,4 +1,4 @@
-import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { readWithin } from './access.ts';
 import type { CentralEntry } from './central.ts';

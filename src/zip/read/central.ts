@@ -1,5 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import { fromUtf8 } from '../../bytes/text/utf8.ts';
+import { fromUtf8 } from '../../bytes/index.ts';
 import { assertUnicodePathAgrees, parseExtraFields, withZip64, type ExtraFields } from './extra.ts';
 import { CENTRAL_HEADER, FLAG, METHOD, type CentralHeader } from '../layouts.ts';
 import { assertSafeName } from './names.ts';

@@ -1,9 +1,20 @@
 import { platform } from '#platform';
-import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { exactAccess } from './access.ts';
-import type { ZipEntry } from './open.ts';
 import type { ZipLimits } from '../limits.ts';
+
+/** One regular file of an archive, as both of its headers say. */
+export type ZipEntry = {
+  /** A portable path, unique in the archive even where case is folded. */
+  readonly name: string;
+  readonly method: 'store' | 'deflate';
+  readonly compressedBytes: number;
+  readonly bytes: number;
+  readonly crc32: number;
+  /** Where its data, compressed or stored, begin in the archive. */
+  readonly dataOffset: number;
+};
 
 /**
  * The decompressed bytes of an entry. Every chunk is within the announced size and the limits; that the bytes are the

@@ -1,6 +1,6 @@
 import { platform } from '#platform';
 import type { Code } from '../../codes/index.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32 } from '../layouts.ts';
 import { readUint64, viewOf } from '../record.ts';

@@ -1,4 +1,4 @@
-import { pathTwin, portablePathProblem } from '../../bytes/portable-path.ts';
+import { pathTwin, portablePathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** @throws DrillproofError `zip.NAME_INVALID` for a name that is not a portable path (formats §1, Paths) */

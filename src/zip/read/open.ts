@@ -1,28 +1,14 @@
-import { checkArguments, optionsOf } from '../../bytes/arguments.ts';
-import { ACCESS } from '../../bytes/random-access.ts';
-import { sliceAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { ACCESS, checkArguments, optionsOf, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
 import { LimitError } from '../../errors.ts';
 import { readWithin } from './access.ts';
 import { placeEntries, type PlacedEntry } from './accounting.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
-import { readEntry } from './entry-stream.ts';
+import { readEntry, type ZipEntry } from './entry-stream.ts';
 import { METHOD } from '../layouts.ts';
 import { ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
 import { distinctNames } from './names.ts';
 import { notesOn, type ZipNote } from './notes.ts';
-
-/** One regular file of an archive, as both of its headers say. */
-export type ZipEntry = {
-  /** A portable path, unique in the archive even where case is folded. */
-  readonly name: string;
-  readonly method: 'store' | 'deflate';
-  readonly compressedBytes: number;
-  readonly bytes: number;
-  readonly crc32: number;
-  /** Where its data, compressed or stored, begin in the archive. */
-  readonly dataOffset: number;
-};
 
 export type ZipArchive = {
   /** The whole file. */

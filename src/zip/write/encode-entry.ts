@@ -1,5 +1,5 @@
 import { platform } from '#platform';
-import type { Bytes } from '../../bytes/platform.ts';
+import type { Bytes } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { collect, concat, joined } from '../chunks.ts';
 import type { EntryFacts } from './records.ts';

@@ -1,5 +1,4 @@
-import { ITERABLE, OBJECT, checkArguments } from '../../bytes/arguments.ts';
-import { toUtf8 } from '../../bytes/text/utf8.ts';
+import { checkArguments, ITERABLE, OBJECT, toUtf8 } from '../../bytes/index.ts';
 import { joined } from '../chunks.ts';
 import { encodeEntry, type ZipInput } from './encode-entry.ts';
 import { assertSafeName, distinctNames } from '../read/names.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource, zipSource, type EvidenceSource } from '../../../src/evidence/index.ts';
-import { secondOpinion } from '../../../src/node/evidence/second-opinion.ts';
+import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
 import { verifyExport, type ExportReport, type SecondOpinion } from '../../../src/verify/index.ts';
 import { openZip, writeZip } from '../../../src/zip/index.ts';
 import {

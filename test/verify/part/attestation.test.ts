@@ -8,7 +8,7 @@ import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import type { Signer, TrustStore, TrustedKey } from '../../../src/trust/index.ts';
 import { trustStore } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
-import { readZipWithYauzl } from '../../../src/node/evidence/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { encode, integers, N } from '../../trust/makers.ts';
 import {
   codesOf,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl } from '../../../src/node/evidence/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   verifyPart,

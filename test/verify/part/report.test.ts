@@ -3,7 +3,7 @@ import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { attestDsse, parseAttestation, type Statement } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/evidence/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { dsseBytes, keyIdOf, type Signer, type TrustStore } from '../../../src/trust/index.ts';
 import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
 import {

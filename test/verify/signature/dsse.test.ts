@@ -11,7 +11,7 @@ import {
   parseAttestation,
   type Statement,
 } from '../../../src/evidence/index.ts';
-import { readZipWithYauzl } from '../../../src/node/evidence/yauzl-reader.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import {
   dsseBytes,
   parseDsse,

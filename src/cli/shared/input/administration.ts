@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
-import { errnoOf, ioError } from '../../../node/fs-errors.ts';
-import { createAdmin, openStores, placesOf, type Admin, type Stores } from '../../../server/index.ts';
+import { errnoOf, ioError } from '../../../node/index.ts';
+import { type Admin, createAdmin, openStores, placesOf, type Stores } from '../../../server/index.ts';
 import type { Cli } from '../../cli.ts';
 import { standardOptions } from '../options/options.ts';
 

@@ -1,10 +1,9 @@
-import { defined } from '../../../bytes/defined.ts';
+import { defined, fromUtf8 } from '../../../bytes/index.ts';
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
-import { fromUtf8 } from '../../../bytes/text/utf8.ts';
 import { TransportError } from '../../../errors.ts';
-import { ioError } from '../../../node/fs-errors.ts';
+import { ioError } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput } from './input.ts';
 import { usageError } from '../options/usage.ts';

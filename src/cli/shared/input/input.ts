@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { LimitError } from '../../../errors.ts';
-import { ioError } from '../../../node/fs-errors.ts';
+import { ioError } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
 
 /**

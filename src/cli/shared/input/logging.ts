@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
 import {
   createLog,
-  logLevels,
   type Log,
   type LogEntry,
   type LogFormat,
   type LogLevel,
+  logLevels,
 } from '../../../server/index.ts';
 import { sayLines, type Cli } from '../../cli.ts';
 

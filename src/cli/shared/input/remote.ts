@@ -1,6 +1,6 @@
-import { defined } from '../../../bytes/defined.ts';
+import { defined } from '../../../bytes/index.ts';
 import type { Command } from 'commander';
-import { createClient, type Client } from '../../../client/index.ts';
+import { type Client, createClient } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { fetchFor } from './http-fetch.ts';
 import { readToken } from '../options/token.ts';

@@ -3,7 +3,7 @@ import type { Attestation, ExportAttestation } from '../../../contract/index.ts'
 import { DrillproofError } from '../../../errors.ts';
 import { signatureBytes, statementBytes } from '../../../evidence/index.ts';
 import { publicKeyPem, type TrustStore } from '../../../trust/index.ts';
-import { writeNewFile } from '../../../node/durable-file.ts';
+import { writeNewFile } from '../../../node/index.ts';
 import { writeOutputFolder } from '../output/output-file.ts';
 
 /** A signature as files that any tool can verify. */

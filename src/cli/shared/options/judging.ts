@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import type { Digest } from '../../../bytes/hash.ts';
+import type { Digest } from '../../../bytes/index.ts';
 import { digest, many, text, time, wholeNumber } from './options.ts';
 import { trustOptions, type TrustOptions } from './trust.ts';
 import type { PathList } from '../../verify/list.ts';

@@ -1,12 +1,9 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { digestOf } from '../../../bytes/hash.ts';
-import { canonicalBytes } from '../../../bytes/json/canonical.ts';
-import type { JsonValue } from '../../../bytes/json/parse.ts';
-import { parseQueueAddress } from '../../../node/queue/address.ts';
-import type { WorkQueue } from '../../../node/queue/queue.ts';
-import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/location.ts';
+import { canonicalBytes, digestOf, type JsonValue } from '../../../bytes/index.ts';
+import { parseQueueAddress, type WorkQueue } from '../../../node/queue/index.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/index.ts';
 import { wholeNumber } from './options.ts';
 import { duration } from './quantities.ts';
 import { usageError } from './usage.ts';
@@ -82,7 +79,7 @@ export async function openRun(
   const work = digestOf(canonicalBytes([kind, facts]));
   const name = `${kind}.${options.queueName ?? work.slice('sha256:'.length).slice(0, 16)}`;
   const { queueRetries: retries, queueLostAfter: lostAfterMs } = { ...DEFAULTS, ...options };
-  const { openQueue } = await import('../../../node/queue/queue.ts');
+  const { openQueue } = await import('../../../node/queue/index.ts');
   const queue = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
   return { name, queue, worker: `${hostname()}:${process.pid}` };
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { Shard } from '../../../report/merge/shard.ts';
+import type { Shard } from '../../../report/index.ts';
 
 const MAX_SHARDS = 10_000;
 

@@ -1,8 +1,6 @@
-import { defined } from '../../../bytes/defined.ts';
+import { defined } from '../../../bytes/index.ts';
 import type { Command } from 'commander';
-import { commandSigner } from '../../../node/keys/command-signer.ts';
-import { commandWords } from '../../../node/keys/command-words.ts';
-import { readSigningKey, readVerifyingKey } from '../../../node/keys/keys.ts';
+import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
 import type { Signer, VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput } from '../input/input.ts';

@@ -1,4 +1,4 @@
-import { fromUtf8 } from '../../../bytes/text/utf8.ts';
+import { fromUtf8 } from '../../../bytes/index.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput } from '../input/input.ts';
 import { usageError } from './usage.ts';

@@ -2,16 +2,17 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
 import { EXPORT_MANIFEST } from '../../../evidence/index.ts';
-import { readVerifyingKeys } from '../../../node/keys/key-set.ts';
+import { readVerifyingKeys } from '../../../node/index.ts';
 import {
+  isObject,
+  MAX_KEY_SET_BYTES,
+  openKeySetFile,
   parseTrustStore,
   SIGNER_PURPOSES,
-  trustStore,
   type TrustedKey,
+  trustStore,
   type TrustStore,
 } from '../../../trust/index.ts';
-import { isObject } from '../../../trust/faults.ts';
-import { MAX_KEY_SET_BYTES, openKeySetFile } from '../../../trust/key/key-file.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput } from '../input/input.ts';
 import { usageError } from './usage.ts';

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import type { DrillproofError } from '../../../errors.ts';
-import { didYouMean } from '../../../bytes/text/near-miss.ts';
+import { didYouMean } from '../../../bytes/index.ts';
 import { usageError } from './usage.ts';
 
 /** Options that other tools have, and what does the same here. */

@@ -1,5 +1,5 @@
-import { codeEntry, type Code, type CodeClass } from '../../../codes/index.ts';
-import type { Verdict } from '../../../verify/report.ts';
+import { type Code, type CodeClass, codeEntry } from '../../../codes/index.ts';
+import type { Verdict } from '../../../verify/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
 const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {

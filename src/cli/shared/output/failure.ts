@@ -1,6 +1,6 @@
-import { codeEntry, isCode, type Code } from '../../../codes/index.ts';
+import { type Code, codeEntry, isCode } from '../../../codes/index.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
-import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { errnoOf, ioError } from '../../../node/index.ts';
 import { printable, stableJson } from '../../../report/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { exitOfCode } from './exit-codes.ts';

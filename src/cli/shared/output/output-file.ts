@@ -1,8 +1,7 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
-import { writeDurably, writeNewFile, type Chunks } from '../../../node/durable-file.ts';
-import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { type Chunks, errnoOf, ioError, writeDurably, writeNewFile } from '../../../node/index.ts';
 import { usageError } from '../options/usage.ts';
 
 export type WriteOptions = {

@@ -1,7 +1,4 @@
-import { printable } from '../../../report/index.ts';
-import { clipEnd } from '../../../report/text-width.ts';
-import { foldLines } from '../../../report/text/page.ts';
-import { count, percent, size } from '../../../report/text/figures.ts';
+import { clipEnd, count, foldLines, percent, printable, size } from '../../../report/index.ts';
 import { say, talks, type Cli } from '../../cli.ts';
 
 /** How far a command is; without bytes where things are only counted. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { codeEntry, type Code } from '../../../codes/index.ts';
-import type { JobResult } from '../../../node/queue/job.ts';
-import { codeSchema } from '../../../verify/report-schema.ts';
+import { type Code, codeEntry } from '../../../codes/index.ts';
+import type { JobResult } from '../../../node/queue/index.ts';
+import { codeSchema } from '../../../verify/index.ts';
 
 const workerSchema = z.object({ worker: z.string() });
 const failedSchema = z.object({

@@ -1,5 +1,4 @@
-import { printable } from '../../../report/index.ts';
-import { columnsOf, padEnd } from '../../../report/text-width.ts';
+import { columnsOf, padEnd, printable } from '../../../report/index.ts';
 
 /** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {

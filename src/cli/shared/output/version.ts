@@ -1,5 +1,5 @@
 import { packaging } from '#packaging';
-import type { Run } from '../../../verify/report.ts';
+import type { Run } from '../../../verify/index.ts';
 
 /** The version of this program. */
 export const ownVersion = (): Promise<string> => packaging.version();

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { digester } from '../../../bytes/hash.ts';
+import { digester } from '../../../bytes/index.ts';
 import type { Expected } from '../../../mirror/index.ts';
 import { ioError } from '../../fs-errors.ts';
 import { readPieces } from '../../mirror/tree.ts';

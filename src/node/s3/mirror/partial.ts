@@ -1,4 +1,4 @@
-import { digester } from '../../../bytes/hash.ts';
+import { digester } from '../../../bytes/index.ts';
 import type { PartialFile } from '../../../mirror/index.ts';
 import type { StoreDraft } from '../../mirror/part-store.ts';
 import { PART_BYTES, type Written } from '../bucket.ts';

@@ -1,5 +1,4 @@
-import { digestStream, digestOf, type Digest } from '../../../bytes/hash.ts';
-import { portablePathProblem } from '../../../bytes/portable-path.ts';
+import { type Digest, digestOf, digestStream, portablePathProblem } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { Bucket, Condition, ObjectFacts, Written, WriteOptions } from '../bucket.ts';
 import type { Lease } from './lease.ts';

@@ -1,4 +1,4 @@
-import { AMOUNT, FLAG, oneOf, optional, optionsOf, type MembersOf } from '../../../bytes/arguments.ts';
+import { AMOUNT, FLAG, type MembersOf, oneOf, optional, optionsOf } from '../../../bytes/index.ts';
 /** How long objects are kept from deletion by the storage itself (S3 Object Lock). */
 export type Retention = {
   /** Until when, and whether the lock may be lifted by those with a special right (`GOVERNANCE`) or by nobody. */

@@ -1,13 +1,13 @@
 import {
   checkArguments,
+  compareUtf8,
+  type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   TEXT,
   withMembers,
-  type MembersOf,
-} from '../../../bytes/arguments.ts';
-import { compareUtf8 } from '../../../bytes/text/utf8.ts';
+} from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { Expected, MirrorSink, MirrorTarget, MirrorView } from '../../../mirror/index.ts';
 import { PRIVATE } from '../../mirror/tree.ts';

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../../bytes/platform.ts';
+import type { Bytes } from '../../../bytes/index.ts';
 import type { Written } from '../bucket.ts';
 
 /** An upload whose bytes are pushed, and of which nothing is seen before `end`. */

@@ -1,4 +1,4 @@
-import type { Digest } from '../../../bytes/hash.ts';
+import type { Digest } from '../../../bytes/index.ts';
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { nextVersion } from '../../services/operations.ts';
 import type { ExportRow, Job } from '../../store/store.ts';

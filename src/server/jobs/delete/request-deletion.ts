@@ -1,4 +1,4 @@
-import { defined } from '../../../bytes/defined.ts';
+import { defined } from '../../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../../contract/index.ts';
 import { newOperationId, nextVersion, queueWork } from '../../services/operations.ts';
 import { isEnd } from '../../states.ts';

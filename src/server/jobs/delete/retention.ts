@@ -1,4 +1,4 @@
-import type { Digest } from '../../../bytes/hash.ts';
+import type { Digest } from '../../../bytes/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../../bytes/defined.ts';
+import { defined } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { type LocalReportFacts, type PartFacts, readPartFacts } from '../../../evidence/index.ts';
 import type { BundleRow, Job, LocalReportRow } from '../../store/store.ts';

@@ -1,6 +1,4 @@
-import { defined } from '../../../bytes/defined.ts';
-import { digestOf } from '../../../bytes/hash.ts';
-import { once } from '../../../bytes/once.ts';
+import { defined, digestOf, once } from '../../../bytes/index.ts';
 import type { LocalReportItem } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type PackedExport } from '../../../evidence/index.ts';

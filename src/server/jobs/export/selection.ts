@@ -1,4 +1,4 @@
-import { defined } from '../../../bytes/defined.ts';
+import { defined } from '../../../bytes/index.ts';
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { selectionDigest, sumBytes } from '../../../evidence/index.ts';
 import type { BundleRow, LocalReportRow, Reads, Selection } from '../../store/store.ts';

@@ -1,5 +1,4 @@
-import { TEXT, checkArguments } from '../../../bytes/arguments.ts';
-import { defined } from '../../../bytes/defined.ts';
+import { checkArguments, defined, TEXT } from '../../../bytes/index.ts';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

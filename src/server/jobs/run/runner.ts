@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import {
+  type AuthoringSession,
+  type AuthoringTurn,
   authoringTurnSchema,
+  type HostedRun,
   hostedRunSchema,
   operationErrorSchema,
   runResultSchema,
-  type AuthoringSession,
-  type AuthoringTurn,
-  type HostedRun,
   type WorldSession,
 } from '../../../contract/index.ts';
 

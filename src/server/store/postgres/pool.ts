@@ -1,6 +1,6 @@
 import type { ClientConfig, Pool, PoolConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
-import { errnoOf } from '../../../node/fs-errors.ts';
+import { errnoOf } from '../../../node/index.ts';
 import { integerTypes, sqlState } from './driver.ts';
 
 export type Pg = typeof import('pg');

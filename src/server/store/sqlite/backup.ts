@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { digestStream } from '../../../bytes/hash.ts';
+import { digestStream } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { writeDurably } from '../../../node/durable-file.ts';
-import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { errnoOf, ioError, writeDurably } from '../../../node/index.ts';
 import { guard } from './driver.ts';
 import { loadSqlite } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';

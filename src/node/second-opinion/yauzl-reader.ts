@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type Entry, type ZipFile } from 'yauzl';
-import { defined } from '../../bytes/defined.ts';
-import { digestStream, type Digest } from '../../bytes/hash.ts';
-import { streamAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { defined, type Digest, digestStream, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { exactAccess } from '../../zip/read/access.ts';
+import { exactAccess } from '../../zip/index.ts';
 
 /** An entry as yauzl sees it. */
 export type SeenEntry = { readonly name: string; readonly bytes: number; readonly digest: Digest };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl, type SeenEntry } from '../../../src/node/evidence/yauzl-reader.ts';
+import { readZipWithYauzl, type SeenEntry } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { trees } from '../../zip/arbitraries.ts';
 import { end64, extraField, join, le, rawZip, type RawEntry } from '../../zip/raw-zip.ts';
 import { codeOf, contentOf, errorOf, strictAccess, zipOf } from '../../zip/support.ts';
