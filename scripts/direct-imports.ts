@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import type { Plugin } from 'esbuild';
+import type { Options } from 'tsup';
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
 const STATEMENT = /^(import|export) \{([^}]*)\} from '(\.[^']*)';/gm;
 
