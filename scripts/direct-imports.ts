@@ -23,9 +23,9 @@ const listNames = (names: string): string[] =>
  */
 export const directImports: Plugin = {
   name: 'direct-imports',
-  setup({ onLoad }) {
+  setup(build) {
     const indexes = new Map<string, ReadonlyMap<string, string>>();
-    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
       const contents = source.replaceAll(
         STATEMENT,
