@@ -1,0 +1,200 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decisionRenderers } from '../../src/report/decision/renderers.ts';
+import { call, scratch, writeEvidence } from '../cli/make.ts';
+
+const HOME = process.cwd();
+const PAGES = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((name) =>
+  name.endsWith('.md'),
+);
+const textOf = (page: string): string => readFileSync(join(HOME, page), 'utf8');
+
+type Sample = { readonly command: string; readonly output: string; readonly exit: number };
+
+/** The commands of a page with their output. "```console exit=1" says how the last command of a block ends. */
+function samplesOf(page: string): readonly Sample[] {
+  const blocks = textOf(page).matchAll(/^```console(?: exit=(\d+))?\n([\s\S]*?)\n```$/gm);
+  return Array.from(blocks, ([, exit = '0', text = '']) => {
+    const samples = text.split(/^\$ /m).slice(1).map(parseSample);
+    return samples.map((sample, at) => ({ ...sample, exit: at === samples.length - 1 ? Number(exit) : 0 }));
+  }).flat();
+}
+
+/** A command continues after a line that ends with a backslash or a pipe; its output follows. */
+function parseSample(text: string): Omit<Sample, 'exit'> {
+  const [, command = '', output = ''] = /^((?:.*[\\|]\n)*.*)\n?([\s\S]*)$/.exec(text) ?? [];
+  return { command: command.replaceAll(/\s*\\\n\s*/g, ' '), output: output.trimEnd() };
+}
+
+/** Writes the blocks of a page that are named as a file: "```yaml release.yaml". */
+function writeFiles(page: string): void {
+  for (const [, name = '', text = ''] of textOf(page).matchAll(/^```\S+ (\w\S*\.\S+)\n([\s\S]*?)\n```$/gm))
+    writeFileSync(name, `${text}\n`, { mode: 0o755 });
+}
+
+async function must(line: string): Promise<void> {
+  const { code, stderr } = await call(line.split(' '));
+  if (code !== 0) throw new Error(`${line}: ${stderr}`);
+}
+
+function damage(part: string): void {
+  const bytes = readFileSync(part);
+  const at = bytes.indexOf('nothing special');
+  writeFileSync(part, bytes.with(at, bytes[at]! ^ 1));
+}
+
+/** A mirror, and a copy of it in which one byte of a part was changed. */
+async function makeMirrors(): Promise<void> {
+  await must('mirror --from export --to mirror');
+  cpSync('mirror', 'damaged', { recursive: true });
+  damage('damaged/parts/evidence_000000000002.zip');
+}
+
+/** A mirror with the bundle of a drill that passed. */
+async function makePassedMirror(): Promise<void> {
+  await must('export part-1.zip --out passed --key key.pem --issuer acme-ci');
+  await must('mirror --from passed --to mirror');
+}
+
+async function makeDecision(): Promise<void> {
+  await makePassedMirror();
+  writeFiles('docs/policy.md');
+}
+
+/** An archive of three mirrors, and a copy of it with a damaged and a missing part. */
+async function makeArchive(): Promise<void> {
+  for (const id of ['000000000001', '000000000002', '000000000003']) {
+    await must(`export part-1.zip part-2.zip --id evexp_${id} --out ${id} --key key.pem --issuer acme-ci`);
+    await must(`mirror --from ${id} --to archive/evexp_${id}`);
+  }
+  cpSync('archive', 'later', { recursive: true });
+  damage('later/evexp_000000000002/parts/evidence_000000000002.zip');
+  rmSync('later/evexp_000000000003/parts/evidence_000000000001.zip');
+}
+
+/** What the commands of a page need, next to what `writeEvidence` makes and the named blocks of the page. */
+const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
+  'README.md': makeMirrors,
+  'docs/keys.md'() {
+    const { keys } = JSON.parse(readFileSync('trust.json', 'utf8')) as { keys: Record<string, unknown>[] };
+    const published = keys.map(({ issuer: _issuer, purposes: _purposes, ...key }) => key);
+    writeFileSync('jwks.json', JSON.stringify({ keys: published }));
+    writeFileSync('bad.json', JSON.stringify({ keys: [...published, { kty: 'RSA', n: 'AQAB', e: 'AQAB' }] }));
+    for (const name of ['key.pem', 'key.pub.pem', 'trust.json']) rmSync(name);
+  },
+  async 'docs/verify.md'() {
+    await makeMirrors();
+    await must('keys generate --out qa.pem');
+    await must('keys add qa.pub.pem --issuer acme-qa --trust trust.json');
+    const signers = 'signers: { distinct: 2 }';
+    writeFileSync('two-keys.yaml', `schemaVersion: 1\nkind: policy\nname: two-keys\n${signers}\n`);
+  },
+  'docs/gate.md': makeDecision,
+  'docs/gate-formats.md': makeDecision,
+  'docs/policy.md': makePassedMirror,
+  async 'docs/vsa.md'() {
+    await makePassedMirror();
+    await must('policy init policy.yaml');
+  },
+  async 'docs/receipts.md'() {
+    for (let runs = 0; runs < 3; runs++) await must('mirror --from export --to mirror');
+  },
+  'docs/mirror.md': makeMirrors,
+  'docs/scrub.md': makeArchive,
+  'docs/scale.md': makeArchive,
+  'docs/selftest.md': () => symlinkSync(join(HOME, 'docs'), 'docs'),
+};
+
+// A name differs from run to run, but is the same wherever it appears on a page. Figures are not compared.
+const DIGEST = /\b[0-9a-f]{64}\b/;
+const NAME = new RegExp(String.raw`${DIGEST.source}|\bevexp_\w+|\b\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\b`);
+const START = /\b[0-9a-f]{12}…/;
+const FIGURE = /\b\d{4}-\d\d-\d\dT[\d:.]+Z|\b[\d.,]+(?= (?:%|(?:KiB|bytes|s)\b))/;
+const VARIABLE = new RegExp(
+  `(${[NAME, START, FIGURE, /^…\n|…/].map(({ source }) => source).join('|')})`,
+  'm',
+);
+
+const escape = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+/** Finds the text that a variable piece of an output stands for; `…` alone on a line is any number of lines. */
+function patternOf(piece: string, names: ReadonlyMap<string, string>): string {
+  if (piece.startsWith('…')) return piece === '…' ? '.*' : '(?:.*\n)*?';
+  if (START.test(piece)) return '[0-9a-f]{12}…';
+  if (NAME.test(piece)) return `(${names.get(piece) ?? String.raw`[\w.-]+`})`;
+  return '[0-9T:.,Z-]+';
+}
+
+/** Whether a page shows this output; if it does, its names become those of the page. */
+function isShown(actual: string, shown: string, names: Map<string, string>): boolean {
+  const pieces = `${shown}\n`.split(VARIABLE);
+  const pattern = pieces
+    .map((piece, at) => (at % 2 === 0 ? escape(piece) : patternOf(piece, names)))
+    .join('');
+  const match = new RegExp(`^${pattern}$`).exec(`${actual.trimEnd()}\n`);
+  const variable = pieces.filter((piece, at) => at % 2 === 1 && NAME.test(piece));
+  for (const [at, name] of variable.entries()) names.set(name, match?.[at + 1] ?? name);
+  return match !== null;
+}
+
+/** Puts the names of this run, and the beginnings of their digests, in place of those that a page shows. */
+const translate = (command: string, names: ReadonlyMap<string, string>): string =>
+  command
+    .replaceAll(new RegExp(NAME, 'g'), (name) => names.get(name) ?? name)
+    .replaceAll(/(?<=sha256:)[0-9a-f]{12}\b/g, (start) => {
+      const [, digest = start] = Array.from(names).find(([shown]) => shown.startsWith(start)) ?? [];
+      return digest.slice(0, start.length);
+    });
+
+/** Runs a command of a page: in this process if it is drillproof alone, else in a shell. */
+async function run(command: string): Promise<{ readonly exit: number; readonly text: string }> {
+  const [, line, file] = /^drillproof ((?:'[^']*'|"[^"]*"|[^|;&<>$])*?)(?: > (\S+))?$/.exec(command) ?? [];
+  if (line === undefined)
+    return { exit: 0, text: execFileSync('sh', ['-ec', command], { encoding: 'utf8' }) };
+  const words = Array.from(line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g), ([, a, b, c]) => a ?? b ?? c ?? '');
+  const { code, stdout, stderr } = await call(words);
+  if (file !== undefined) writeFileSync(file, stdout);
+  return { exit: code, text: (file === undefined ? stdout : '') + stderr };
+}
+
+let evidence: Awaited<ReturnType<typeof scratch>>;
+beforeAll(async () => {
+  evidence = await scratch();
+  mkdirSync(evidence.path('evidence'));
+  await writeEvidence(evidence.path('evidence'));
+});
+afterAll(() => evidence[Symbol.asyncDispose]());
+
+describe.each(PAGES.filter((page) => samplesOf(page).length > 0))('%s', (page) => {
+  const names = new Map<string, string>();
+  beforeAll(async () => {
+    const folder = evidence.path(page.replace('/', '-'));
+    cpSync(evidence.path('evidence'), folder, { recursive: true });
+    process.chdir(folder);
+    writeFiles(page);
+    await PREPARE[page]?.();
+  });
+  afterAll(() => process.chdir(HOME));
+
+  const rows = samplesOf(page).map((sample) => [sample.command, sample] as const);
+  it.each(rows)(`${page} shows what "%s" prints`, async (_, { command, output, exit }) => {
+    const ended = await run(translate(command, names));
+    if (output !== '' && !isShown(ended.text, output, names)) expect(ended.text).toBe(output);
+    expect(ended.exit, ended.text).toBe(exit);
+  });
+});
+
+it.each(PAGES)('%s shows output only of commands that the tests run', (page) => {
+  const blocks = textOf(page).replaceAll(/^```console[\s\S]*?^```$/gm, '');
+  expect(Array.from(blocks.matchAll(/^ *\$ .*/gm), ([line]) => line)).toEqual([]);
+});
+
+it('docs/gate-formats.md has a row for every format of the gate, and a sample of those for CI', () => {
+  const page = textOf('docs/gate-formats.md');
+  for (const kind of Object.keys(decisionRenderers)) {
+    expect(page).toContain(`| \`${kind}\``);
+    if (!['text', 'json'].includes(kind)) expect(page).toContain(`--format ${kind}\n`);
+  }
+});
