@@ -22,9 +22,10 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** The real program, from its sources, in a process of its own. */
 export function start(args: readonly string[], { cwd, env = {}, uid }: How = {}) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   return spawn(process.execPath, ['--conditions=drillproof:source', MAIN, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
