@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { digestSchema } from '../../src/contract/index.ts';
 import { RETIREMENTS } from '../../src/trust/index.ts';
-import { codeClassSchema, codeSchema } from '../../src/verify/report-schema.ts';
+import { codeClassSchema, codeSchema } from '../../src/verify/report.ts';
 import { TRUST_OUTCOMES } from '../../src/verify/index.ts';
 import type { SchemaRow } from './schema.ts';
 

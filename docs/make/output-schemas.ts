@@ -26,7 +26,7 @@ import {
   receiptsReportSchema,
   severitySchema,
   toolSourceReportSchema,
-} from '../../src/verify/report-schema.ts';
+} from '../../src/verify/report.ts';
 import type { SchemaRow } from './schema.ts';
 
 const count = z.int().min(0);

@@ -2,23 +2,26 @@
  * What kind of fault it is. Verdicts are derived from the class, never from the code, and so are most exit codes.
  * `inaccessible` means that bytes could not be read, which is never reported as a mismatch.
  */
-export type CodeClass =
-  | 'malformed'
-  | 'missing'
-  | 'mismatch'
-  | 'untrusted'
-  | 'expired'
-  | 'unsupported'
-  | 'inaccessible'
-  | 'limit'
-  | 'extra'
-  | 'claimed'
-  | 'usage'
-  | 'refused'
-  | 'internal';
+export const CODE_CLASSES = [
+  'malformed',
+  'missing',
+  'mismatch',
+  'untrusted',
+  'expired',
+  'unsupported',
+  'inaccessible',
+  'limit',
+  'extra',
+  'claimed',
+  'usage',
+  'refused',
+  'internal',
+] as const;
+export type CodeClass = (typeof CODE_CLASSES)[number];
 
 /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
-export type Severity = 'error' | 'warning' | 'info';
+export const SEVERITIES = ['error', 'warning', 'info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
 
 /** One row of the catalogue. */
 export type CodeEntry = {

@@ -13,7 +13,7 @@ import { trustCodes } from './trust.ts';
 import { vsaCodes } from './vsa.ts';
 import { zipCodes } from './zip.ts';
 
-export type { CodeClass, CodeEntry, Severity } from './entry.ts';
+export { CODE_CLASSES, type CodeClass, type CodeEntry, SEVERITIES, type Severity } from './entry.ts';
 
 /** Every code of a finding or an error. A code is never renamed or reused. */
 export const catalogue = {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Digest } from '../bytes/index.ts';
 import { textSchema } from './scalars.ts';
 
 // Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.
@@ -27,6 +28,9 @@ export const pendingEventIdSchema = chosenByCaller('pending');
 
 /** `sha256:` and 64 lowercase hex characters. */
 export const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+/** The same in our own documents, typed as a `Digest`. */
+export const typedDigestSchema = digestSchema.refine((text): text is Digest => text.startsWith('sha256:'));
 
 /**
  * drillId, scenarioId, packageId, faultId: it begins with a letter; the segments after a hyphen or underscore may

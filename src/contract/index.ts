@@ -26,6 +26,8 @@ export * from './resources/run-capture.ts';
 export * from './resources/run-result.ts';
 export * from './resources/run-setup.ts';
 export {
+  atMsSchema,
+  countSchema,
   decimalBytesSchema,
   msSchema,
   positiveIntegerSchema,

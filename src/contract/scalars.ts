@@ -12,6 +12,9 @@ export const countSchema = z.int().min(0);
 /** A moment in milliseconds since 1970 (control API, Conventions: fields named …AtMs). */
 export const msSchema = z.int();
 
+/** The same in our own documents, whose JSON Schemas name the unit. */
+export const atMsSchema = msSchema.describe('milliseconds since 1970');
+
 /** A moment of virtual time in microseconds (control API, Conventions: fields named …Us). */
 export const usSchema = z.int();
 

@@ -1,29 +1,15 @@
 import * as z from 'zod';
-import type { Digest } from '../bytes/index.ts';
-import { isCode } from '../codes/index.ts';
-import { digestSchema } from '../contract/index.ts';
-import { runSchema, VERDICTS } from '../verify/index.ts';
+import { atMsSchema as atMs, countSchema as count, typedDigestSchema as digest } from '../contract/index.ts';
+import { codeSchema as code, exportReportSchema, runSchema, VERDICTS } from '../verify/index.ts';
 import { RULES, type RuleId } from './rules/catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */
 export const ANSWERS = ['yes', 'no', 'could_not_tell'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
-const isDigest = (text: string): text is Digest => digestSchema.safeParse(text).success;
 const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
 
-const digest = z
-  .string()
-  .regex(/^sha256:[0-9a-f]{64}$/)
-  .refine(isDigest);
-const count = z.int().min(0);
-const atMs = z.int().describe('milliseconds since 1970');
-// Codes and rules are patterns in the JSON Schema, because a later release has more of them.
-const code = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)
-  .refine(isCode)
-  .describe('a row of docs/codes.md');
+// Rules are a pattern in the JSON Schema, because a later release has more of them.
 const rule = z
   .string()
   .regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/)
@@ -76,7 +62,7 @@ const inputSchema = z.strictObject({
   /** Of a single part. */
   archiveDigest: digest.exactOptional(),
   verdict: z.enum(VERDICTS).exactOptional(),
-  completeness: z.enum(['pinned', 'attested', 'claimed']).exactOptional(),
+  completeness: exportReportSchema.shape.completeness.exactOptional(),
   bundles: count,
   localReports: count,
 });
@@ -104,13 +90,15 @@ export const decisionSchema = z.strictObject({
   run: runSchema.exactOptional(),
 });
 
-/** The answer of a policy about evidence, with every reason. The same inputs give the same decision. */
-export type Decision = Readonly<z.infer<typeof decisionSchema>>;
-export type PolicyUsed = Readonly<z.infer<typeof policyUsedSchema>>;
+/**
+ * The answer of a policy about evidence, with every reason (formats §8). The same inputs give the same decision.
+ */
+export interface Decision extends Readonly<z.infer<typeof decisionSchema>> {}
+export interface PolicyUsed extends Readonly<z.infer<typeof policyUsedSchema>> {}
 /** One input of a decision: evidence, or a summary in its place. */
-export type EvaluatedInput = Readonly<z.infer<typeof inputSchema>>;
-export type RuleResult = Readonly<z.infer<typeof ruleResultSchema>>;
+export interface EvaluatedInput extends Readonly<z.infer<typeof inputSchema>> {}
+export interface RuleResult extends Readonly<z.infer<typeof ruleResultSchema>> {}
 export type RuleState = RuleResult['state'];
 /** One subject for which a rule does not hold, or for which it could not be decided. */
-export type Violation = Readonly<z.infer<typeof violationSchema>>;
+export interface Violation extends Readonly<z.infer<typeof violationSchema>> {}
 export type WaiverUsed = NonNullable<Violation['waiver']>;

@@ -1,19 +1,5 @@
 import { CHECKS, type CheckId } from './checks.ts';
-import type { Finding } from './finding.ts';
-
-/**
- * How a check ended. `not_checked` means that it should have run and could not, and never counts as passed;
- * `not_applicable` means that there was nothing for it to judge.
- */
-export type CheckState = 'passed' | 'failed' | 'not_checked' | 'not_applicable';
-
-/** One step of a verification and how it ended. */
-export type Check = {
-  readonly id: CheckId;
-  readonly state: CheckState;
-  /** Why it was not checked or does not apply. */
-  readonly reason?: string;
-};
+import type { Check, Finding } from './report.ts';
 
 /** Collects checks and findings while verification goes through its steps. */
 export type Ledger = {

@@ -1,19 +1,6 @@
-import { type Code, type CodeClass, codeEntry, type Severity } from '../codes/index.ts';
+import { type Code, codeEntry } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
-
-/** One thing that verification has to say, by code. Findings about one input always come in the same order. */
-export type Finding = {
-  readonly code: Code;
-  readonly class: CodeClass;
-  readonly severity: Severity;
-  /** What it is about: `export`, or the id of a bundle or local report. */
-  readonly subject: string;
-  /** Where: an entry of the archive, a file of the export, a JSON pointer, joined by `#`. */
-  readonly path?: string;
-  readonly message: string;
-  readonly expected?: string;
-  readonly actual?: string;
-};
+import type { Finding } from './report.ts';
 
 export type FindingDetail = Pick<Finding, 'message'> & {
   readonly [K in 'path' | 'expected' | 'actual']?: string | undefined;

@@ -1,173 +1,303 @@
-import type { Digest } from '../bytes/index.ts';
-import type { Reproduction } from '../contract/index.ts';
-import type { Check } from './check.ts';
-import type { Finding } from './finding.ts';
+import * as z from 'zod';
+import { CODE_CLASSES, isCode, SEVERITIES } from '../codes/index.ts';
+import {
+  atMsSchema as atMs,
+  countSchema as count,
+  reproductionSchema,
+  typedDigestSchema as digest,
+} from '../contract/index.ts';
+import { isCheckId } from './checks.ts';
+
+// Codes and checks are patterns in the JSON Schemas, because a later release has more of them.
 
 /** Verdicts, best first (formats §4). */
 export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
-/** The result for a bundle or an export, best first: `verified`, `intact`, `incomplete`, `failed` (formats §4). */
+/**
+ * The result for a bundle or an export, best first (formats §4). `verified`: every byte matches its digest, and a
+ * trusted key signed it. `intact`: every byte matches, but no trusted signature was checked. `incomplete`: something
+ * could not be read or checked. `failed`: something does not match, breaks its format, or is signed by a key that is not
+ * valid for it.
+ */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** `full` reads every object of every part; `digest` compares the archives with the export manifest only. */
 export const DEPTHS = ['full', 'digest'] as const;
-/** How much is read: `full`, or `digest` for the archives alone. */
+/**
+ * How much is read: `full` reads every object of every part; `digest` compares the archives with the manifest of the
+ * export only.
+ */
 export type Depth = (typeof DEPTHS)[number];
 
-/** What vouches for the list of bundles: the caller's digest, a trusted export attestation, or nobody. */
-export type Completeness = 'pinned' | 'attested' | 'claimed';
+export const codeSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)
+  .refine(isCode)
+  .describe('a row of docs/codes.md');
+export const codeClassSchema = z.enum(CODE_CLASSES);
+export const severitySchema = z.enum(SEVERITIES);
 
-/** Whose word the evidence is: a key in the caller's trust store, an unjudged or absent signature, or a user. */
-export type Provenance = 'attested' | 'claimed' | 'user_produced';
+export const checkIdSchema = z
+  .string()
+  .regex(/^[a-z-]+\.[a-z-]+$/)
+  .refine(isCheckId)
+  .describe('a check of docs/codes.md');
 
-export type SignedBy = { readonly issuer: string; readonly keyId: string; readonly issuedAtMs: number };
+const checkSchema = z.strictObject({
+  id: checkIdSchema,
+  /**
+   * `not_checked`: it should have run and could not, which never counts as passed. `not_applicable`: there was nothing
+   * to check.
+   */
+  state: z.enum(['passed', 'failed', 'not_checked', 'not_applicable']),
+  /** Why it was not checked or does not apply. */
+  reason: z.string().exactOptional(),
+});
+/** One step of a verification and how it ended (docs/codes.md lists the checks). */
+export interface Check extends Readonly<z.infer<typeof checkSchema>> {}
+export type CheckState = Check['state'];
 
-/** One key that vouches for a bundle, under the name that the statement or envelope gives it. */
-export type SigningKey = SignedBy & {
-  /** The key itself, as `keyIdOf` names it: two names of one key have one thumbprint. */
-  readonly thumbprint: Digest;
-  /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
-  readonly in: 'attestation' | 'dsse';
-};
+const findingSchema = z.strictObject({
+  code: codeSchema,
+  /** What kind of problem it is; verdicts follow from it. */
+  class: codeClassSchema,
+  /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
+  severity: severitySchema,
+  subject: z.string().describe('export, or the id of a bundle or local report'),
+  /** An entry of an archive, a file of the export, or a JSON pointer; the pointer follows its file after `#`. */
+  path: z.string().exactOptional().describe('where: an entry, a file, a JSON pointer'),
+  message: z.string(),
+  expected: z.string().exactOptional(),
+  actual: z.string().exactOptional(),
+});
+/** One problem or remark with a code. The findings about one input always come in the same order. */
+export interface Finding extends Readonly<z.infer<typeof findingSchema>> {}
 
-/** What the run result in the evidence says of the drill. It is not a judgement of this verification. */
-export type Outcome = {
-  readonly drillId: string;
-  readonly targetId: string;
-  readonly status: string;
-  readonly verdict: string;
-};
+const ledger = { checks: z.array(checkSchema).readonly(), findings: z.array(findingSchema).readonly() };
 
-/** How many bytes of an archive something vouches for. */
-export type Coverage = {
-  /** Bytes of all files looked at. */
-  readonly totalBytes: number;
-  /** Bytes that match a digest in the chain from the manifest. */
-  readonly coveredBytes: number;
-  /** Of these, bytes under a signature by a trusted key. */
-  readonly attestedBytes: number;
-  /** Files that nothing covers. */
-  readonly uncovered: readonly string[];
-  /** Files that a mirror adds, outside coverage: checksums and receipts. */
-  readonly mirrorFiles: readonly string[];
-};
-
+const trust = z.strictObject({ fingerprint: digest, keys: count }).describe('the trust store that was used');
 /** The trust store that was used: the digest of all its keys and what each is trusted for, and how many there are. */
-export type TrustUsed = { readonly fingerprint: Digest; readonly keys: number };
+export interface TrustUsed extends Readonly<z.infer<typeof trust>> {}
 
+const signedBy = { issuer: z.string(), keyId: z.string(), issuedAtMs: atMs };
+const signer = z.strictObject(signedBy);
+export interface SignedBy extends Readonly<z.infer<typeof signer>> {}
+
+const signingKey = z.strictObject({
+  ...signedBy,
+  /** The key itself, as `keyIdOf` names it. */
+  thumbprint: digest.describe('SHA-256 of the key: two names of one key have one'),
+  /** Where it signed: the attestation in the part, or the envelope that the caller gave. */
+  in: z.enum(['attestation', 'dsse']),
+});
+/** One key that signed a bundle, under the name that the statement or envelope gives it. */
+export interface SigningKey extends Readonly<z.infer<typeof signingKey>> {}
+
+const coverage = z
+  .strictObject({
+    /** Bytes of all files looked at. */
+    totalBytes: count,
+    /** Bytes that match a digest in the chain from the manifest. */
+    coveredBytes: count,
+    /** Of these, bytes under a signature by a trusted key. */
+    attestedBytes: count,
+    /** Paths of files that no digest covers. */
+    uncovered: z.array(z.string()).readonly(),
+    /** Paths of files that a mirror adds, outside coverage: checksums and receipts. */
+    mirrorFiles: z.array(z.string()).readonly(),
+  })
+  .describe('how many bytes something vouches for');
+/** How many bytes of the evidence a digest or signature in the chain covers. */
+export interface Coverage extends Readonly<z.infer<typeof coverage>> {}
+
+const outcome = z.strictObject({
+  drillId: z.string(),
+  targetId: z.string(),
+  status: z.string(),
+  verdict: z.string(),
+});
+/** What the signed run result states about the drill. It is not a result of this verification. */
+export interface Outcome extends Readonly<z.infer<typeof outcome>> {}
+
+export const runSchema = z
+  .strictObject({
+    tool: z.strictObject({ name: z.string(), version: z.string() }),
+    /** Absent if there are several. */
+    path: z.string().exactOptional().describe('the evidence, as the caller named it'),
+    /** By their names without dashes. */
+    options: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()]))
+      .describe('the options that decide the result'),
+    exitCode: z.literal([0, 1, 2, 3, 77, 130]),
+    unmet: z
+      .array(z.strictObject({ requirement: z.string(), message: z.string() }))
+      .readonly()
+      .describe('what the caller required and the evidence does not meet'),
+  })
+  .describe('the run of the command that wrote the report');
 /** The run of the command that wrote a report: a verification itself never sets it. */
-export type Run = {
-  readonly tool: { readonly name: string; readonly version: string };
-  /** The evidence, as the caller named it; absent where there are many. */
-  readonly path?: string;
-  /** The options that decide the result, by their names without dashes. */
-  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
-  readonly exitCode: 0 | 1 | 2 | 3 | 77 | 130;
-  /** What the caller required and the evidence does not meet. */
-  readonly unmet: readonly { readonly requirement: string; readonly message: string }[];
-};
+export interface Run extends Readonly<z.infer<typeof runSchema>> {}
 
-/** The report of `verifyAttestation` and `verifyDsse`. */
-export type AttestationReport = {
-  readonly schemaVersion: 1;
-  readonly kind: 'attestation';
-  /** `valid`: a trusted key signed it and everything checked holds. An attestation alone is never `verified`. */
-  readonly verdict: 'valid' | 'not_judged' | 'invalid';
-  readonly asOfMs: number;
-  /** Absent when none was given. */
-  readonly trust?: TrustUsed;
-  readonly signer?: SignedBy;
-  readonly checks: readonly Check[];
-  readonly findings: readonly Finding[];
-};
+export const attestationReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('attestation'),
+  /**
+   * `valid`: a trusted key signed it and everything checked holds. `not_judged`: no trust was given. An attestation
+   * alone is never `verified`.
+   */
+  verdict: z.enum(['valid', 'not_judged', 'invalid']),
+  /** The time of the verification, as the caller gave it. */
+  asOfMs: atMs,
+  /** Absent if none was given. */
+  trust: trust.exactOptional(),
+  signer: signer.exactOptional(),
+  ...ledger,
+});
+/** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
+export interface AttestationReport extends Readonly<z.infer<typeof attestationReportSchema>> {}
 
-/** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding. */
-export type BundleReport = {
-  readonly schemaVersion: 1;
-  readonly kind: 'bundle';
-  readonly verdict: Verdict;
-  readonly depth: Depth;
-  readonly asOfMs: number;
-  /** Absent when none was given. */
-  readonly trust?: TrustUsed;
-  /** The id in the manifest, or in the row of the export when there is no readable manifest. */
-  readonly evidenceBundleId?: string;
-  readonly organizationId?: string;
-  readonly projectId?: string;
-  readonly runId?: string;
-  readonly hostedRunId?: string;
+const verdict = z.enum(VERDICTS).describe('formats §4');
+
+export const bundleReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('bundle'),
+  verdict,
+  depth: z.enum(DEPTHS),
+  /** The time of the verification, as the caller gave it. */
+  asOfMs: atMs,
+  /** Absent if none was given. */
+  trust: trust.exactOptional(),
+  /** The id in the manifest, or in the row of the export if there is no readable manifest. */
+  evidenceBundleId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  projectId: z.string().exactOptional(),
+  runId: z.string().exactOptional(),
+  hostedRunId: z.string().exactOptional(),
   /** The run that this one reproduces; absent unless it is a rerun. */
-  readonly rerunOfHostedRunId?: string;
-  readonly path?: string;
-  readonly archive?: { readonly digest: Digest; readonly bytes: number };
-  readonly manifestDigest?: Digest;
-  readonly objectCount?: number;
-  readonly createdAtMs?: number;
+  rerunOfHostedRunId: z.string().exactOptional(),
+  path: z.string().exactOptional(),
+  /** The ZIP archive. */
+  archive: z.strictObject({ digest, bytes: count }).exactOptional(),
+  manifestDigest: digest.exactOptional(),
+  objectCount: count.exactOptional(),
+  createdAtMs: atMs.exactOptional(),
   /** Bytes of the manifest and of all objects, as the manifest lists them. */
-  readonly evidenceBytes?: number;
-  /** Whether it carries an attestation; absent when the archive could not be read and no row says it. */
-  readonly signed?: boolean;
-  readonly provenance: Provenance;
-  readonly signer?: SignedBy;
-  /** Every key that vouches for it, when any does: of the attestation first, then of an envelope that was given. */
-  readonly signers?: readonly SigningKey[];
-  /** What was pinned for the run, as the statement says; attested when `provenance` is. */
-  readonly reproduction?: Reproduction;
-  readonly outcome?: Outcome;
-  readonly checks: readonly Check[];
-  readonly findings: readonly Finding[];
-  readonly coverage: Coverage;
-  readonly run?: Run;
-};
+  evidenceBytes: count.exactOptional(),
+  /** Whether it carries an attestation; absent if the archive could not be read and no row states it. */
+  signed: z.boolean().exactOptional(),
+  /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
+  provenance: z.enum(['attested', 'claimed', 'user_produced']),
+  signer: signer.exactOptional(),
+  /** Every trusted key that signed it: in the attestation first, then in an envelope that was given. */
+  signers: z.array(signingKey).readonly().exactOptional(),
+  reproduction: reproductionSchema
+    .exactOptional()
+    .describe('what the statement pins; attested when provenance is'),
+  outcome: outcome
+    .exactOptional()
+    .describe('what the run result says of the drill; no judgement of this verification'),
+  ...ledger,
+  coverage,
+  run: runSchema.exactOptional(),
+});
+/** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding (formats §4). */
+export interface BundleReport extends Readonly<z.infer<typeof bundleReportSchema>> {}
 
-/** The report on one local report of an export: `intact` at best, because no one attests it. */
-export type LocalReportReport = {
-  readonly kind: 'local-report';
-  readonly verdict: Exclude<Verdict, 'verified'>;
-  readonly localReportId: string;
-  readonly projectId: string;
-  readonly path: string;
-  readonly provenance: 'user_produced';
-  readonly trust: 'unattested';
-  readonly checks: readonly Check[];
-  readonly findings: readonly Finding[];
-};
+const localReportReportSchema = z.strictObject({
+  kind: z.literal('local-report'),
+  verdict: z.enum(['intact', 'incomplete', 'failed']),
+  localReportId: z.string(),
+  projectId: z.string(),
+  path: z.string(),
+  provenance: z.literal('user_produced'),
+  trust: z.literal('unattested'),
+  ...ledger,
+});
+/** The report on one local report of an export: `intact` at best, because no key attests it (formats §4). */
+export interface LocalReportReport extends Readonly<z.infer<typeof localReportReportSchema>> {}
 
-/** The report of `verifyExport`: the verdict on an export, and the report of each part and each local report. */
-export type ExportReport = {
-  readonly schemaVersion: 1;
-  readonly kind: 'export';
-  readonly verdict: Verdict;
-  readonly completeness: Completeness;
-  readonly depth: Depth;
-  readonly asOfMs: number;
-  readonly evidenceExportId?: string;
-  readonly organizationId?: string;
-  readonly manifestDigest?: Digest;
-  /** Absent when none was given. */
-  readonly trust?: TrustUsed;
-  /** Who signed the export attestation, when a trusted key did. */
-  readonly signer?: SignedBy;
-  readonly checks: readonly Check[];
-  /** Findings about the export itself; those of parts and reports stand with them. */
-  readonly findings: readonly Finding[];
-  readonly parts: readonly BundleReport[];
-  readonly localReports: readonly LocalReportReport[];
-  readonly coverage: Coverage;
-  readonly run?: Run;
-};
+export const exportReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('export'),
+  verdict,
+  /**
+   * Why the list of bundles is known to be whole: `pinned`, the caller gave the digest of the manifest; `attested`, a
+   * trusted key signed the list; `claimed`, neither.
+   */
+  completeness: z.enum(['pinned', 'attested', 'claimed']),
+  depth: z.enum(DEPTHS),
+  /** The time of the verification, as the caller gave it. */
+  asOfMs: atMs,
+  evidenceExportId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  manifestDigest: digest.exactOptional(),
+  /** Absent if none was given. */
+  trust: trust.exactOptional(),
+  /** Who signed the export attestation, if a trusted key did. */
+  signer: signer.exactOptional(),
+  /** Checks and findings of the export itself; each part and local report has its own. */
+  ...ledger,
+  parts: z.array(bundleReportSchema).readonly(),
+  localReports: z.array(localReportReportSchema).readonly(),
+  coverage,
+  run: runSchema.exactOptional(),
+});
+/** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
+export interface ExportReport extends Readonly<z.infer<typeof exportReportSchema>> {}
+/**
+ * Whether the list of bundles is known to be whole (formats §4). `pinned`: the caller gave the digest of the manifest.
+ * `attested`: a trusted key signed the list. `claimed`: neither; bundles could be missing without a trace.
+ */
+export type Completeness = ExportReport['completeness'];
 
-/** The report of `verifyToolSource`. */
-export type ToolSourceReport = {
-  readonly schemaVersion: 1;
-  readonly kind: 'tool-source';
-  /** `verified` when a lock that the caller trusts names these bytes, `intact` when they only match themselves. */
-  readonly verdict: Verdict;
-  readonly packageId?: string;
-  readonly buildHash?: string;
-  readonly artifactHash?: string;
-  readonly checks: readonly Check[];
-  readonly findings: readonly Finding[];
-};
+export const toolSourceReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('tool-source'),
+  /** `verified` if a lock that the caller trusts names these bytes, `intact` if they only match themselves. */
+  verdict,
+  packageId: z.string().exactOptional(),
+  buildHash: z.string().exactOptional(),
+  artifactHash: z.string().exactOptional(),
+  ...ledger,
+});
+/** The report of `verifyToolSource`: the verdict on the JavaScript of one tool (formats §4). */
+export interface ToolSourceReport extends Readonly<z.infer<typeof toolSourceReportSchema>> {}
 
-/** Any report of this library that is not about receipts, summaries or decisions. */
+const receiptHead = z.strictObject({ path: z.string(), digest, finishedAtMs: atMs });
+export interface ReceiptHead extends Readonly<z.infer<typeof receiptHead>> {}
+
+const receiptLine = z.strictObject({
+  path: z.string(),
+  /** Absent if it could not be read, as is everything below. */
+  digest: digest.exactOptional(),
+  startedAtMs: atMs.exactOptional(),
+  finishedAtMs: atMs.exactOptional(),
+  outcome: z.enum(['complete', 'incomplete']).exactOptional(),
+  files: count.exactOptional(),
+  failures: count.exactOptional(),
+  tool: z.string().exactOptional(),
+  source: z.string().exactOptional(),
+});
+/** One receipt in a report. */
+export interface ReceiptLine extends Readonly<z.infer<typeof receiptLine>> {}
+
+export const receiptsReportSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('receipts'),
+  /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: there is no receipt. */
+  verdict: z.enum(['sound', 'broken', 'unread', 'none']),
+  evidenceExportId: z.string().exactOptional(),
+  organizationId: z.string().exactOptional(),
+  manifestDigest: z.string().exactOptional(),
+  /** The receipts are compared with it. */
+  manifestHere: z.boolean().describe('whether the mirror has a manifest that could be read'),
+  /** The newest receipt of the chain. */
+  head: receiptHead.exactOptional(),
+  unlinked: count.describe('receipts without links, outside the chain'),
+  receipts: z.array(receiptLine).readonly(),
+  findings: z.array(findingSchema).readonly(),
+});
+/** The report of `verifyReceipts` on the chain of receipts of one mirror (formats §1, Receipts). */
+export interface ReceiptsReport extends Readonly<z.infer<typeof receiptsReportSchema>> {}
+export type ChainResult = ReceiptsReport['verdict'];
+
+/** A report of `verifyExport`, `verifyPart`, `verifyAttestation`, `verifyDsse` or `verifyToolSource`; `kind` tells which. */
 export type Report = AttestationReport | BundleReport | ExportReport | ToolSourceReport;

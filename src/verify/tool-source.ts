@@ -15,8 +15,8 @@ import {
 import { MAX_TOOL_SOURCE_BYTES, type ToolSource, toolSourceSchema } from '../contract/index.ts';
 import { type LockedPackage, parseBuildLock, typeDocument } from '../evidence/index.ts';
 import { createLedger, type Ledger } from './check.ts';
-import { finding, findingsOf, type Finding } from './finding.ts';
-import type { ToolSourceReport } from './report.ts';
+import { finding, findingsOf } from './finding.ts';
+import type { Finding, ToolSourceReport } from './report.ts';
 import { verdictOfFindings } from './verdict.ts';
 
 /** The options of `verifyToolSource`. */

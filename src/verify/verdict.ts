@@ -1,7 +1,6 @@
 import type { Ledger } from './check.ts';
 import { requiredChecks, type CheckId } from './checks.ts';
-import type { Finding } from './finding.ts';
-import { VERDICTS, type Depth, type Verdict } from './report.ts';
+import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
 
 /** The worst of several verdicts; `none` for an empty set, which never counts as success. */
 export const worstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdict =>

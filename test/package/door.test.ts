@@ -26,7 +26,7 @@ function exportsOf(file: string): readonly Name[] {
   );
 }
 
-const DECLARATION = String.raw`export (?:async )?(?:abstract )?(?:function\*?|const|type|class) `;
+const DECLARATION = String.raw`export (?:async )?(?:abstract )?(?:function\*?|const|type|class|interface) `;
 
 /** The docstring of a name where it is declared, followed through the rooms. */
 function docstringOf({ name, from }: Name): string | undefined {

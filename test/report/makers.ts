@@ -1,10 +1,11 @@
-import type { Check } from '../../src/verify/check.ts';
-import { finding, type Finding } from '../../src/verify/finding.ts';
+import { finding } from '../../src/verify/finding.ts';
 import type {
   AttestationReport,
   BundleReport,
+  Check,
   Coverage,
   ExportReport,
+  Finding,
   LocalReportReport,
   ToolSourceReport,
 } from '../../src/verify/report.ts';

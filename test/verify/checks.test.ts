@@ -1,3 +1,4 @@
+import type { Finding } from '../../src/verify/report.ts';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { JUDGES } from '../../src/selftest/index.ts';
 import type { Code } from '../../src/codes/index.ts';
@@ -11,7 +12,6 @@ import {
   requiredChecks,
   type CheckId,
 } from '../../src/verify/checks.ts';
-import type { Finding } from '../../src/verify/finding.ts';
 import { readVectors } from '../vectors/read.ts';
 
 /** Every code that a check gave while the vectors were judged. */

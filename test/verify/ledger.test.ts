@@ -1,8 +1,9 @@
+import type { Finding } from '../../src/verify/report.ts';
 import { describe, expect, it } from 'vitest';
 import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { createLedger, type Ledger } from '../../src/verify/check.ts';
-import { finding, findingsOf, type Finding } from '../../src/verify/finding.ts';
+import { finding, findingsOf } from '../../src/verify/finding.ts';
 import { foldInto } from '../../src/verify/fold.ts';
 
 const of = (...codes: Code[]): Finding[] => codes.map((code) => finding(code, 'b', { message: 'so it is' }));

@@ -1,9 +1,10 @@
+import type { CheckState, Finding } from '../../src/verify/report.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { catalogue, type Code } from '../../src/codes/index.ts';
-import { createLedger, type CheckState } from '../../src/verify/check.ts';
+import { createLedger } from '../../src/verify/check.ts';
 import type { CheckId } from '../../src/verify/checks.ts';
-import { finding, findingsOf, type Finding } from '../../src/verify/finding.ts';
+import { finding, findingsOf } from '../../src/verify/finding.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { VERDICTS, type Verdict } from '../../src/verify/index.ts';
 import { bundleVerdict, verdictOfFindings, worstVerdict } from '../../src/verify/verdict.ts';

@@ -1,8 +1,8 @@
 import { sha256Of, utf8 } from './bytes.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { EvidenceInput } from '../../src/policy/index.ts';
-import { finding, type Finding } from '../../src/verify/finding.ts';
-import type { BundleReport, ExportReport, LocalReportReport } from '../../src/verify/report.ts';
+import { finding } from '../../src/verify/finding.ts';
+import type { BundleReport, ExportReport, Finding, LocalReportReport } from '../../src/verify/report.ts';
 import { idOf, ORGANIZATION, PROJECT } from './bundle.ts';
 
 /** The time of every judgement. */

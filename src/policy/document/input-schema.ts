@@ -1,13 +1,7 @@
 import * as z from 'zod';
 import { isCode } from '../../codes/index.ts';
-import { digestSchema } from '../../contract/index.ts';
+import { typedDigestSchema as digest } from '../../contract/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
-
-const isDigest = (value: string): value is `sha256:${string}` => digestSchema.safeParse(value).success;
-const digest = z
-  .string()
-  .regex(/^sha256:[0-9a-f]{64}$/)
-  .refine(isDigest);
 
 const failureSchema = z.strictObject({
   code: z.string().refine(isCode, { error: 'must be a code', abort: true }),

@@ -25,9 +25,10 @@ import {
   type TrustStore,
   verifySignatures,
 } from '../../trust/index.ts';
-import { finding, type Finding, findingsOf, type TrustUsed } from '../../verify/index.ts';
+import { finding, type Finding, findingsOf } from '../../verify/index.ts';
 import type { SummaryFacts } from '../inputs.ts';
-import { readSummary, type Summary } from './read.ts';
+import { readSummary } from './read.ts';
+import type { Summary, SummaryReport } from './schema.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';
 
 /** What the caller knows from elsewhere; each difference is a finding. */
@@ -49,22 +50,6 @@ export type VerifySummaryOptions = {
   readonly expect?: SummaryExpectations;
   /** How many different trusted keys of the verifier must have signed; default 1. */
   readonly threshold?: number;
-};
-
-/** The report of `verifySummary`. Its verdict is `valid`, `not_judged` (no keys were given) or `invalid`. */
-export type SummaryReport = {
-  readonly schemaVersion: 1;
-  readonly kind: 'summary';
-  /** `valid`: a trusted key of purpose `summary` vouches for it, it passed, and everything expected holds. */
-  readonly verdict: 'valid' | 'not_judged' | 'invalid';
-  readonly asOfMs: number;
-  /** Absent when none was given. */
-  readonly trust?: TrustUsed;
-  /** What it says; absent when it cannot be read. Nobody's word unless `keys` names somebody. */
-  readonly summary?: Summary;
-  /** Thumbprints of the trusted keys that signed it, each once, sorted. */
-  readonly keys: readonly Digest[];
-  readonly findings: readonly Finding[];
 };
 
 const SUMMARY_EXPECTATIONS: MembersOf<SummaryExpectations> = {

@@ -4,22 +4,8 @@ import { textSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE, typeDocument } from '../../evidence/index.ts';
 import type { DsseEnvelope } from '../../trust/index.ts';
+import type { Summary } from './schema.ts';
 import { ABSOLUTE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
-
-/** What a verification summary says, whoever signed it. */
-export type Summary = {
-  readonly verifierId: string;
-  /** Whole milliseconds since 1970; what is finer is cut off. */
-  readonly timeVerifiedMs: number;
-  readonly resourceUri: string;
-  readonly policyDigest: Digest;
-  /** Digests of the manifests that it is about, at least one, each once, sorted. */
-  readonly inputs: readonly Digest[];
-  readonly result: 'PASSED' | 'FAILED';
-  readonly levels: readonly string[];
-  /** Fingerprint of the trust store that the verifier used, where it says so. */
-  readonly trustStore?: Digest;
-};
 
 const MAX_SUBJECTS = 10_000;
 

@@ -1,18 +1,12 @@
 import * as z from 'zod';
-import type { Digest } from '../../bytes/index.ts';
-import { digestSchema } from '../../contract/index.ts';
+import { atMsSchema, typedDigestSchema as digest } from '../../contract/index.ts';
 import { attestationReportSchema } from '../../verify/index.ts';
-
-const isDigest = (text: string): text is Digest => digestSchema.safeParse(text).success;
-const digest = z
-  .string()
-  .regex(/^sha256:[0-9a-f]{64}$/)
-  .refine(isDigest);
 
 const summarySchema = z
   .strictObject({
     verifierId: z.string(),
-    timeVerifiedMs: z.int().describe('milliseconds since 1970'),
+    /** Whole milliseconds; fractions of one are cut off. */
+    timeVerifiedMs: atMsSchema,
     resourceUri: z.string(),
     policyDigest: digest,
     inputs: z.array(digest).min(1).readonly().describe('digests of manifests, each once, sorted'),
@@ -22,14 +16,24 @@ const summarySchema = z
   })
   .describe("what it says; nobody's word unless keys names somebody");
 
-/** A `SummaryReport` as JSON; a test holds the type to it. */
+/** The content of a verification summary, whoever signed it. */
+export interface Summary extends Readonly<z.infer<typeof summarySchema>> {}
+
 export const summaryReportSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('summary'),
+  /** `valid`: a trusted key of purpose `summary` signed it, it passed, and everything expected holds. */
   verdict: attestationReportSchema.shape.verdict,
   asOfMs: attestationReportSchema.shape.asOfMs,
+  /** Absent if none was given. */
   trust: attestationReportSchema.shape.trust,
+  /** Absent if it cannot be read. Without `keys`, no trusted key signed it. */
   summary: summarySchema.exactOptional(),
   keys: z.array(digest).readonly().describe('thumbprints of the trusted keys that signed it'),
   findings: attestationReportSchema.shape.findings,
 });
+
+/**
+ * The report of `verifySummary`. Its verdict is `valid`, `not_judged` (no keys were given) or `invalid` (formats §8).
+ */
+export interface SummaryReport extends Readonly<z.infer<typeof summaryReportSchema>> {}

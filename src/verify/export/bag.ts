@@ -19,9 +19,9 @@ import {
 } from '../../evidence/index.ts';
 import { pathsOfWrongSize } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import { irregular } from '../part/listed-part.ts';
-import type { BundleReport, LocalReportReport } from '../report.ts';
+import type { BundleReport, Finding, LocalReportReport } from '../report.ts';
 
 /** Digests of files of the export that were computed already, by path. */
 export type Known = ReadonlyMap<string, Digest>;

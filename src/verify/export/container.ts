@@ -1,9 +1,10 @@
+import type { Finding } from '../report.ts';
 import { type Digest, digestAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
 import { pathsOfWrongSize, type Files } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 
 /** `second.reader` of a one-file export: the second ZIP reader must see the same files with the same bytes in it. */
 export async function checkContainerTwice(state: Export, files: Files): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { digestOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
@@ -17,7 +18,7 @@ import { verifySigned, type SignedResult } from '../signature/signed.ts';
 import { dsseOnExport, exportScope, verifyGivenEnvelopes } from '../signature/dsse.ts';
 import { EXPORT, type Export } from './state.ts';
 import { exportSubjectFindings } from './subject.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import type { Files } from './files.ts';
 import { foldInto } from '../fold.ts';
 import { sortEnvelopes, type SortedEnvelopes } from '../signature/given-envelopes.ts';

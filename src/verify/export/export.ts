@@ -30,14 +30,14 @@ import {
 } from './documents.ts';
 import { checkFiles, listFiles, NO_FILES, pathsOfWrongSize, type Files } from './files.ts';
 import { EXPORT, type Export } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import { ENVELOPES, givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts';
 import { readMirrorFile } from './mirror-files.ts';
 import { verifyLocalReport } from './local-report.ts';
 import { settingsOf, trustOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import { metadataWarnings } from '../part/archive.ts';
 import { verifyListedPart, type JudgePart } from '../part/listed-part.ts';
-import type { BundleReport, ExportReport, LocalReportReport, Verdict } from '../report.ts';
+import type { BundleReport, ExportReport, Finding, LocalReportReport, Verdict } from '../report.ts';
 import { verdictOfFindings, worstVerdict } from '../verdict.ts';
 
 /** What `onProgress` reports: the number and bytes of the parts first, then each part. */

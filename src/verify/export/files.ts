@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   CHECKSUMS,
@@ -9,7 +10,7 @@ import {
   type SourceFile,
 } from '../../evidence/index.ts';
 import { EXPORT, type Export } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import { irregular } from '../part/listed-part.ts';
 
 /** What lies in an export, told apart by where it lies. */

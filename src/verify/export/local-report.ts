@@ -1,9 +1,9 @@
 import { digestAccess } from '../../bytes/index.ts';
 import type { EvidenceSource, LocalReportRow, SourceFile } from '../../evidence/index.ts';
 import { createLedger } from '../check.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import { irregular } from '../part/listed-part.ts';
-import type { LocalReportReport } from '../report.ts';
+import type { Finding, LocalReportReport } from '../report.ts';
 import { verdictOfFindings } from '../verdict.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { finding, type Finding } from '../finding.ts';
+import type { Finding } from '../report.ts';
+import { finding } from '../finding.ts';
 
 /** Each field of the signed subject of an export that differs from what is here; `path` is where the subject stands. */
 export const exportSubjectFindings = (

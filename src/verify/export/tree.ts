@@ -1,7 +1,7 @@
 import type { Digest } from '../../bytes/index.ts';
 import type { EvidenceSource, ExportManifest, SourceFile } from '../../evidence/index.ts';
 import { checkBag } from './bag.ts';
-import { createLedger, type Check } from '../check.ts';
+import { createLedger } from '../check.ts';
 import { checkMirrorFiles } from './export.ts';
 import {
   checkExpected,
@@ -12,9 +12,8 @@ import {
 } from './documents.ts';
 import { checkFiles, listFiles } from './files.ts';
 import type { Export } from './state.ts';
-import type { Finding } from '../finding.ts';
 import { settingsOf, type VerifyOptions } from '../options.ts';
-import type { SignedBy } from '../report.ts';
+import type { Check, Finding, SignedBy } from '../report.ts';
 
 /** What an export says of itself, judged without a look into its parts and reports. */
 export type ExportTreeReport = {

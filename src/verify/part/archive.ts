@@ -1,7 +1,8 @@
+import type { Finding } from '../report.ts';
 import { digestAccess, type RandomAccess } from '../../bytes/index.ts';
 import { openZip, type ZipArchive, type ZipNote } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 
 /** `part.bytes`: the archive as a whole, against the row that lists it. */
 export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import type { Digest } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import {
@@ -8,7 +9,7 @@ import {
   signedRoles,
   type Statement,
 } from '../../evidence/index.ts';
-import { finding, type Finding } from '../finding.ts';
+import { finding } from '../finding.ts';
 
 /** What is known of the bundle that a statement has to speak of. */
 export type BundleFacts = {

@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { digestOf } from '../../bytes/index.ts';
 import {
   BUNDLE_MANIFEST,
@@ -8,7 +9,7 @@ import {
 } from '../../evidence/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 
 /** `bundle.manifest`: the document that everything else in the bundle hangs on. */
 export async function checkManifest(bundle: Bundle, archive: ZipArchive): Promise<void> {

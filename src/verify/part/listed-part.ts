@@ -1,8 +1,8 @@
 import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import type { VerifyOptions } from '../options.ts';
 import { unreadPart, verifyPart, type Listing } from './part.ts';
-import type { BundleReport } from '../report.ts';
+import type { BundleReport, Finding } from '../report.ts';
 
 /** Has a part that is there judged elsewhere, such as in a thread; `undefined` leaves it to be judged here. */
 export type JudgePart = (path: string, listed: Listing) => Promise<BundleReport> | undefined;

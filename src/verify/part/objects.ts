@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { abortable, type Digest, digester, digestOf } from '../../bytes/index.ts';
 import {
   ATTESTATION,
@@ -10,7 +11,7 @@ import {
 } from '../../evidence/index.ts';
 import type { ZipArchive, ZipEntry } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 
 /** `bundle.objects`: exactly the listed objects, every byte of each digested as it streams. */
 export async function checkObjects(bundle: Bundle, archive: ZipArchive): Promise<void> {

@@ -5,10 +5,10 @@ import { checkAttestation } from './attestation.ts';
 import { checkExpected, checkManifest, checkRow } from './identity.ts';
 import { checkObjects } from './objects.ts';
 import { newBundle, skipWaiting, type Bundle, type Listing, type VerifyPartOptions } from './state.ts';
-import { finding, type Finding } from '../finding.ts';
+import { finding } from '../finding.ts';
 import { trustOf } from '../options.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './archive.ts';
-import type { BundleReport, Coverage, Outcome, Verdict } from '../report.ts';
+import type { BundleReport, Coverage, Finding, Outcome, Verdict } from '../report.ts';
 import { bundleVerdict } from '../verdict.ts';
 
 export type { Listing, VerifyPartOptions } from './state.ts';

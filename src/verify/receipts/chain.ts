@@ -1,11 +1,10 @@
 import { compareUtf8, defined, type Digest } from '../../bytes/index.ts';
-import { finding, type Finding, type FindingDetail } from '../finding.ts';
+import { finding, type FindingDetail } from '../finding.ts';
+import type { Finding, ReceiptHead } from '../report.ts';
 import { RECEIPTS, type ReceiptFacts, type ReceiptSummary } from './facts.ts';
 
 /** The export and manifest that the receipts of a mirror must name. */
 export type ReceiptSubject = Pick<ReceiptSummary, 'evidenceExportId' | 'organizationId' | 'manifestDigest'>;
-
-export type ReceiptHead = { readonly path: string; readonly digest: Digest; readonly finishedAtMs: number };
 
 export type ReceiptChain = {
   /** The receipts by time and name. */

@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { defined, type Digest, digestOf } from '../../bytes/index.ts';
 import {
   type EvidenceLimits,
@@ -8,7 +9,7 @@ import {
   type ReceiptLink,
   receiptPath,
 } from '../../evidence/index.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 
 /** A receipt without its list of files: thousands of receipts could each name thousands. */
 export type ReceiptSummary = Pick<

@@ -21,8 +21,9 @@ import {
   SOURCE,
 } from '../../evidence/index.ts';
 import { VERIFY_OPTIONS } from '../options.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
-import { checkChain, type ReceiptChain, type ReceiptHead, type ReceiptSubject } from './chain.ts';
+import { finding, findingsOf } from '../finding.ts';
+import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../report.ts';
+import { checkChain, type ReceiptChain, type ReceiptSubject } from './chain.ts';
 import { readReceiptFacts, RECEIPTS, type ReceiptFacts } from './facts.ts';
 
 /** The options of `verifyReceipts`. All are optional. */
@@ -37,41 +38,6 @@ const RECEIPTS_OPTIONS: MembersOf<VerifyReceiptsOptions> = {
   limits: VERIFY_OPTIONS.limits,
   signal: optional(SIGNAL),
   expectHead: optional(TEXT),
-};
-
-/** What became of a chain of receipts: no error, an error, something unreadable, no receipt at all. */
-export const CHAIN_RESULTS = ['sound', 'broken', 'unread', 'none'] as const;
-export type ChainResult = (typeof CHAIN_RESULTS)[number];
-
-/** One receipt in a report. */
-export type ReceiptLine = {
-  readonly path: string;
-  /** Absent when it could not be read. */
-  readonly digest?: Digest;
-  readonly startedAtMs?: number;
-  readonly finishedAtMs?: number;
-  readonly outcome?: 'complete' | 'incomplete';
-  readonly files?: number;
-  readonly failures?: number;
-  readonly tool?: string;
-  readonly source?: string;
-};
-
-/** The report of `verifyReceipts` on the chain of receipts of one mirror. */
-export type ReceiptsReport = {
-  readonly schemaVersion: 1;
-  readonly kind: 'receipts';
-  readonly verdict: ChainResult;
-  readonly evidenceExportId?: string;
-  readonly organizationId?: string;
-  readonly manifestDigest?: string;
-  /** Whether the mirror has a manifest that could be read; the receipts are compared with it. */
-  readonly manifestHere: boolean;
-  readonly head?: ReceiptHead;
-  /** Receipts without links, outside the chain. */
-  readonly unlinked: number;
-  readonly receipts: readonly ReceiptLine[];
-  readonly findings: readonly Finding[];
 };
 
 /**

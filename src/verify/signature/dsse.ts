@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
@@ -20,7 +21,7 @@ import { bindingFindings, type BundleFacts } from '../part/binding.ts';
 import { createLedger, skipAll, type Ledger } from '../check.ts';
 import { checksWaitingFor } from '../checks.ts';
 import { exportSubjectFindings } from '../export/subject.ts';
-import { findingsOf, type Finding } from '../finding.ts';
+import { findingsOf } from '../finding.ts';
 import { foldInto } from '../fold.ts';
 import type { GivenEnvelope } from './given-envelopes.ts';
 import { acceptedTypes } from '../options.ts';

@@ -1,3 +1,4 @@
+import type { Finding } from '../report.ts';
 import { mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
 import { ATTESTATION, type EvidenceSource, findEntry } from '../../evidence/index.ts';
 import { checkAttestation } from '../part/attestation.ts';
@@ -7,7 +8,7 @@ import { createLedger } from '../check.ts';
 import { checkExportAttestation, checkManifest } from '../export/documents.ts';
 import { listFiles, type Files } from '../export/files.ts';
 import type { Export } from '../export/state.ts';
-import { finding, findingsOf, type Finding } from '../finding.ts';
+import { finding, findingsOf } from '../finding.ts';
 import { irregular } from '../part/listed-part.ts';
 import { settingsOf, type VerifyOptions } from '../options.ts';
 import { openArchive } from '../part/archive.ts';

@@ -9,10 +9,10 @@ import {
   verifySignature,
   verifySignatures,
 } from '../../trust/index.ts';
-import { createLedger, skipAll, type Check, type Ledger } from '../check.ts';
-import { finding, type Finding } from '../finding.ts';
+import { createLedger, skipAll, type Ledger } from '../check.ts';
+import { finding } from '../finding.ts';
 import { acceptedTypes, type Settings, type StatementPurpose } from '../options.ts';
-import type { SignedBy } from '../report.ts';
+import type { Check, Finding, SignedBy } from '../report.ts';
 
 export type AnyStatement = Statement | ExportStatement;
 

@@ -1,8 +1,14 @@
 import type { Code } from '../../codes/index.ts';
-import type { Check, CheckState } from '../check.ts';
 import type { CheckId } from '../checks.ts';
-import type { Finding } from '../finding.ts';
-import type { BundleReport, Completeness, ExportReport, SignedBy } from '../report.ts';
+import type {
+  BundleReport,
+  Check,
+  CheckState,
+  Completeness,
+  ExportReport,
+  Finding,
+  SignedBy,
+} from '../report.ts';
 
 /**
  * What becomes of a signature under a trust store: a trusted key vouches for what it signs, it is refused, there is

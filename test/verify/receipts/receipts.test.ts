@@ -4,7 +4,7 @@ import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
-import { receiptsReportSchema } from '../../../src/verify/report-schema.ts';
+import { receiptsReportSchema } from '../../../src/verify/report.ts';
 import { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from '../../../src/verify/index.ts';
 import { hashOf, makeExport, NOW } from '../../support/evidence.ts';
 import { appendReceipts, makeChain, putReceipt, unlinked, type Files } from '../../support/receipts.ts';

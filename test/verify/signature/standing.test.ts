@@ -1,8 +1,8 @@
+import type { Check, CheckState, Finding } from '../../../src/verify/report.ts';
 import { describe, expect, it } from 'vitest';
 import type { Code } from '../../../src/codes/index.ts';
-import type { Check, CheckState } from '../../../src/verify/check.ts';
 import type { CheckId } from '../../../src/verify/checks.ts';
-import { finding, type Finding } from '../../../src/verify/finding.ts';
+import { finding } from '../../../src/verify/finding.ts';
 import {
   bundleStanding,
   listStanding,
