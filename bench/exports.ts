@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { once } from '../src/bytes/once.ts';
+import { once } from '../src/bytes/async.ts';
 import { packBundle, packExport, partPath, readPartFacts, type PartFacts } from '../src/evidence/index.ts';
 import { formatChecksums } from '../src/evidence/export/checksums.ts';
 import { openFile } from '../src/node/evidence/file-access.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from './text/near-miss.ts';
+import { didYouMean } from './text/wording.ts';
 
 /** What an argument has to be: the words of the error, the test, and the members that an object may have. */
 export type Kind = {
@@ -113,4 +113,17 @@ function describe(value: unknown): string {
   if (typeof value === 'symbol') return 'a symbol';
   if (Array.isArray(value)) return 'an array';
   return isObject(value) ? 'an object of another kind' : String(value);
+}
+
+/** An object without the members whose value may be `undefined`: these become optional. */
+export type Defined<T extends object> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K];
+} & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Copies an object without the members that are `undefined`, as `exactOptionalPropertyTypes` asks for. */
+export function defined<T extends object>(members: T): Defined<T> {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Defined<T>;
 }

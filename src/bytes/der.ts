@@ -1,5 +1,5 @@
 import { DrillproofError } from '../errors.ts';
-import { fromHex } from './text/hex.ts';
+import { fromHex } from './text/encoding.ts';
 
 /** Identifier octets of the types that keys and signatures are made of (X.690 §8.1.2). */
 export const derTag = { integer: 0x02, bitString: 0x03, oid: 0x06, sequence: 0x30 } as const;

@@ -1,7 +1,7 @@
 import { BYTES, checkArguments } from './arguments.ts';
 import { platform } from '#platform';
-import { toHex } from './text/hex.ts';
-import { turn } from './turn.ts';
+import { toHex } from './text/encoding.ts';
+import { abortable, turn } from './async.ts';
 import type { Bytes } from './platform.ts';
 import { streamAccess, type RandomAccess } from './random-access.ts';
 
@@ -10,10 +10,8 @@ export type Digest = `sha256:${string}`;
 
 /** Digest of bytes that are in memory. */
 export function digestOf(bytes: Uint8Array): Digest {
-  checkArguments({ bytes: BYTES }, { bytes });
-  const hash = platform.sha256();
-  hash.update(bytes);
-  return `sha256:${toHex(hash.digest())}`;
+  if (!(bytes instanceof Uint8Array)) checkArguments({ bytes: BYTES }, { bytes });
+  return `sha256:${platform.sha256Hex(bytes)}`;
 }
 
 /** Counts and digests bytes as they pass. `digest` may be called once. */
@@ -45,14 +43,18 @@ const TURN_BYTES = 64 * 2 ** 20;
 let scratch: Uint8Array | undefined;
 
 /**
- * Digest and size of everything in a random access. One buffer serves all of them: it is filled and digested without
- * a wait in between, so nobody else can have written into it.
+ * Digest and size of everything in a random access. One buffer serves all calls: it is filled and digested without a
+ * wait in between, so no other call can write into it.
  * @throws what `read` throws, and the reason of an aborted `signal`
  */
 export async function digestAccess(
   access: RandomAccess,
   signal?: AbortSignal,
 ): Promise<{ digest: Digest; bytes: number }> {
+  if (access.bytes !== undefined && access.size <= TURN_BYTES) {
+    signal?.throwIfAborted();
+    return { digest: digestOf(access.bytes), bytes: access.size };
+  }
   if (access.readInto === undefined) return digestStream(abortable(streamAccess(access), signal));
   const sum = digester();
   scratch ??= new Uint8Array(PIECE_BYTES);
@@ -64,15 +66,4 @@ export async function digestAccess(
     sum.update(piece);
   }
   return { digest: sum.digest(), bytes: sum.bytes };
-}
-
-/** Passes items on until the signal is aborted, and then throws its reason. */
-export async function* abortable<T>(
-  items: AsyncIterable<T>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T> {
-  for await (const item of items) {
-    signal?.throwIfAborted();
-    yield item;
-  }
 }

@@ -1,11 +1,11 @@
 export { platform as portablePlatform } from './platform-portable.ts';
-export { rejectWithReason } from './abort.ts';
 export {
   AMOUNT,
   BYTES,
   BYTES_OR_TEXT,
   checkArguments,
   COUNT,
+  defined,
   FLAG,
   FUNCTION,
   ITERABLE,
@@ -25,21 +25,26 @@ export {
   withMembers,
   withMethods,
 } from './arguments.ts';
-export { mapConcurrently } from './concurrently.ts';
-export { defined } from './defined.ts';
+export { abortable, mapConcurrently, once, rejectWithReason, turn } from './async.ts';
 export { assertEcdsaDer, type DerElement, derTag, readDer, readDerItems } from './der.ts';
-export { abortable, type Digest, digestAccess, digester, digestOf, digestStream } from './hash.ts';
-export { canonicalBytes, canonicalJson } from './json/canonical.ts';
-export { parseCanonicalJson } from './json/document.ts';
+export { type Digest, digestAccess, digester, digestOf, digestStream } from './hash.ts';
+export { canonicalBytes, canonicalJson, parseCanonicalJson } from './json/canonical.ts';
 export type { JsonLimits } from './json/limits.ts';
-export { type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson, parseJsonText } from './json/parse.ts';
-export { formatJsonPointer, parseJsonPointer } from './json/pointer.ts';
-export { once } from './once.ts';
+export {
+  formatJsonPointer,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  parseJson,
+  parseJsonPointer,
+  parseJsonText,
+} from './json/parse.ts';
 export { platform } from './platform-portable.ts';
 export type { Bytes, P256, P256Verifier } from './platform.ts';
 export { pathTwin, portablePathProblem } from './portable-path.ts';
 export {
   ACCESS,
+  holdSmall,
   memoryAccess,
   type RandomAccess,
   readExactly,
@@ -47,10 +52,6 @@ export {
   streamAccess,
   watchedBy,
 } from './random-access.ts';
-export { fromBase64, toBase64 } from './text/base64.ts';
-export { fromBase64url, toBase64url } from './text/base64url.ts';
-export { fromHex, toHex } from './text/hex.ts';
-export { isoTime } from './text/iso-time.ts';
-export { didYouMean } from './text/near-miss.ts';
+export { fromBase64, fromBase64url, fromHex, toBase64, toBase64url, toHex } from './text/encoding.ts';
 export { compareUtf8, fromUtf8, toUtf8 } from './text/utf8.ts';
-export { turn } from './turn.ts';
+export { didYouMean, isoTime } from './text/wording.ts';

@@ -2,8 +2,8 @@ import { p256 } from '@noble/curves/nist.js';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { DrillproofError } from '../errors.ts';
 import type { P256, Platform } from './platform.ts';
-import { portableInflate } from './portable-inflate.ts';
-import { through } from './through.ts';
+import { portableInflate, through } from './portable-inflate.ts';
+import { toHex } from './text/encoding.ts';
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
@@ -63,6 +63,7 @@ export const platform: Platform = {
     const hash = nobleSha256.create();
     return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
   },
+  sha256Hex: (bytes) => toHex(nobleSha256(bytes)),
   crc32,
   p256: portableP256,
   inflateRaw: portableInflate(() => new DecompressionStream('deflate-raw')),

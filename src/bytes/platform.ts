@@ -30,6 +30,8 @@ export type Bytes = AsyncIterable<Uint8Array>;
 export type Platform = {
   readonly name: 'node' | 'portable';
   sha256(): Sha256;
+  /** SHA-256 of bytes in memory, in lowercase hex. */
+  sha256Hex(bytes: Uint8Array): string;
   /** CRC-32 (ISO-HDLC), continued from `seed` (0 at the start). */
   crc32(chunk: Uint8Array, seed: number): number;
   p256: P256;
@@ -38,6 +40,11 @@ export type Platform = {
    * @throws DrillproofError `zip.DATA_INVALID` for data that does not decode, ends early or has bytes after its end.
    */
   inflateRaw(compressed: Bytes): Bytes;
+  /**
+   * `inflateRaw` of a small stream in one call, where the platform can; `undefined` for one that has to be streamed.
+   * @throws DrillproofError `zip.DATA_INVALID` as `inflateRaw` does
+   */
+  inflateAtOnce?(compressed: Uint8Array): Uint8Array | undefined;
   /** Encodes one raw DEFLATE stream at the given level, 1 to 9. */
   deflateRaw(plain: Bytes, level: number): Bytes;
 };

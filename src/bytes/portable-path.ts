@@ -4,6 +4,7 @@ const MAX_PATH_BYTES = 1024;
 // Windows opens the device even with an extension, or spaces before the extension.
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\..*)?$/i;
 const CONTROL = /\p{Cc}/u;
+const ASCII = /^[\x20-\x7e]*$/;
 
 const SEGMENT_RULES: readonly (readonly [(segment: string) => boolean, string])[] = [
   [(segment) => segment === '', 'it has an empty segment'],
@@ -22,8 +23,20 @@ const PATH_RULES: readonly (readonly [(path: string) => boolean, string])[] = [
   [(path) => toUtf8(path).length > MAX_PATH_BYTES, `it has more than ${MAX_PATH_BYTES} bytes`],
 ];
 
+/**
+ * Nearly every path: segments of ASCII letters, digits, `_` and `-`, with single dots between them, none of which begins
+ * as a device name does. Such a path breaks no rule but that of length, whose bytes are its characters.
+ */
+const PLAIN = /^(?:(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?![\w-]))[\w-]+(?:\.[\w-]+)*(?:\/(?!$)|$))+$/i;
+
 /** Why a path is not safe on every file system (formats §1, Paths), or `undefined` when it is. */
 export function portablePathProblem(path: string): string | undefined {
+  if (path.length <= MAX_PATH_BYTES && PLAIN.test(path)) return undefined;
+  return brokenPathRule(path);
+}
+
+/** The first rule that a path breaks; `portablePathProblem` without its shortcut. */
+export function brokenPathRule(path: string): string | undefined {
   for (const [broken, why] of PATH_RULES) if (broken(path)) return why;
   for (const segment of path.split('/')) {
     for (const [broken, why] of SEGMENT_RULES) if (broken(segment)) return why;
@@ -31,12 +44,13 @@ export function portablePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-const foldedOnce = (path: string): string => path.toUpperCase().toLowerCase();
+const foldOnce = (path: string): string => path.toUpperCase().toLowerCase();
 
 /**
  * The form of a path on a file system that folds case. No two paths of one tree may have the same form.
  * The second round is only for the capital sharp s, whose small letter becomes "ss".
  */
 export function pathTwin(path: string): string {
-  return foldedOnce(foldedOnce(path)).normalize('NFC');
+  if (ASCII.test(path)) return path.toLowerCase();
+  return foldOnce(foldOnce(path)).normalize('NFC');
 }

@@ -1,7 +1,5 @@
-import { BYTES, checkArguments } from './arguments.ts';
 import { DrillproofError } from '../errors.ts';
-import { defined } from './defined.ts';
-import type { Kind } from './arguments.ts';
+import { BYTES, checkArguments, defined, type Kind } from './arguments.ts';
 
 /** Bytes that can be read at any place: a file, a slice of one, an object in S3, an ArrayBuffer. */
 export type RandomAccess = {
@@ -17,9 +15,11 @@ export type RandomAccess = {
    * are done with the bytes before they do anything else; errors are those of `read`.
    */
   readInto?(target: Uint8Array, offset: number): void;
+  /** All the bytes, where they are in memory. Nothing may change them. */
+  readonly bytes?: Uint8Array;
   /**
-   * Throws when somebody touched the bytes since they were opened. Offered by sources that can tell, so that who reads
-   * twice knows that both times the bytes were the same.
+   * Throws when the bytes were changed since they were opened. Offered by sources that can tell, so that a reader that
+   * reads twice knows that the bytes were the same both times.
    * @throws DrillproofError `io.CHANGED`
    */
   assertUnchanged?(): void;
@@ -44,12 +44,34 @@ export const watchedBy = (access: RandomAccess): Pick<RandomAccess, 'assertUncha
 /** Random access to bytes in memory. */
 export function memoryAccess(bytes: Uint8Array): RandomAccess {
   checkArguments({ bytes: BYTES }, { bytes });
-  return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
+  return { size: bytes.length, bytes, read: (offset, length) => bytes.subarray(offset, offset + length) };
+}
+
+/** Up to this size, reading a file once costs less than reading its records one by one. */
+const SMALL_BYTES = 2 ** 20;
+
+/**
+ * The same bytes in memory when they are at most 1 MiB, read at once; otherwise the access itself. It is also the result
+ * where reading fails, so that each reader meets the failure at the place that it reads.
+ */
+export async function holdSmall(access: RandomAccess): Promise<RandomAccess> {
+  if (access.bytes !== undefined || access.size > SMALL_BYTES) return access;
+  try {
+    const bytes = await readExactly(access, 0, access.size);
+    return { ...memoryAccess(bytes), ...watchedBy(access) };
+  } catch {
+    return access;
+  }
 }
 
 /** The window `[offset, offset + size)` of another random access. */
 export function sliceAccess(access: RandomAccess, offset: number, size: number): RandomAccess {
-  return { size, read: (at, length) => access.read(offset + at, length), ...watchedBy(access) };
+  return {
+    size,
+    read: (at, length) => access.read(offset + at, length),
+    ...defined({ bytes: access.bytes?.subarray(offset, offset + size) }),
+    ...watchedBy(access),
+  };
 }
 
 /**

@@ -1,9 +1,18 @@
-import { createECDH, createHash, createPrivateKey, createPublicKey, ECDH, sign, verify } from 'node:crypto';
+import {
+  createECDH,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  ECDH,
+  hash,
+  sign,
+  verify,
+} from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { P256, Platform } from '../bytes/platform.ts';
-import { toBase64url } from '../bytes/text/base64url.ts';
+import { toBase64url } from '../bytes/text/encoding.ts';
 import { DrillproofError } from '../errors.ts';
-import { deflateRaw, inflateRaw } from './raw-deflate.ts';
+import { deflateRaw, inflateAtOnce, inflateRaw } from './raw-deflate.ts';
 
 const CURVE = 'prime256v1';
 
@@ -71,11 +80,13 @@ const nodeP256: P256 = {
 export const platform: Platform = {
   name: 'node',
   sha256() {
-    const hash = createHash('sha256');
-    return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
+    const state = createHash('sha256');
+    return { update: (chunk) => void state.update(chunk), digest: () => state.digest() };
   },
+  sha256Hex: (bytes) => hash('sha256', bytes, 'hex'),
   crc32: (chunk, seed) => crc32(chunk, seed),
   p256: nodeP256,
   inflateRaw,
+  inflateAtOnce,
   deflateRaw,
 };

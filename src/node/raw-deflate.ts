@@ -33,8 +33,9 @@ export async function* deflateRaw(plain: Bytes, level: number): Bytes {
   else yield* through(createDeflateRaw({ level, chunkSize: STREAM_CHUNK_BYTES }), start, (cause) => cause);
 }
 
-/** The complete result, or `undefined` when it is too large for one call and has to be streamed. */
-function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
+/** `inflateAtOnce` of the platform: `undefined` when either side is too large for one call. */
+export function inflateAtOnce(compressed: Uint8Array): Uint8Array | undefined {
+  if (compressed.length > INFLATE_AT_ONCE_BYTES) return undefined;
   const chunkSize = Math.min(STREAM_CHUNK_BYTES, Math.max(1_024, 4 * compressed.length));
   const options = { info: true, chunkSize, maxOutputLength: INFLATE_AT_ONCE_RESULT_BYTES };
   try {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertEcdsaDer, derTag, readDer, readDerItems } from '../../src/bytes/der.ts';
-import { fromHex, toHex } from '../../src/bytes/text/hex.ts';
+import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../src/errors.ts';
 
 const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;

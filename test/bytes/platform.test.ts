@@ -23,7 +23,7 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** The portable primitives where the engine lets bytes follow the end of compressed data, as Node.js 20 does. */
+/** The portable primitives where the engine lets bytes follow the end of compressed data, as Node.js 22.13 does. */
 const lenient = {
   ...portable,
   name: 'portable, lenient',
@@ -43,6 +43,14 @@ describe.each([node, portable, lenient])('the primitives of the platform $name',
         for (const chunk of chunks) hash.update(chunk);
         const expected = createHash('sha256').update(Buffer.concat(chunks)).digest();
         expect(Buffer.from(hash.digest()).equals(expected)).toBe(true);
+      }),
+    );
+  });
+
+  it('sha256Hex is that of node:crypto', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(platform.sha256Hex(bytes)).toBe(createHash('sha256').update(bytes).digest('hex'));
       }),
     );
   });
@@ -130,4 +138,26 @@ describe.each([node, portable, lenient])('the primitives of the platform $name',
     await expect.poll(() => closed).toBe(true);
     expect(given).toBeLessThan(50);
   });
+});
+
+const outcomeOf = (work: () => Promise<Uint8Array | undefined>): Promise<unknown> =>
+  work().catch((error: unknown) => (error as { code?: unknown }).code);
+
+it('inflateAtOnce of Node gives what inflateRaw gives, or leaves it to inflateRaw', async () => {
+  const damaged = fc
+    .tuple(fc.uint8Array({ maxLength: 300 }), fc.nat(), fc.nat(255), fc.nat(3))
+    .map(([plain, at, byte, extra]) => {
+      const bytes = Buffer.concat([deflateRawSync(plain), new Uint8Array(extra === 3 ? 0 : extra)]);
+      if (extra === 3) bytes[at % bytes.length] = byte;
+      return bytes;
+    });
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(damaged, fc.uint8Array({ maxLength: 40 })), async (bytes) => {
+      const streamed = await outcomeOf(() => collect(portable.inflateRaw(stream([bytes]))));
+      const atOnce = await outcomeOf(() => Promise.resolve().then(() => node.inflateAtOnce!(bytes)));
+      expect(typeof atOnce === 'string' ? atOnce : Buffer.from(atOnce as Uint8Array)).toEqual(streamed);
+    }),
+  );
+  expect(node.inflateAtOnce!(new Uint8Array(262_145))).toBeUndefined();
+  expect(node.inflateAtOnce!(deflateRawSync(new Uint8Array(2 ** 22 + 1)))).toBeUndefined();
 });

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestAccess } from '../../src/bytes/hash.ts';
-import { memoryAccess, sliceAccess, streamAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
+import {
+  holdSmall,
+  memoryAccess,
+  type RandomAccess,
+  sliceAccess,
+  streamAccess,
+} from '../../src/bytes/random-access.ts';
 
 const sample = Uint8Array.from({ length: 100 }, (_, i) => i);
 
@@ -71,5 +77,41 @@ describe('random access', () => {
     expect(reads).toEqual([0]);
     await expect(collect(stream)).rejects.toThrow('made for a test');
     expect(reads).toEqual([0, 10, 20]);
+  });
+
+  it('to a slice of memory has the bytes of the slice', () => {
+    const slice = sliceAccess(sliceAccess(memoryAccess(sample), 10, 50), 5, 20);
+    expect(slice.bytes).toEqual(sample.subarray(15, 35));
+  });
+
+  it('digests memory as it digests a stream', async () => {
+    const access: RandomAccess = {
+      size: 100,
+      read: (offset, length) => sample.slice(offset, offset + length),
+    };
+    expect(await digestAccess(memoryAccess(sample))).toEqual(await digestAccess(access));
+    const reason = new Error('made for a test');
+    await expect(digestAccess(memoryAccess(sample), AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});
+
+const lazy = (size: number): RandomAccess => ({ size, read: (_, length) => new Uint8Array(length) });
+
+describe('holdSmall', () => {
+  it('reads an access of up to 1 MiB into memory, and returns a larger one as it is', async () => {
+    const small = await holdSmall(lazy(2 ** 20));
+    expect(small.bytes).toHaveLength(2 ** 20);
+    const large = lazy(2 ** 20 + 1);
+    expect(await holdSmall(large)).toBe(large);
+    expect(await holdSmall(small)).toBe(small);
+  });
+
+  it('keeps the check that nothing changed, and returns an access that cannot be read as it is', async () => {
+    let checks = 0;
+    const held = await holdSmall({ ...lazy(5), assertUnchanged: () => void checks++ });
+    held.assertUnchanged?.();
+    expect(checks).toBe(1);
+    const short: RandomAccess = { size: 5, read: () => new Uint8Array(4) };
+    expect(await holdSmall(short)).toBe(short);
   });
 });

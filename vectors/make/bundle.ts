@@ -1,5 +1,5 @@
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { toBase64url } from '../../src/bytes/text/base64url.ts';
+import { toBase64url } from '../../src/bytes/text/encoding.ts';
 import type { JsonObject } from '../../src/bytes/json/parse.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../test/support/evidence.ts';
 import { rawZip, type RawEntry } from '../../test/zip/raw-zip.ts';

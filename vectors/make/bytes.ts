@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { toHex } from '../../src/bytes/text/hex.ts';
+import { toHex } from '../../src/bytes/text/encoding.ts';
 import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 
 export const utf8 = (text: string): Uint8Array => toUtf8(text);

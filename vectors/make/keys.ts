@@ -1,6 +1,6 @@
 import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { toBase64url } from '../../src/bytes/text/base64url.ts';
+import { toBase64url } from '../../src/bytes/text/encoding.ts';
 import type { JsonObject } from '../../src/bytes/json/parse.ts';
 import { keyIdOf } from '../../src/trust/index.ts';
 import { utf8 } from './bytes.ts';

@@ -1,6 +1,7 @@
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { MAX_JSON_DEPTH } from './parse.ts';
-import { toUtf8 } from '../text/utf8.ts';
+import { checkJsonLimits, type JsonLimits } from './limits.ts';
+import { type JsonValue, MAX_JSON_DEPTH, parseJsonText } from './parse.ts';
+import { fromUtf8, toUtf8 } from '../text/utf8.ts';
 
 /**
  * The RFC 8785 form of a value: members sorted by UTF-16 code units, no white space, ECMAScript numbers.
@@ -8,13 +9,76 @@ import { toUtf8 } from '../text/utf8.ts';
  * @throws DrillproofError `json.NOT_REPRESENTABLE` for anything that is not JSON data, a lone surrogate included
  * @throws LimitError `json.DEPTH_EXCEEDED` below 64 levels, which also ends cycles
  */
-export function canonicalJson(value: unknown): string {
-  return render(value, 0);
-}
+export const canonicalJson = (value: unknown): string =>
+  isOrdered(value, 0) ? JSON.stringify(value) : render(value, 0);
 
 /** The UTF-8 bytes of the RFC 8785 form: what is hashed and signed. */
-export function canonicalBytes(value: unknown): Uint8Array {
-  return toUtf8(canonicalJson(value));
+export const canonicalBytes = (value: unknown): Uint8Array => toUtf8(canonicalJson(value));
+
+/**
+ * Parses a document that must equal its own RFC 8785 bytes (formats §1, *Canonical or parsed*).
+ *
+ * Equality with the canonical form implies everything that strict parsing checks: a duplicate member, an inexact number
+ * and a lone surrogate do not survive the round trip. So the native parser is used, and the strict parser only runs to
+ * name the fault.
+ * @throws DrillproofError `json.NOT_CANONICAL`, and all that `parseJson` throws
+ */
+export function parseCanonicalJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
+  checkJsonLimits(bytes, limits); // the native parser has no limits of its own
+  const text = fromUtf8(bytes);
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    if (canonicalJson(value) === text) return value;
+  } catch {
+    // the strict parser says why
+  }
+  parseJsonText(text);
+  throw new DrillproofError(
+    'json.NOT_CANONICAL',
+    'the document does not equal its canonical form (RFC 8785)',
+  );
+}
+
+/**
+ * Whether `JSON.stringify` writes the canonical form of a value: plain JSON data whose members are already sorted, as
+ * those of every canonical document are. The answer may be no where yes would be right, because `render` decides then.
+ */
+function isOrdered(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed();
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+      return true;
+    case 'object':
+      if (value === null) return true;
+      if (depth >= MAX_JSON_DEPTH || 'toJSON' in value) return false;
+      return Array.isArray(value) ? hasOrderedItems(value, depth + 1) : hasOrderedMembers(value, depth + 1);
+    default:
+      return false;
+  }
+}
+
+function hasOrderedItems(items: readonly unknown[], depth: number): boolean {
+  for (let i = 0; i < items.length; i++) if (!isOrdered(items[i], depth)) return false;
+  return true;
+}
+
+function hasOrderedMembers(object: object, depth: number): boolean {
+  if (!isPlain(object)) return false;
+  let previous: string | undefined;
+  for (const name of Object.keys(object)) {
+    if ((previous !== undefined && name < previous) || !name.isWellFormed()) return false;
+    if (!isOrdered((object as Record<string, unknown>)[name], depth)) return false;
+    previous = name;
+  }
+  return true;
+}
+
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function render(value: unknown, depth: number): string {
@@ -29,10 +93,8 @@ function render(value: unknown, depth: number): string {
     case 'object':
       if (value === null) return 'null';
       if (depth >= MAX_JSON_DEPTH) {
-        throw new LimitError(
-          'json.DEPTH_EXCEEDED',
-          `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`,
-        );
+        const message = `objects and arrays are nested deeper than ${MAX_JSON_DEPTH} levels`;
+        throw new LimitError('json.DEPTH_EXCEEDED', message);
       }
       return Array.isArray(value) ? renderArray(value, depth + 1) : renderObject(value, depth + 1);
     default:
@@ -52,9 +114,7 @@ function renderArray(items: readonly unknown[], depth: number): string {
 }
 
 function renderObject(object: object, depth: number): string {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  if (prototype !== Object.prototype && prototype !== null)
-    throw unrepresentable('an object that is not plain data');
+  if (!isPlain(object)) throw unrepresentable('an object that is not plain data');
   let text = '';
   for (const name of Object.keys(object).toSorted()) {
     const member: unknown = (object as Record<string, unknown>)[name];

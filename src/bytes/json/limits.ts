@@ -1,4 +1,5 @@
 import { LimitError } from '../../errors.ts';
+import { AMOUNT, optional, optionsOf } from '../arguments.ts';
 
 export type JsonLimits = {
   /** Bytes of the whole text; default 64 MiB. */
@@ -6,6 +7,9 @@ export type JsonLimits = {
   /** Objects, arrays, strings, numbers and literals in the document, itself included; default 1,000,000. */
   readonly maxValues?: number;
 };
+
+/** What an argument that has them may be. */
+export const JSON_LIMITS = optional(optionsOf({ maxBytes: optional(AMOUNT), maxValues: optional(AMOUNT) }));
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 /** Parsing so many values takes at most about 600 MB of memory, whatever they are. */
@@ -17,11 +21,10 @@ const DEFAULT_MAX_VALUES = 1_000_000;
  */
 export function checkJsonLimits(bytes: Uint8Array, limits: JsonLimits): void {
   const { maxBytes = DEFAULT_MAX_BYTES, maxValues = DEFAULT_MAX_VALUES } = limits;
-  if (bytes.length > maxBytes)
-    throw new LimitError(
-      'json.TOO_LARGE',
-      `the document has ${bytes.length} bytes, and the limit is ${maxBytes}`,
-    );
+  if (bytes.length > maxBytes) {
+    const message = `the document has ${bytes.length} bytes, and the limit is ${maxBytes}`;
+    throw new LimitError('json.TOO_LARGE', message);
+  }
   if (countValues(bytes, maxValues) > maxValues)
     throw new LimitError('json.VALUES_EXCEEDED', `the document has more than ${maxValues} JSON values`);
 }
@@ -34,7 +37,7 @@ const isSpace = (byte: number): boolean => byte <= 0x20;
 
 /**
  * Counts the values of a JSON text, up to one above the maximum: one for the document, one for each comma, and one for
- * each object or array that is not empty. Of what is not JSON the count has no meaning.
+ * each object or array that is not empty. The count has no meaning for text that is not JSON.
  */
 function countValues(bytes: Uint8Array, maximum: number): number {
   if (bytes.length < 2 * maximum) return 0; // a value takes two bytes, but for the first

@@ -1,7 +1,7 @@
-import { AMOUNT, BYTES, checkArguments, optional, optionsOf } from '../arguments.ts';
+import { BYTES, checkArguments } from '../arguments.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { fromUtf8 } from '../text/utf8.ts';
-import { checkJsonLimits, type JsonLimits } from './limits.ts';
+import { checkJsonLimits, JSON_LIMITS, type JsonLimits } from './limits.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [name: string]: JsonValue };
 export type JsonObject = { [name: string]: JsonValue };
@@ -18,16 +18,12 @@ export const MAX_JSON_DEPTH = 64;
  * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`, `json.VALUES_EXCEEDED`
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
-  checkArguments(
-    {
-      bytes: BYTES,
-      limits: optional(optionsOf({ maxBytes: optional(AMOUNT), maxValues: optional(AMOUNT) })),
-    },
-    { bytes, limits },
-  );
+  checkArguments(KINDS, { bytes, limits });
   checkJsonLimits(bytes, limits);
   return parseJsonText(fromUtf8(bytes));
 }
+
+const KINDS = { bytes: BYTES, limits: JSON_LIMITS };
 
 /** `parseJson` for text that is already decoded. */
 export function parseJsonText(text: string): JsonValue {
@@ -231,3 +227,14 @@ function sameDecimal(token: string, double: number): boolean {
     read.exponent === held.exponent
   );
 }
+
+/** The JSON pointer (RFC 6901) of a path of member names and indexes. */
+export const formatJsonPointer = (path: readonly PropertyKey[]): string =>
+  path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** The names and indexes of a JSON pointer, as text. */
+export const parseJsonPointer = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -1,6 +1,7 @@
 import { DrillproofError } from '../../errors.ts';
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** UTF-8 bytes. @throws DrillproofError `encoding.UTF8_INVALID` for a lone surrogate, which has none. */
 export function toUtf8(text: string): Uint8Array {
@@ -12,7 +13,7 @@ export function toUtf8(text: string): Uint8Array {
 /** Text of well-formed UTF-8; a byte order mark stays in it. @throws DrillproofError `encoding.UTF8_INVALID` */
 export function fromUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch (cause) {
     throw new DrillproofError('encoding.UTF8_INVALID', 'not well-formed UTF-8', { cause });
   }
@@ -20,7 +21,7 @@ export function fromUtf8(bytes: Uint8Array): string {
 
 /**
  * Order by UTF-8 bytes, which is the order of code points. UTF-16 code units have the same order, except that a
- * surrogate, which stands for a code point above all others, is below U+E000 to U+FFFF.
+ * surrogate, half of a code point above all others, is below U+E000 to U+FFFF.
  */
 export function compareUtf8(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);

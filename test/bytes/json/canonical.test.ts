@@ -1,9 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
-import { LimitError } from '../../../src/errors.ts';
-import { jsonValues } from '../documents.ts';
+import { canonicalBytes, canonicalJson, parseCanonicalJson } from '../../../src/bytes/json/canonical.ts';
+import { parseJson } from '../../../src/bytes/json/parse.ts';
+import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { DrillproofError, LimitError } from '../../../src/errors.ts';
+import { tries } from '../../support/deep.ts';
+import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';
 import { thrownBy } from '../thrown-by.ts';
+
+/** The form without the shortcut for sorted data, which the outer member that is `undefined` prevents. */
+const renderPlainly = (value: unknown): string =>
+  canonicalJson({ value, also: undefined }).slice('{"value":'.length, -1);
 
 const named = (...names: string[]): object => Object.fromEntries(names.map((name, at) => [name, at]));
 
@@ -108,7 +116,7 @@ describe('members (RFC 8785 §3.2.3)', () => {
   });
 });
 
-describe('what is not JSON data', () => {
+describe('a value that is not JSON data', () => {
   class Point {
     x = 1;
   }
@@ -160,7 +168,7 @@ describe('what is not JSON data', () => {
     expect(thrownBy(() => canonicalJson(nested(65)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
   });
 
-  it('the same object twice is no cycle', () => {
+  it('the same object twice is not a cycle', () => {
     const shared = { a: 1 };
     expect(canonicalJson([shared, shared])).toBe('[{"a":1},{"a":1}]');
   });
@@ -193,6 +201,120 @@ describe('for every JSON value', () => {
         expect(Buffer.from(canonicalBytes(value)).equals(Buffer.from(text, 'utf8'))).toBe(true);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('the shortcut for sorted data gives the form that is rendered member by member', () => {
+    const sorted = jsonValues.map((value): unknown => JSON.parse(canonicalJson(value)));
+    const broken = fc.tuple(
+      sorted,
+      fc.constantFrom<unknown>('\ud800', undefined, Infinity, -0, new Date(0), 1n),
+    );
+    fc.assert(
+      fc.property(fc.oneof(sorted, jsonValues, broken), (value) => {
+        expect(outcomeOf(() => canonicalJson(value))).toEqual(outcomeOf(() => renderPlainly(value)));
+      }),
+      { numRuns: tries(500, 5000) },
+    );
+  });
+
+  it('a toJSON method of an array is not called', () => {
+    const items = Object.assign([1], { toJSON: () => 'forged' });
+    expect(canonicalJson(items)).toBe('[1]');
+  });
+});
+
+const parse = (text: string): unknown => parseCanonicalJson(Buffer.from(text, 'utf8'));
+
+type Outcome = { value: unknown } | { code: string };
+
+function outcomeOf(read: () => unknown): Outcome {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    return { code: error.code };
+  }
+}
+
+/** The rule as the format states it: strict parsing, then a comparison with the form rendered member by member. */
+function readPlainly(input: Uint8Array): Outcome {
+  const outcome = outcomeOf(() => parseJson(input));
+  if ('code' in outcome || renderPlainly(outcome.value) === fromUtf8(input)) return outcome;
+  return { code: 'json.NOT_CANONICAL' };
+}
+
+function compare(text: string): void {
+  const input = Buffer.from(text, 'utf8');
+  const actual = outcomeOf(() => parseCanonicalJson(input));
+  expect(isDeepStrictEqual(actual, readPlainly(input)), text).toBe(true);
+}
+
+describe('documents that must be canonical', () => {
+  it('are read when they are canonical', () => {
+    expect(parse('{"a":[1,2.5,"é"],"b":{}}')).toStrictEqual({ a: [1, 2.5, 'é'], b: {} });
+    expect(parse('0')).toBe(0);
+  });
+
+  it.each([
+    ['white space', '{"a": 1}'],
+    ['a line feed at the end', '{"a":1}\n'],
+    ['members out of order', '{"b":1,"a":2}'],
+    ['members in the order of their UTF-8 bytes', '{"\uFB33":1,"\u{1F600}":2}'],
+    ['a number in another form', '[1.0]'],
+    ['an exponent in another form', '[1e21]'],
+    ['minus zero', '[-0]'],
+    ['an escape that is not needed', '["\\u0061"]'],
+    ['an escape in capital letters', '["\\u001F"]'],
+    ['the slash escaped', '["\\/"]'],
+    ['a pair escaped', '["\\ud83d\\ude00"]'],
+  ])('are refused for %s', (_, text) => {
+    expect(thrownBy(() => parse(text))).toMatchObject({ code: 'json.NOT_CANONICAL' });
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', 'json.MEMBER_DUPLICATE'],
+    ['["\\ud800"]', 'json.SURROGATE_LONE'],
+    ['[9007199254740993]', 'json.NUMBER_INEXACT'],
+    ['\uFEFF[]', 'json.BOM'],
+    ['[', 'json.INVALID'],
+    ['', 'json.INVALID'],
+    [`${'['.repeat(65)}${']'.repeat(65)}`, 'json.DEPTH_EXCEEDED'],
+    ['['.repeat(1_000_000), 'json.DEPTH_EXCEEDED'],
+  ])('%.20s is refused with the fault that strict parsing names', (text, code) => {
+    expect(thrownBy(() => parse(text))).toMatchObject({ code });
+  });
+
+  it('are refused beyond the size limit before they are parsed', () => {
+    const input = Buffer.from('[1]');
+    expect(parseCanonicalJson(input, { maxBytes: 3 })).toStrictEqual([1]);
+    expect(thrownBy(() => parseCanonicalJson(input, { maxBytes: 2 }))).toMatchObject({
+      code: 'json.TOO_LARGE',
+    });
+  });
+
+  it('are refused for invalid UTF-8', () => {
+    expect(thrownBy(() => parseCanonicalJson(Uint8Array.of(0x22, 0xc0, 0x80, 0x22)))).toMatchObject({
+      code: 'encoding.UTF8_INVALID',
+    });
+  });
+
+  it('are read as strict parsing and a comparison with the rendered form read them', () => {
+    fc.assert(fc.property(jsonValues.map(canonicalJson), compare), { numRuns: 500 });
+    fc.assert(fc.property(jsonValues.map(canonicalJson).chain(editsOf), compare), {
+      numRuns: tries(300, 3000),
+    });
+    fc.assert(fc.property(fragmentTexts, compare), { numRuns: tries(200, 2000) });
+  });
+
+  it('have one spelling: no other bytes read as the same value', () => {
+    const text = canonicalJson({ a: [1, 0.5, 'é', null], b: { c: true } });
+    fc.assert(
+      fc.property(editsOf(text), (edited) => {
+        const outcome = outcomeOf(() => parseCanonicalJson(Buffer.from(edited, 'utf8')));
+        if ('value' in outcome) expect(canonicalJson(outcome.value)).toBe(edited);
+      }),
+      { numRuns: 1000 },
     );
   });
 });

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
-import { parseCanonicalJson } from '../../../src/bytes/json/document.ts';
+import { canonicalBytes, canonicalJson, parseCanonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { checkJsonLimits } from '../../../src/bytes/json/limits.ts';
-import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
+import {
+  formatJsonPointer,
+  type JsonValue,
+  parseJson,
+  parseJsonPointer,
+} from '../../../src/bytes/json/parse.ts';
 import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';
@@ -315,4 +319,23 @@ describe('against the parser of the language', () => {
       { numRuns: 500 },
     );
   });
+});
+
+it.each<[string, readonly (string | number)[]]>([
+  ['', []],
+  ['/', ['']],
+  ['/a/0', ['a', 0]],
+  ['/a~1b/~0/~01', ['a/b', '~', '~1']],
+])('the JSON pointer %j names the path %j', (pointer, path) => {
+  expect(formatJsonPointer(path)).toBe(pointer);
+  expect(parseJsonPointer(pointer)).toEqual(path.map(String));
+});
+
+it('a JSON pointer of any path parses to that path', () => {
+  const names = fc.array(fc.oneof(fc.string(), fc.constantFrom('~1', '~0', '/', '~', '~01')));
+  fc.assert(
+    fc.property(names, (path) => {
+      expect(parseJsonPointer(formatJsonPointer(path))).toEqual(path);
+    }),
+  );
 });

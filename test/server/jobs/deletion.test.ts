@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { once } from '../../../src/bytes/once.ts';
+import { once } from '../../../src/bytes/async.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import type { Digest } from '../../../src/bytes/hash.ts';

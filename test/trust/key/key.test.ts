@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromHex } from '../../../src/bytes/text/hex.ts';
+import { fromHex } from '../../../src/bytes/text/encoding.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { importPublicKey, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
 import { formatPem } from '../../../src/trust/key/pem.ts';

@@ -1,4 +1,4 @@
-import { toBase64url } from '../../../src/bytes/text/base64url.ts';
+import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import { T, bundle } from '../../make/bundle.ts';
 import { hexOf, sha256Of } from '../../make/bytes.ts';
 import { ecdsa } from '../../make/der.ts';

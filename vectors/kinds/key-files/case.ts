@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { toBase64url } from '../../../src/bytes/text/base64url.ts';
+import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import type { Flag } from '../../flags.ts';
 import {

@@ -1,4 +1,4 @@
-import { toBase64url } from '../../../src/bytes/text/base64url.ts';
+import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import { concatBytes } from '../../make/bytes.ts';
 import { FOREIGN } from '../../make/foreign-keys.ts';
 import { EC_PARAMETERS, PRIVATE, pem, pkcs8, sec1 } from '../../make/key-files.ts';

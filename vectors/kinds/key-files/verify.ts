@@ -1,4 +1,4 @@
-import { toBase64url } from '../../../src/bytes/text/base64url.ts';
+import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import { VALID } from '../../kind.ts';
 import { concatBytes, flipped, sha256Of } from '../../make/bytes.ts';
 import { integer, sequence } from '../../make/der.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../src/bytes/defined.ts';
+import { defined } from '../../src/bytes/arguments.ts';
 
 describe('defined', () => {
   it('drops members that are undefined and keeps null, false, 0 and the empty string', () => {

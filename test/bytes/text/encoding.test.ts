@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64url, toBase64url } from '../../../src/bytes/text/base64url.ts';
+import { fromBase64url, fromHex, toBase64url, toHex } from '../../../src/bytes/text/encoding.ts';
 import { thrownBy } from '../thrown-by.ts';
 
 const someBytes = fc.uint8Array({ maxLength: 100 });
 
-describe('base64url', () => {
+describe('base64url without padding', () => {
   it.each([
     ['', ''],
     ['f', 'Zg'],
@@ -32,17 +32,9 @@ describe('base64url', () => {
     ['a letter outside ASCII', 'Zmé8'],
     ['a supplementary character', '😀'],
     ['a NUL', 'Zm\u00008'],
+    ...['Zh', 'Zi', 'Zk', 'Zo', 'Zv', 'Zm9', 'Zm-', '_w_'].map((text) => ['a spare bit set', text]),
   ])('with %s is refused: %j', (_, text) => {
     expect(thrownBy(() => fromBase64url(text))).toMatchObject({ code: 'encoding.BASE64URL_INVALID' });
-  });
-
-  it('with a spare bit set is refused, each of them', () => {
-    for (const text of ['Zh', 'Zi', 'Zk', 'Zo', 'Zv', 'Zm9', 'Zm-', '_w_']) {
-      expect(
-        thrownBy(() => fromBase64url(text)),
-        text,
-      ).toMatchObject({ code: 'encoding.BASE64URL_INVALID' });
-    }
   });
 
   it('agrees with Buffer, both ways', () => {
@@ -55,23 +47,9 @@ describe('base64url', () => {
     );
   });
 
-  it('refuses every text that Buffer reads by looking away', () => {
-    const noise = fc.constantFrom(
-      '=',
-      '==',
-      ' ',
-      '\n',
-      '\r\n',
-      '\t',
-      '+',
-      '/',
-      '.',
-      '%3D',
-      '\0',
-      'é',
-      '\uFEFF',
-      '-=',
-    );
+  it('refuses the noise that Buffer ignores', () => {
+    // oxfmt-ignore
+    const noise = fc.constantFrom('=', '==', ' ', '\n', '\r\n', '\t', '+', '/', '.', '%3D', '\0', 'é', '\uFEFF', '-=');
     fc.assert(
       fc.property(someBytes, fc.nat(140), noise, (bytes, at, extra) => {
         const text = toBase64url(bytes);
@@ -95,4 +73,24 @@ describe('base64url', () => {
       { numRuns: 1000 },
     );
   });
+});
+
+describe('hexadecimal', () => {
+  it('is lowercase, two characters for a byte, and reads back', () => {
+    expect(toHex(Uint8Array.of(0, 1, 15, 16, 171, 255))).toBe('00010f10abff');
+    expect(toHex(new Uint8Array())).toBe('');
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        expect(toHex(bytes)).toBe(Buffer.from(bytes).toString('hex'));
+        expect(Buffer.from(fromHex(toHex(bytes))).equals(bytes)).toBe(true);
+      }),
+    );
+  });
+
+  it.each(['a', 'abc', 'AB', 'aB', '0x10', 'gg', ' 00', '00 ', '00\n', '\n', '٠٠', '-1'])(
+    '%j is refused',
+    (text) => {
+      expect(thrownBy(() => fromHex(text))).toMatchObject({ code: 'encoding.HEX_INVALID' });
+    },
+  );
 });

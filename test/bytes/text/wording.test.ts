@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { didYouMean, editDistance, nearest } from '../../../src/bytes/text/near-miss.ts';
+import { didYouMean, editDistance, isoTime, nearest } from '../../../src/bytes/text/wording.ts';
 
 const word = fc.string({ maxLength: 12, unit: fc.constantFrom('a', 'b', 'c', '-') });
 
@@ -92,8 +92,14 @@ describe('nearest', () => {
   });
 });
 
-it('names one, two or three candidates in a sentence', () => {
+it('didYouMean names one, two or three candidates in a sentence', () => {
   expect(didYouMean('verfy', ['verify'])).toBe('Did you mean verify?');
   expect(didYouMean('aab', ['aaa', 'aac'])).toBe('Did you mean aaa or aac?');
   expect(didYouMean('aab', ['aaa', 'aac', 'aad'])).toBe('Did you mean aaa, aac or aad?');
+});
+
+it('isoTime shows a time in UTC, and one beyond every date in milliseconds', () => {
+  expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z');
+  expect(isoTime(8.64e15)).toBe('+275760-09-13T00:00:00.000Z');
+  expect(isoTime(Number.MAX_SAFE_INTEGER)).toBe('9007199254740991 ms');
 });

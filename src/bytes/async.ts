@@ -1,0 +1,66 @@
+/** Streams bytes in memory as one chunk. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield bytes;
+}
+
+/** Passes items on until the signal is aborted, and then throws its reason. */
+export async function* abortable<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  for await (const item of items) {
+    signal?.throwIfAborted();
+    yield item;
+  }
+}
+
+/**
+ * The result of `work`. Once `signal` is aborted, a failure is the reason of the signal, whatever the work made of it.
+ * @throws the reason of an aborted `signal`, before the work begins or when it fails; what `work` throws
+ */
+export async function rejectWithReason<T>(
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  try {
+    return await work();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw cause;
+  }
+}
+
+/** Runs at most `concurrency` tasks at once. The results have the order of the items, whichever ends first. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = Array.from({ length: items.length });
+  let next = 0;
+  const runner = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index]!, index);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, runner));
+  return results;
+}
+
+/**
+ * Lets other waiting work run once: timers, signals, other input. Synchronous reads never do that by themselves. A
+ * message to the same thread is the fastest way on every platform.
+ */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(undefined);
+  });
+}

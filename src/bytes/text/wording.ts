@@ -1,0 +1,60 @@
+const MAX_DATE_MS = 8.64e15;
+
+/** A time as ISO 8601 in UTC, whatever the time zone of the machine; times beyond what a date can hold in ms. */
+export function isoTime(atMs: number): string {
+  return Math.abs(atMs) <= MAX_DATE_MS ? new Date(atMs).toISOString() : `${atMs} ms`;
+}
+
+/**
+ * The number of single-character edits (insert, delete, replace, swap of neighbors) from one text to the other
+ * (optimal string alignment).
+ */
+export function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const above = rows[i - 1]!;
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const best = Math.min(above[j]! + 1, row[j - 1]! + 1, replaced);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(swapped ? Math.min(best, rows[i - 2]![j - 2]! + 1) : best);
+    }
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
+}
+
+const MAX_LENGTH = 100;
+
+/**
+ * The names that were probably meant, nearest first: at most a third of the letters differ, letter case and the
+ * kind of separator aside, or the name starts with the text.
+ */
+export function nearest(text: string, names: readonly string[], most = 3): readonly string[] {
+  if (text === '' || text.length > MAX_LENGTH) return [];
+  const wanted = foldName(text);
+  return names
+    .map((name) => ({ name, distance: distanceTo(wanted, foldName(name)) }))
+    .filter(
+      ({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(text.length, name.length) / 3)),
+    )
+    .toSorted((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, most)
+    .map(({ name }) => name);
+}
+
+const foldName = (text: string): string => text.toLowerCase().replace(/[_.-]/g, '-');
+
+function distanceTo(wanted: string, name: string): number {
+  const completes = wanted.length >= 3 && name.startsWith(wanted);
+  return completes ? 1 : editDistance(wanted, name);
+}
+
+/** `Did you mean a, b or c?`, or nothing. */
+export function didYouMean(text: string, candidates: readonly string[]): string | undefined {
+  const names = nearest(text, candidates);
+  if (names.length === 0) return undefined;
+  const last = names.at(-1)!;
+  return `Did you mean ${names.length === 1 ? last : `${names.slice(0, -1).join(', ')} or ${last}`}?`;
+}
