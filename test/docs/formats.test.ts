@@ -53,7 +53,7 @@ describe('the limits of docs/formats.md', () => {
     ['attestation', `${DEFAULT_LIMITS.documentBytes / MIB} MiB each`, 'json.TOO_LARGE'],
     ['objects of a bundle', DEFAULT_LIMITS.objects.toLocaleString('en'), 'bundle.OBJECTS_EXCEEDED'],
     ['parts of an export', DEFAULT_LIMITS.parts.toLocaleString('en'), 'export.PARTS_EXCEEDED'],
-    ['files that lie in an export', DEFAULT_LIMITS.files.toLocaleString('en'), 'export.FILES_EXCEEDED'],
+    ['files in an export', DEFAULT_LIMITS.files.toLocaleString('en'), 'export.FILES_EXCEEDED'],
     ['entries of a ZIP', zipLimits.entries.toLocaleString('en'), 'zip.ENTRIES_EXCEEDED'],
     ['central directory', `${zipLimits.directoryBytes / MIB} MiB`, 'zip.SIZE_EXCEEDED'],
     ['an entry of a ZIP', `${zipLimits.entryBytes / 1024 / MIB} GiB`, 'zip.SIZE_EXCEEDED'],
