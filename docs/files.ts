@@ -6,7 +6,7 @@ import { POLICY_SCHEMAS } from './make/policy-schemas.ts';
 import { schemasPage } from './make/schemas-page.ts';
 import { schemaPath, schemaText } from './make/schema.ts';
 
-/** Every published schema, by what it describes. */
+/** Every published schema. */
 export const SCHEMAS = [...FORMAT_SCHEMAS, ...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS, ...KEY_SCHEMAS];
 
 /** Every page and schema that is made from the code, with its text, by its path below `docs/`. */

@@ -25,7 +25,7 @@ const base64url = (bytes: number) =>
     .length(Math.ceil((bytes * 4) / 3))
     .describe(`${bytes} bytes, base64url`);
 
-/** What a JWK Set of RFC 7517 with our members looks like; the members that are ignored may be anything. */
+/** A JWK Set (RFC 7517) with the members of drillproof; ignored members can have any value. */
 const trustStoreSchema = z.strictObject({
   keys: z
     .array(
@@ -50,13 +50,13 @@ const trustStoreSchema = z.strictObject({
 
 const CANONICAL = 'Its bytes must be their own RFC 8785 form.';
 
-/** Documents: what lies in archives and folders, and what people write for the command. */
+/** Documents in archives and folders, and files that people write for the command. */
 export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
   {
     name: 'bundle-manifest',
     version: 1,
     title: 'Bundle manifest',
-    description: `manifest.json of a part (formats §1). ${CANONICAL} Paths are portable and sorted by their UTF-8 bytes; no two are equal up to case and normalization; a signed role stands once.`,
+    description: `manifest.json of a part (formats §1). ${CANONICAL} Paths are portable and sorted by their UTF-8 bytes; no two are twins; each signed role appears at most once.`,
     schema: bundleManifestSchema,
   },
   {
@@ -71,14 +71,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Evidence export resource',
     description:
-      'export.json of an export, as the control plane answers (formats §1; control API, Evidence export).',
+      'export.json of an export, as the control plane returns it (formats §1; control API, Evidence export).',
     schema: evidenceExportSchema,
   },
   {
     name: 'bundle-resource',
     version: 1,
     title: 'Evidence bundle resource',
-    description: 'An evidence bundle as the control plane answers (control API, Evidence bundle).',
+    description: 'An evidence bundle, as the control plane returns it (control API, Evidence bundle).',
     schema: evidenceBundleSchema,
   },
   {
@@ -107,14 +107,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Trust store',
     description:
-      'The keys that somebody trusts: a JWK Set of P-256 keys (formats §3). No two have the same issuer and kid; a window does not end before it begins; a compromised key is revoked; the point is on the curve.',
+      'Trusted keys as a JWK Set of P-256 keys (formats §3). No two have the same issuer and kid; no period ends before it begins; a compromised key is revoked; the point is on the curve.',
     schema: trustStoreSchema,
   },
   {
     name: 'build-lock',
     version: 1,
     title: 'Build lock',
-    description: `build.json of a build archive (formats §7); its SHA-256 is the buildHash. ${CANONICAL} No package stands twice.`,
+    description: `build.json of a build archive (formats §7); its SHA-256 is the buildHash. ${CANONICAL} No package appears twice.`,
     schema: buildLockSchema,
   },
   {
@@ -122,15 +122,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Tool source resource',
     description:
-      'The source of a locked tool (control API, Tool source). artifactHash and bytes are of the UTF-8 bytes of the source, at most 1 MiB.',
+      'The source of a locked tool (control API, Tool source). artifactHash and bytes describe the UTF-8 bytes of the source, at most 1 MiB.',
     schema: toolSourceSchema,
   },
   {
     name: 'mirror-receipt',
     version: 1,
     title: 'Receipt of a mirror, without a link',
-    description:
-      'A receipt as mirrors wrote it before receipts were linked; it is read and no longer written.',
+    description: 'An old receipt without a link to the previous one. It is read but no longer written.',
     schema: unlinkedReceiptSchema,
   },
   {
@@ -138,14 +137,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 2,
     title: 'Receipt of a mirror',
     description:
-      'What one run of "drillproof mirror" did; beside a mirror, and its output with --json. complete means that no file failed; previous names the receipt before it.',
+      'Record of one run of "drillproof mirror", in receipts/ and as its output with --json. complete means that no file failed; previous names the receipt before it.',
     schema: receiptSchema,
   },
   {
     name: 'run-file',
     version: 1,
     title: 'Description of a run',
-    description: 'RUN.json, with which "drillproof pack" is told what was run; see its --help.',
+    description: 'RUN.json, which describes a run for "drillproof pack"; see its --help.',
     schema: runFileSchema.extend({
       runResult: z
         .union([z.string().describe('the path of a file with the run result'), runFileResultSchema])
@@ -165,14 +164,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     version: 1,
     title: 'Policy',
     description:
-      'What evidence must satisfy (formats §8), for "drillproof gate". Codes that cannot be waived and days that there are not, this schema cannot say.',
+      'What evidence must satisfy (formats §8), for "drillproof gate". The schema does not reject codes that cannot be waived or invalid dates.',
     schema: policySchema,
   },
   {
     name: 'policy-cases',
     version: 1,
     title: 'Cases of a policy',
-    description: 'What "drillproof policy test" puts to a policy, and what it must answer (docs/policy.md).',
+    description: 'Cases for "drillproof policy test": evidence and the expected decision (docs/policy.md).',
     schema: casesSchema,
   },
 ];

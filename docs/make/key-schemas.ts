@@ -16,10 +16,12 @@ const effect = z.strictObject({
   outcome: z
     .enum(TRUST_OUTCOMES)
     .describe(
-      'stops: verifies now and would not then; starts: the other way round; stands: both; refused: neither',
+      'stops: verifies now but not then; starts: verifies only then; stands: verifies in both; refused: in neither',
     ),
   signer: z.strictObject({ ...keyName.shape, issuedAtMs: z.int() }).exactOptional(),
-  codes: z.array(codeSchema).describe('what only the changed store brings; where unread or refused, all'),
+  codes: z
+    .array(codeSchema)
+    .describe('codes that only the changed store causes; all codes if unread or refused'),
 });
 
 const keyPlanSchema = z.strictObject({
@@ -34,7 +36,7 @@ const keyPlanSchema = z.strictObject({
   counts: z.strictObject({
     ...Object.fromEntries(TRUST_OUTCOMES.map((outcome) => [outcome, count])),
     unopened: count.describe('paths that could not be opened'),
-    timeClaimed: count.describe('of those that stand, how many would get attestation.TIME_CLAIMED'),
+    timeClaimed: count.describe('how many of those that stand would get attestation.TIME_CLAIMED'),
   }),
   results: z.array(
     z.union([
@@ -47,13 +49,13 @@ const keyPlanSchema = z.strictObject({
   ),
 });
 
-/** Outputs of the commands that keep keys. */
+/** Outputs of the commands about keys. */
 export const KEY_SCHEMAS: readonly SchemaRow[] = [
   {
     name: 'key-plan',
     version: 1,
-    title: 'Rehearsal of the end of a key',
-    description: 'What "drillproof keys plan --json" says would stop verifying, and what not.',
+    title: 'Plan for the end of a key',
+    description: 'Output of "drillproof keys plan --json": which signatures would stop verifying.',
     schema: keyPlanSchema,
   },
 ];

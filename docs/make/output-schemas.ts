@@ -40,97 +40,102 @@ const codeRow = {
   meaning: z.string(),
   action: z.string(),
   clause: z.string(),
-  exitCode: z.literal([1, 2, 3]).exactOptional().describe('of a command that ends with it; errors only'),
-  checks: z.array(checkIdSchema).describe('checks of a verification that can find it'),
+  exitCode: z
+    .literal([1, 2, 3])
+    .exactOptional()
+    .describe('exit code of a command that ends with this code; errors only'),
+  checks: z.array(checkIdSchema).describe('checks that can report this code'),
 };
 const checkRow = { check: checkIdSchema, proves: z.string(), codes: z.array(codeSchema) };
 
 const packed = { manifestDigest: digestSchema, path: z.string() };
 
-/** Outputs of the command: the reports of a verification, and the products of other commands with `--json`. */
+/** Outputs of the command with `--json`. */
 export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
   {
     name: 'export-report',
     version: 1,
     title: 'Report on an export',
-    description: 'What "drillproof verify --json" says of an export (formats §4), and verifyExport gives.',
+    description:
+      'Output of "drillproof verify --json" for an export (formats §4), and result of verifyExport.',
     schema: exportReportSchema,
   },
   {
     name: 'bundle-report',
     version: 1,
     title: 'Report on a bundle',
-    description: 'What "drillproof verify --json" says of a single part (formats §4), and verifyPart gives.',
+    description:
+      'Output of "drillproof verify --json" for a single part (formats §4), and result of verifyPart.',
     schema: bundleReportSchema,
   },
   {
     name: 'attestation-report',
     version: 1,
-    title: 'Report on an attestation by itself',
-    description: 'What verifyAttestation gives.',
+    title: 'Report on an attestation alone',
+    description: 'Result of verifyAttestation.',
     schema: attestationReportSchema,
   },
   {
     name: 'tool-source-report',
     version: 1,
     title: 'Report on a tool source',
-    description: 'What "drillproof tool-source --json" says, and verifyToolSource gives.',
+    description: 'Output of "drillproof tool-source --json", and result of verifyToolSource.',
     schema: toolSourceReportSchema,
   },
   {
     name: 'reports',
     version: 1,
     title: 'Reports on several paths',
-    description: 'What "drillproof verify --json" says when it was given several paths, or a list of them.',
+    description: 'Output of "drillproof verify --json" for several paths or a list of paths.',
     schema: reportsSchema,
   },
   {
     name: 'decision',
     version: 1,
     title: 'Decision of a gate',
-    description: 'What "drillproof gate --json" says (formats §8), and evaluate gives.',
+    description: 'Output of "drillproof gate --json" (formats §8), and result of evaluate.',
     schema: decisionSchema,
   },
   {
     name: 'report-diff',
     version: 1,
     title: 'Difference of two reports',
-    description: 'What "drillproof diff --json" says.',
+    description: 'Output of "drillproof diff --json".',
     schema: reportDiffSchema,
   },
   {
     name: 'error',
     version: 1,
     title: 'Error',
-    description: 'What every command says with --json when its work could not go on.',
+    description: 'Output of every command with --json when its work could not continue.',
     schema: errorSchema,
   },
   {
     name: 'code',
     version: 1,
     title: 'Code',
-    description: 'What "drillproof explain CODE --json" says.',
+    description: 'Output of "drillproof explain CODE --json".',
     schema: product('code', codeRow),
   },
   {
     name: 'check',
     version: 1,
     title: 'Check',
-    description: 'What "drillproof explain CHECK --json" says.',
+    description: 'Output of "drillproof explain CHECK --json".',
     schema: product('check', checkRow),
   },
   {
     name: 'word',
     version: 1,
     title: 'Word of a report',
-    description: 'What "drillproof explain WORD --json" prints.',
+    description: 'Output of "drillproof explain WORD --json".',
     schema: product('word', { word: z.string(), meaning: z.string() }),
   },
   {
     name: 'codes',
     version: 1,
     title: 'Catalogue of codes and checks',
-    description: 'What "drillproof explain --json" says.',
+    description: 'Output of "drillproof explain --json".',
     schema: product('codes', {
       codes: z.array(z.strictObject(codeRow)),
       checks: z.array(z.strictObject(checkRow)),
@@ -140,14 +145,14 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'selftest-report',
     version: 1,
     title: 'Report of a selftest',
-    description: 'What "drillproof selftest --json" says (docs/selftest.md).',
+    description: 'Output of "drillproof selftest --json" (docs/selftest.md).',
     schema: selftestReportSchema,
   },
   {
     name: 'packed-bundle',
     version: 1,
-    title: 'Bundle that was packed',
-    description: 'What "drillproof pack --json" says.',
+    title: 'Packed bundle',
+    description: 'Output of "drillproof pack --json".',
     schema: product('packed-bundle', {
       ...packed,
       evidenceBundleId: z.string(),
@@ -162,8 +167,8 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
   {
     name: 'packed-export',
     version: 1,
-    title: 'Export that was put together',
-    description: 'What "drillproof export --json" says.',
+    title: 'Packed export',
+    description: 'Output of "drillproof export --json".',
     schema: product('packed-export', {
       ...packed,
       evidenceExportId: z.string(),
@@ -176,7 +181,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'export-contents',
     version: 1,
     title: 'Contents of an export',
-    description: 'What "drillproof inspect --json" says of an export, without a verdict.',
+    description: 'Output of "drillproof inspect --json" for an export, without a verdict.',
     schema: product('export-contents', {
       manifestDigest: digestSchema,
       manifest: exportManifestSchema,
@@ -189,7 +194,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'part-contents',
     version: 1,
     title: 'Contents of a part',
-    description: 'What "drillproof inspect --json" says of a part, without a verdict.',
+    description: 'Output of "drillproof inspect --json" for a part, without a verdict.',
     schema: product('part-contents', {
       manifestDigest: digestSchema,
       manifest: bundleManifestSchema,
@@ -200,29 +205,29 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'mirror-event',
     version: 1,
     title: 'Event of a mirror',
-    description: 'One line of what "drillproof mirror --format json" writes to standard error while it runs.',
+    description: 'One line on standard error of "drillproof mirror --format json".',
     schema: mirrorEventSchema,
   },
   {
     name: 'mirror-archive',
     version: 1,
     title: 'Report on the mirrors of many exports',
-    description: 'What "drillproof mirror --list --json" and "--all" say, and "report merge" of several.',
+    description:
+      'Output of "drillproof mirror --json" with --list or --all, and of "drillproof report merge" for several.',
     schema: archiveSchema,
   },
   {
     name: 'scrub',
     version: 1,
     title: 'Report on the scrub of an archive',
-    description: 'What "drillproof scrub --json" says.',
+    description: 'Output of "drillproof scrub --json".',
     schema: scrubSchema,
   },
   {
     name: 'receipts-verified',
     version: 1,
     title: 'Report on the receipts of mirrors',
-    description:
-      'What "drillproof receipts verify --json" says; verifyReceipts gives the report on each mirror.',
+    description: 'Output of "drillproof receipts verify --json"; each report is a result of verifyReceipts.',
     schema: product('receipts.verified', {
       mirrors: z.array(z.strictObject({ path: z.string(), report: receiptsReportSchema })),
     }),
@@ -231,7 +236,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'receipts-listed',
     version: 1,
     title: 'Receipts of mirrors',
-    description: 'What "drillproof receipts list --json" says, without a judgement.',
+    description: 'Output of "drillproof receipts list --json" without a verdict.',
     schema: product('receipts.listed', {
       mirrors: z.array(
         z.strictObject({
@@ -245,14 +250,14 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'summary-report',
     version: 1,
     title: 'Report on a verification summary',
-    description: 'What "drillproof vsa verify --json" says, and verifySummary gives.',
+    description: 'Output of "drillproof vsa verify --json", and result of verifySummary.',
     schema: summaryReportSchema,
   },
   {
     name: 'local-reports',
     version: 1,
     title: 'Local reports of an export',
-    description: 'What "drillproof reports --json" says: rows of the manifest, or items of a control plane.',
+    description: 'Output of "drillproof reports --json": rows of the manifest, or items of a control plane.',
     schema: product('local-reports', {
       items: z.union([exportManifestSchema.shape.localReports, z.array(localReportItemSchema)]),
     }),

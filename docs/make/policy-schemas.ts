@@ -18,36 +18,36 @@ const explained = z.strictObject({
 const tested = z.strictObject({
   name: z.string(),
   holds: z.boolean(),
-  differences: z.array(z.string()).describe('what was answered otherwise; empty where it holds'),
+  differences: z.array(z.string()).describe('what differs from the expected result; empty if the case holds'),
 });
 
-/** What the commands of policies say with `--json`. */
+/** Outputs of the commands about policies with `--json`. */
 export const POLICY_SCHEMAS: readonly SchemaRow[] = [
   {
     name: 'policy-check',
     version: 1,
-    title: 'Policy that can be applied',
-    description: 'What "drillproof policy check --json" says of a policy without a fault.',
+    title: 'Valid policy',
+    description: 'Output of "drillproof policy check --json" for a valid policy.',
     schema: product('policy-check', { name, digest, sources, waivers: count }),
   },
   {
     name: 'policy-words',
     version: 1,
     title: 'Policy in words',
-    description: 'What "drillproof policy explain --json" says; the words are for people, and change.',
+    description: 'Output of "drillproof policy explain --json"; the texts are for people and can change.',
     schema: product('policy-words', {
       name,
       digest,
       sources,
-      policies: z.array(explained).describe('the policy last, what it extends before it'),
-      unasked: z.array(rule).describe('rules that none of them has'),
+      policies: z.array(explained).describe('the extended policies, then the policy'),
+      unasked: z.array(rule).describe('rules that no policy has'),
     }),
   },
   {
     name: 'policy-test',
     version: 1,
-    title: 'Cases put to a policy',
-    description: 'What "drillproof policy test --json" says.',
+    title: 'Test of a policy',
+    description: 'Output of "drillproof policy test --json".',
     schema: product('policy-test', {
       policy: name,
       digest,

@@ -2,12 +2,12 @@ import * as z from 'zod';
 
 /** One published JSON Schema: a document or an output of the command, in one version. */
 export type SchemaRow = {
-  /** As in the name of its file: `NAME.vVERSION.schema.json`. */
+  /** Its file is `NAME.vVERSION.schema.json`. */
   readonly name: string;
-  /** Counts the changes after which an older reader would misunderstand the document. */
+  /** Raised when an older reader would misunderstand the document. */
   readonly version: number;
   readonly title: string;
-  /** What the document is and where it is found; rules that a JSON Schema cannot say, too. */
+  /** What the document is, where it appears, and rules that a JSON Schema cannot express. */
   readonly description: string;
   readonly schema: z.ZodType;
 };
@@ -15,7 +15,7 @@ export type SchemaRow = {
 /** The path of a schema below `docs/`. */
 export const schemaPath = ({ name, version }: SchemaRow): string => `schemas/${name}.v${version}.schema.json`;
 
-/** The JSON Schema (2020-12) of a row, as it stands in its file. */
+/** The JSON Schema (2020-12) of a row, as it is written to its file. */
 export function schemaText({ name, version, title, description, schema }: SchemaRow): string {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };

@@ -1,4 +1,5 @@
 import { FORMAT_SCHEMAS } from './format-schemas.ts';
+import { KEY_SCHEMAS } from './key-schemas.ts';
 import { OUTPUT_SCHEMAS } from './output-schemas.ts';
 import { POLICY_SCHEMAS } from './policy-schemas.ts';
 import { schemaPath, type SchemaRow } from './schema.ts';
@@ -16,7 +17,7 @@ A schema covers members, types, forms and ranges. It cannot express rules about 
 RFC 8785 form, repeated members, sorted rows, portable and distinct paths, correct digests and signatures. The
 description of each schema names these rules, and [formats.md](formats.md) has them in full.
 
-Objects are closed, except \`details\` of an error. Integers are within ±9007199254740991, which every JSON parser holds
+Objects are closed, except \`details\` of an error. Integers are within ±9007199254740991, which every JSON parser reads
 exactly. Codes and checks are patterns, because later releases add some ([codes.md](codes.md)).
 
 ## Versions
@@ -31,7 +32,7 @@ export const schemasPage = (): string =>
   [
     HEAD,
     `## Documents\n\n${list(FORMAT_SCHEMAS)}`,
-    `## Outputs of the command\n\n${list([...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS])}`,
+    `## Outputs of the command\n\n${list([...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS, ...KEY_SCHEMAS])}`,
     TAIL,
   ].join('\n');
 
