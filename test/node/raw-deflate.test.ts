@@ -9,7 +9,7 @@ import { codeOf, collected, errorOf } from '../zip/support.ts';
 const MiB = 2 ** 20;
 
 // Around the sizes at which one call gives way to a stream: 256 KiB in or 4 MiB out, and 64 KiB to deflate.
-const sizes = [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 4 * MiB, 4 * MiB + 1, 6 * MiB];
+const sizes = [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 4 * MiB, 4 * MiB + 1];
 
 async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -32,7 +32,7 @@ function source(bytes: Uint8Array, failure?: Error) {
 describe.each([node, portable])('raw deflate on the $name platform', (platform) => {
   it.each(sizes)('comes back to the same %i bytes, stored or deflated', async (size) => {
     for (const plain of [Buffer.alloc(size, 'abcdefgh'), randomBytes(size)]) {
-      const deflated = await collected(platform.deflateRaw(pieces(plain, 50_000), 6));
+      const deflated = await collected(platform.deflateRaw(pieces(plain, 50_000), 1));
       expect(inflateRawSync(deflated).equals(plain)).toBe(true);
       const inflated = await collected(platform.inflateRaw(pieces(deflateRawSync(plain), 100_000)));
       expect(Buffer.compare(inflated, plain)).toBe(0);

