@@ -10,8 +10,15 @@ export type ErrorContext = {
 const BRAND: unique symbol = Symbol.for('drillproof.error');
 
 /**
- * Work could not go on. `code` is a row of the catalogue (`drillproof explain CODE`), `message` says what happened
- * here, in one line and without the code. A caller's mistake in using this library is a `TypeError` instead.
+ * An operation could not be completed. `code` is a row of the catalogue (docs/codes.md; `drillproof explain CODE`),
+ * `message` says in one line what happened, `path` where, and `details` has further values. A mistake in calling this
+ * library is a `TypeError` instead.
+ * @example
+ * try {
+ *   await openEvidence('export');
+ * } catch (error) {
+ *   if (!(error instanceof DrillproofError) || error.code !== 'io.NOT_FOUND') throw error;
+ * }
  */
 export class DrillproofError extends Error {
   override readonly name: string = 'DrillproofError';
@@ -38,12 +45,12 @@ export class DrillproofError extends Error {
   }
 }
 
-/** The network or the server failed; the same request may succeed later. */
+/** The network or the server failed (codes `transport.*`). The same request may succeed later. */
 export class TransportError extends DrillproofError {
   override readonly name = 'TransportError';
 }
 
-/** Input went past a limit; the caller may raise the limit and try again. */
+/** Input exceeded a limit (formats, Limits). The caller may raise the limit and try again. */
 export class LimitError extends DrillproofError {
   override readonly name = 'LimitError';
 }

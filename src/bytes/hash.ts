@@ -8,7 +8,12 @@ import { streamAccess, type RandomAccess } from './random-access.ts';
 /** A digest as it is written everywhere: `sha256:` and 64 lowercase hex characters (control API, Conventions). */
 export type Digest = `sha256:${string}`;
 
-/** Digest of bytes that are in memory. */
+/**
+ * The SHA-256 of bytes in memory, as `sha256:` and 64 lowercase hex characters (control API, Conventions).
+ * @throws TypeError for anything that is not a Uint8Array
+ * @example
+ * const digest = digestOf(await readFile('manifest.json'));
+ */
 export function digestOf(bytes: Uint8Array): Digest {
   if (!(bytes instanceof Uint8Array)) checkArguments({ bytes: BYTES }, { bytes });
   return `sha256:${platform.sha256Hex(bytes)}`;

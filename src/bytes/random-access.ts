@@ -1,7 +1,9 @@
 import { DrillproofError } from '../errors.ts';
 import { BYTES, checkArguments, defined, type Kind } from './arguments.ts';
 
-/** Bytes that can be read at any place: a file, a slice of one, an object in S3, an ArrayBuffer. */
+/**
+ * Bytes that can be read at any offset: a file, a slice of one, an object in S3, an ArrayBuffer. `size` is in bytes.
+ */
 export type RandomAccess = {
   readonly size: number;
   /**
@@ -41,7 +43,13 @@ export const ACCESS: Kind = {
 export const watchedBy = (access: RandomAccess): Pick<RandomAccess, 'assertUnchanged'> =>
   access.assertUnchanged === undefined ? {} : { assertUnchanged: () => access.assertUnchanged?.() };
 
-/** Random access to bytes in memory. */
+/**
+ * Random access to bytes in memory. The bytes are not copied, so do not change them while they are read.
+ * @throws TypeError for anything that is not a Uint8Array
+ * @example
+ * const part = memoryAccess(await readFile('part.zip'));
+ * const report = await verifyPart(part, { asOfMs: Date.now() });
+ */
 export function memoryAccess(bytes: Uint8Array): RandomAccess {
   checkArguments({ bytes: BYTES }, { bytes });
   return { size: bytes.length, bytes, read: (offset, length) => bytes.subarray(offset, offset + length) };

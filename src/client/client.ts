@@ -20,14 +20,13 @@ import {
   type PageOptions,
 } from './pages.ts';
 
-/** An export as one project sees it. */
+/** The ids of an export and of a project through which it is read. */
 export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
 
 /**
- * A client of one control plane. Every method checks its input before anything is sent and the answer before it is
- * given back, and fails with a `DrillproofError`:
- * `client.REQUEST_INVALID`, a `ControlError` for what the control plane answers, `transport.*` for the way there,
- * `json.TOO_LARGE` for an answer beyond the limit.
+ * A client of one control plane (control API). Every method checks its input before anything is sent and the answer
+ * before it is returned, and fails with a `DrillproofError`: `client.REQUEST_INVALID`, a `ControlError` for what the
+ * control plane answers, `transport.*` for the network, `json.TOO_LARGE` for an answer beyond the limit.
  */
 export type Client = Methods & {
   readonly operations: {
@@ -57,8 +56,12 @@ export type Client = Methods & {
 };
 
 /**
- * A typed client, made from the table of operations.
- * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry
+ * A typed client of a control plane, made from the table of operations (control API, Endpoints).
+ * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry;
+ *   TypeError for an argument of the wrong kind
+ * @example
+ * const client = createClient({ baseUrl: 'https://drills.example', token });
+ * const { state } = await client.evidence.exports.read({ projectId, evidenceExportId });
  */
 export function createClient(options: ClientOptions): Client {
   checkArguments({ options: CLIENT_OPTIONS }, { options });

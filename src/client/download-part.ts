@@ -1,6 +1,5 @@
 import {
   checkArguments,
-  type Digest,
   digester,
   optional,
   optionsOf,
@@ -15,20 +14,22 @@ import type { Client, ExportRef } from './client.ts';
 /** One part of an export, with the size and digest that the export manifest lists for it. */
 export type PartRef = ExportRef & {
   readonly evidenceBundleId: string;
-  readonly digest: Digest;
+  /** `sha256:` and 64 lowercase hex characters. */
+  readonly digest: string;
   /** A decimal byte count, as in the row of the manifest. */
   readonly bytes: string;
 };
 
 /**
- * Downloads one part of an export and writes it to a stream. The stream is closed only if the bytes have the listed
- * size and SHA-256; otherwise it is aborted, so that a writer can discard what it has. The part is not verified: pass
- * it to `verifyPart`. A failed download is not resumed: `mirrorExport` does that.
+ * Downloads one part of an export and writes it to a stream (control API, Exports). The stream is closed only if the
+ * bytes have the listed size and SHA-256; otherwise it is aborted, so that a writer can discard them. The part is not
+ * verified: pass it to `verifyPart`. A failed download is not resumed: `mirrorExport` does that.
  * @throws TypeError for an argument of the wrong kind; DrillproofError `part.BYTES_MISMATCH`, `part.DIGEST_MISMATCH`;
  *   what `client.download` throws; the reason of an aborted `signal`
  * @example
- * const row = parseExportManifest(manifest).parts[0];
- * await downloadPart(client, { projectId, evidenceExportId, ...row }, Writable.toWeb(createWriteStream('part.zip')));
+ * const row = parseExportManifest(manifest).parts[0]!;
+ * const file = Writable.toWeb(createWriteStream('part.zip'));
+ * await downloadPart(client, { evidenceExportId, ...row }, file);
  */
 export async function downloadPart(
   client: Pick<Client, 'download'>,

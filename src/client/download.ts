@@ -21,7 +21,10 @@ export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
   readonly ifRange?: string;
 };
 
-/** Bytes on their way. Read `body` once, to its end, or call `cancel`; until then the connection is held. */
+/**
+ * A download in progress. Read `body` once, to its end, or call `cancel`; until then the connection is held. Sizes are
+ * bytes.
+ */
 export type Download = {
   /** 200 for the whole, 206 for the range that `range` names. */
   readonly status: number;

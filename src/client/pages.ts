@@ -14,7 +14,7 @@ export type ExportItem = Result<ExportsName>['items'][number];
 /** How each page is asked for. */
 type How = Pick<CallOptions, 'signal' | 'onRetry'>;
 
-/** The options of a list that is read page after page. */
+/** The options of a list that is read page by page. */
 export type PageOptions = {
   /** Items of one page, 1 to 100; default 100. */
   readonly pageSize?: number;

@@ -7,7 +7,7 @@ import type { Input } from './methods.ts';
 
 type Operation = Result<'operations.read'>;
 
-/** How to wait for an operation. */
+/** How to wait for an operation (control API, Operation). All are optional; times are milliseconds. */
 export type WaitOptions = {
   /** Pause between two looks, in milliseconds; default 1,000. */
   readonly pollMs?: number;

@@ -38,5 +38,9 @@ export type Code = keyof typeof catalogue;
 /** Whether a string is a code of this catalogue; own members only, so `__proto__` is not a code. */
 export const isCode = (value: string): value is Code => Object.hasOwn(catalogue, value);
 
-/** The row of a code, at its widest type. */
+/**
+ * The row of a code in the catalogue (docs/codes.md): class, severity, meaning, what to do, and the clause behind it.
+ * @example
+ * for (const { code } of report.findings) console.error(code, codeEntry(code).action);
+ */
 export const codeEntry = (code: Code): CodeEntry => catalogue[code];

@@ -26,7 +26,7 @@ export const runIdSchema = chosenByCaller('run');
 export const correlationIdSchema = chosenByCaller('corr');
 export const pendingEventIdSchema = chosenByCaller('pending');
 
-/** `sha256:` and 64 lowercase hex characters. */
+/** `sha256:` and 64 lowercase hex characters (control API, Conventions). */
 export const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
 /** The same in our own documents, typed as a `Digest`. */

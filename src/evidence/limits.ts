@@ -1,6 +1,9 @@
 import { AMOUNT, type Kind, optional, optionsOf } from '../bytes/index.ts';
 
-/** How much of anything evidence may have. Every loop over input from outside is bounded by a row (formats, Limits). */
+/**
+ * The most that evidence may have of anything: bytes or counts. Every loop over external input is bounded by one of
+ * them (formats, Limits).
+ */
 export type EvidenceLimits = {
   /** Bytes of a bundle manifest or an export manifest. */
   readonly manifestBytes: number;
@@ -18,7 +21,7 @@ export type EvidenceLimits = {
   readonly files: number;
 };
 
-/** The limits that hold where a caller gives none: bytes, and counts of values, parts, objects and files. */
+/** The limits that apply if the caller gives none: bytes, and counts of values, parts, objects and files. */
 export const DEFAULT_LIMITS: EvidenceLimits = {
   manifestBytes: 64 * 1024 * 1024,
   documentBytes: 1024 * 1024,

@@ -31,7 +31,10 @@ export type SourceFile = {
 /** Bytes that stay open until they are closed. */
 export type OpenFile = RandomAccess & { close(): Promise<void> };
 
-/** The tree of an export, wherever it lies. */
+/**
+ * The files of an export, wherever they are stored (formats §1, Export). `memorySource`, `zipSource` and
+ * `directorySource` make one.
+ */
 export type EvidenceSource = {
   readonly kind: 'directory' | 'zip' | 'memory' | 's3';
   /**
@@ -66,7 +69,13 @@ const keepOpen = (access: RandomAccess): OpenFile => ({
   close: () => Promise.resolve(),
 });
 
-/** A tree in memory, by path. */
+/**
+ * An export in memory, from its files by path (formats §1, Export). The bytes are not copied.
+ * @throws TypeError for anything that is not an object
+ * @example
+ * const source = memorySource({ 'manifest.json': manifest, 'parts/evidence_000000000001.zip': bytes });
+ * const report = await verifyExport(source, { asOfMs: Date.now() });
+ */
 export function memorySource(files: Readonly<Record<string, Uint8Array>>): EvidenceSource {
   checkArguments({ files: OBJECT }, { files });
   const list = Object.entries(files).map(([path, bytes]) => ({ path, bytes: bytes.length, regular: true }));
@@ -83,8 +92,11 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
 }
 
 /**
- * The tree inside a one-file export, whose entries are stored (formats §1, Export), so that each part can be read at
- * any place without extracting anything.
+ * The files of an export in one ZIP, whose entries are stored (formats §1, Export), so that each part can be read
+ * without extracting anything.
+ * @throws TypeError for anything that is not the result of `openZip`
+ * @example
+ * const source = zipSource(await openZip(memoryAccess(await readFile('export.zip'))));
  */
 export function zipSource(archive: ZipArchive): EvidenceSource {
   checkArguments({ archive: withMembers('a ZipArchive', { access: OBJECT, entries: LIST }) }, { archive });

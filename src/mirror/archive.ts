@@ -61,9 +61,17 @@ type ManyOptions = {
 const MANY_OPTIONS: MembersOf<ManyOptions> = { atOnce: COUNT, signal: optional(SIGNAL) };
 
 /**
- * Mirrors many exports, `each` one by one. The failure of one does not stop the others; one that each would meet ends
- * the run, and the rest are counted as untried. What is no `DrillproofError` is thrown, once those under way have ended.
- * @throws the reason of an aborted `signal`; what `each` throws that is no `DrillproofError`
+ * Mirrors many exports, several at a time. The failure of one export does not stop the others; a failure that every
+ * export would meet ends the run, and the rest are counted as untried.
+ * @param each mirrors one export; an error that is not a `DrillproofError` is thrown after the running ones have ended
+ * @param options.atOnce how many exports are mirrored at the same time
+ * @throws the reason of an aborted `signal`; what `each` throws that is not a `DrillproofError`
+ * @example
+ * const { wishes } = await discoverExports(client, projectId, {});
+ * const mirror = async (wish: (typeof wishes)[number]): Promise<void> => {
+ *   await mirrorExport(wish, { client, to: mirrorDirectory(`mirrors/${wish.evidenceExportId}`) });
+ * };
+ * const { failures } = await mirrorMany(wishes, mirror, { atOnce: 2 });
  */
 export async function mirrorMany(
   wishes: readonly Wish[],
@@ -166,10 +174,12 @@ const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
 };
 
 /**
- * The exports of a project that can be mirrored: those that are available, and with `unfinished` those that are going
- * to be. `sinceMs` leaves out what did not change since; the time is that of the last change, because an export that
- * was asked for earlier may have become available only now.
+ * Lists the exports of a project that can be mirrored (control API, Exports): those that are available, and with
+ * `unfinished` those that are still being generated.
+ * @param options.sinceMs omits exports that did not change since, in milliseconds since 1970; default: none
  * @throws LimitError `client.PAGES_EXCEEDED`, and what the client throws
+ * @example
+ * const { wishes } = await discoverExports(client, projectId, { sinceMs: Date.now() - 86_400_000 });
  */
 export async function discoverExports(
   client: Client,

@@ -16,7 +16,7 @@ import { lookAt, wantedFiles } from './plan.ts';
 import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView } from './sink.ts';
 
-/** What a look at a mirror found. */
+/** The result of `checkMirror`. Sizes are bytes. */
 export type MirrorCheck = {
   readonly schemaVersion: 1;
   readonly kind: 'mirror.check';
@@ -35,10 +35,13 @@ export type MirrorFault = {
 };
 
 /**
- * Says what a mirror run would find missing or damaged. It reads the export and its manifest at the source and
- * everything in the target, and writes nothing at all.
- * @throws DrillproofError as `mirrorExport` for what pins the rest and for a target of something else;
- *   the reason of an aborted `signal`; TypeError for a sink that cannot be looked at
+ * Reports what a run of `mirrorExport` would find missing or damaged (formats §1, Export). It reads the export and its
+ * manifest at the source and everything in the target, and writes nothing.
+ * @throws DrillproofError as `mirrorExport` for the manifest, and for a target that holds something else; the reason of
+ *   an aborted `signal`; TypeError for a target that cannot be examined
+ * @example
+ * const check = await checkMirror({ projectId, evidenceExportId }, { client, to: mirrorDirectory('mirror') });
+ * for (const { path, found } of check.faults) console.error(path, found);
  */
 export async function checkMirror(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorCheck> {
   checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });

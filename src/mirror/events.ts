@@ -6,7 +6,9 @@ export type FileState = 'kept' | 'fetched' | 'resumed' | 'linked';
 /** What a look at a file found. */
 export type FoundState = 'proven' | 'missing' | 'damaged' | 'unreadable';
 
-/** What a mirror tells while it runs, for a progress bar or a log. `bytes` are of files, not of the wire. */
+/**
+ * What `onProgress` of a mirror receives, for a progress bar or a log. `bytes` are those of files, not of the network.
+ */
 export type MirrorEvent =
   /** The export is still being generated; the next look comes after `delayMs`. */
   | {

@@ -26,19 +26,23 @@ type Fetched = { readonly files: readonly Proven[]; readonly failures: readonly 
 type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Attestation } };
 
 /**
- * Mirrors an export: brings every part and every local report that its manifest lists to the target, exactly.
+ * Mirrors an export: copies every part and every local report that its manifest lists to the target (formats §1,
+ * Export).
  *
- * A file has its final name only if its bytes were proven. `manifest.json` is written last, and only when everything
- * that it lists is here: so an interrupted mirror is no export yet, for any reader, and one that has a manifest was
- * whole. Kill it anywhere and run it again: it goes on. A file that no longer is what the manifest says is fetched
- * again. Nothing that a manifest or an answer says is used as an address. A finished mirror is proven before it is
- * taken, so that who is killed then leaves nothing behind; and it stays complete when the source deletes the export.
+ * A file gets its final name only after its digest was checked. `manifest.json` is written last, so an interrupted
+ * mirror is not an export for any reader; run it again to resume. A file that no longer matches the manifest is fetched
+ * again. Nothing in a manifest or an answer is used as an address. A mirror stays complete if the source deletes the
+ * export.
  *
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`;
- *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for what pins the rest;
+ *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for the manifest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
- *   `details.failures` (`path`, `code`, `message`) and `details.receipt` when some files could not be fetched and the
- *   others are here; the reason of an aborted `signal`; and what the client and the sink throw
+ *   `details.failures` (`path`, `code`, `message`) and `details.receipt` if some files could not be fetched; the reason
+ *   of an aborted `signal`; and what the client and the target throw
+ * @example
+ * const client = createClient({ baseUrl: 'https://drills.example', token });
+ * const to = mirrorDirectory('mirror');
+ * const receipt = await mirrorExport({ projectId, evidenceExportId }, { client, to });
  */
 export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions): Promise<LinkedReceipt> {
   checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });

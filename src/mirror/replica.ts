@@ -18,7 +18,7 @@ import { DrillproofError } from '../errors.ts';
 
 type Exports = Client['evidence']['exports'];
 
-/** As much of a client as a mirror needs of its source. */
+/** The methods of a client that a mirror needs of its source. `createClient` and `replicaClient` make one. */
 export type MirrorClient = Pick<Client, 'baseUrl' | 'download' | 'backOff'> & {
   readonly evidence: {
     readonly exports: Pick<Exports, 'read'> & {
@@ -35,10 +35,14 @@ const DOCUMENTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Another mirror of an export as the source of a mirror. Its bytes are proven as those of a server are, and nothing in
- * it is relied on. A file that it has not is `part.MISSING` or `local-report.MISSING`, and one that cannot be read
- * `scrub.REPLICA_UNREADABLE`, so that neither is taken for a fault of the target.
+ * Uses another mirror of an export as the source of a mirror. The second mirror is not trusted; each of its files is
+ * checked like a download. A missing file is `part.MISSING` or `local-report.MISSING`, and one that cannot be read
+ * `scrub.REPLICA_UNREADABLE`, so that neither looks like a fault of the target.
  * @param address what receipts name as the source: a URL without user and query
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const client = replicaClient(directorySource('/backup/mirror'), 'file:///backup/mirror');
+ * await mirrorExport({ projectId, evidenceExportId }, { client, to: mirrorDirectory('mirror') });
  */
 export function replicaClient(source: EvidenceSource, address: string): MirrorClient {
   checkArguments({ source: SOURCE, address: TEXT }, { source, address });

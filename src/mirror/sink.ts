@@ -25,8 +25,8 @@ export type Expected = { readonly digest: string; readonly bytes: number };
 export type Sealed = Expected & { readonly path: string };
 
 /**
- * A target that is held. Paths are those of the export, with `/`. A name is final or it is not there: `write` and
- * `commit` give it to whole and durable bytes in one step, and until then they lie where no reader looks.
+ * An open target of a mirror (formats §1, Export). Paths are those of the export, with `/`. `write` and `commit` give
+ * the final name to whole and durable bytes in one step; until then no reader sees them.
  */
 export type MirrorTarget = {
   /** Whether the target holds nothing but what the sink keeps for itself. */

@@ -25,9 +25,13 @@ const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, fu
 const AHEAD = 128;
 
 /**
- * `verifyExport` of a folder, or of the bag that it is, with its parts verified by one thread per core.
- * The report is the same whatever the number of threads.
- * @throws DrillproofError what `directorySource` throws; an aborted `signal` throws its reason
+ * Verifies an export in a folder, or in a bag, like `verifyExport`, with one thread per core (formats §1 to §4). The
+ * report is the same whatever the number of threads.
+ * @throws what `verifyExport` and `directorySource` throw; the reason of an aborted `signal`
+ * @example
+ * const trust = { key: await readFile('signer.pem'), issuer: 'https://drills.example' };
+ * const report = await verifyDirectory('export', { asOfMs: Date.now(), trust });
+ * if (report.verdict !== 'verified') process.stderr.write(renderText(report));
  */
 export async function verifyDirectory(root: string, options: VerifyDirectoryOptions): Promise<ExportReport> {
   checkArguments(

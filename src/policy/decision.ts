@@ -90,9 +90,7 @@ export const decisionSchema = z.strictObject({
   run: runSchema.exactOptional(),
 });
 
-/**
- * The answer of a policy about evidence, with every reason (formats §8). The same inputs give the same decision.
- */
+/** The answer of a policy about evidence, with every reason (formats §8). The same inputs give the same decision. */
 export interface Decision extends Readonly<z.infer<typeof decisionSchema>> {}
 export interface PolicyUsed extends Readonly<z.infer<typeof policyUsedSchema>> {}
 /** One input of a decision: evidence, or a summary in its place. */

@@ -28,10 +28,16 @@ const CONTEXT: MembersOf<EvaluateContext> = { asOfMs: TIME, trust: optional(OBJE
 const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 
 /**
- * Evaluates evidence under a policy: every rule of every layer, all violations, and one answer. Pure and total: it reads
- * no clock and throws for nothing that is in a report. The answer is `no` if a rule failed, else `could_not_tell` if
- * something could not be decided or there was nothing to evaluate, else `yes`.
+ * Evaluates evidence under a policy: every rule of every layer, all violations, and one answer (formats §8). Pure: it
+ * reads no clock and throws for nothing that is in a report. The answer is `no` if a rule failed, else `could_not_tell`
+ * if something could not be decided or there was nothing to evaluate, else `yes`.
+ * @param context.asOfMs the time of the evaluation; the reports must have been made as of the same time
  * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const asOfMs = Date.now();
+ * const report = await verifyDirectory('export', { asOfMs, trust });
+ * const decision = evaluate([{ name: 'export', report }], DEFAULT_POLICY, { asOfMs });
+ * if (decision.answer !== 'yes') process.exitCode = 1;
  */
 export function evaluate(
   inputs: readonly EvidenceInput[],

@@ -19,7 +19,10 @@ export type SummaryFacts = {
 /** Why an input could not be verified. */
 export type ReadFailure = { readonly code: Code; readonly message: string; readonly path?: string };
 
-/** One input: the report of its verification, a summary, or why there is neither. */
+/**
+ * One input of `evaluate`: the report of its verification, a summary, or why there is neither (formats §8). `name` is
+ * chosen by the caller, such as a path.
+ */
 export type EvidenceInput = { readonly name: string } & (
   | {
       readonly report: ExportReport | BundleReport;

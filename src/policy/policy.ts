@@ -2,7 +2,7 @@ import { canonicalBytes, type Digest, digestOf, type Kind, OBJECT } from '../byt
 import type { PolicyUsed } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 
-/** A policy with everything that it extends. Every layer must hold by itself. */
+/** A policy with everything that it extends (formats §8). Every layer must hold by itself. */
 export type Policy = PolicyUsed & {
   /** Each document once, after those that it extends. */
   readonly layers: readonly PolicyDocument[];
@@ -36,5 +36,8 @@ export const policyOf = (document: PolicyDocument, name = document.name ?? 'poli
   layers: [document],
 });
 
-/** The policy of `gate` without `--policy`: signed and bound, the drill passed, and the list is not only claimed. */
+/**
+ * The policy of `gate` without `--policy` (formats §8): every bundle is verified, its drill completed and passed, and
+ * the list of bundles is pinned or attested.
+ */
 export const DEFAULT_POLICY: Policy = policyOf(DEFAULT_DOCUMENT);

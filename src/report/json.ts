@@ -26,8 +26,11 @@ const rank = (name: string): number => RANK.get(name) ?? FIRST.length;
 const byRank = (a: string, b: string): number => rank(a) - rank(b) || (a < b ? -1 : 1);
 
 /**
- * A report for programs: JSON of version `schemaVersion`, members in a fixed order whatever order the report was built
- * in, a newline at the end; the same report gives the same bytes. Characters that act on a terminal are escaped.
+ * A report for programs (formats §4): JSON with the members in a fixed order and a newline at the end. The same report
+ * gives the same bytes. Characters that act on a terminal are escaped.
+ * @throws TypeError for anything that is not an object
+ * @example
+ * await writeFile('report.json', renderJson(report));
  */
 export function renderJson(report: Report): string {
   checkArguments({ report: OBJECT }, { report });

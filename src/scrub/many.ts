@@ -16,10 +16,15 @@ export type Mirrors = {
 };
 
 /**
- * Scrubs the mirrors of an archive, the one first of which something was not read for the longest time, so that slices
- * cover everything in the end. `each` is told of every mirror, those without a time left too; it may put another result
- * in its place (a repair).
- * @throws as `scrubMirror` for an end by the signal; what keeps one mirror from being read is its result
+ * Scrubs the mirrors of an archive, beginning with the mirror that was read the longest time ago, so that runs with a
+ * time limit cover everything over time.
+ * @param each receives the result of every mirror, including those for which no time was left
+ * @throws as `scrubMirror` for an aborted `signal`; a mirror that cannot be read is its result
+ * @example
+ * const archive = await openScrubArchive('mirrors');
+ * const options = { tool: 'nightly/1.0', untilMs: Date.now() + 3_600_000 };
+ * await scrubMany(archive, options, async ({ name, outcome }) => console.log(name, outcome));
+ * await archive.close();
  */
 export async function scrubMany(
   archive: Mirrors,

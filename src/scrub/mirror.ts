@@ -8,12 +8,15 @@ import type { MirrorScrub, ScrubFault } from './result.ts';
 import { Visit, type Before } from './visit.ts';
 
 /**
- * Reads one mirror of an archive again and says what is wrong with it. What was found good within `olderThanMs`, as the
- * file that still lies there, is left alone; everything else is read, oldest first, until `untilMs`. Its journal says
- * only when each file was read; it vouches for no byte. Nothing but the journal is written, and no lock is taken: a file
- * that somebody writes meanwhile is read again.
- * @throws DrillproofError `io.…` when the journal cannot be read or written; an aborted `signal` throws its reason, and
- *   what was read by then stands in the journal
+ * Reads one mirror of an archive again and reports what no longer matches. A file that was good within `olderThanMs`
+ * and has not been replaced is skipped; everything else is read, oldest first, until `untilMs`. The journal only
+ * records when each file was read. Nothing but the journal is written and no lock is taken: a file that changes
+ * meanwhile is read again.
+ * @throws DrillproofError `io.…` if the journal cannot be read or written; the reason of an aborted `signal`, after the
+ *   journal was written
+ * @example
+ * const archive = await openScrubArchive('mirrors');
+ * const result = await scrubMirror(archive.open('2026-01'), { tool: 'nightly/1.0', depth: 'full', trust: store });
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   checkArguments({ place: OBJECT, options: SCRUB_OPTIONS }, { place, options });

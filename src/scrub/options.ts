@@ -15,7 +15,7 @@ import {
 import type { TrustStore } from '../trust/index.ts';
 import { type Depth, type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/index.ts';
 
-/** The options of `scrubMirror` and `scrubMany`. */
+/** The options of `scrubMirror` and `scrubMany`. Only `tool` is required. Times are milliseconds. */
 export type ScrubOptions = {
   /** Name and version of the program: what another version said counts for nothing. */
   readonly tool: string;

@@ -31,12 +31,18 @@ export type RepairOptions = ScrubOptions & {
 const REPAIR_OPTIONS = optionsOf({ ...SCRUB_MEMBERS, projectId: optional(TEXT) });
 
 /**
- * Repairs what a scrub found, by mirroring the export again into the same place: from the control plane, or from
- * another mirror (`replicaClient`). A file that is good stays as it is. Of one that is not, the new bytes come in under
- * a temporary name, are proven by the digest of the manifest and made durable; only then they take the name, in one
- * step, and until then what lies there stays. Which manifest is the right one is decided before anything is written.
- * Each fault of the result says whether it is gone.
- * @throws an aborted `signal` throws its reason; what else keeps a file from being repaired stands with its fault
+ * Repairs what a scrub found by mirroring the export again into the same place, from the control plane or from another
+ * mirror (`replicaClient`). Good files stay. The new bytes of a bad file are written under a temporary name, checked
+ * against the manifest and flushed; only then they replace it, in one step. Which manifest is right is decided before
+ * anything is written. Each fault of the result states whether it was repaired.
+ * @param from makes the client of the source; called only if there is something to repair
+ * @throws the reason of an aborted `signal`; other failures are reported with their fault
+ * @example
+ * const options = { tool: 'nightly/1.0', expectManifest: digest };
+ * const archive = await openScrubArchive('mirrors');
+ * await scrubMany(archive, options, async (result, place) => {
+ *   await repairMirror(place, result, async () => client, options);
+ * });
  */
 export async function repairMirror(
   place: ScrubPlace,

@@ -12,7 +12,7 @@ export type ScrubFault = {
   readonly repair?: 'repaired' | { readonly code: Code; readonly message: string };
 };
 
-/** What the scrub of one mirror found. */
+/** The result of the scrub of one mirror. Sizes are bytes. */
 export type MirrorScrub = {
   readonly name: string;
   readonly evidenceExportId?: string;

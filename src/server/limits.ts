@@ -1,6 +1,6 @@
 import { AMOUNT, type Kind, optional, optionsOf } from '../bytes/index.ts';
 
-/** Bounds of the server; each loop over input from outside has one. Units are in the names. */
+/** The limits of the server; each loop over external input is bounded by one of them. Units are in the names. */
 export type ServerLimits = {
   /** JSON bodies of requests. */
   readonly bodyBytes: number;

@@ -41,7 +41,7 @@ const LISTEN_OPTIONS: MembersOf<ListenOptions> = {
   log: optional(FUNCTION),
 };
 
-/** A server that listens, and how to stop it. */
+/** A server that listens: its address, and how to stop it. */
 export type Listening = {
   readonly url: string;
   readonly port: number;
@@ -209,8 +209,14 @@ async function drain(server: Server, drainMs: number): Promise<void> {
 }
 
 /**
- * Serves a control plane over HTTP/1.1 from this process.
- * @throws DrillproofError `server.CONFIG_INVALID` when the address cannot be taken
+ * Serves a control plane over HTTP/1.1 from this process (control API).
+ * @param options.port default 0, which takes a free port
+ * @param options.hostname the address to listen on; default: this machine only
+ * @throws DrillproofError `server.CONFIG_INVALID` if the address cannot be used
+ * @example
+ * const listening = await listen(createServer(await openEmbedded('data')), { port: 8080 });
+ * console.log(listening.url);
+ * await listening.close();
  */
 export async function listen(
   server: { readonly fetch: Fetch; readonly observer?: Observer },

@@ -62,8 +62,11 @@ function blobPlace(env: Environment, dataDir: string): BlobPlace {
 }
 
 /**
- * Where the rows and the bytes are, by `DATABASE_URL` and `BLOBS_URL`; in the data folder without them.
- * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not known
+ * Where the rows and the bytes of a control plane are stored, by `DATABASE_URL` and `BLOBS_URL`; without them in the
+ * data folder (docs/server.md). Nothing is opened.
+ * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not valid
+ * @example
+ * const { names } = placesOf(process.env, 'data');
  */
 export function placesOf(env: Environment, dataDir: string): Places {
   checkArguments({ env: OBJECT, dataDir: PATH }, { env, dataDir });
@@ -83,14 +86,18 @@ export function placesOf(env: Environment, dataDir: string): Places {
   };
 }
 
-/** The rows and the bytes of a control plane, opened, and where they are. */
+/** The opened store and blobs of a control plane, and where they are stored. */
 export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly places: Places };
 
 /**
- * Opens the store and the blobs that the environment names, or the embedded pair in the data folder. Folders are made
- * when absent, for their owner only, and the schema is brought up to date.
- * @throws DrillproofError `server.CONFIG_INVALID` in one line for what is unknown, unreachable, without rights or of
- *   another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
+ * Opens the store and the blobs that the environment names (`DATABASE_URL`, `BLOBS_URL`), or the embedded pair in the
+ * data folder (docs/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
+ * date.
+ * @throws DrillproofError `server.CONFIG_INVALID` in one line for what is unknown, unreachable, without permissions or
+ *   of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
+ * @example
+ * const { store, blobs, places } = await openStores(process.env, 'data');
+ * console.log(places.names.store);
  */
 export async function openStores(
   env: Environment,
@@ -114,7 +121,12 @@ export async function openStores(
   return { store, blobs, places };
 }
 
-/** Opens SQLite and blobs on disk in a folder, regardless of the environment. See `openStores`. */
+/**
+ * Opens SQLite and blobs on disk in a folder, regardless of the environment.
+ * @throws what `openStores` throws
+ * @example
+ * const { store, blobs } = await openEmbedded('data');
+ */
 export const openEmbedded = (
   dataDir: string,
   options: { readonly now?: () => number } = {},

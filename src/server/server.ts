@@ -60,7 +60,7 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   trustProxy: optional(FLAG),
 };
 
-/** A control plane as a function from Request to Response. */
+/** A control plane as a function from Request to Response (control API). `listen` serves it over HTTP. */
 export type ControlServer = {
   /** `env` is what @hono/node-server passes; with it downloads are written to the connection directly. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
@@ -83,7 +83,14 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-/** A control plane over a store and a blob store, both made by the caller (docs/server.md). */
+/**
+ * A control plane over a store and a blob store that the caller opens (control API; docs/server.md).
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const { store, blobs } = await openEmbedded('data');
+ * const server = createServer({ store, blobs });
+ * const response = await server.fetch(new Request('http://localhost/readyz'));
+ */
 export function createServer(options: ServerOptions): ControlServer {
   checkArguments({ options: optionsOf(SERVER_OPTIONS) }, { options });
   const { store, blobs, now = Date.now, log = () => undefined, trustProxy = false } = options;

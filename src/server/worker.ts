@@ -117,8 +117,15 @@ function logEnd(log: Log, { operationId, kind, attempt }: Job, driven: Driven): 
 }
 
 /**
- * A worker over a store: claims queued operations and completes them. Any number of workers may run next to each
- * other. A job whose worker dies is taken over when its lease expires.
+ * A worker over a store: claims queued operations and completes them (docs/server.md). Any number of workers may run at
+ * the same time. A job whose worker dies is taken over when its lease expires.
+ * @param options.concurrency jobs at once; default 1
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const { store, blobs } = await openEmbedded('data');
+ * const context = { store, blobs, now: Date.now, limits: defaultLimits, log: () => undefined };
+ * const worker = createWorker({ store, ...standardWork(context) });
+ * worker.start();
  */
 export function createWorker(options: WorkerOptions): Worker {
   checkArguments({ options: optionsOf(WORKER_OPTIONS) }, { options });

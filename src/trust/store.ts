@@ -23,7 +23,7 @@ import { faultError, isObject, pointer, type KeyFault } from './faults.ts';
 import { importPublicKey } from './key/key.ts';
 import { readTrustedKey, trustedKeyJwk, type Purpose, type TrustedKey } from './trusted-key.ts';
 
-/** The keys that the caller trusts. Nothing inside the evidence can add one (formats §3). */
+/** The keys that the caller trusts (formats §3). Nothing inside the evidence can add one. */
 export type TrustStore = {
   /** Sorted by issuer and key id; never empty. */
   readonly keys: readonly TrustedKey[];
@@ -65,10 +65,12 @@ const isStore = (trust: Trust): trust is TrustStore => STORE.accepts(trust) && '
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads a trust store: a JWK Set of P-256 keys with our members beside those of RFC 7517 (formats §3). It is closed:
- * an unknown member could be a restriction that goes unheeded.
+ * Reads a trust store: a JWK Set of P-256 keys with our members alongside those of RFC 7517 (formats §3). Unknown
+ * members are refused, because one could be a restriction.
  * @throws DrillproofError `trust.STORE_INVALID`, `trust.STORE_EMPTY`, `trust.KEY_DUPLICATE`, `trust.KEY_PRIVATE`,
  *   `trust.KEY_UNSUPPORTED`, `trust.KEY_INVALID`, with every fault in `details.issues`; and what `parseJson` throws
+ * @example
+ * const trust = parseTrustStore(await readFile('trust.json'));
  */
 export function parseTrustStore(bytes: Uint8Array): TrustStore {
   const set = parseJson(bytes, { maxBytes: MAX_BYTES });
@@ -90,15 +92,25 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
 }
 
 /**
- * A trust store of these keys, by the rules of `parseTrustStore`; the paths of faults are those in its JWK Set.
- * @throws DrillproofError as `parseTrustStore` does
+ * A trust store of these keys, by the rules of `parseTrustStore` (formats §3). Paths of faults are those in its JWK
+ * Set.
+ * @throws what `parseTrustStore` throws
+ * @example
+ * const { point, keyId } = importPublicKey(await readFile('signer.pem'));
+ * const key = { issuer: 'https://drills.example', keyId, point, compromised: true, purposes: ['evidence'] as const };
+ * const trust = trustStore([key]);
  */
 export function trustStore(keys: readonly TrustedKey[]): TrustStore {
   checkArguments({ keys: listOf(OBJECT) }, { keys });
   return storeOf(keys.map(trustedKeyJwk), []);
 }
 
-/** The JWK Set that `parseTrustStore` reads back as the same store. */
+/**
+ * The JWK Set of a trust store, which `parseTrustStore` reads back as the same store (formats §3).
+ * @throws TypeError for anything that is not a trust store
+ * @example
+ * await writeFile('trust.json', canonicalJson(trustStoreJwks(trustStore([key]))));
+ */
 export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObject[] } {
   checkArguments({ store: withMembers('a trust store', { keys: LIST }) }, { store });
   return { keys: store.keys.map(trustedKeyJwk) };

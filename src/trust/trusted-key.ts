@@ -6,10 +6,16 @@ import { ecJwk, readEcJwk } from './key/jwk.ts';
 
 /** What a key may speak for: bundles, lists of bundles, verification summaries, receipts (formats §3). */
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;
-/** What a key may sign: bundles, lists of bundles, or verification summaries. */
+/**
+ * What a key is trusted to sign (formats §3): `evidence` for bundles, `export` for lists of bundles, `summary` for
+ * verification summaries.
+ */
 export type Purpose = (typeof PURPOSES)[number];
 
-/** A public key and what it is trusted for. Times are milliseconds since 1970; both ends of the window are inside. */
+/**
+ * A public key and what it is trusted for (formats §3). Times are milliseconds since 1970; both ends of the window are
+ * inside.
+ */
 export type TrustedKey = {
   readonly issuer: string;
   /** How statements name the key, 1–256 characters; any name that the issuer chose. */

@@ -23,7 +23,7 @@ import { type Purpose, resolveTrust, type Trust, type TrustStore } from '../trus
 import { ZIP_LIMITS, type ZipLimits } from '../zip/index.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
-/** What the caller knows from elsewhere; each difference fails the verification (formats §1). */
+/** What the caller expects from an independent source; each difference fails the verification (formats §1). */
 export type Expectations = {
   /** SHA-256 of the export manifest, or of the bundle manifest where a single part is verified. */
   readonly manifestDigest?: Digest;
@@ -34,13 +34,16 @@ export type Expectations = {
   readonly bundles?: number;
 };
 
-/** A second, independent reader and a second, independent implementation of the signature check. */
+/**
+ * A second, independent ZIP reader and implementation of the signature check (formats §4). `secondOpinion` of
+ * `drillproof/node` is one.
+ */
 export type SecondOpinion = {
   readonly p256: P256;
   readZip(access: RandomAccess): AsyncIterable<{ name: string; bytes: number; digest: Digest }>;
 };
 
-/** The options of every verification. Only `asOfMs` is required. */
+/** The options of every verification. Only `asOfMs` is required (formats §4). */
 export type VerifyOptions = {
   /** The time of the verification, a Date or ms since 1970: statements issued after it are refused. */
   readonly asOfMs: number | Date;

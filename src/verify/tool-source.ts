@@ -19,7 +19,7 @@ import { finding, findingsOf } from './finding.ts';
 import type { Finding, ToolSourceReport } from './report.ts';
 import { verdictOfFindings } from './verdict.ts';
 
-/** The options of `verifyToolSource`. */
+/** The options of `verifyToolSource`. Without a lock the verdict is `intact` at best (formats §7). */
 export type VerifyToolSourceOptions = {
   /** The bytes of a `build.json` that the caller trusts; their SHA-256 must be the `buildHash`. */
   readonly lock?: Uint8Array;
@@ -31,10 +31,9 @@ const TOOL_SOURCE_OPTIONS: MembersOf<VerifyToolSourceOptions> = { lock: optional
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Verifies a tool source resource, the bytes or the text of the JSON that the control plane answered: its source
- * against the size and digest that it states and, given a lock that you trust, every field against the lock
- * (formats §7). The JSON is parsed strictly. Nothing of the source is imported or executed, and nothing is thrown for
- * what is in the bytes.
+ * Verifies a tool source resource, the bytes or the text of the JSON that the control plane returned: its source
+ * against the size and digest that it states and, with a lock that you trust, every field against the lock (formats
+ * §7). Nothing of the source is imported or executed. Never throws for what is in the bytes.
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const report = verifyToolSource(await readFile('mailer.json'), { lock: await readFile('build.json') });

@@ -4,15 +4,22 @@ import { type JsonValue, MAX_JSON_DEPTH, parseJsonText } from './parse.ts';
 import { fromUtf8, toUtf8 } from '../text/utf8.ts';
 
 /**
- * The RFC 8785 form of a value: members sorted by UTF-16 code units, no white space, ECMAScript numbers.
+ * The canonical JSON of a value (RFC 8785): members sorted by UTF-16 code units, no white space, ECMAScript numbers.
  * Members that are `undefined` are omitted, because they have no JSON form.
- * @throws DrillproofError `json.NOT_REPRESENTABLE` for anything that is not JSON data, a lone surrogate included
+ * @throws DrillproofError `json.NOT_REPRESENTABLE` for anything that is not JSON data, including a lone surrogate
  * @throws LimitError `json.DEPTH_EXCEEDED` below 64 levels, which also ends cycles
+ * @example
+ * canonicalJson({ b: 1, a: [true] }) === '{"a":[true],"b":1}';
  */
 export const canonicalJson = (value: unknown): string =>
   isOrdered(value, 0) ? JSON.stringify(value) : render(value, 0);
 
-/** The UTF-8 bytes of the RFC 8785 form: what is hashed and signed. */
+/**
+ * The UTF-8 bytes of the canonical JSON of a value: the bytes that are hashed and signed (RFC 8785; formats §1).
+ * @throws what `canonicalJson` throws
+ * @example
+ * const digest = digestOf(canonicalBytes({ b: 1, a: [true] }));
+ */
 export const canonicalBytes = (value: unknown): Uint8Array => toUtf8(canonicalJson(value));
 
 /**

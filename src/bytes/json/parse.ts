@@ -10,12 +10,14 @@ export type JsonObject = { [name: string]: JsonValue };
 export const MAX_JSON_DEPTH = 64;
 
 /**
- * Parses JSON so that every reader sees the same content (formats §1): UTF-8 without a byte order mark, no two
- * members with the same name, no lone surrogate, at most 64 levels, and no number whose decimal value its double changes.
- * A member named `__proto__` is an ordinary own member of the result.
+ * Parses JSON so that every reader sees the same content (formats §1): UTF-8 without a byte order mark, no two members
+ * with the same name, no lone surrogate, at most 64 levels, and no number that a double changes. A member named
+ * `__proto__` is an ordinary own member of the result. `limits` are `maxBytes` and `maxValues`; default: no limit.
  * @throws DrillproofError `encoding.UTF8_INVALID`, `json.BOM`, `json.INVALID`, `json.MEMBER_DUPLICATE`,
  *   `json.SURROGATE_LONE`, `json.NUMBER_INEXACT`
  * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`, `json.VALUES_EXCEEDED`
+ * @example
+ * const value = parseJson(await readFile('build.json'), { maxBytes: 1024 * 1024 });
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
   checkArguments(KINDS, { bytes, limits });

@@ -17,7 +17,7 @@ export type ControlFailure = {
 
 /**
  * The control plane answered with its error envelope (control API, Errors). A code that this version does not know
- * becomes `control.INTERNAL` and stands as it came in `details.code`.
+ * becomes `control.INTERNAL`; `details.code` has the original.
  */
 export class ControlError extends DrillproofError {
   override readonly name = 'ControlError';
@@ -43,7 +43,10 @@ export class ControlError extends DrillproofError {
 
 const knownCode = (code: string): Code => (isControlCode(code) ? code : 'control.INTERNAL');
 
-/** Something on the way answered in place of the control plane: the body is no error envelope. */
+/**
+ * Something other than the control plane answered, such as a gateway: the body is not an error envelope (control API,
+ * Errors).
+ */
 export class HttpStatusError extends TransportError {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
@@ -65,7 +68,13 @@ const asked = (retryAfterMs: number | undefined): { readonly retryAfterMs?: numb
 const gatewayCode = (status: number): Code =>
   status === 502 || status === 503 || status === 504 ? 'transport.UNREACHABLE' : 'transport.RESPONSE_INVALID';
 
-/** The HTTP status with which a call failed, or `undefined` when it failed otherwise. */
+/**
+ * The HTTP status with which a call failed, or `undefined` if it failed without an answer (control API, Errors).
+ * @example
+ * const missing = await client.evidence.exports
+ *   .read({ projectId, evidenceExportId })
+ *   .then(() => false, (error: unknown) => statusOf(error) === 404);
+ */
 export function statusOf(error: unknown): number | undefined {
   return error instanceof ControlError || error instanceof HttpStatusError ? error.status : undefined;
 }

@@ -47,9 +47,13 @@ export type OpenApiDocument = {
 
 /**
  * The OpenAPI 3.1 description of the control API, made from the table of operations; the same input gives the same
- * document. Operations beyond the specification, the endpoints without a token among them, carry
- * `x-drillproof-extension: true`.
- * @param options.baseUrl where the service is, up to and not including `/v1`; left out, paths are relative to the document
+ * document. Operations that the specification does not have carry `x-drillproof-extension: true`.
+ * @param options.baseUrl the address of the service, up to and not including `/v1`; default: paths relative to the
+ *   document
+ * @param options.version default: the version of the interface
+ * @example
+ * const document = openApiDocument({ baseUrl: 'https://drills.example' });
+ * await writeFile('openapi.json', JSON.stringify(document, null, 2));
  */
 export function openApiDocument(options: { baseUrl?: string; version?: string } = {}): OpenApiDocument {
   const { baseUrl, version = INTERFACE_VERSION } = options;

@@ -6,7 +6,10 @@ import { codeOf, countSchema, openObjectSchema, positiveIntegerSchema } from '..
 const refuse = (status: number) => ({ status, retryable: false }) as const;
 const retry = (status: number) => ({ status, retryable: true }) as const;
 
-/** What each code of the control plane means on the wire: its HTTP status, and whether the same request may succeed later. */
+/**
+ * The codes of the control plane and their meaning on the wire (control API, Errors): the HTTP status, and whether the
+ * same request may succeed later.
+ */
 export const controlErrors = {
   'control.REQUEST_INVALID': refuse(400),
   'control.CURSOR_INVALID': refuse(400),
@@ -49,7 +52,11 @@ export const controlErrors = {
 /** A code with which the control plane can answer a request. */
 export type ControlCode = keyof typeof controlErrors;
 
-/** Whether a string is a code of this table; own members only, so `__proto__` is none. */
+/**
+ * Whether a string is a code of `controlErrors` (control API, Errors). Only own members count, so `__proto__` does not.
+ * @example
+ * if (isControlCode(code)) console.error(controlErrors[code].status);
+ */
 export const isControlCode = (value: string): value is ControlCode => Object.hasOwn(controlErrors, value);
 
 const envelopeIssueSchema = z.strictObject({ path: z.string(), code: z.string(), message: z.string() });
@@ -75,5 +82,5 @@ export const errorEnvelopeSchema = z.looseObject({
   evidence: envelopeEvidenceSchema.optional(),
 });
 
-/** The body of each answer that reports an error. */
+/** The body of each answer that reports an error (control API, Errors). `retryAfterMs` is in milliseconds. */
 export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;

@@ -104,8 +104,8 @@ const exportErrors = [
 const bytesErrors = [...exportErrors, 'control.STORED_BYTES_CORRUPT'] as const;
 
 /**
- * THE table of operations (control API, Endpoints): the ten of the specification, then the extensions. The server's
- * routes, the client's methods and the OpenAPI document are all made from it.
+ * The table of operations (control API, Endpoints): the ten of the specification, then the extensions. The routes of
+ * the server, the methods of the client and the OpenAPI document are made from it.
  */
 export const operations = {
   'sessions.extend': {
@@ -342,7 +342,11 @@ export type OperationName = keyof Rows;
 /** The names of all rows, in the order of the table. */
 export const operationNames = Object.keys(operations) as readonly OperationName[];
 
-/** The row of a name, at its widest type. */
+/**
+ * The row of an operation (control API, Endpoints): its method, path, schemas, permission and errors.
+ * @example
+ * const { method, path } = operationRow('evidence.exports.read');
+ */
 export const operationRow = (name: OperationName): Operation => operations[name];
 
 /** Names of the rows whose body is bytes: who has the signed address sends them, without a token. */
@@ -362,7 +366,7 @@ export type JsonOperationName = {
 /** Names of the rows that answer with bytes. */
 export type BytesOperationName = Exclude<OperationName, JsonOperationName>;
 
-/** The members of the path of an operation. */
+/** The parameters in the path of an operation, such as `projectId` (control API, Endpoints). */
 export type Params<N extends OperationName> = z.infer<Rows[N]['params']>;
 /** The query as the schema gives it, defaults filled in; an empty object where there is none. */
 export type Query<N extends OperationName> = Rows[N] extends { query: infer Q extends z.ZodType }
@@ -372,7 +376,7 @@ export type Query<N extends OperationName> = Rows[N] extends { query: infer Q ex
 export type Body<N extends OperationName> = Rows[N] extends { body: infer B extends z.ZodType }
   ? z.infer<B>
   : undefined;
-/** The JSON document of the answer; `never` where the answer is bytes. */
+/** The JSON document that an operation returns (control API, Endpoints); `never` if it returns bytes. */
 export type Result<N extends OperationName> = Rows[N]['success'] extends { schema: infer S extends z.ZodType }
   ? z.infer<S>
   : never;

@@ -35,5 +35,7 @@ export const operationResourceSchema = z.strictObject({
   updatedAtMs: msSchema,
 });
 
-/** Work that takes time at a control plane, and its state. */
+/**
+ * Work that takes time at a control plane, and its state (control API, Operation). Times are milliseconds since 1970.
+ */
 export type OperationResource = z.infer<typeof operationResourceSchema>;

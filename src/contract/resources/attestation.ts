@@ -75,16 +75,21 @@ const attestationHead = {
   signature: z.string().min(1),
 };
 
-/** The schema of `attestation.json`: a signed statement about one bundle. */
+/** The schema of `attestation.json`: a signed statement about one bundle (formats §2, Attestation). */
 export const attestationSchema = z.strictObject({ ...attestationHead, statement: statementSchema });
-/** The schema of `export-attestation.json`: a signed statement about the list of an export. */
+/**
+ * The schema of `export-attestation.json`: a signed statement about the list of an export (formats §2, Export
+ * attestation).
+ */
 export const exportAttestationSchema = z.strictObject({
   ...attestationHead,
   statement: exportStatementSchema,
 });
 
 export type Reproduction = z.infer<typeof reproductionSchema>;
-/** A signed statement about one bundle. */
+/** A signed statement about one bundle (formats §2, Attestation). Times are milliseconds since 1970. */
 export type Attestation = z.infer<typeof attestationSchema>;
-/** A signed statement about the list of an export. */
+/**
+ * A signed statement about the list of an export (formats §2, Export attestation). Times are milliseconds since 1970.
+ */
 export type ExportAttestation = z.infer<typeof exportAttestationSchema>;

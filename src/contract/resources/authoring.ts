@@ -96,8 +96,8 @@ export const turnRequestSchema = z.strictObject({
   timeoutMs: timeoutMsSchema.optional(),
 });
 
-/** A conversation in which a world is written. */
+/** A conversation in which a world is written (control API, Authoring session and turn). */
 export type AuthoringSession = z.infer<typeof authoringSessionSchema>;
-/** One turn of an authoring session. */
+/** One turn of an authoring session (control API, Authoring session and turn). `durationMs` is in milliseconds. */
 export type AuthoringTurn = z.infer<typeof authoringTurnSchema>;
 export type TurnRequest = z.infer<typeof turnRequestSchema>;

@@ -108,7 +108,7 @@ export const uploadAddressQuerySchema = z.strictObject({
 });
 
 export type UploadAddressQuery = z.infer<typeof uploadAddressQuerySchema>;
-/** One attempt to store a build, and its state. */
+/** One attempt to store a build, and its state (control API, Build attempt). Times are milliseconds since 1970. */
 export type BuildAttempt = z.infer<typeof buildAttemptSchema>;
 export type BuildUploadRequest = z.infer<typeof buildUploadRequestSchema>;
 export type BuildUpload = z.infer<typeof buildUploadSchema>;

@@ -37,5 +37,8 @@ export const evidenceBundleSchema = z.strictObject({
   deletedAtMs: msSchema.optional(),
 });
 
-/** The resource of one bundle of evidence. */
+/**
+ * The resource of one bundle of evidence (control API, Evidence bundle). Sizes are bytes, times are milliseconds since
+ * 1970.
+ */
 export type EvidenceBundle = z.infer<typeof evidenceBundleSchema>;

@@ -67,5 +67,8 @@ export const evidenceExportSchema = z.strictObject({
 });
 
 export type ExportScope = z.infer<typeof exportScopeSchema>;
-/** The resource of an export. Byte counts are decimal strings, times are ms since 1970. */
+/**
+ * The resource of an export (control API, Evidence export). Sizes are decimal strings of bytes, times are milliseconds
+ * since 1970.
+ */
 export type EvidenceExport = z.infer<typeof evidenceExportSchema>;

@@ -85,5 +85,8 @@ export const hostedRunSchema = z.strictObject({
   finishedAtMs: msSchema.optional(),
 });
 
-/** One execution of a drill at a control plane. */
+/**
+ * One execution of a drill at a control plane (control API, Hosted run). Members that end in `AtMs` are milliseconds
+ * since 1970.
+ */
 export type HostedRun = z.infer<typeof hostedRunSchema>;

@@ -52,8 +52,10 @@ const archiveSchema = z.strictObject({
   bytes: decimalBytesSchema,
 });
 
-/** One local report of an export: what its uploader says of it, and the archive there is (control API, Local report item). */
+/**
+ * One local report of an export: what its uploader states about it, and its archive (control API, Local report item).
+ */
 export const localReportItemSchema = z.strictObject({ source: sourceSchema, archive: archiveSchema });
 
-/** One row of the list of local reports of an export. */
+/** One row of the list of local reports of an export (control API, Local report item). Sizes are bytes. */
 export type LocalReportItem = z.infer<typeof localReportItemSchema>;

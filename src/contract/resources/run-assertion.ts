@@ -43,5 +43,5 @@ export const assertionResultSchema = z.strictObject({
   evidenceSequences: z.array(integerSchema).optional(),
 });
 
-/** One assertion of a run and whether it passed. */
+/** One assertion of a run and whether it passed (control API, Hosted run, result). */
 export type AssertionResult = z.infer<typeof assertionResultSchema>;

@@ -96,5 +96,8 @@ export const runResultSchema = z.strictObject({
   capture: runCaptureSchema.optional(),
 });
 
-/** The result of a run: its identity, outcome, assertions and checkpoints. */
+/**
+ * The result of a run: its identity, outcome, assertions and checkpoints (control API, Hosted run, result). Virtual
+ * times are microseconds.
+ */
 export type RunResult = z.infer<typeof runResultSchema>;

@@ -67,6 +67,6 @@ export const sessionExtendRequestSchema = z.strictObject({
   ttlMs: positiveIntegerSchema.max(MAX_SESSION_TTL_MS),
 });
 
-/** A running world and its lease. */
+/** A running world and its lease (control API, World session). Times are milliseconds since 1970. */
 export type WorldSession = z.infer<typeof worldSessionSchema>;
 export type SessionExtendRequest = z.infer<typeof sessionExtendRequestSchema>;

@@ -45,5 +45,5 @@ export const toolSourceSchema = z.strictObject({
   ui: z.strictObject({ entry: z.string().min(1), assets: z.array(assetSchema) }).optional(),
 });
 
-/** The source of one tool that a build locks. */
+/** The source of one tool that a build locks, and its size in bytes (control API, Tool source). */
 export type ToolSource = z.infer<typeof toolSourceSchema>;

@@ -25,8 +25,10 @@ const EXPORT_KIND: DocumentKind<ExportAttestation> = {
 };
 
 /**
- * Types the bytes of `attestation.json`.
- * @throws DrillproofError `attestation.INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ * Parses the bytes of `attestation.json` (formats §2). No signature is checked: `verifyAttestation` does that.
+ * @throws DrillproofError `attestation.INVALID`, `json.NOT_CANONICAL`, and what `parseJson` throws
+ * @example
+ * const { statement } = parseAttestation(await readFile('attestation.json'));
  */
 export function parseAttestation(
   bytes: Uint8Array,

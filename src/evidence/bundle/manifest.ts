@@ -73,8 +73,8 @@ export const bundleManifestSchema = z
   });
 
 /**
- * The `manifest.json` of one bundle: its ids, when it was created (ms since 1970), and the digest and size of each
- * object.
+ * The `manifest.json` of one bundle (formats §1): its ids, when it was created (ms since 1970), and the path, media
+ * type, digest and size in bytes of each object.
  */
 export type BundleManifest = z.infer<typeof bundleManifestSchema>;
 export type BundleObject = BundleManifest['objects'][number];
@@ -113,8 +113,10 @@ const KIND: DocumentKind<BundleManifest> = {
 };
 
 /**
- * Types a bundle manifest.
- * @throws DrillproofError `bundle.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ * Parses the manifest of a bundle, which must be canonical JSON (formats §1).
+ * @throws DrillproofError `bundle.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what `parseJson` throws
+ * @example
+ * const { objects } = parseBundleManifest(await readFile('manifest.json'));
  */
 export function parseBundleManifest(
   bytes: Uint8Array,

@@ -38,7 +38,10 @@ export type ObjectInput = {
   readonly open: () => Bytes;
 };
 
-/** What `packBundle` packs: the members of a bundle manifest, with the bytes of each object. */
+/**
+ * What `packBundle` packs: the ids of the run, `createdAtMs` (ms since 1970), and the bytes of each object (formats
+ * §1).
+ */
 export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objects'> & {
   readonly objects: readonly ObjectInput[];
   /**
@@ -51,7 +54,7 @@ export type BundleInput = Omit<BundleManifest, 'schemaVersion' | 'kind' | 'objec
 type RunResultInput = Omit<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'> &
   Partial<Pick<RunResult, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>>;
 
-/** A packed bundle: its manifest, the attestation if it was signed, and the bytes of the part archive. */
+/** A packed bundle: its manifest, the attestation if it was signed, and the bytes of the part archive (formats §1). */
 export type PackedBundle = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
@@ -66,10 +69,15 @@ export type PackedBundle = {
 const RUN_RESULT_PATH = 'objects/run-result.json';
 
 /**
- * Packs the evidence of one run: digests its objects, writes the manifest, signs the statement when a signer is
- * given, and streams the archive (formats §1, §2). The same input gives the same bytes, but for the signature.
- * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
+ * Packs the evidence of one run: hashes its objects, writes the manifest, signs the statement if a signer is given, and
+ * streams the archive (formats §1, §2). The same input gives the same bytes, except for the signature.
+ * @param signing the signer, its issuer and `issuedAtMs` (ms since 1970); without it the bundle is unsigned
+ * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` if the input breaks a rule of the format
  * @throws LimitError `bundle.OBJECTS_EXCEEDED`, `json.TOO_LARGE` for the run result
+ * @example
+ * const signing = { signer, issuer: 'https://drills.example', issuedAtMs: Date.now() };
+ * const packed = await packBundle(bundleInput, signing);
+ * await writeFile('part.zip', packed.archive());
  */
 export async function packBundle(input: BundleInput, signing?: BundleSigning): Promise<PackedBundle> {
   checkArguments(

@@ -14,7 +14,7 @@ import { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './archive.ts
 import { artifactBytes, parseBundleManifest, type BundleManifest } from './manifest.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
 
-/** What an export has to know of a part: read from the archive, judged by nobody. */
+/** What the manifest of an export states about a part, read from its archive and not verified (formats §1). */
 export type PartFacts = {
   readonly manifest: BundleManifest;
   readonly manifestDigest: Digest;
@@ -28,8 +28,11 @@ export type PartFacts = {
 };
 
 /**
- * Reads the facts of a part archive; use `verifyPart` to judge it.
- * @throws the reason of an aborted `signal`; DrillproofError `bundle.MANIFEST_MISSING`, and what the ZIP reader and `parseBundleManifest` throw
+ * Reads the facts of a part archive that `packExport` needs (formats §1). Nothing is verified: `verifyPart` does that.
+ * @throws DrillproofError `bundle.MANIFEST_MISSING`, and what `openZip` and `parseBundleManifest` throw; the reason of
+ *   an aborted `signal`
+ * @example
+ * const facts = await readPartFacts(memoryAccess(await readFile('part.zip')));
  */
 export async function readPartFacts(
   access: RandomAccess,

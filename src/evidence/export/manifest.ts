@@ -16,7 +16,12 @@ import { parseDocument, type DocumentKind } from '../document.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
 import { pathSchema } from '../path.ts';
 
-/** The path of a part or of a report archive in an export (formats §1, Export). */
+/**
+ * The path of a part in an export (formats §1, Export).
+ * @throws TypeError for anything that is not a string
+ * @example
+ * partPath('evidence_000000000001') === 'parts/evidence_000000000001.zip';
+ */
 export function partPath(evidenceBundleId: string): string {
   checkArguments({ evidenceBundleId: TEXT }, { evidenceBundleId });
   return `parts/${evidenceBundleId}.zip`;
@@ -81,7 +86,10 @@ export const exportManifestSchema = z
     if (value.throughAtMs < value.fromAtMs) add(['throughAtMs'], 'the window ends before it begins');
   });
 
-/** The `manifest.json` of an export: its scope and time window, and the path, digest and size of each part. */
+/**
+ * The `manifest.json` of an export (formats §1): its scope, its time window (ms since 1970), and the path, digest and
+ * size of each part and local report. Sizes are decimal strings of bytes.
+ */
 export type ExportManifest = z.infer<typeof exportManifestSchema>;
 type Scope = ExportManifest['scope'];
 type Row = { row: PartRow | LocalReportRow; id: string; path: string };
@@ -114,9 +122,11 @@ const KIND: DocumentKind<ExportManifest> = {
 };
 
 /**
- * Types an export manifest.
- * @throws DrillproofError `export.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ * Parses the manifest of an export, which must be canonical JSON (formats §1, Export manifest).
+ * @throws DrillproofError `export.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what `parseJson` throws
  * @throws LimitError `export.PARTS_EXCEEDED`
+ * @example
+ * const { parts } = parseExportManifest(await readFile('export/manifest.json'));
  */
 export function parseExportManifest(
   bytes: Uint8Array,

@@ -48,7 +48,8 @@ export type LocalReportFacts = {
 };
 
 /**
- * What `packExport` packs: the ids, scope and time window (ms since 1970) of an export, and the facts of its parts.
+ * What `packExport` packs: the ids, scope and time window (ms since 1970) of an export, and the facts of its parts and
+ * local reports (formats §1, Export manifest).
  */
 export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizationId' | 'scope'> & {
   /** The window: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` for everything in it. */
@@ -64,7 +65,7 @@ export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizatio
 
 export type ExportSigning = { readonly signer: Signer; readonly issuer: string; readonly issuedAtMs: number };
 
-/** The documents of an export, ready to be written beside the parts and reports that they list. */
+/** The documents of an export, to be written next to the parts and reports that they list (formats §1, Export). */
 export type PackedExport = {
   readonly manifest: ExportManifest;
   readonly manifestDigest: Digest;
@@ -75,9 +76,14 @@ export type PackedExport = {
 };
 
 /**
- * Makes the documents of an export from the facts of its parts and local reports, which it puts in order
- * (formats §1, Export manifest).
- * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` when the input breaks a rule of the format
+ * Makes the documents of an export from the facts of its parts and local reports, which it sorts (formats §1, Export
+ * manifest).
+ * @param signing the signer, its issuer and `issuedAtMs` (ms since 1970); without it the list is unsigned
+ * @throws DrillproofError `pack.INPUT_INVALID` with `details.issues` if the input breaks a rule of the format
+ * @example
+ * const parts = [await readPartFacts(await openFile('part.zip'))];
+ * const { documents } = await packExport({ ...exportInput, parts });
+ * for (const { path, bytes } of documents) await writeFile(`export/${path}`, bytes);
  */
 export async function packExport(input: ExportInput, signing?: ExportSigning): Promise<PackedExport> {
   checkArguments(

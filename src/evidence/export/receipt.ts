@@ -99,7 +99,10 @@ const anySchema = z.discriminatedUnion('schemaVersion', [unlinkedReceiptSchema, 
 
 /** The receipt of a run of this version. */
 export type LinkedReceipt = z.infer<typeof receiptSchema>;
-/** A dated record of what a mirror copied and checked. */
+/**
+ * A dated record of what a mirror copied and checked (formats §1, Receipts). Times are milliseconds since 1970, sizes
+ * are decimal strings of bytes.
+ */
 export type MirrorReceipt = z.infer<typeof anySchema>;
 /** How a receipt names the one before it. */
 export type ReceiptLink = NonNullable<LinkedReceipt['previous']>;

@@ -51,8 +51,14 @@ export type Place = Pace & {
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * A pace that follows the server. 429, 503 and timeouts halve the number of files under way, successes widen it again
- * up to `concurrency`, and a wait that the server asks of one request holds for all of them.
+ * Adapts the pace of downloads to the server (control API, Retries). 429, 503 and timeouts halve the number of
+ * concurrent files, successes raise it again up to `concurrency` (default 4), and a wait that the server requests
+ * applies to all.
+ * @param options.bytesPerSecond of all files together; default: no limit
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const pacer = createPacer({ concurrency: 8, bytesPerSecond: 10_000_000 });
+ * await mirrorExport({ projectId, evidenceExportId }, { client, to: mirrorDirectory('mirror'), pacer });
  */
 export function createPacer(options: PacerOptions = {}): Pacer {
   checkArguments({ options: optionsOf(PACER_OPTIONS) }, { options });

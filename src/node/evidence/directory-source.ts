@@ -8,9 +8,13 @@ import { openFile } from './file-access.ts';
 import { ioError } from '../fs-errors.ts';
 
 /**
- * An export in a folder. Links are listed as irregular and never followed: they can point anywhere. As with files,
- * what the system knows is asked for synchronously, which is many times faster for thousands of small parts.
- * Names are read as bytes: one that is not UTF-8 cannot be listed by a manifest, and must not hide the other files.
+ * An export in a folder (formats §1, Export). Links are listed as irregular and never followed: they can point
+ * anywhere. Files are examined with synchronous calls, which is many times faster for thousands of small parts. Names
+ * are read as bytes: one that is not UTF-8 cannot be listed by a manifest, and must not hide the other files.
+ * @throws TypeError for anything that is not a path; its methods throw DrillproofError `io.NOT_FOUND`, `io.KIND`,
+ *   `io.UNREADABLE`
+ * @example
+ * const report = await verifyExport(directorySource('export'), { asOfMs: Date.now(), trust });
  */
 export function directorySource(root: string): EvidenceSource {
   checkArguments({ root: TEXT }, { root });

@@ -6,9 +6,14 @@ import type { OpenFile } from '../../evidence/index.ts';
 import { ioError } from '../fs-errors.ts';
 
 /**
- * Random access to a regular file, which `path` may be a link to unless `followLink` is false. Reads are synchronous:
- * from the page cache that is several times faster than asynchronous ones, and bulk work runs in threads of its own.
- * @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE`
+ * Random access to a regular file. Reads are synchronous, which is several times faster from the page cache; use
+ * threads for bulk work.
+ * @param options.followLink whether `path` may be a symbolic link; default true
+ * @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for anything that is not a regular file, `io.UNREADABLE`
+ * @example
+ * const file = await openFile('part.zip');
+ * const report = await verifyPart(file, { asOfMs: Date.now(), trust });
+ * await file.close();
  */
 export async function openFile(path: string, { followLink = true } = {}): Promise<OpenFile> {
   checkArguments({ path: TEXT }, { path });

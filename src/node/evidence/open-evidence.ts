@@ -15,17 +15,26 @@ import { openFile } from './file-access.ts';
 import { ioError } from '../fs-errors.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 
-/** Evidence that a user named: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. */
+/**
+ * Opened evidence: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. Close it when done.
+ */
 export type OpenEvidence =
   | { readonly kind: 'export'; readonly source: EvidenceSource; close(): Promise<void> }
   | { readonly kind: 'part'; readonly access: OpenFile; close(): Promise<void> };
 
 /**
- * Opens evidence by what it is. A file that is not a readable ZIP is opened as a part, so that verification reports what
- * is wrong with it.
+ * Opens evidence of any form (formats §1): a folder, a prefix in S3, an export in one ZIP, or a part. A file that is
+ * not a readable ZIP is opened as a part, so that verification reports what is wrong with it.
  * @param path a path, or an address `s3://bucket/prefix`, for which `env` holds the AWS variables
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
  *   `usage.INVALID`, `io.PACKAGE_MISSING`
+ * @example
+ * const options = { asOfMs: Date.now(), trust };
+ * const evidence = await openEvidence('evidence.zip');
+ * const report = await (evidence.kind === 'export'
+ *   ? verifyExport(evidence.source, options)
+ *   : verifyPart(evidence.access, options));
+ * await evidence.close();
  */
 export async function openEvidence(path: string, env: AwsEnvironment = process.env): Promise<OpenEvidence> {
   checkArguments({ path: TEXT, env: OBJECT }, { path, env });

@@ -16,14 +16,17 @@ export type ExportFile = {
 const ENTRY_OPTIONS = { mtime: new Date(0), forceDosTimestamp: true, mode: 0o100644, compress: false };
 
 /**
- * Writes an export as one ZIP through yazl and ends `out`: entries stored, in the order given, with time 1980-01-01
- * 00:00 and mode 0100644 (formats §1, Export). The same files in the same order give the same bytes.
+ * Writes an export as one ZIP and ends `out`: entries stored, in the given order, with time 1980-01-01 00:00 and mode
+ * 0100644 (formats §1, Export). The same files in the same order give the same bytes.
  *
- * Each entry carries a data descriptor. yazl leaves it out only for `addBuffer`, which keeps every buffer until the
- * archive is finished and takes no more than 1 GiB: an export of thousands of parts would lie in memory whole. Its
- * streams are opened one after the other and hold a few chunks.
- * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` for a file of another size than
- * announced; what a file or `out` throws passes unchanged; the reason of an aborted `signal`. Whatever fails, `out` is destroyed.
+ * Each entry carries a data descriptor. yazl omits it only for `addBuffer`, which keeps every buffer until the archive
+ * is finished and takes no more than 1 GiB. Its streams are opened one after the other and hold a few chunks.
+ * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` for a file whose size differs from
+ *   `bytes`; what a file or `out` throws; the reason of an aborted `signal`. Whatever fails, `out` is destroyed.
+ * @example
+ * const open = () => createReadStream('export/manifest.json');
+ * const files = [{ path: 'manifest.json', bytes: manifest.length, open }];
+ * await zipExport(files, createWriteStream('export.zip'));
  */
 export async function zipExport(
   files: Iterable<ExportFile> | AsyncIterable<ExportFile>,

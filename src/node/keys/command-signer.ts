@@ -34,11 +34,14 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const REQUEST = 'DRILLPROOF_SIGNER';
 
 /**
- * A signer that never sees the private key: a command runs for every signature, reads the message from standard input and
- * writes the signature to standard output, as DER or as base64 of it (formats §2, Signer command). Every signature is
- * verified with the public key before it is returned.
- * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`, of which signing throws
- *   the same, and `trust.SIGNER_FAULT` for a signature that does not verify
+ * A signer that never sees the private key: a command runs for every signature, reads the message from standard input
+ * and writes the signature to standard output, as DER or as base64 of it (formats §2, Signer command). Every signature
+ * is verified with the public key before it is returned.
+ * @throws DrillproofError `trust.SIGNER_FAILED`, `trust.SIGNER_TIMEOUT`, `trust.SIGNER_OUTPUT`, which signing throws,
+ *   too, and `trust.SIGNER_FAULT` for a signature that does not verify
+ * @example
+ * const signer = await commandSigner({ command: ['./sign-with-hsm', '--slot', '1'], timeoutMs: 10_000 });
+ * const packed = await packBundle(bundleInput, { signer, issuer: 'https://drills.example', issuedAtMs: Date.now() });
  */
 export async function commandSigner(options: CommandSignerOptions): Promise<Signer> {
   checkArguments(

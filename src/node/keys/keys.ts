@@ -28,7 +28,7 @@ import {
   type VerifyingKey,
 } from '../../trust/index.ts';
 
-/** A private key, 32 bytes big-endian, and the signer that uses it. */
+/** A private key, 32 bytes big-endian, and the signer that uses it (formats §2). */
 export type SigningKey = { readonly scalar: Uint8Array; readonly signer: Signer };
 
 /** A public key and, when it is from a certificate, the validity written there. No chain is checked (formats §3). */
@@ -38,12 +38,25 @@ export type ReadVerifyingKey = VerifyingKey & {
   readonly fromCertificate?: true;
 };
 
-/** A new private key from the random source of the system. */
+/**
+ * A new P-256 private key from the random source of the system (formats §2).
+ * @example
+ * const { scalar, signer } = generateSigningKey();
+ * await writeFile('private.pem', writeSigningKeyPem(scalar), { mode: 0o600 });
+ * await writeFile('public.pem', publicKeyPem(signer.point));
+ */
 export function generateSigningKey(): SigningKey {
   return signingKey(platform.p256.generateScalar());
 }
 
-/** The private key as unencrypted PKCS#8 in PEM, "PRIVATE KEY". @throws DrillproofError `trust.KEY_INVALID` */
+/**
+ * A private key as unencrypted PKCS#8 in PEM, "PRIVATE KEY" (formats §2).
+ * @param scalar the private key, 32 bytes big-endian
+ * @throws DrillproofError `trust.KEY_INVALID`; TypeError for anything that is not a Uint8Array
+ * @example
+ * const pem = writeSigningKeyPem(generateSigningKey().scalar);
+ * await writeFile('private.pem', pem, { mode: 0o600 });
+ */
 export function writeSigningKeyPem(scalar: Uint8Array): string {
   checkArguments({ scalar: BYTES }, { scalar });
   const jwk = { ...ecJwk(platform.p256.signer(scalar).point), d: toBase64url(scalar) };
@@ -51,10 +64,12 @@ export function writeSigningKeyPem(scalar: Uint8Array): string {
 }
 
 /**
- * Reads a P-256 private key: PEM as PKCS#8 ("PRIVATE KEY") or SEC 1 ("EC PRIVATE KEY", with or without the
- * "EC PARAMETERS" that openssl writes before it), or a private JWK.
+ * Reads a P-256 private key: PEM as PKCS#8 ("PRIVATE KEY") or SEC 1 ("EC PRIVATE KEY", with or without the "EC
+ * PARAMETERS" that openssl writes before it), or a private JWK (formats §2).
  * @throws DrillproofError `trust.KEY_PUBLIC` for a public key or certificate, `trust.KEY_ENCRYPTED`,
  *   `trust.KEY_UNSUPPORTED` for another kind of key, `trust.KEY_INVALID` for everything else
+ * @example
+ * const { signer } = readSigningKey(await readFile('private.pem'));
  */
 export function readSigningKey(input: Uint8Array | string): SigningKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });
@@ -67,9 +82,11 @@ export function readSigningKey(input: Uint8Array | string): SigningKey {
 }
 
 /**
- * Reads a P-256 public key: what `importPublicKey` reads, or one X.509 certificate in PEM, of which only the key and the
- * validity are used; nothing else is checked.
- * @throws DrillproofError as `importPublicKey` does
+ * Reads a P-256 public key: what `importPublicKey` reads, or one X.509 certificate in PEM, of which only the key and
+ * the validity (ms since 1970) are used; its chain is not checked (formats §3).
+ * @throws what `importPublicKey` throws
+ * @example
+ * const { keyId, point } = readVerifyingKey(await readFile('certificate.pem'));
  */
 export function readVerifyingKey(input: Uint8Array | string): ReadVerifyingKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });

@@ -34,9 +34,15 @@ const DIRECTORY_OPTIONS: MembersOf<MirrorDirectoryOptions> = {
 };
 
 /**
- * A folder as the target of a mirror, made when it is absent. Files come in under temporary names in a private
- * folder inside and are synced before they get their final name; symbolic links below the folder are not followed.
- * Errors: `io.LOCKED`, `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
+ * A folder as the target of a mirror, created if absent (formats §1, Export). Files are written under temporary names
+ * in a private folder inside and flushed before they get their final name; symbolic links below the folder are not
+ * followed.
+ * @param options.lock how long to wait for another process that writes to the folder; default: not at all
+ * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.LOCKED`, `io.KIND`,
+ *   `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`
+ * @example
+ * const to = mirrorDirectory('mirror', { store: await openPartStore('parts') });
+ * await mirrorExport({ projectId, evidenceExportId }, { client, to });
  */
 export function mirrorDirectory(folder: string, options: MirrorDirectoryOptions = {}): MirrorSink {
   checkArguments({ folder: TEXT, options: optionsOf(DIRECTORY_OPTIONS) }, { folder, options });

@@ -32,7 +32,7 @@ import {
   writeAll,
 } from './tree.ts';
 
-/** Files by their digest, shared between the mirrors of one machine. */
+/** Files by their digest, shared between the mirrors of one machine. `openPartStore` makes one. */
 export type PartStore = {
   /**
    * Puts the bytes of a digest, proven just now and durable, under a name of the caller's; `false` when the store has
@@ -73,10 +73,13 @@ const OURS = randomBytes(6).toString('hex');
 const HOST = digestOf(toUtf8(hostname())).slice(-12);
 
 /**
- * A folder of files under `sha256/<two digits>/<digest>`, made when it is absent. Any number of processes may use it at
- * the same time, without a lock: a file comes in under a temporary name and is renamed, so a name stands for whole and
- * durable bytes; and whoever takes one out proves it again.
+ * Opens a folder of files by digest, `sha256/<two digits>/<digest>`, created if absent, that the mirrors of one machine
+ * share. Any number of processes may use it at the same time, without a lock: files are written under a temporary name
+ * and renamed, and each file is hashed again before it is used.
+ * @param options.link `auto` (default): a reflink, else a hard link, else a copy
  * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, also while it is used
+ * @example
+ * const to = mirrorDirectory('mirror', { store: await openPartStore('parts') });
  */
 export async function openPartStore(folder: string, options: PartStoreOptions = {}): Promise<PartStore> {
   checkArguments({ folder: TEXT, options: optionsOf(STORE_OPTIONS) }, { folder, options });

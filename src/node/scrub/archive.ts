@@ -18,7 +18,7 @@ import { createVerifyPool } from '../verify-pool.ts';
 import { openVolume } from '../volume/open.ts';
 import type { Volume } from '../volume/volume.ts';
 
-/** The mirrors of an archive, or the single mirror that a place is. */
+/** The mirrors of an archive, or a single mirror. `openScrubArchive` makes one. */
 export type ScrubArchive = {
   /** Whether the place is itself a mirror. */
   readonly single: boolean;
@@ -59,9 +59,13 @@ const SIGNS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Opens an archive, which is a folder or prefix of mirrors as `mirror --all` writes it, or one mirror, plain or a bag.
+ * Opens an archive, a folder or prefix of mirrors as `mirror --all` writes it, or one mirror, plain or a bag.
  * @param place a path, or `s3://bucket/prefix`
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `io.PACKAGE_MISSING`, `usage.INVALID`
+ * @example
+ * const archive = await openScrubArchive('mirrors', { jobs: 4 });
+ * console.log(archive.mirrors);
+ * await archive.close();
  */
 export async function openScrubArchive(
   place: string,

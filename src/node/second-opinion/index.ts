@@ -4,5 +4,8 @@ import { readZipWithYauzl } from './yauzl-reader.ts';
 
 export { readZipWithYauzl };
 
-/** The other side of both things that are checked twice: noble for signatures, yauzl for archives. */
+/**
+ * The second implementation of both things that `verify --second-opinion` checks twice: noble for signatures, yauzl for
+ * archives (formats §4).
+ */
 export const secondOpinion: SecondOpinion = { p256: portablePlatform.p256, readZip: readZipWithYauzl };

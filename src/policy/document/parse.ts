@@ -27,8 +27,12 @@ export function detectSyntax(path: string, bytes: Uint8Array): PolicySyntax {
 }
 
 /**
- * Parses a policy. `details.issues` has every problem, with a JSON pointer and, in YAML, its line.
- * @throws DrillproofError `policy.INVALID`
+ * Parses one policy document, in YAML or JSON (formats §8). Use `readPolicy` for one that extends others.
+ * @param path the path of the file, for messages; its ending selects the syntax, or else the first character
+ * @throws DrillproofError `policy.INVALID`; `details.issues` has every problem, with a JSON pointer and, in YAML, its
+ *   line
+ * @example
+ * const document = parsePolicy(await readFile('policy.yaml'), 'policy.yaml');
  */
 export function parsePolicy(bytes: Uint8Array, path: string): PolicyDocument {
   checkArguments({ bytes: BYTES, path: TEXT }, { bytes, path });

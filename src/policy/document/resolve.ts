@@ -20,10 +20,14 @@ type Reading = {
 };
 
 /**
- * Reads a policy and everything that it extends. The SHA-256 pins each extended file, and each layer must hold by itself,
- * so a policy cannot weaken what it extends.
+ * Reads a policy and everything that it extends (formats §8). A SHA-256 pins each extended file, and each layer must
+ * hold by itself, so a policy cannot weaken what it extends.
+ * @param open reads the file at a path relative to the file that extends it
  * @throws DrillproofError `policy.INVALID`, `policy.EXTENDS_MISMATCH`, `policy.EXTENDS_EXCEEDED`, each naming the file;
  *   what `open` throws
+ * @example
+ * const file = { path: 'policy.yaml', bytes: await readFile('policy.yaml') };
+ * const policy = await readPolicy(file, async (path) => ({ path, bytes: await readFile(path) }));
  */
 export async function readPolicy(file: PolicyFile, open: OpenPolicy): Promise<Policy> {
   checkArguments(

@@ -73,10 +73,16 @@ const SUBJECT = 'summary';
 const PATH = 'dsse';
 
 /**
- * Judges a verification summary: is it one, does a key of purpose `summary` that is trusted for its verifier sign it,
- * does it say yes, and is it what the caller expects. Never throws for what is in the bytes.
- * The key has to be of an issuer whose name is `verifier.id`: only specific pairs of signer and verifier are accepted
- * (SLSA VSA v1.1, verifier).
+ * Verifies a verification summary in a DSSE envelope (SLSA VSA v1.1; docs/vsa.md): its form, its signature by a key of
+ * purpose `summary` whose issuer is `verifier.id`, its result, and what the caller expects. Never throws for what is in
+ * the bytes.
+ * @param options.asOfMs the time of the verification, a Date or ms since 1970
+ * @param options.threshold how many different trusted keys must have signed; default 1
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
+ * @example
+ * const options = { asOfMs: new Date(), trust, expect: { inputs: [digest] } };
+ * const report = verifySummary(await readFile('vsa.json'), options);
+ * if (report.verdict !== 'valid') throw new Error(report.findings[0]?.message);
  */
 export function verifySummary(envelope: Uint8Array, options: VerifySummaryOptions): SummaryReport {
   checkArguments({ envelope: BYTES, options: optionsOf(SUMMARY_OPTIONS) }, { envelope, options });

@@ -34,6 +34,6 @@ export const summaryReportSchema = z.strictObject({
 });
 
 /**
- * The report of `verifySummary`. Its verdict is `valid`, `not_judged` (no keys were given) or `invalid` (formats §8).
+ * The report of `verifySummary` (docs/vsa.md). Its verdict is `valid`, `not_judged` (no keys were given) or `invalid`.
  */
 export interface SummaryReport extends Readonly<z.infer<typeof summaryReportSchema>> {}

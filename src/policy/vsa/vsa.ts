@@ -57,12 +57,13 @@ export type SummarizeOptions = {
 export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
 
 /**
- * The decision as a verification summary: every input by the digest of its manifest, the policy, the trust store, and
- * the time as of which it was judged. The same decision gives the same statement. A `could_not_tell` has none: neither
- * PASSED nor FAILED would be true, and what could not be read is never reported as bad.
- * @returns `undefined` for a decision that could not tell
- * @throws DrillproofError `vsa.SUBJECT_MISSING` for inputs without a manifest: nothing, or summaries of others
- * @throws TypeError for a verifier or resource that is no URI, and for a time outside the years 0 to 9999
+ * The decision as a verification summary (SLSA VSA v1.1; docs/vsa.md): every input by the digest of its manifest, the
+ * policy, the trust store, and the time of the evaluation. The same decision gives the same statement.
+ * @returns `undefined` for a decision of `could_not_tell`, for which neither PASSED nor FAILED would be true
+ * @throws DrillproofError `vsa.SUBJECT_MISSING` for an input without a manifest
+ * @throws TypeError for a verifier or resource that is not a URI, and for a time outside the years 0 to 9999
+ * @example
+ * const statement = summarize(decision, { verifierId: 'https://ci.example', version: '1.0.0' });
  */
 export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
   checkArguments(
@@ -132,8 +133,11 @@ export const resourceOf = (digests: readonly Digest[]): string =>
   `urn:drillproof:evidence:${digestOf(canonicalBytes([...new Set(digests)].toSorted(compareUtf8)))}`;
 
 /**
- * Signs a summary in a DSSE envelope; the payload is canonical JSON (RFC 8785).
+ * Signs a verification summary in a DSSE envelope; the payload is canonical JSON (RFC 8785; docs/vsa.md).
  * @throws DrillproofError `trust.SIGNER_FAULT`, and what the signers throw
+ * @example
+ * const statement = summarize(decision, { verifierId: 'https://ci.example', version: '1.0.0' });
+ * if (statement !== undefined) await writeFile('vsa.json', canonicalBytes(await signSummary(statement, [signer])));
  */
 export async function signSummary(
   statement: SummaryStatement,

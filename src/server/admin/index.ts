@@ -36,8 +36,15 @@ export type { IngestExportOptions } from './ingest-export.ts';
 export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
 
 /**
- * What an operator may do: create tenants and tokens, import worlds and conversations, and store evidence and builds. It
- * works on the stores directly, with or without a running server; it is not reachable over HTTP.
+ * The operations of an operator: create tenants and tokens, import resources, and store evidence and builds
+ * (docs/server.md). They work on the stores directly, with or without a running server, and are not reachable over
+ * HTTP.
+ * @param options.now the clock, in milliseconds since 1970; default `Date.now`
+ * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError with codes of docs/codes.md
+ * @example
+ * const admin = createAdmin(await openEmbedded('data'));
+ * const permissions = ['evidence.read'] as const;
+ * const { token } = await admin.createToken({ organizationId, projects: [projectId], permissions });
  */
 export function createAdmin(options: {
   readonly store: Store;
@@ -78,5 +85,5 @@ export function createAdmin(options: {
   };
 }
 
-/** What an operator can do with the stores of a control plane. */
+/** What an operator can do with the stores of a control plane. `createAdmin` makes one. */
 export type Admin = ReturnType<typeof createAdmin>;

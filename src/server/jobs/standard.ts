@@ -59,7 +59,15 @@ export const housekeeping = (context: SweepContext): readonly Sweep[] => {
 /** Signs the export attestations of the exports that are generated; without it they are unsigned. */
 type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };
 
-/** The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work. */
+/**
+ * The work of every worker, with or without a runner: built-in kinds of jobs, and recurring work (docs/server.md).
+ * @param context.signing signs the lists of the exports that are generated; without it they are unsigned
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const { store, blobs } = await openEmbedded('data');
+ * const context = { store, blobs, now: Date.now, limits: defaultLimits, log: () => undefined };
+ * const { handlers, sweeps } = standardWork(context);
+ */
 export function standardWork(context: SweepContext & Signing): {
   readonly handlers: readonly JobHandler[];
   readonly sweeps: readonly Sweep[];

@@ -74,7 +74,15 @@ function textLine(entry: LogEntry, atMs: number, debugging: boolean): string {
 const errorWords = ({ code, message, stack }: LoggedError): string =>
   [code, stack ?? message].filter((word) => word !== undefined).join(': ');
 
-/** A log that writes each entry from a level on as one line. At level `debug` errors carry their stack and causes. */
+/**
+ * A log that writes each entry from a level on as one line. At level `debug` errors carry their stack and causes.
+ * @param options.level `debug`, `info`, `warn` or `error`
+ * @param options.format `json` or `text`
+ * @throws TypeError for an argument of the wrong kind
+ * @example
+ * const write = (line: string): void => void process.stderr.write(line);
+ * const log = createLog({ level: 'info', format: 'json', write, now: Date.now });
+ */
 export function createLog(options: {
   readonly level: LogLevel;
   readonly format: LogFormat;

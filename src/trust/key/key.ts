@@ -6,7 +6,10 @@ import { isPrivateLabel, openKeyFile } from './key-file.ts';
 import { formatPem, pemBytes, type PemBlock } from './pem.ts';
 import { readSpki, writeSpki } from './spki.ts';
 
-/** A public key that verifies: `point` is uncompressed (65 bytes), `keyId` its own name as `keyIdOf` gives it. */
+/**
+ * A public key that verifies (formats §2): `point` is uncompressed (65 bytes), `keyId` is the id that `keyIdOf`
+ * derives.
+ */
 export type VerifyingKey = { readonly keyId: string; readonly point: Uint8Array };
 
 /** A public key as a JWK for ES256 signatures, named by its own key id. */
@@ -14,13 +17,25 @@ export type PublicJwk = EcJwk & { readonly kid: string; readonly use: 'sig'; rea
 
 const PUBLIC_KEY = 'PUBLIC KEY';
 
-/** `sha256:` and the SHA-256 of the DER SubjectPublicKeyInfo, its point uncompressed (formats §2). */
+/**
+ * The default id of a public key: the SHA-256 of its DER SubjectPublicKeyInfo with the point uncompressed (formats §2).
+ * @param point the public key, uncompressed, 65 bytes
+ * @throws TypeError for anything that is not 65 bytes
+ * @example
+ * const keyId = keyIdOf(signer.point);
+ */
 export function keyIdOf(point: Uint8Array): Digest {
   checkArguments({ point: BYTES }, { point });
   return digestOf(writeSpki(point));
 }
 
-/** The key as PEM, which every tool reads: `openssl dgst -sha256 -verify`. */
+/**
+ * A public key as PEM, "PUBLIC KEY", which `openssl dgst -sha256 -verify` reads (formats §2).
+ * @param point the public key, uncompressed, 65 bytes
+ * @throws TypeError for anything that is not 65 bytes
+ * @example
+ * await writeFile('signer.pem', publicKeyPem(signer.point));
+ */
 export function publicKeyPem(point: Uint8Array): string {
   checkArguments({ point: BYTES }, { point });
   return formatPem(PUBLIC_KEY, writeSpki(point));
@@ -38,10 +53,12 @@ export const publicJwk = (point: Uint8Array): PublicJwk => ({
 export const verifyingKey = (point: Uint8Array): VerifyingKey => ({ keyId: keyIdOf(point), point });
 
 /**
- * Reads one P-256 public key: PEM with one block "PUBLIC KEY" (its point compressed or not), or one JWK. A `kid` in
- * the JWK is not taken for the key id: who trusts the key under that name says so in a trust store.
+ * Reads one P-256 public key: PEM with one block "PUBLIC KEY", or one JWK (formats §3). A `kid` in the JWK is not used
+ * as the key id: a trust store names keys.
  * @throws DrillproofError `trust.KEY_PRIVATE` for a private key in any form, `trust.KEY_UNSUPPORTED` for another
  *   algorithm, curve, use or operation, `trust.KEY_INVALID` for everything else
+ * @example
+ * const { keyId } = importPublicKey(await readFile('signer.pem'));
  */
 export function importPublicKey(input: Uint8Array | string): VerifyingKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });

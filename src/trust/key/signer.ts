@@ -4,7 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import { keyIdOf } from './key.ts';
 import { verifySignature, type SignatureCheck } from './signature.ts';
 
-/** Who signs: a private key in memory, or anything that keeps one. */
+/** Something that signs: a private key in memory, or a device or service that holds one (formats §2). */
 export type Signer = {
   /** How statements name the key. */
   readonly keyId: string;
@@ -15,8 +15,11 @@ export type Signer = {
 };
 
 /**
- * A signer with a private key in memory: 32 bytes, big-endian. The key is copied and never shown again.
- * @throws DrillproofError `trust.KEY_INVALID` for a scalar outside 1…n-1
+ * A signer with a P-256 private key in memory: 32 bytes, big-endian (formats §2). The key is copied.
+ * @throws DrillproofError `trust.KEY_INVALID` for a number outside 1…n-1
+ * @example
+ * const signer = createSigner(scalar);
+ * const signature = await signer.sign(canonicalBytes({ hello: 'world' }));
  */
 export function createSigner(scalar: Uint8Array, implementation: P256 = platform.p256): Signer {
   checkArguments(

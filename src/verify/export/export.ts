@@ -40,7 +40,7 @@ import { verifyListedPart, type JudgePart } from '../part/listed-part.ts';
 import type { BundleReport, ExportReport, Finding, LocalReportReport, Verdict } from '../report.ts';
 import { verdictOfFindings, worstVerdict } from '../verdict.ts';
 
-/** What `onProgress` reports: the number and bytes of the parts first, then each part. */
+/** What `onProgress` receives: the number and bytes of all parts first, then each part with its verdict. */
 export type VerifyProgress =
   | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
   | {
@@ -75,9 +75,14 @@ const EXPORT_OPTIONS: MembersOf<VerifyExportOptions> = {
 };
 
 /**
- * Verifies an export: its manifest, the resource beside it, who vouches for the list, that exactly the listed files
- * are there, every part, and every local report (formats §1 to §4). All findings are reported, not only the first.
- * Never throws for what is in the bytes; an aborted `signal` throws.
+ * Verifies an export: its manifest, the resource next to it, the signature of the list, that exactly the listed files
+ * are present, every part, and every local report (formats §1 to §4). All findings are reported, not only the first.
+ * Never throws for what is in the bytes.
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read; the
+ *   reason of an aborted `signal`
+ * @example
+ * const report = await verifyExport(directorySource('export'), { asOfMs: Date.now(), trust });
+ * if (report.verdict !== 'verified') process.stderr.write(renderText(report));
  */
 export async function verifyExport(
   source: EvidenceSource,

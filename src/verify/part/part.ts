@@ -14,8 +14,15 @@ import { bundleVerdict } from '../verdict.ts';
 export type { Listing, VerifyPartOptions } from './state.ts';
 
 /**
- * Verifies one part archive: its bytes against the row that lists it, the ZIP, the bundle manifest, every object,
- * the attestation, and what the attestation binds (formats §1, §2, §4). Never throws for what is in the bytes.
+ * Verifies one part archive: the ZIP, the bundle manifest, every object, the attestation, and what the attestation
+ * binds (formats §1, §2, §4); with `listed`, its bytes against the row that lists it, too. Never throws for what is in
+ * the bytes.
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read; the
+ *   reason of an aborted `signal`
+ * @example
+ * const part = memoryAccess(await readFile('part.zip'));
+ * const report = await verifyPart(part, { asOfMs: Date.now(), trust, expect: { manifestDigest: digest } });
+ * if (report.verdict !== 'verified') throw new Error(report.findings[0]?.message);
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
   checkArguments({ access: ACCESS, options: OBJECT }, { access, options });

@@ -42,8 +42,11 @@ const RECEIPTS_OPTIONS: MembersOf<VerifyReceiptsOptions> = {
 
 /**
  * Verifies the receipts of a mirror: each by itself, and the chain that they form (formats §1, Receipts). Receipts are
- * a local log: whoever can write to the mirror can write a whole new chain. Never throws for what is in the bytes; an
- * aborted `signal` throws.
+ * a local log: anyone who can write to the mirror can write a new chain. Never throws for what is in the bytes.
+ * @throws TypeError for an argument of the wrong kind; the reason of an aborted `signal`
+ * @example
+ * const report = await verifyReceipts(directorySource('mirror'), { expectHead: digest });
+ * if (report.verdict !== 'sound') throw new Error(report.findings[0]?.message);
  */
 export async function verifyReceipts(
   source: EvidenceSource,

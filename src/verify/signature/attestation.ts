@@ -31,7 +31,9 @@ export const signedOf = (attestation: {
   signatures: [{ path: '/signature', decode: () => signatureBytes(attestation) }],
 });
 
-/** What may be known beside an attestation that stands alone. */
+/**
+ * The options of `verifyAttestation`. Only `asOfMs` is required: the time of the verification, a Date or ms since 1970.
+ */
 export type VerifyAttestationOptions = Pick<
   VerifyOptions,
   'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion'
@@ -53,10 +55,10 @@ const ATTESTATION_OPTIONS: MembersOf<VerifyAttestationOptions> = {
 };
 
 /**
- * Verifies an evidence attestation by itself: the bytes or the text of `attestation.json`. They are parsed strictly
- * and must be canonical, so pass `canonicalJson(bundle.attestation)` for one that is part of another document. Without
- * the bundle nothing binds it to evidence, so its verdict is `valid` at best, never `verified` (formats §4). Never
- * throws for what is in the bytes.
+ * Verifies an evidence attestation by itself: the bytes or the text of `attestation.json` (formats §2). They must be
+ * canonical JSON, so pass `canonicalJson(bundle.attestation)` for one that is part of another document. Without the
+ * bundle nothing binds it to evidence, so its verdict is `valid` at best, never `verified` (formats §4). Never throws
+ * for what is in the bytes.
  * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
  * @example
  * const trust = { key: await readFile('signer.pem'), issuer: 'https://drills.example' };

@@ -24,7 +24,7 @@ import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 
-/** The options of `verifyDsse`. */
+/** The options of `verifyDsse`. Only `asOfMs` is required: the time of the verification, a Date or ms since 1970. */
 export type VerifyDsseOptions = Pick<
   VerifyOptions,
   'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'limits'
@@ -51,9 +51,14 @@ const DSSE_OPTIONS: MembersOf<VerifyDsseOptions> = {
 const SUBJECT = 'dsse';
 
 /**
- * Judges a DSSE envelope with an in-toto statement about a bundle or export (formats §2, DSSE). Of the evidence only
- * the manifest is looked at, so its result is never `verified`: `verifyPart` and `verifyExport` take the envelope with
- * the whole evidence. Never throws for what is in the bytes.
+ * Verifies a DSSE envelope with an in-toto statement about a bundle or export (formats §2, DSSE). Of the evidence only
+ * the manifest is read, so the verdict is `valid` at best: pass the envelope to `verifyPart` or `verifyExport` to
+ * verify the whole evidence. Never throws for what is in the bytes.
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
+ * @example
+ * const envelope = await readFile('bundle.dsse.json');
+ * const report = verifyDsse(envelope, { asOfMs: Date.now(), trust, manifest });
+ * if (report.verdict !== 'valid') throw new Error(report.findings[0]?.message);
  */
 export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): AttestationReport {
   checkArguments({ envelope: BYTES }, { envelope });

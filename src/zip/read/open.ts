@@ -31,11 +31,14 @@ export type ZipArchive = {
 };
 
 /**
- * Opens a ZIP archive that every reader must read the same way: the central directory and the local headers agree, every
- * byte of the file belongs to one record, every entry is a plain stored or deflated regular file with a portable
- * name of its own (formats §1, Part archive). Memory grows with the central directory, never with the content.
- * @throws DrillproofError with a `zip.` code for what is refused; LimitError `zip.ENTRIES_EXCEEDED` or
- * `zip.SIZE_EXCEEDED`. What the source throws passes unchanged.
+ * Opens a ZIP archive that every reader must read the same way: the central directory and the local headers agree,
+ * every byte of the file belongs to one record, and every entry is a plain stored or deflated regular file with a
+ * portable and unique name (formats §1, Part archive). Memory grows with the central directory, never with the content.
+ * @throws DrillproofError with a `zip.` code for what is refused
+ * @throws LimitError `zip.ENTRIES_EXCEEDED`, `zip.SIZE_EXCEEDED`; and what the source throws
+ * @example
+ * const archive = await openZip(memoryAccess(await readFile('part.zip')));
+ * const names = archive.entries.map(({ name }) => name);
  */
 export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Promise<ZipArchive> {
   checkArguments({ access: ACCESS, limits: optionsOf(ZIP_LIMITS) }, { access, limits });

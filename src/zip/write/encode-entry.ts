@@ -4,7 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import { collect, concat, joined } from '../chunks.ts';
 import type { EntryFacts } from './records.ts';
 
-/** One file to be written. */
+/** One file for `writeZip`: its path in the archive, and its bytes. */
 export type ZipInput = {
   readonly name: string;
   /**

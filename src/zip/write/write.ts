@@ -12,11 +12,14 @@ export type ZipWriteOptions = {
 };
 
 /**
- * Writes a ZIP archive as a stream: entries in the order given, time 1980-01-01 00:00, mode 0100644, names flagged
- * as UTF-8, no extra field and no data descriptor, ZIP64 only where a number needs it (formats §1, Part archive).
- * An entry is held up to 8 MiB; a larger one is read twice. Sorting is the caller's.
- * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` when a file differs the second
- * time; what an input throws passes unchanged. TypeError for a level outside 1 to 9.
+ * Writes a ZIP archive as a stream: entries in the given order, time 1980-01-01 00:00, mode 0100644, names flagged as
+ * UTF-8, no extra field and no data descriptor, ZIP64 only where a number needs it (formats §1, Part archive). An entry
+ * up to 8 MiB is held in memory; a larger one is read twice. The caller sorts the entries.
+ * @throws DrillproofError `zip.NAME_INVALID`, `zip.ENTRY_DUPLICATE`; `io.CHANGED` if a file differs the second time;
+ *   what an input throws. TypeError for a level outside 1 to 9.
+ * @example
+ * const entries = [{ name: 'hello.txt', open: () => createReadStream('hello.txt') }];
+ * await writeFile('hello.zip', writeZip(entries, { compression: 'store' }));
  */
 export function writeZip(
   entries: Iterable<ZipInput> | AsyncIterable<ZipInput>,

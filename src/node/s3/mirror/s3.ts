@@ -51,10 +51,15 @@ const CLAIM = `${PRIVATE}/claim.json`;
 const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/'];
 
 /**
- * A prefix of a bucket as the target of a mirror. An object gets its final name from proven bytes in one step, which
- * asks that nobody else wrote it; the prefix is held by a lease, so that one process writes.
- * Errors: `io.PACKAGE_MISSING` without the SDK, `io.NOT_FOUND` without the bucket, `io.LOCKED`, `io.KIND`,
- * `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`.
+ * A prefix of a bucket as the target of a mirror (formats §1, Export). Checked bytes become an object in one
+ * conditional step, which fails if another writer made it; a lease on the prefix keeps other processes from writing.
+ * @param options.retention how long the storage must keep the objects; default: as the bucket is configured
+ * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.PACKAGE_MISSING` without
+ *   the SDK, `io.NOT_FOUND` without the bucket, `io.LOCKED`, `io.KIND`, `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`,
+ *   `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`
+ * @example
+ * const to = mirrorS3({ bucket: 'evidence', prefix: 'mirrors/2026/', forcePathStyle: false });
+ * await mirrorExport({ projectId, evidenceExportId }, { client, to });
  */
 export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): MirrorSink {
   checkArguments(

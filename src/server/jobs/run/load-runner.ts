@@ -50,9 +50,12 @@ async function importModule(path: string): Promise<object> {
 }
 
 /**
- * Loads the runner of a host: an ECMAScript module that exports one as `runner`. The module is trusted: it runs with
- * everything that the worker may do.
+ * Loads the runner of a host: an ECMAScript module that exports it as `runner` (docs/server.md, Runners). The module is
+ * trusted: it runs with all permissions of the worker.
  * @throws DrillproofError `server.CONFIG_INVALID` for a file that is absent, does not load, or exports no runner
+ * @example
+ * const { store } = await openEmbedded('data');
+ * const worker = createWorker({ store, runner: await loadRunner('./runner.js') });
  */
 export async function loadRunner(path: string): Promise<Runner> {
   checkArguments({ path: TEXT }, { path });

@@ -86,7 +86,7 @@ export type RerunOutcome = z.input<typeof rerunOutcomeSchema>;
 export type RunnerOutcome = TurnOutcome | RerunOutcome;
 export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof rerunProgressSchema>;
 
-/** What a runner gets for each job: its signal, deadline and place for progress. */
+/** What a runner receives with each job: a signal, and a function that stores progress. */
 export type RunnerContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
