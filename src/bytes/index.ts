@@ -5,6 +5,7 @@ export {
   BYTES_OR_TEXT,
   checkArguments,
   COUNT,
+  type Defined,
   defined,
   FLAG,
   FUNCTION,

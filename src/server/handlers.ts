@@ -36,29 +36,32 @@ const readHandlers = (
     'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId } }) =>
       settleAttempt(
         work,
-        await readVisible(store, principal, projectId, () => store.buildAttempt(projectId, buildAttemptId)),
+        await readVisible(store, principal, projectId, () =>
+          store.buildAttempts.find(projectId, buildAttemptId),
+        ),
       ),
     'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId } }) =>
-      (await readVisible(store, principal, projectId, () => store.bundle(projectId, evidenceBundleId)))
+      (await readVisible(store, principal, projectId, () => store.bundles.find(projectId, evidenceBundleId)))
         .resource,
     'operations.read': async ({ principal, params: { projectId, operationId } }) => {
       const { organizationId, projects } = principal;
       const row = await readVisible(store, principal, projectId, () =>
-        store.operation(organizationId, operationId),
+        store.operations.find(organizationId, operationId),
       );
       // An operation of the whole organization shows to a token for all projects.
       if (row.projectId === undefined ? projects !== 'all' : row.projectId !== projectId) throw notFound();
       return row.resource;
     },
     'runs.read': async ({ principal, params: { projectId, hostedRunId } }) =>
-      (await readVisible(store, principal, projectId, () => store.hostedRun(projectId, hostedRunId)))
+      (await readVisible(store, principal, projectId, () => store.runs.find(projectId, hostedRunId)))
         .resource,
     'sessions.read': async ({ principal, params: { projectId, sessionId } }) =>
-      (await readVisible(store, principal, projectId, () => store.session(projectId, sessionId))).resource,
+      (await readVisible(store, principal, projectId, () => store.sessions.find(projectId, sessionId)))
+        .resource,
     'authoring.turns.read': async ({ principal, params }) => {
       const { projectId, authoringSessionId, authoringTurnId } = params;
       const { resource } = await readVisible(store, principal, projectId, () =>
-        store.authoringTurn(projectId, authoringTurnId),
+        store.turns.find(projectId, authoringTurnId),
       );
       if (resource.authoringSessionId !== authoringSessionId) throw notFound();
       return resource;

@@ -62,7 +62,7 @@ export async function startOrigin(): Promise<Origin> {
     ]),
     asOfMs: NOW_MS,
     async session() {
-      const row = await here.store.session(PROJECT, SESSION);
+      const row = await here.store.sessions.find(PROJECT, SESSION);
       if (row === undefined) throw new Error('the session is gone');
       return row.resource;
     },

@@ -386,7 +386,10 @@ describe('every answer', () => {
   it('says nothing of an unexpected failure, which the log has with the same id', async () => {
     const log: LogEntry[] = [];
     const secret = new Error('secret at /home/operator/key.pem');
-    const store = { ...here.store, tokenByHash: () => Promise.reject(secret) };
+    const store = {
+      ...here.store,
+      tokens: { ...here.store.tokens, findByHash: () => Promise.reject(secret) },
+    };
     const server = createServer({ store, blobs: here.blobs, log: (entry) => log.push(entry) });
     const response = await ask({ server }, '/v1/x', { token: all });
     const text = await response.clone().text();

@@ -304,8 +304,11 @@ for (const { name, make } of await everyStore(isDeep)) {
     );
 
     const snapshot = async (): Promise<unknown> => ({
-      session: await here.store.session(seeded.params['projectId'] ?? '', seeded.params['sessionId'] ?? ''),
-      jobs: await here.store.queue(0),
+      session: await here.store.sessions.find(
+        seeded.params['projectId'] ?? '',
+        seeded.params['sessionId'] ?? '',
+      ),
+      jobs: await here.store.jobs.count(0),
     });
 
     it('has met no failure of its own', () => {

@@ -22,10 +22,10 @@ const ROW = { organizationId: ORG, name: 'first', createdAtMs: 1 };
 async function roundTrip(env: Readonly<Record<string, string>>, dataDir: string): Promise<void> {
   const first = await openStores(env, dataDir);
   const blob = await first.blobs.put(stream(BYTES));
-  await first.store.transaction((tx) => tx.insertOrganization(ROW));
+  await first.store.transaction((tx) => tx.organizations.insert(ROW));
   await first.store.close();
   const second = await openStores(env, dataDir);
-  expect(await second.store.organization(ORG)).toEqual(ROW);
+  expect(await second.store.organizations.find(ORG)).toEqual(ROW);
   expect(await second.blobs.verify(blob)).toBe('intact');
   await second.store.close();
 }

@@ -112,7 +112,7 @@ describe('a client that is slow', () => {
     void drip(socket, ' '.repeat(1_000));
     await closed;
     if (answer() !== '') expect(codeOf(answer())).toBe('control.REQUEST_TIMEOUT');
-    expect(await here.store.queue(0)).toEqual([]);
+    expect(await here.store.jobs.count(0)).toEqual([]);
   });
 
   it('an idle connection is closed', async () => {

@@ -286,8 +286,8 @@ const compare = command('compare', async (model, real) => {
   ]);
   // The run that has not ended moves with its session.
   expect((await runOf(here, id('hrun', 2))).deadlineAtMs).toBe(model.session.expiresAtMs);
-  expect((await here.store.environment(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
-  expect((await here.store.authoringSession(PROJECT, id('authsess', 1)))?.resource.activeTurnId).toBe(
+  expect((await here.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(model.environmentVersion);
+  expect((await here.store.authoringSessions.find(PROJECT, id('authsess', 1)))?.resource.activeTurnId).toBe(
     model.activeTurn,
   );
   for (const { operationId, kind, resourceId, state } of model.queue) {
@@ -307,7 +307,10 @@ const compare = command('compare', async (model, real) => {
     expect(attempt.state).toBe(upload.state);
   }
   const pending = model.queue.filter(({ state }) => state === 'pending').length;
-  const jobs = (await here.store.queue(0)).reduce((sum, { waiting, running }) => sum + waiting + running, 0);
+  const jobs = (await here.store.jobs.count(0)).reduce(
+    (sum, { waiting, running }) => sum + waiting + running,
+    0,
+  );
   expect(jobs).toBe(pending);
 });
 

@@ -39,7 +39,7 @@ async function settled(
   work: () => Promise<unknown> = () => admin.workOff(),
 ): Promise<OperationResource | undefined> {
   await work();
-  return (await store.operation(organizationId, operationId))?.resource;
+  return (await store.operations.find(organizationId, operationId))?.resource;
 }
 
 const operationFacts = (operation: OperationResource): string =>
@@ -104,7 +104,7 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
     });
     if (!now) return { resource, operation };
     const done = await settled(open, operation, () => open.admin.workOff({ signing, signal: cli.signal }));
-    const row = await open.store.export(organization, resource.evidenceExportId);
+    const row = await open.store.exports.find(organization, resource.evidenceExportId);
     return { resource: row?.resource ?? resource, operation: done ?? operation };
   });
   const { resource, operation } = made;
@@ -156,7 +156,7 @@ export function defineDeleteExport(command: Command, cli: Cli): void {
         const asked = await open.admin.deleteExport(ref);
         if (options.now !== true) return asked;
         const operation = (await settled(open, asked.operation)) ?? asked.operation;
-        const row = await open.store.export(options.organization, evidenceExportId);
+        const row = await open.store.exports.find(options.organization, evidenceExportId);
         return { resource: row?.resource ?? asked.resource, operation };
       });
       const state = made.resource.deletion?.state ?? 'requested';

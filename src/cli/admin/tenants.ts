@@ -169,7 +169,7 @@ export function defineTokenList(command: Command, cli: Cli): void {
     .description('List the tokens of an organization: what each may do, never the token itself.')
     .requiredOption('--organization <id>', 'organization whose tokens to list')
     .action(async (options: DataOptions & { readonly organization: string }) => {
-      const rows = await withAdmin(cli, options, ({ store }) => store.tokens(options.organization));
+      const rows = await withAdmin(cli, options, ({ store }) => store.tokens.list(options.organization));
       const tokens = rows.map(({ tokenHash: _tokenHash, ...row }) => row);
       const cells = tokens.map((row) => [
         row.tokenId,

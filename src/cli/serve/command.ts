@@ -106,7 +106,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
 type Opened = Pick<Stores, 'store' | 'places'>;
 
 async function welcome({ store, places }: Opened, data: string, host: string): Promise<string> {
-  const organizations = await store.organizations();
+  const organizations = await store.organizations.list();
   const empty = organizations.length === 0;
   const lines = [
     `the control plane is up; end it with Ctrl-C`,

@@ -36,7 +36,7 @@ const CODES: Readonly<Record<'corrupt' | 'missing', Code>> = {
 
 async function* listReferenced(store: Store, signal: AbortSignal | undefined): AsyncGenerator<BlobRef> {
   for (let after: string | undefined = ''; after !== undefined;) {
-    const page: readonly BlobRef[] = await store.referencedBlobs(after, PAGE);
+    const page: readonly BlobRef[] = await store.blobs.referenced(after, PAGE);
     for (const blob of page) {
       signal?.throwIfAborted();
       yield blob;
@@ -64,7 +64,7 @@ async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Cod
     const state = await blobs.verify(blob);
     if (state === 'intact') return undefined;
     // It may have been deleted since its row was read.
-    return (await store.isReferenced(blob.digest)) ? CODES[state] : undefined;
+    return (await store.blobs.isReferenced(blob.digest)) ? CODES[state] : undefined;
   } catch (error) {
     if (error instanceof DrillproofError && error.code.startsWith('io.')) return error.code;
     throw error;
@@ -75,7 +75,7 @@ async function checkBlob(store: Store, blobs: Blobs, blob: BlobRef): Promise<Cod
 async function readRemovals(store: Store): Promise<ReadonlySet<Digest>> {
   const all = new Set<Digest>();
   for (let after: string | undefined = ''; after !== undefined;) {
-    const page: readonly Digest[] = await store.blobRemovals(after, PAGE);
+    const page: readonly Digest[] = await store.blobs.removals(after, PAGE);
     for (const digest of page) all.add(digest);
     after = page.at(-1);
   }
@@ -88,7 +88,7 @@ async function findOrphans(store: Store, blobs: Blobs, signal: AbortSignal | und
   let awaitingRemoval = 0;
   for await (const { digest, bytes } of blobs.list()) {
     signal?.throwIfAborted();
-    if (await store.isReferenced(digest)) continue;
+    if (await store.blobs.isReferenced(digest)) continue;
     if (going.has(digest)) awaitingRemoval++;
     else findings.push({ code: 'server.BLOB_ORPHAN', digest, bytes });
   }

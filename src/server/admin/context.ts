@@ -30,7 +30,7 @@ export { derivedId, newId } from '../ids.ts';
 
 /** @throws DrillproofError `server.ADMIN_REFUSED` for a project that does not exist */
 export async function requireProject(store: Reads, projectId: string): Promise<ProjectRow> {
-  const project = await store.project(projectId);
+  const project = await store.projects.find(projectId);
   if (project === undefined) throw refused(`project ${projectId} does not exist`);
   return project;
 }

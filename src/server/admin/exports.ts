@@ -18,10 +18,10 @@ import {
 import { deleteDue, removeReleased } from '../jobs/delete/retention.ts';
 import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
 import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/selection.ts';
-import type { Tx } from '../jobs/handler.ts';
 import { builtInJobs } from '../jobs/standard.ts';
 import type { Log } from '../log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
+import type { Tx } from '../store/store.ts';
 import { createWorker } from '../worker.ts';
 import { type AdminContext, newId, refused, requireProject } from './context.ts';
 
@@ -50,14 +50,14 @@ const inputSchema = z
 type Request = z.infer<typeof inputSchema>;
 
 async function assertFree(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {
-  if ((await tx.organization(organizationId)) === undefined)
+  if ((await tx.organizations.find(organizationId)) === undefined)
     throw refused(`organization ${organizationId} does not exist`);
   if (scope.kind === 'project') {
     const project = await requireProject(tx, scope.projectId);
     if (project.organizationId !== organizationId)
       throw refused(`${scope.projectId} belongs to another organization`);
   }
-  if ((await tx.export(organizationId, evidenceExportId)) !== undefined)
+  if ((await tx.exports.find(organizationId, evidenceExportId)) !== undefined)
     throw refused(`${evidenceExportId} exists already`);
 }
 
@@ -104,7 +104,7 @@ export async function createExport(
     const [operationId, nowMs] = [newOperationId(), now()];
     const resource = await buildPending(tx, request, operationId, nowMs);
     const projects = scope.kind === 'project' ? [scope.projectId] : [];
-    await tx.insertExport({ organizationId, evidenceExportId, projects, resource, parts: [], reports: [] });
+    await tx.exports.insert({ organizationId, evidenceExportId, projects, resource, parts: [], reports: [] });
     const about = { kind: EXPORT_KIND, resourceType: 'evidence_export', resourceId: evidenceExportId };
     const operation = await queueWork(
       tx,

@@ -13,7 +13,7 @@ import {
   worldSessionSchema,
 } from '../../contract/index.ts';
 import { brokenDocument, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
-import type { InProject, Reads, Writes } from '../store/store.ts';
+import type { InProject, Tx } from '../store/store.ts';
 import { nameSchema, type AdminContext } from './context.ts';
 
 /** An environment as the store holds it; the API has no resource for it. */
@@ -46,7 +46,6 @@ export type ImportedResource = {
   readonly result: 'created' | 'unchanged';
 };
 
-type Tx = Reads & Writes;
 type Entry = Omit<ImportedResource, 'result'> & {
   readonly organizationId: string;
   /** JSON pointer of the resource in the file. */
@@ -71,8 +70,8 @@ const environmentEntry = (row: Imported<'environments'>, n: number): Entry => ({
   id: row.environmentId,
   path: `/environments/${n}`,
   document: row,
-  read: (tx) => tx.environment(row.projectId, row.environmentId),
-  insert: (tx) => tx.insertEnvironment(row),
+  read: (tx) => tx.environments.find(row.projectId, row.environmentId),
+  insert: (tx) => tx.environments.insert(row),
 });
 
 const sessionEntry = (resource: Imported<'sessions'>, n: number): Entry => ({
@@ -81,14 +80,14 @@ const sessionEntry = (resource: Imported<'sessions'>, n: number): Entry => ({
   id: resource.sessionId,
   path: `/sessions/${n}`,
   document: resource,
-  read: async (tx) => (await tx.session(resource.projectId, resource.sessionId))?.resource,
+  read: async (tx) => (await tx.sessions.find(resource.projectId, resource.sessionId))?.resource,
   check: async (tx) => {
-    const environment = await tx.environment(resource.projectId, resource.environmentId);
+    const environment = await tx.environments.find(resource.projectId, resource.environmentId);
     return environment === undefined
       ? [{ path: '/environmentId', message: `the project has no environment ${resource.environmentId}` }]
       : [];
   },
-  insert: (tx) => tx.insertSession({ ...inProject(resource), sessionId: resource.sessionId, resource }),
+  insert: (tx) => tx.sessions.insert({ ...inProject(resource), sessionId: resource.sessionId, resource }),
 });
 
 const runEntry = (resource: Imported<'runs'>, n: number): Entry => ({
@@ -97,13 +96,13 @@ const runEntry = (resource: Imported<'runs'>, n: number): Entry => ({
   id: resource.hostedRunId,
   path: `/runs/${n}`,
   document: resource,
-  read: async (tx) => (await tx.hostedRun(resource.projectId, resource.hostedRunId))?.resource,
+  read: async (tx) => (await tx.runs.find(resource.projectId, resource.hostedRunId))?.resource,
   check: async (tx) => [...(await checkSessionOfRun(tx, resource)), ...checkIdentity(resource)],
-  insert: (tx) => tx.insertHostedRun({ ...inProject(resource), hostedRunId: resource.hostedRunId, resource }),
+  insert: (tx) => tx.runs.insert({ ...inProject(resource), hostedRunId: resource.hostedRunId, resource }),
 });
 
 async function checkSessionOfRun(tx: Tx, run: Imported<'runs'>): Promise<readonly DocumentIssue[]> {
-  const session = await tx.session(run.projectId, run.sessionId);
+  const session = await tx.sessions.find(run.projectId, run.sessionId);
   if (session === undefined)
     return [{ path: '/sessionId', message: `the project has no session ${run.sessionId}` }];
   const { environmentId } = session.resource;
@@ -124,16 +123,17 @@ const authoringEntry = (resource: Imported<'authoringSessions'>, n: number): Ent
   id: resource.authoringSessionId,
   path: `/authoringSessions/${n}`,
   document: resource,
-  read: async (tx) => (await tx.authoringSession(resource.projectId, resource.authoringSessionId))?.resource,
+  read: async (tx) =>
+    (await tx.authoringSessions.find(resource.projectId, resource.authoringSessionId))?.resource,
   // A session waits until its active turn ends, and nothing would ever end a turn that is not stored.
   check: async (tx) => {
     const { projectId, activeTurnId } = resource;
-    return activeTurnId === undefined || (await tx.authoringTurn(projectId, activeTurnId)) !== undefined
+    return activeTurnId === undefined || (await tx.turns.find(projectId, activeTurnId)) !== undefined
       ? []
       : [{ path: '/activeTurnId', message: `the project has no turn ${activeTurnId}` }];
   },
   insert: (tx) =>
-    tx.insertAuthoringSession({
+    tx.authoringSessions.insert({
       ...inProject(resource),
       authoringSessionId: resource.authoringSessionId,
       resource,
@@ -149,7 +149,7 @@ const entriesOf = (file: z.output<typeof importSchema>): readonly Entry[] => [
 ];
 
 async function checkProject(tx: Tx, { organizationId, projectId }: Entry): Promise<readonly DocumentIssue[]> {
-  const project = await tx.project(projectId);
+  const project = await tx.projects.find(projectId);
   if (project === undefined) return [{ path: '/projectId', message: `no project ${projectId}` }];
   if (project.organizationId === organizationId) return [];
   return [{ path: '/organizationId', message: `the project belongs to ${project.organizationId}` }];

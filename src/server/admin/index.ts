@@ -66,7 +66,7 @@ export function createAdmin(options: {
     revokeToken: (tokenId: string) => revokeToken(context, tokenId),
     importResources: (document: unknown) => importResources(context, document),
     cancelOperation: async (ref: { organizationId: string; operationId: string }) => {
-      if ((await store.operation(ref.organizationId, ref.operationId)) === undefined)
+      if ((await store.operations.find(ref.organizationId, ref.operationId)) === undefined)
         throw refused(`the organization has no operation ${ref.operationId}`);
       return cancelOperation(store, now, ref);
     },

@@ -61,9 +61,9 @@ export async function ingestBuild(
   const inProject = { organizationId: project.organizationId, projectId };
   const created = await store.transaction(async (tx) => {
     await holdBlobs(tx, blobs, [archive.digest], now());
-    if ((await tx.build(projectId, buildHash))?.archive !== undefined) return false;
-    await tx.saveBuild({ ...inProject, buildHash, archive });
-    await tx.insertBuildAttempt({ ...inProject, buildAttemptId, resource: attempt });
+    if ((await tx.builds.find(projectId, buildHash))?.archive !== undefined) return false;
+    await tx.builds.save({ ...inProject, buildHash, archive });
+    await tx.buildAttempts.insert({ ...inProject, buildAttemptId, resource: attempt });
     return true;
   });
   return { buildHash, buildAttemptId, created };

@@ -26,6 +26,7 @@ import type {
   ExportReportRow,
   LocalReportRow,
   ProjectRow,
+  Reads,
   Store,
 } from '../store/store.ts';
 import { refused, requireProject, type AdminContext, type Ingested } from './context.ts';
@@ -121,7 +122,7 @@ function projectIds({ scope, parts, localReports }: ExportManifest): string[] {
 
 async function readProjects(store: Store, manifest: ExportManifest): Promise<Map<string, ProjectRow>> {
   const { organizationId } = manifest;
-  if ((await store.organization(organizationId)) === undefined)
+  if ((await store.organizations.find(organizationId)) === undefined)
     throw refused(`organization ${organizationId} does not exist`);
   const projects = new Map<string, ProjectRow>();
   for (const id of projectIds(manifest)) {
@@ -133,11 +134,8 @@ async function readProjects(store: Store, manifest: ExportManifest): Promise<Map
 }
 
 /** Whether the export is stored already. @throws DrillproofError `export.CHANGED` when it has another manifest */
-async function isStored(
-  store: Pick<Store, 'export'>,
-  { manifest, manifestDigest }: Documents,
-): Promise<boolean> {
-  const stored = await store.export(manifest.organizationId, manifest.evidenceExportId);
+async function isStored(store: Reads, { manifest, manifestDigest }: Documents): Promise<boolean> {
+  const stored = await store.exports.find(manifest.organizationId, manifest.evidenceExportId);
   if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest) {
     throw refused(`${manifest.evidenceExportId} is stored with another manifest`, {}, 'export.CHANGED');
   }
@@ -185,7 +183,7 @@ async function storeReport(
   const metadata = given.find(({ localReportId }) => localReportId === line.localReportId);
   const row =
     metadata === undefined
-      ? await ingest.store.localReport(line.projectId, line.localReportId)
+      ? await ingest.store.localReports.find(line.projectId, line.localReportId)
       : localReportRow(project, archive, metadata, ingest.now());
   if (row === undefined) throw refused(`local report ${line.localReportId} was not ingested`);
   assertListed(line, row);
@@ -232,7 +230,7 @@ async function keep(ingest: Export, given: readonly LocalReportMetadata[]): Prom
     await holdBlobs(tx, blobs, digests, ingest.now());
     for (const bundle of bundles) await keepBundle(tx, bundle);
     for (const { row } of reports) await keepLocalReport(tx, row);
-    await tx.insertExport({
+    await tx.exports.insert({
       organizationId: manifest.organizationId,
       evidenceExportId: manifest.evidenceExportId,
       projects: projectIds(manifest),

@@ -3,7 +3,7 @@ import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/inde
 import { localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';
-import type { BlobRef, LocalReportRow, ProjectRow, Reads, Writes } from '../store/store.ts';
+import type { BlobRef, LocalReportRow, ProjectRow, Tx } from '../store/store.ts';
 import { derivedId, refused, requireProject, type AdminContext, type Ingested } from './context.ts';
 
 const source = localReportItemSchema.shape.source.shape;
@@ -55,11 +55,11 @@ export function localReportRow(
 const claimsOf = ({ archive, source: { verifiedAtMs: _verifiedAtMs, ...claims } }: LocalReportRow): string =>
   canonicalJson({ digest: archive.digest, claims });
 
-/** Writes the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
-export async function keepLocalReport(tx: Reads & Writes, row: LocalReportRow): Promise<boolean> {
-  const stored = await tx.localReport(row.projectId, row.localReportId);
+/** Tx the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
+export async function keepLocalReport(tx: Tx, row: LocalReportRow): Promise<boolean> {
+  const stored = await tx.localReports.find(row.projectId, row.localReportId);
   if (stored === undefined) {
-    await tx.insertLocalReport(row);
+    await tx.localReports.insert(row);
     return true;
   }
   if (claimsOf(stored) !== claimsOf(row))

@@ -14,7 +14,7 @@ import {
 import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import { holdBlobs } from '../blobs/hold.ts';
-import type { BundleRow, ProjectRow, Reads, Writes } from '../store/store.ts';
+import type { BundleRow, ProjectRow, Tx } from '../store/store.ts';
 import { type AdminContext, type Ingested, refused, requireProject } from './context.ts';
 
 /** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
@@ -94,13 +94,13 @@ export async function storePart(
 }
 
 /**
- * Writes the row of a bundle unless the same bundle has one.
+ * Tx the row of a bundle unless the same bundle has one.
  * @throws DrillproofError `server.ADMIN_REFUSED` when another bundle has its id
  */
-export async function keepBundle(tx: Reads & Writes, row: BundleRow): Promise<boolean> {
-  const stored = await tx.bundle(row.projectId, row.evidenceBundleId);
+export async function keepBundle(tx: Tx, row: BundleRow): Promise<boolean> {
+  const stored = await tx.bundles.find(row.projectId, row.evidenceBundleId);
   if (stored === undefined) {
-    await tx.insertBundle(row);
+    await tx.bundles.insert(row);
     return true;
   }
   if (stored.resource.manifestDigest !== row.resource.manifestDigest) {

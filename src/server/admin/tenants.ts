@@ -44,9 +44,9 @@ export async function createOrganization(
   assertValid('name', nameSchema, name);
   const row = { organizationId, name, createdAtMs: now() };
   await store.transaction(async (tx) => {
-    if ((await tx.organization(organizationId)) !== undefined)
+    if ((await tx.organizations.find(organizationId)) !== undefined)
       throw refused(`${organizationId} exists already`);
-    await tx.insertOrganization(row);
+    await tx.organizations.insert(row);
   });
   return row;
 }
@@ -60,10 +60,10 @@ export async function createProject(
   assertValid('name', nameSchema, name);
   const row = { organizationId, projectId, name, createdAtMs: now() };
   await store.transaction(async (tx) => {
-    if ((await tx.organization(organizationId)) === undefined)
+    if ((await tx.organizations.find(organizationId)) === undefined)
       throw refused(`organization ${organizationId} does not exist`);
-    if ((await tx.project(projectId)) !== undefined) throw refused(`${projectId} exists already`);
-    await tx.insertProject(row);
+    if ((await tx.projects.find(projectId)) !== undefined) throw refused(`${projectId} exists already`);
+    await tx.projects.insert(row);
   });
   return row;
 }
@@ -80,10 +80,10 @@ export async function setEntitlement(
 ): Promise<OrganizationRow> {
   typeDocument(maxSessionTtlMs, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
   return store.transaction(async (tx) => {
-    const row = await tx.organization(organizationId);
+    const row = await tx.organizations.find(organizationId);
     if (row === undefined) throw refused(`organization ${organizationId} does not exist`);
     const entitled = { ...row, maxSessionTtlMs };
-    await tx.updateOrganization(entitled);
+    await tx.organizations.update(entitled);
     return entitled;
   });
 }
@@ -112,20 +112,20 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
     ...defined({ expiresAtMs }),
   };
   await store.transaction(async (tx) => {
-    if ((await tx.organization(organizationId)) === undefined)
+    if ((await tx.organizations.find(organizationId)) === undefined)
       throw refused(`organization ${organizationId} does not exist`);
     for (const projectId of projects === 'all' ? [] : projects) {
       const project = await requireProject(tx, projectId);
       if (project.organizationId !== organizationId)
         throw refused(`${projectId} belongs to another organization`);
     }
-    await tx.insertToken({ ...facts, tokenHash: tokenHash(token) });
+    await tx.tokens.insert({ ...facts, tokenHash: tokenHash(token) });
   });
   return { ...facts, token };
 }
 
 /** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` when no valid token has the id */
 export async function revokeToken({ store, now }: AdminContext, tokenId: string): Promise<void> {
-  const revoked = await store.transaction((tx) => tx.revokeToken(tokenId, now()));
+  const revoked = await store.transaction((tx) => tx.tokens.revoke(tokenId, now()));
   if (!revoked) throw refused(`token ${tokenId} does not exist, or is revoked already`);
 }

@@ -22,7 +22,7 @@ async function publish(root: string, temporary: string, digest: Digest): Promise
   await renameDurably(temporary, path);
 }
 
-/** Writes a stream under a temporary name, proves it, and gives it its final name. */
+/** Tx a stream under a temporary name, proves it, and gives it its final name. */
 export async function putOnDisk(root: string, source: Bytes, expected: Partial<BlobRef>): Promise<BlobRef> {
   const temporary = join(root, 'tmp', randomUUID());
   try {

@@ -1,6 +1,6 @@
 import type { Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { Writes } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Blobs } from './blobs.ts';
 
 const TOGETHER = 32;
@@ -11,13 +11,13 @@ const TOGETHER = 32;
  * @throws DrillproofError `control.UNAVAILABLE` when one was removed again: store it again
  */
 export async function holdBlobs(
-  tx: Pick<Writes, 'holdBlob'>,
+  tx: Tx,
   blobs: Pick<Blobs, 'has'>,
   digests: Iterable<Digest>,
   nowMs: number,
 ): Promise<void> {
   const all = [...new Set(digests)].toSorted(); // in one order, so that two transactions never deadlock
-  for (const digest of all) await tx.holdBlob(digest, nowMs);
+  for (const digest of all) await tx.blobs.hold(digest, nowMs);
   for (let at = 0; at < all.length; at += TOGETHER) {
     const there = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
     if (there.includes(false))

@@ -115,7 +115,7 @@ async function drain(bytes: Bytes): Promise<void> {
 }
 
 /**
- * Writes a blob under its final name, which S3 shows only when all of it came, and reads it back: neither an entity
+ * Tx a blob under its final name, which S3 shows only when all of it came, and reads it back: neither an entity
  * tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
  */
 async function putNamed(place: Place, source: Bytes, blob: BlobRef): Promise<BlobRef> {

@@ -9,7 +9,7 @@ import type { BlobRef } from '../store/store.ts';
 import { checkStream } from './expected.ts';
 
 /**
- * Writes a stream to a local file, because its name is its digest, which is known only at its end; then
+ * Tx a stream to a local file, because its name is its digest, which is known only at its end; then
  * passes the file to `work` and removes it.
  * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.WRITE_FAILED`, and what `work` throws
  */

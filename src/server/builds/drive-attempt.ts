@@ -8,7 +8,7 @@ import { notFound } from '../control-error.ts';
 import type { ServerLimits } from '../limits.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove, isEnd, mayMove } from '../states.ts';
-import type { BlobRef, BuildAttemptRow, Reads, Store, Writes } from '../store/store.ts';
+import type { BlobRef, BuildAttemptRow, Store, Tx } from '../store/store.ts';
 import { checkPackages, openBuild } from './check-build.ts';
 
 /**
@@ -58,26 +58,26 @@ export type BuildWork = {
 
 type AttemptRef = { readonly projectId: string; readonly buildAttemptId: string };
 
-async function lockAttempt(tx: Writes, ref: AttemptRef): Promise<BuildAttemptRow> {
-  const row = await tx.buildAttemptForUpdate(ref.projectId, ref.buildAttemptId);
+async function lockAttempt(tx: Tx, ref: AttemptRef): Promise<BuildAttemptRow> {
+  const row = await tx.buildAttempts.lock(ref.projectId, ref.buildAttemptId);
   if (row === undefined) throw notFound();
   return row;
 }
 
-const end = async (tx: Writes, row: BuildAttemptRow, resource: BuildAttempt): Promise<BuildAttempt> => {
-  await tx.updateBuildAttempt({ ...row, resource });
+const end = async (tx: Tx, row: BuildAttemptRow, resource: BuildAttempt): Promise<BuildAttempt> => {
+  await tx.buildAttempts.update({ ...row, resource });
   return resource;
 };
 
 /** Ends an attempt without a build; the bytes that came for it are removed when nothing else needs them. */
 async function endFailed(
-  tx: Writes,
+  tx: Tx,
   row: BuildAttemptRow,
   diagnosed: Diagnostic,
   nowMs: number,
 ): Promise<BuildAttempt> {
   const { expectedArtifactDigest } = row.resource;
-  if (expectedArtifactDigest !== undefined) await tx.holdBlob(toDigest(expectedArtifactDigest), nowMs);
+  if (expectedArtifactDigest !== undefined) await tx.blobs.hold(toDigest(expectedArtifactDigest), nowMs);
   return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [diagnosed] }));
 }
 
@@ -102,7 +102,7 @@ export async function settleAttempt(
   return store.transaction(async (tx) => settle(tx, await lockAttempt(tx, row), now()));
 }
 
-async function settle(tx: Writes, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
+async function settle(tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
   if (!isOver(row, nowMs)) return row.resource;
   return endFailed(tx, row, EXPIRED, nowMs);
 }
@@ -127,13 +127,13 @@ const fail = (work: BuildWork, ref: AttemptRef, diagnosed: Diagnostic): Promise<
   });
 
 /** Sets the build of the named environment; `false` when it does not exist or its version differs from the expected one. */
-async function advance(tx: Reads & Writes, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
+async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
   const { projectId, advanceEnvironmentId, expectedEnvironmentVersion, expectedBuildHash } = attempt;
   if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return true;
-  const row = await tx.environmentForUpdate(projectId, advanceEnvironmentId);
+  const row = await tx.environments.lock(projectId, advanceEnvironmentId);
   if (row === undefined || row.version !== expectedEnvironmentVersion) return false;
   const version = nextVersion(row.version);
-  await tx.updateEnvironment({ ...row, buildHash: expectedBuildHash, version, updatedAtMs: nowMs });
+  await tx.environments.update({ ...row, buildHash: expectedBuildHash, version, updatedAtMs: nowMs });
   return true;
 }
 
@@ -153,7 +153,7 @@ const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<Bu
     }
     await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
-    await tx.saveBuild({ organizationId, projectId, buildHash, archive });
+    await tx.builds.save({ organizationId, projectId, buildHash, archive });
     return end(tx, row, moveAttempt(resource, 'succeeded', nowMs, { buildHash }));
   });
 
@@ -219,8 +219,8 @@ export async function sweepAttempts(
 ): Promise<number> {
   const { stalledMs, onError = () => undefined } = options;
   const nowMs = work.now();
-  const expired = await work.store.expiredUploads(nowMs, BATCH);
-  const stalled = await work.store.stalledBuildAttempts(nowMs - stalledMs, BATCH);
+  const expired = await work.store.buildAttempts.expired(nowMs, BATCH);
+  const stalled = await work.store.buildAttempts.stalled(nowMs - stalledMs, BATCH);
   const steps = [
     ...expired.map((row) => () => settleAttempt(work, row)),
     ...stalled.map((row) => () => driveAttempt(work, row)),

@@ -44,7 +44,7 @@ export async function authenticate(
 ): Promise<Principal> {
   const token = bearerToken(authorization);
   const hash = token === undefined ? undefined : tokenHash(token);
-  const row = hash === undefined ? undefined : await store.tokenByHash(hash);
+  const row = hash === undefined ? undefined : await store.tokens.findByHash(hash);
   if (row === undefined || hash === undefined || !sameText(row.tokenHash, hash) || !isLive(row, nowMs)) {
     throw new DrillproofError('control.UNAUTHENTICATED', 'a valid bearer token is required');
   }

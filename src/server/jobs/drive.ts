@@ -3,18 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError, OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { assertMove, isEnd } from '../states.ts';
-import type { Job, OperationRow } from '../store/store.ts';
+import type { Job, OperationRow, Tx } from '../store/store.ts';
 import type { DriveOptions } from './drive-options.ts';
-import type { Abandoned, JobEnd, JobHandler, Tx } from './handler.ts';
+import type { Abandoned, JobEnd, JobHandler } from './handler.ts';
 import { type Pulse, startPulse, type StopReason } from './pulse.ts';
 
 type Operation = { readonly row: OperationRow; readonly held: boolean };
 
 /** Locks the operation of a job, always before the job, in the same order as a cancellation does. */
-async function holdOperation(tx: Tx, { organizationId, operationId, fence }: Job): Promise<Operation> {
-  const row = await tx.operationForUpdate(organizationId, operationId);
+async function holdOperation(tx: Tx, job: Job): Promise<Operation> {
+  const row = await tx.operations.lock(job.organizationId, job.operationId);
   if (row === undefined) throw new DrillproofError('internal.BUG', 'a job has no operation');
-  return { row, held: await tx.holdsJob(operationId, fence) };
+  return { row, held: await tx.jobs.isHeld(job) };
 }
 
 /** Moves an operation to its running state; a retried one is running already. */
@@ -23,7 +23,7 @@ async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise
   assertMove('operation', row.resource.state, 'running');
   const started = { state: 'running' as const, startedAtMs: nowMs, updatedAtMs: nowMs };
   const running = { ...row, resource: { ...row.resource, ...started } };
-  await tx.updateOperation(running);
+  await tx.operations.update(running);
   return running;
 }
 
@@ -43,7 +43,7 @@ async function endOperation(
   { state, error }: OperationEnd,
 ): Promise<void> {
   assertMove('operation', row.resource.state, state);
-  if (isEnd('operation', row.resource.state) || !(await tx.finishJob(job.operationId, job.fence)))
+  if (isEnd('operation', row.resource.state) || !(await tx.jobs.finish(job)))
     throw new DrillproofError('internal.BUG', 'a job cannot be ended while it is not held');
   const resource: OperationResource = {
     ...row.resource,
@@ -52,7 +52,7 @@ async function endOperation(
     finishedAtMs: nowMs,
     updatedAtMs: nowMs,
   };
-  await tx.updateOperation({ ...row, resource });
+  await tx.operations.update({ ...row, resource });
 }
 
 /** The result of driving a job: its end, a later attempt, or lost to another worker. */
@@ -162,10 +162,9 @@ const abandon = (drive: Drive, why: Abandoned): Promise<Driven> =>
   });
 
 const giveBack = (drive: Drive, delayMs: number): Promise<Driven> =>
-  conclude(drive, async (tx, _row, nowMs) => {
-    const { operationId, fence } = drive.job;
-    return (await tx.retryJob(operationId, fence, nowMs + delayMs)) ? 'retried' : 'lost';
-  });
+  conclude(drive, async (tx, _row, nowMs) =>
+    (await tx.jobs.retry(drive.job, nowMs + delayMs)) ? 'retried' : 'lost',
+  );
 
 /** The pause before the next attempt: it doubles with each, and half of it is random. */
 function retryDelayMs(
@@ -195,7 +194,7 @@ function afterThrow(drive: Drive, thrown: unknown): () => Promise<Driven> {
 
 const END_ATTEMPTS = 5;
 
-/** Writes the end, with retries: a store that is briefly unavailable must not lose finished work. */
+/** Tx the end, with retries: a store that is briefly unavailable must not lose finished work. */
 async function persist(
   write: () => Promise<Driven>,
   { store: _store, ...options }: DriveOptions,

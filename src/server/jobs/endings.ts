@@ -2,18 +2,20 @@ import { defined } from '../../bytes/index.ts';
 import type { AuthoringSession, AuthoringTurn, HostedRun } from '../../contract/index.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove } from '../states.ts';
-import type { AuthoringTurnRow, HostedRunRow } from '../store/store.ts';
-import type { Tx } from './handler.ts';
+import type { AuthoringTurnRow, HostedRunRow, Tx } from '../store/store.ts';
 
 type SessionGain = Pick<AuthoringSession, 'currentProposalId'>;
 
 /** Lets a session accept its next turn, if this was its active turn. */
 async function freeSession(tx: Tx, turn: AuthoringTurn, gain: SessionGain, nowMs: number): Promise<void> {
-  const row = await tx.authoringSessionForUpdate(turn.projectId, turn.authoringSessionId);
+  const row = await tx.authoringSessions.lock(turn.projectId, turn.authoringSessionId);
   if (row?.resource.activeTurnId !== turn.authoringTurnId) return;
   const { activeTurnId: _activeTurnId, ...session } = row.resource;
   const version = nextVersion(session.version);
-  await tx.updateAuthoringSession({ ...row, resource: { ...session, ...gain, version, updatedAtMs: nowMs } });
+  await tx.authoringSessions.update({
+    ...row,
+    resource: { ...session, ...gain, version, updatedAtMs: nowMs },
+  });
 }
 
 export type TurnEnd = Partial<AuthoringTurn> & { readonly state: 'succeeded' | 'failed' | 'cancelled' };
@@ -29,7 +31,7 @@ export async function endTurn(tx: Tx, row: AuthoringTurnRow, end: TurnEnd, nowMs
     finishedAtMs: nowMs,
     ...defined({ durationMs: startedAtMs === undefined ? undefined : Math.max(0, nowMs - startedAtMs) }),
   };
-  await tx.updateAuthoringTurn({ ...row, resource: ended });
+  await tx.turns.update({ ...row, resource: ended });
   await freeSession(tx, turn, defined({ currentProposalId: end.proposalId }), nowMs);
 }
 
@@ -53,5 +55,5 @@ export async function endRun(tx: Tx, row: HostedRunRow, end: RunEnd, nowMs: numb
     updatedAtMs: nowMs,
     finishedAtMs: nowMs,
   };
-  await tx.updateHostedRun({ ...row, resource: ended });
+  await tx.runs.update({ ...row, resource: ended });
 }

@@ -1,7 +1,5 @@
 import type { OperationError } from '../../contract/index.ts';
-import type { Job, Reads, Writes } from '../store/store.ts';
-
-export type Tx = Reads & Writes;
+import type { Job, Tx } from '../store/store.ts';
 
 /** The outcome of work: `error` for a permanent failure, else it succeeded. */
 export type JobEnd = {
@@ -13,7 +11,7 @@ export type JobEnd = {
 export type JobContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
-  /** Writes during the work, in its own transaction. @throws when another worker holds the job */
+  /** Tx during the work, in its own transaction. @throws when another worker holds the job */
   readonly progress: (write: (tx: Tx, nowMs: number) => Promise<void>) => Promise<void>;
 };
 

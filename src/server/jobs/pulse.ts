@@ -26,7 +26,7 @@ async function look(options: DriveOptions, handler: JobHandler, job: Job): Promi
   const { store, now, leaseMs } = options;
   const { operationId, fence, organizationId } = job;
   if (!(await store.renewJob({ operationId, fence, nowMs: now(), leaseMs }))) return 'lost';
-  const row = await store.operation(organizationId, operationId);
+  const row = await store.operations.find(organizationId, operationId);
   if (row?.resource.cancelRequestedAtMs !== undefined) return 'cancelled';
   const deadlineAtMs = await handler.deadlineAtMs?.(job);
   return deadlineAtMs !== undefined && deadlineAtMs <= now() ? 'timed_out' : undefined;

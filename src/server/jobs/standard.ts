@@ -46,12 +46,12 @@ export const housekeeping = (context: SweepContext): readonly Sweep[] => {
     {
       name: 'idempotency-keys',
       everyMs: HOUR_MS,
-      run: () => store.transaction((tx) => tx.purgeIdempotency(now())),
+      run: () => store.transaction((tx) => tx.idempotency.purge(now())),
     },
     {
       name: 'workers',
       everyMs: HOUR_MS,
-      run: () => store.transaction((tx) => tx.forgetWorkers(now() - WORKER_FORGOTTEN_MS)),
+      run: () => store.transaction((tx) => tx.workers.forget(now() - WORKER_FORGOTTEN_MS)),
     },
   ];
 };

@@ -20,7 +20,7 @@ const covers = (principal: Principal, projectId: string): boolean =>
  * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
-  const project = covers(principal, projectId) ? await store.project(projectId) : undefined;
+  const project = covers(principal, projectId) ? await store.projects.find(projectId) : undefined;
   if (project?.organizationId !== principal.organizationId) throw notFound();
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import { newId } from '../ids.ts';
-import type { Reads, Writes } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 import { newOperationId, nextVersion, operationOf, queueOperation } from './operations.ts';
 
@@ -52,17 +52,17 @@ function turnOf(
 
 /** Queues a turn of an authoring session; a worker takes it. */
 export async function createTurn(
-  tx: Reads & Writes,
+  tx: Tx,
   change: Change,
   { projectId, authoringSessionId }: SessionRef,
   { request, now }: { readonly request: TurnRequest; readonly now: () => number },
 ): Promise<Result<'authoring.turns.create'>> {
-  const row = await tx.authoringSessionForUpdate(projectId, authoringSessionId);
+  const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
   if (row === undefined) throw notFound();
   assertFree(row.resource);
   const nowMs = now();
   const operationId = newOperationId();
-  const sequence = (await tx.lastTurnSequence(projectId, authoringSessionId)) + 1;
+  const sequence = (await tx.turns.lastSequence(projectId, authoringSessionId)) + 1;
   const turn = turnOf(row.resource, request, { operationId, sequence, createdAtMs: nowMs });
   const { authoringTurnId } = turn;
   const version = nextVersion(row.resource.version);
@@ -75,7 +75,7 @@ export async function createTurn(
   };
   const operation = await queueOperation(tx, operationOf(change, about), nowMs);
   const { organizationId } = row;
-  await tx.insertAuthoringTurn({ organizationId, projectId, authoringTurnId, resource: turn });
-  await tx.updateAuthoringSession({ ...row, resource: session });
+  await tx.turns.insert({ organizationId, projectId, authoringTurnId, resource: turn });
+  await tx.authoringSessions.update({ ...row, resource: session });
   return { session, turn, operation };
 }

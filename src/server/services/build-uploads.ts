@@ -13,7 +13,7 @@ import type { UploadAddresses, UploadFacts } from '../builds/upload-address.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import { assertContent, refusedUpload, type Content } from '../http/upload.ts';
 import { newId } from '../ids.ts';
-import type { Reads, Writes } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Handlers } from './handler.ts';
 import type { Change, RunOnce } from './idempotency.ts';
 
@@ -48,21 +48,21 @@ function attemptOf(change: Change, request: BuildUploadRequest, nowMs: number): 
 }
 
 async function begin(
-  tx: Reads & Writes,
+  tx: Tx,
   change: Change,
   request: BuildUploadRequest,
   { now, limits }: BuildWork,
 ): Promise<StoredUpload> {
   const { projectId } = change;
   const { advanceEnvironmentId } = request;
-  if (advanceEnvironmentId !== undefined && !(await tx.environment(projectId, advanceEnvironmentId)))
+  if (advanceEnvironmentId !== undefined && !(await tx.environments.find(projectId, advanceEnvironmentId)))
     throw notFound();
   const nowMs = now();
   const attempt = attemptOf(change, request, nowMs);
   const { organizationId, buildAttemptId } = attempt;
   const expiresAtMs = nowMs + limits.uploadTtlMs;
   const row = { organizationId, projectId, buildAttemptId, resource: attempt };
-  await tx.insertBuildAttempt({ ...row, uploadExpiresAtMs: expiresAtMs });
+  await tx.buildAttempts.insert({ ...row, uploadExpiresAtMs: expiresAtMs });
   return { attempt, expiresAtMs };
 }
 
@@ -111,7 +111,7 @@ export const buildUploadHandlers = (
   'builds.uploads.put': async ({ params, query: { signature, ...named }, content }) => {
     const facts = { ...params, ...named };
     if (!(await addresses()).isSigned(facts, signature)) throw notFound();
-    const row = await work.store.buildAttempt(params.projectId, params.buildAttemptId);
+    const row = await work.store.buildAttempts.find(params.projectId, params.buildAttemptId);
     if (row === undefined) throw notFound();
     const attempt = await settleAttempt(work, row);
     if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();

@@ -4,9 +4,8 @@ import { notFound } from '../control-error.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/delete/deletions.ts';
 import { endRun, endTurn } from '../jobs/endings.ts';
 import { EXPORT_KIND, failExport } from '../jobs/export/moves.ts';
-import type { Tx } from '../jobs/handler.ts';
 import { isEnd } from '../states.ts';
-import type { OperationRow, Store } from '../store/store.ts';
+import type { OperationRow, Store, Tx } from '../store/store.ts';
 
 type ResourceRef = {
   readonly organizationId: string;
@@ -15,12 +14,12 @@ type ResourceRef = {
 };
 
 async function cancelTurn(tx: Tx, { projectId = '', resourceId }: ResourceRef, nowMs: number): Promise<void> {
-  const row = await tx.authoringTurnForUpdate(projectId, resourceId);
+  const row = await tx.turns.lock(projectId, resourceId);
   if (row !== undefined) await endTurn(tx, row, { state: 'cancelled', cancelRequestedAtMs: nowMs }, nowMs);
 }
 
 async function cancelRun(tx: Tx, { projectId = '', resourceId }: ResourceRef, nowMs: number): Promise<void> {
-  const row = await tx.hostedRunForUpdate(projectId, resourceId);
+  const row = await tx.runs.lock(projectId, resourceId);
   const termination = { outcome: 'cancelled', requestedAtMs: nowMs };
   if (row !== undefined) await endRun(tx, row, { state: 'cancelled', termination }, nowMs);
 }
@@ -39,7 +38,7 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
   if (resourceId !== undefined) await RESOURCES[kind]?.(tx, { ...row, resourceId }, nowMs);
   const times = { cancelRequestedAtMs: nowMs, finishedAtMs: nowMs, updatedAtMs: nowMs };
   const resource = { ...row.resource, ...times, state: 'cancelled' as const };
-  await tx.updateOperation({ ...row, resource });
+  await tx.operations.update({ ...row, resource });
   return resource;
 }
 
@@ -54,17 +53,17 @@ export function cancelOperation(
   { organizationId, operationId }: { readonly organizationId: string; readonly operationId: string },
 ): Promise<OperationResource> {
   return store.transaction(async (tx) => {
-    const row = await tx.operationForUpdate(organizationId, operationId);
+    const row = await tx.operations.lock(organizationId, operationId);
     if (row === undefined) throw notFound();
     const { kind, state, cancelRequestedAtMs } = row.resource;
     if (NEVER_CANCELLED.includes(kind))
       throw new DrillproofError('server.ADMIN_REFUSED', 'a deletion cannot be cancelled');
     const nowMs = now();
     if (isEnd('operation', state) || cancelRequestedAtMs !== undefined) return row.resource;
-    if (state === 'pending' && (await tx.removeWaitingJob(operationId, nowMs)))
+    if (state === 'pending' && (await tx.jobs.removeWaiting(operationId, nowMs)))
       return cancelPending(tx, row, nowMs);
     const resource = { ...row.resource, cancelRequestedAtMs: nowMs, updatedAtMs: nowMs };
-    await tx.updateOperation({ ...row, resource });
+    await tx.operations.update({ ...row, resource });
     return resource;
   });
 }

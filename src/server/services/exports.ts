@@ -45,7 +45,7 @@ export function exportHandlers(
   const visible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const { projectId, evidenceExportId } = ref;
     const row = await readVisible(store, principal, projectId, () =>
-      store.export(principal.organizationId, evidenceExportId),
+      store.exports.find(principal.organizationId, evidenceExportId),
     );
     if (!showsThrough(row, principal, projectId)) throw notFound();
     return row;
@@ -60,7 +60,7 @@ export function exportHandlers(
   const showing = async (principal: Principal, projectId: string, after: number, limit: number) => {
     const rows: ExportRow[] = [];
     for (let from = after; ;) {
-      const batch = await store.exports(principal.organizationId, from, limit);
+      const batch = await store.exports.list(principal.organizationId, from, limit);
       rows.push(...batch.filter((row) => showsThrough(row, principal, projectId)));
       const last = batch.at(-1);
       if (last === undefined || rows.length >= limit) return rows.slice(0, limit);
@@ -101,9 +101,9 @@ export function exportHandlers(
 
     'evidence.exports.parts.download': async ({ principal, params }) => {
       const { organizationId, evidenceExportId } = await readable(principal, params);
-      const part = await store.exportPart(organizationId, evidenceExportId, params.evidenceBundleId);
+      const part = await store.exportParts.find(organizationId, evidenceExportId, params.evidenceBundleId);
       if (part === undefined) throw notFound();
-      const bundle = await store.bundle(part.projectId, part.evidenceBundleId);
+      const bundle = await store.bundles.find(part.projectId, part.evidenceBundleId);
       if (bundle === undefined || isDeleted(bundle.resource, now())) throw deleted('the bundle');
       return archiveOf(part.archive, part.evidenceBundleId);
     },
@@ -112,14 +112,14 @@ export function exportHandlers(
       const { organizationId, evidenceExportId } = await readable(principal, params);
       const scope = { list: 'local-reports', organizationId, ...params };
       const { rows, next } = await page(scope, query, (after, limit) =>
-        store.exportReports(organizationId, evidenceExportId, after, limit),
+        store.exportReports.list({ organizationId, evidenceExportId }, after, limit),
       );
       return { items: rows.map(({ item }) => item), ...next };
     },
 
     'evidence.exports.localReports.archive': async ({ principal, params }) => {
       const { organizationId, evidenceExportId } = await readable(principal, params);
-      const report = await store.exportReport(organizationId, evidenceExportId, params.localReportId);
+      const report = await store.exportReports.find(organizationId, evidenceExportId, params.localReportId);
       if (report === undefined) throw notFound();
       return archiveOf(report.archive, report.localReportId);
     },

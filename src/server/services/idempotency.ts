@@ -5,7 +5,7 @@ import { type OperationName, operationRow } from '../../contract/index.ts';
 import { ControlError } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { IdempotencyRow, Reads, Store, Writes } from '../store/store.ts';
+import type { IdempotencyRow, Store, Tx } from '../store/store.ts';
 import { assertProject } from './access.ts';
 
 /** A request that changes something: its principal, and what identifies it when it is repeated. */
@@ -24,7 +24,7 @@ export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
 export type RunOnce = <T>(
   change: Change,
   schema: z.ZodType<T>,
-  effect: (tx: Reads & Writes) => Promise<T>,
+  effect: (tx: Tx) => Promise<T>,
 ) => Promise<Outcome<T>>;
 
 /**
@@ -77,12 +77,12 @@ function claimOf(change: Change, nowMs: number, limits: ServerLimits): Idempoten
  * is free again when its lease ends, and a rejected request releases its claim.
  */
 export function createRunOnce(store: Store, now: () => number, limits: ServerLimits): RunOnce {
-  const execute = <T>(claim: IdempotencyRow, effect: (tx: Reads & Writes) => Promise<T>): Promise<T> =>
+  const execute = <T>(claim: IdempotencyRow, effect: (tx: Tx) => Promise<T>): Promise<T> =>
     store.transaction(async (tx) => {
       const value = await effect(tx);
       const answer = { response: JSON.stringify(value), expiresAtMs: now() + limits.idempotencyMs };
       // The lease ended and another request took the key: only that request may have the effect.
-      if (!(await tx.completeIdempotency(claim, claim.holder, answer))) throw inUse(RETRY_AFTER_MS);
+      if (!(await tx.idempotency.complete(claim, claim.holder, answer))) throw inUse(RETRY_AFTER_MS);
       return value;
     });
 
@@ -90,7 +90,7 @@ export function createRunOnce(store: Store, now: () => number, limits: ServerLim
     await assertProject(store, change.principal, change.projectId);
     const nowMs = now();
     const claim = claimOf(change, nowMs, limits);
-    const stored = await store.transaction((tx) => tx.claimIdempotency(claim));
+    const stored = await store.transaction((tx) => tx.idempotency.claim(claim));
     if (stored.holder !== claim.holder) {
       if (stored.requestHash !== change.requestHash) throw reused();
       if (stored.response === undefined) throw inUse(stored.leaseUntilMs - nowMs);
@@ -100,7 +100,7 @@ export function createRunOnce(store: Store, now: () => number, limits: ServerLim
       return { value: await execute(claim, effect), replayed: false };
     } catch (error) {
       // Should this fail too, the lease ends by itself.
-      await store.transaction((tx) => tx.releaseIdempotency(claim, claim.holder)).catch(() => undefined);
+      await store.transaction((tx) => tx.idempotency.release(claim, claim.holder)).catch(() => undefined);
       throw error;
     }
   };

@@ -2,7 +2,7 @@ import { canonicalBytes, defined, type Digest, digestOf, type JsonValue } from '
 import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { newId } from '../ids.ts';
-import type { Reads, Writes } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 
 type About = {
@@ -32,7 +32,7 @@ export const operationOf = (change: Change, about: About): NewOperation => ({
 });
 
 async function insert(
-  tx: Writes,
+  tx: Tx,
   { operationId = newOperationId(), ...operation }: NewOperation,
   state: Pick<OperationResource, 'state' | 'createdAtMs' | 'startedAtMs' | 'finishedAtMs'>,
 ): Promise<OperationResource> {
@@ -44,21 +44,17 @@ async function insert(
     updatedAtMs: state.createdAtMs,
     ...state,
   };
-  await tx.insertOperation({ ...defined({ organizationId, projectId }), operationId, resource });
+  await tx.operations.insert({ ...defined({ organizationId, projectId }), operationId, resource });
   return resource;
 }
 
 /** Records a change that is done: an operation in state `succeeded`. */
-export const recordOperation = (
-  tx: Writes,
-  operation: NewOperation,
-  nowMs: number,
-): Promise<OperationResource> =>
+export const recordOperation = (tx: Tx, operation: NewOperation, nowMs: number): Promise<OperationResource> =>
   insert(tx, operation, { state: 'succeeded', createdAtMs: nowMs, startedAtMs: nowMs, finishedAtMs: nowMs });
 
 /** Queues work: an operation in state `pending` and the job that a worker claims. */
 export async function queueOperation(
-  tx: Writes,
+  tx: Tx,
   operation: NewOperation,
   nowMs: number,
 ): Promise<OperationResource> {
@@ -66,7 +62,7 @@ export async function queueOperation(
   const { operationId } = resource;
   const { kind, organizationId, projectId, resourceId } = operation;
   const job = { operationId, kind, organizationId, projectId, resourceId, createdAtMs: nowMs };
-  await tx.enqueueJob(defined(job));
+  await tx.jobs.enqueue(defined(job));
   return resource;
 }
 
@@ -78,7 +74,7 @@ type Work = Omit<NewOperation, 'idempotencyKey' | 'requestHash'> & {
 
 /** Queues work without a request; its key is made from its own id. */
 export function queueWork(
-  tx: Reads & Writes,
+  tx: Tx,
   { request, operationId = newOperationId(), ...work }: Work,
   nowMs: number,
 ): Promise<OperationResource> {

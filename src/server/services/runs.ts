@@ -3,7 +3,7 @@ import { type HostedRun, MAX_SESSION_TTL_MS, type Result, type WorldSession } fr
 import { ControlError, notFound } from '../control-error.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';
-import type { Reads, Writes } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 import { operationOf, queueOperation } from './operations.ts';
 
@@ -59,36 +59,36 @@ function rerunOf(original: HostedRun, world: WorldSession, nowMs: number): Hoste
 }
 
 /** The original run and its session. Checked in this order: the run exists, has ended, and its build is stored. */
-async function pinnedInputs(tx: Reads & Writes, { projectId, hostedRunId }: RunRef) {
-  const original = (await tx.hostedRunForUpdate(projectId, hostedRunId))?.resource;
+async function pinnedInputs(tx: Tx, { projectId, hostedRunId }: RunRef) {
+  const original = (await tx.runs.lock(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();
   if (!isEnd('run', original.state))
     throw new ControlError('control.RUN_NOT_TERMINAL', 'the run has not ended');
-  const build = await tx.build(projectId, original.buildHash);
+  const build = await tx.builds.find(projectId, original.buildHash);
   if (build?.archive === undefined) {
     throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build of the run has no archive');
   }
-  const session = (await tx.session(projectId, original.sessionId))?.resource;
+  const session = (await tx.sessions.find(projectId, original.sessionId))?.resource;
   if (session === undefined) throw notFound();
   return { original, session };
 }
 
 /** Reproduces a run that has ended: the new run is queued, and a worker takes it. */
 export async function createRerun(
-  tx: Reads & Writes,
+  tx: Tx,
   change: Change,
   ref: RunRef,
   now: () => number,
 ): Promise<Result<'runs.reruns.create'>> {
   const { original, session } = await pinnedInputs(tx, ref);
   const { organizationId, projectId } = original;
-  const maxTtlMs = (await tx.organization(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
+  const maxTtlMs = (await tx.organizations.find(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   const nowMs = now();
   const world = worldOf(original, session, maxTtlMs, nowMs);
   const run = rerunOf(original, world, nowMs);
   const { hostedRunId } = run;
   const about = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId };
-  await tx.insertSession({ organizationId, projectId, sessionId: world.sessionId, resource: world });
-  await tx.insertHostedRun({ organizationId, projectId, hostedRunId, resource: run });
+  await tx.sessions.insert({ organizationId, projectId, sessionId: world.sessionId, resource: world });
+  await tx.runs.insert({ organizationId, projectId, hostedRunId, resource: run });
   return { run, operation: await queueOperation(tx, operationOf(change, about), nowMs) };
 }

@@ -6,7 +6,7 @@ import {
   type WorldSession,
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../control-error.ts';
-import type { Reads, Writes } from '../store/store.ts';
+import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
@@ -69,29 +69,25 @@ export function assertExtendable(facts: ExtendFacts): void {
 }
 
 /** Moves the deadlines of the runs of a session that have not ended to its own. */
-async function moveDeadlines(
-  tx: Reads & Writes,
-  { projectId, sessionId, expiresAtMs }: WorldSession,
-  nowMs: number,
-) {
-  for (const row of await tx.unfinishedRunsForUpdate(projectId, sessionId)) {
+async function moveDeadlines(tx: Tx, { projectId, sessionId, expiresAtMs }: WorldSession, nowMs: number) {
+  for (const row of await tx.runs.lockUnfinished(projectId, sessionId)) {
     const { revision } = row.resource;
     const moved = { deadlineAtMs: expiresAtMs, revision: nextVersion(revision), updatedAtMs: nowMs };
-    await tx.updateHostedRun({ ...row, resource: { ...row.resource, ...moved } });
+    await tx.runs.update({ ...row, resource: { ...row.resource, ...moved } });
   }
 }
 
 /** Extends the lifetime of a world session. */
 export async function extendSession(
-  tx: Reads & Writes,
+  tx: Tx,
   change: Change,
   { projectId, sessionId }: SessionRef,
   { request, now }: { readonly request: SessionExtendRequest; readonly now: () => number },
 ): Promise<Result<'sessions.extend'>> {
-  const row = await tx.sessionForUpdate(projectId, sessionId);
+  const row = await tx.sessions.lock(projectId, sessionId);
   if (row === undefined) throw notFound();
   const admittedAtMs = now();
-  const organization = await tx.organization(row.organizationId);
+  const organization = await tx.organizations.find(row.organizationId);
   const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   assertExtendable({ session: row.resource, request, admittedAtMs, maxTtlMs });
   const session: WorldSession = {
@@ -100,7 +96,7 @@ export async function extendSession(
     version: nextVersion(row.resource.version),
     updatedAtMs: admittedAtMs,
   };
-  await tx.updateSession({ ...row, resource: session });
+  await tx.sessions.update({ ...row, resource: session });
   await moveDeadlines(tx, session, admittedAtMs);
   const about = { kind: 'session.extend', resourceType: 'session', resourceId: sessionId };
   return { session, operation: await recordOperation(tx, operationOf(change, about), admittedAtMs) };

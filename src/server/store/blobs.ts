@@ -1,6 +1,6 @@
 import type { Digest } from '../../bytes/index.ts';
-import { digest, integer, listRows, type BlobRef } from './table.ts';
-import type { Dialect, Sql, SqlRow } from './sql.ts';
+import { column, queryRows, type BlobRef } from './table.ts';
+import type { Dialect, Sql, SqlRow, SqlValue } from './sql.ts';
 
 const BUNDLE_IS_STORED = `EXISTS (SELECT 1 FROM bundles b WHERE b.project_id = export_parts.project_id
   AND b.evidence_bundle_id = export_parts.evidence_bundle_id AND b.deleted_at_ms IS NULL)`;
@@ -32,76 +32,74 @@ const REFERENCED = `
     ).join(' UNION ALL ')}
   ) AS refs GROUP BY digest ORDER BY digest LIMIT ?`;
 
-const digestOfRow = (row: SqlRow): Digest => digest.read(row, 'digest');
+const digestIn = (row: SqlRow): Digest => column.digest.read(row, 'digest');
 
-function refsOf(row: SqlRow): BlobRef[] {
-  const sizes = new Set([integer.read(row, 'least'), integer.read(row, 'most')]);
-  return [...sizes].map((bytes) => ({ digest: digestOfRow(row), bytes }));
+function refsIn(row: SqlRow): BlobRef[] {
+  const sizes = new Set([column.integer.read(row, 'least'), column.integer.read(row, 'most')]);
+  return [...sizes].map((bytes) => ({ digest: digestIn(row), bytes }));
 }
 
-export const blobReads = (sql: Sql) => ({
-  /**
-   * The blobs that rows need, by digest, after `after` ('' for the first): at most `limit` digests. A digest comes
-   * twice when rows contradict each other on its size.
-   */
-  referencedBlobs: async (after: string, limit: number) =>
-    (await sql.all(REFERENCED, ...COLUMNS.flatMap(() => [after, limit]), limit)).flatMap(refsOf),
-  /**
-   * Whether a row needs the bytes of a digest: a bundle that is not deleted, a build, a local report, an export. The
-   * part of an export counts only while its bundle is not deleted.
-   */
-  isReferenced: async (of: Digest) => (await sql.all(IS_REFERENCED, ...COLUMNS.map(() => of))).length > 0,
-  /** Digests whose blobs may no longer be needed, after `after` ('' for the first). */
-  blobRemovals: (after: string, limit: number) =>
-    listRows(
-      sql,
-      { toRow: digestOfRow },
-      'SELECT digest FROM blob_removals WHERE digest > ? ORDER BY digest LIMIT ?',
-      after,
-      limit,
-    ),
-  /** The blobs of the parts and reports that an export lists. */
-  exportBlobs: (organizationId: string, exportId: string) =>
-    listRows(
-      sql,
-      { toRow: digestOfRow },
-      `SELECT archive_digest AS digest FROM export_parts WHERE organization_id = ? AND evidence_export_id = ?
-       UNION SELECT archive_digest FROM export_reports WHERE organization_id = ? AND evidence_export_id = ?
-       ORDER BY digest`,
-      organizationId,
-      exportId,
-      organizationId,
-      exportId,
-    ),
-  /** The blobs that exports hold as the part of a bundle, which may be packed differently from the bundle's own. */
-  partBlobs: (projectId: string, bundleId: string) =>
-    listRows(
-      sql,
-      { toRow: digestOfRow },
-      `SELECT DISTINCT archive_digest AS digest FROM export_parts
-       WHERE project_id = ? AND evidence_bundle_id = ? ORDER BY digest`,
-      projectId,
-      bundleId,
-    ),
-});
+export const blobReads = (sql: Sql) => {
+  const digests = (statement: string, ...values: readonly SqlValue[]) =>
+    queryRows(sql, digestIn, statement, values);
+  return {
+    blobs: {
+      /**
+       * The blobs that rows need, by digest, after `after` ('' for the first): at most `limit` digests. A digest comes
+       * twice when rows contradict each other on its size.
+       */
+      referenced: async (after: string, limit: number) =>
+        (await queryRows(sql, refsIn, REFERENCED, [...COLUMNS.flatMap(() => [after, limit]), limit])).flat(),
+      /**
+       * Whether a row needs the bytes of a digest: a bundle that is not deleted, a build, a local report, an export.
+       * The part of an export counts only while its bundle is not deleted.
+       */
+      isReferenced: async (digest: Digest) =>
+        (await sql.all(IS_REFERENCED, ...COLUMNS.map(() => digest))).length > 0,
+      /** Digests whose blobs may no longer be needed, after `after` ('' for the first). */
+      removals: (after: string, limit: number) =>
+        digests('SELECT digest FROM blob_removals WHERE digest > ? ORDER BY digest LIMIT ?', after, limit),
+      /** The blobs of the parts and reports that an export lists. */
+      ofExport: (organizationId: string, evidenceExportId: string) =>
+        digests(
+          `SELECT archive_digest AS digest FROM export_parts WHERE organization_id = ? AND evidence_export_id = ?
+           UNION SELECT archive_digest FROM export_reports WHERE organization_id = ? AND evidence_export_id = ?`,
+          organizationId,
+          evidenceExportId,
+          organizationId,
+          evidenceExportId,
+        ),
+      /** The blobs that exports hold as the part of a bundle, which may be packed differently from the bundle's own. */
+      ofParts: (projectId: string, evidenceBundleId: string) =>
+        digests(
+          `SELECT DISTINCT archive_digest AS digest FROM export_parts
+           WHERE project_id = ? AND evidence_bundle_id = ? ORDER BY digest`,
+          projectId,
+          evidenceBundleId,
+        ),
+    },
+  };
+};
 
 export const blobWrites = (sql: Sql, { forUpdate }: Dialect) => ({
-  /**
-   * Locks a digest until the transaction ends, and has it examined later. Both the writer of a row that names a blob
-   * and the remover of a blob lock it, so that neither overlooks the other.
-   */
-  holdBlob: async (of: Digest, nowMs: number) => {
-    await sql.run(
-      `INSERT INTO blob_removals (digest, created_at_ms) VALUES (?, ?)
-       ON CONFLICT (digest) DO UPDATE SET created_at_ms = excluded.created_at_ms`,
-      of,
-      nowMs,
-    );
-  },
-  /** Locks a digest that is to be examined; `false` when it no longer is. */
-  blobRemovalForUpdate: async (of: Digest) =>
-    (await sql.all(`SELECT digest FROM blob_removals WHERE digest = ?${forUpdate}`, of)).length > 0,
-  endBlobRemoval: async (of: Digest) => {
-    await sql.run('DELETE FROM blob_removals WHERE digest = ?', of);
+  blobs: {
+    /**
+     * Locks a digest until the transaction ends, and has it examined later. Both the writer of a row that names a blob
+     * and the remover of a blob lock it, so that neither overlooks the other.
+     */
+    hold: async (digest: Digest, nowMs: number) => {
+      await sql.run(
+        `INSERT INTO blob_removals (digest, created_at_ms) VALUES (?, ?)
+         ON CONFLICT (digest) DO UPDATE SET created_at_ms = excluded.created_at_ms`,
+        digest,
+        nowMs,
+      );
+    },
+    /** Locks a digest that is to be examined; `false` when it no longer is. */
+    lockRemoval: async (digest: Digest) =>
+      (await sql.all(`SELECT digest FROM blob_removals WHERE digest = ?${forUpdate}`, digest)).length > 0,
+    endRemoval: async (digest: Digest) => {
+      await sql.run('DELETE FROM blob_removals WHERE digest = ?', digest);
+    },
   },
 });

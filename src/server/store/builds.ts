@@ -1,85 +1,63 @@
-import { type BuildAttempt, buildAttemptSchema } from '../../contract/index.ts';
+import { buildAttemptSchema } from '../../contract/index.ts';
 import type { Dialect, Sql } from './sql.ts';
 import {
-  type BlobRef,
-  findRow,
+  column,
+  defineTable,
   inProject,
-  type InProject,
   insertRow,
-  integer,
-  json,
   listRows,
-  optional,
-  optionalBlob,
-  table,
-  text,
-  updateRow,
+  rowReads,
+  rowWrites,
+  type RowOf,
 } from './table.ts';
 
-/** A build; `archive` is absent until its bytes are stored. */
-export type BuildRow = InProject & { readonly buildHash: string; readonly archive?: BlobRef };
-
-export type BuildAttemptRow = InProject & {
-  readonly buildAttemptId: string;
-  readonly resource: BuildAttempt;
-  /** When the upload address expires; absent for an attempt without one. */
-  readonly uploadExpiresAtMs?: number;
-};
-
-const builds = table<BuildRow>({
+const builds = defineTable({
   name: 'builds',
   key: ['projectId', 'buildHash'],
-  columns: { ...inProject, buildHash: text, archive: optionalBlob },
+  columns: { ...inProject, buildHash: column.text, archive: column.optional(column.blob) },
 });
+/** A build; `archive` is absent until its bytes are stored. */
+export type BuildRow = RowOf<typeof builds>;
 
-const attempts = table<BuildAttemptRow>({
+const attempts = defineTable({
   name: 'build_attempts',
   key: ['projectId', 'buildAttemptId'],
   columns: {
     ...inProject,
-    buildAttemptId: text,
-    resource: json(buildAttemptSchema),
-    uploadExpiresAtMs: optional(integer),
+    buildAttemptId: column.text,
+    resource: column.json(buildAttemptSchema),
+    /** When the upload address expires; absent for an attempt without one. */
+    uploadExpiresAtMs: column.optional(column.integer),
   },
   derived: ({ resource }) => ({ state: resource.state, updated_at_ms: resource.updatedAtMs }),
 });
+export type BuildAttemptRow = RowOf<typeof attempts>;
 
 const ONCE = ` ON CONFLICT (project_id, build_hash) DO UPDATE
   SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes
   WHERE builds.archive_digest IS NULL`;
 
+const EXPIRED = `state = 'awaiting_upload' AND upload_expires_at_ms <= ?
+  ORDER BY updated_at_ms, build_attempt_id LIMIT ?`;
+const STALLED = `state IN ('queued', 'fetching', 'compiling', 'verifying') AND updated_at_ms < ?
+  ORDER BY updated_at_ms, build_attempt_id LIMIT ?`;
+
 export const buildReads = (sql: Sql) => ({
-  build: (projectId: string, buildHash: string) => findRow(sql, builds, { projectId, buildHash }),
-  buildAttempt: (projectId: string, buildAttemptId: string) =>
-    findRow(sql, attempts, { projectId, buildAttemptId }),
-  /** Attempts whose upload address has expired without an archive. */
-  expiredUploads: (nowMs: number, limit: number) =>
-    listRows(
-      sql,
-      attempts,
-      `SELECT * FROM build_attempts WHERE state = 'awaiting_upload' AND upload_expires_at_ms <= ?
-       ORDER BY updated_at_ms, build_attempt_id LIMIT ?`,
-      nowMs,
-      limit,
-    ),
-  /** Attempts whose archive is stored and that did not advance since a time. */
-  stalledBuildAttempts: (updatedBeforeMs: number, limit: number) =>
-    listRows(
-      sql,
-      attempts,
-      `SELECT * FROM build_attempts
-       WHERE state IN ('queued', 'fetching', 'compiling', 'verifying') AND updated_at_ms < ?
-       ORDER BY updated_at_ms, build_attempt_id LIMIT ?`,
-      updatedBeforeMs,
-      limit,
-    ),
+  builds: rowReads(sql, builds),
+  buildAttempts: {
+    ...rowReads(sql, attempts),
+    /** Attempts whose upload address has expired without an archive. */
+    expired: (nowMs: number, limit: number) => listRows(sql, attempts, EXPIRED, nowMs, limit),
+    /** Attempts whose archive is stored and that did not advance since a time. */
+    stalled: (updatedBeforeMs: number, limit: number) =>
+      listRows(sql, attempts, STALLED, updatedBeforeMs, limit),
+  },
 });
 
-export const buildWrites = (sql: Sql, { forUpdate }: Dialect) => ({
-  /** Inserts a build, or adds the archive to one that has none: a build never changes. */
-  saveBuild: (row: BuildRow) => insertRow(sql, builds, row, { after: ONCE }),
-  buildAttemptForUpdate: (projectId: string, buildAttemptId: string) =>
-    findRow(sql, attempts, { projectId, buildAttemptId }, forUpdate),
-  insertBuildAttempt: (row: BuildAttemptRow) => insertRow(sql, attempts, row),
-  updateBuildAttempt: (row: BuildAttemptRow) => updateRow(sql, attempts, row),
+export const buildWrites = (sql: Sql, dialect: Dialect) => ({
+  builds: {
+    /** Inserts a build, or adds the archive to one that has none: a build never changes. */
+    save: (row: BuildRow) => insertRow(sql, builds, row, { after: ONCE }),
+  },
+  buildAttempts: rowWrites(sql, attempts, dialect),
 });

@@ -1,36 +1,37 @@
-import {
-  type EvidenceBundle,
-  evidenceBundleSchema,
-  type LocalReportItem,
-  localReportItemSchema,
-} from '../../contract/index.ts';
+import { evidenceBundleSchema, localReportItemSchema } from '../../contract/index.ts';
 import type { Dialect, Sql, SqlValue } from './sql.ts';
-import {
-  blob,
-  type BlobRef,
-  findRow,
-  inProject,
-  type InProject,
-  insertRow,
-  json,
-  listRows,
-  table,
-  text,
-  updateRow,
-} from './table.ts';
+import { column, defineTable, inProject, listRows, rowReads, rowWrites, type RowOf } from './table.ts';
 
-export type BundleRow = InProject & {
-  readonly evidenceBundleId: string;
-  readonly archive: BlobRef;
-  readonly resource: EvidenceBundle;
-};
+const bundles = defineTable({
+  name: 'bundles',
+  key: ['projectId', 'evidenceBundleId'],
+  columns: {
+    ...inProject,
+    evidenceBundleId: column.text,
+    archive: column.blob,
+    resource: column.json(evidenceBundleSchema),
+  },
+  derived: ({ resource }) => ({
+    created_at_ms: resource.createdAtMs,
+    delete_at_ms: resource.deleteAtMs ?? null,
+    deleted_at_ms: resource.deletedAtMs ?? null,
+  }),
+});
+export type BundleRow = RowOf<typeof bundles>;
 
-export type LocalReportRow = InProject & {
-  readonly localReportId: string;
-  readonly archive: BlobRef;
-  /** As an export lists it, without its position there. */
-  readonly source: Omit<LocalReportItem['source'], 'ordinal'>;
-};
+const localReports = defineTable({
+  name: 'local_reports',
+  key: ['projectId', 'localReportId'],
+  columns: {
+    ...inProject,
+    localReportId: column.text,
+    archive: column.blob,
+    /** As an export lists it, without its position there. */
+    source: column.json(localReportItemSchema.shape.source.omit({ ordinal: true })),
+  },
+  derived: ({ source }) => ({ created_at_ms: source.createdAtMs }),
+});
+export type LocalReportRow = RowOf<typeof localReports>;
 
 /** What an export is selected from: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` (formats §1, Export manifest). */
 export type Selection = {
@@ -41,76 +42,42 @@ export type Selection = {
   readonly throughAtMs: number;
 };
 
-const bundles = table<BundleRow>({
-  name: 'bundles',
-  key: ['projectId', 'evidenceBundleId'],
-  columns: { ...inProject, evidenceBundleId: text, archive: blob, resource: json(evidenceBundleSchema) },
-  derived: ({ resource }) => ({
-    created_at_ms: resource.createdAtMs,
-    delete_at_ms: resource.deleteAtMs ?? null,
-    deleted_at_ms: resource.deletedAtMs ?? null,
-  }),
-});
-
-const localReports = table<LocalReportRow>({
-  name: 'local_reports',
-  key: ['projectId', 'localReportId'],
-  columns: {
-    ...inProject,
-    localReportId: text,
-    archive: blob,
-    source: json(localReportItemSchema.shape.source.omit({ ordinal: true })),
-  },
-  derived: ({ source }) => ({ created_at_ms: source.createdAtMs }),
-});
-
-/** The condition of a selection and its values. */
-function conditionOf({ organizationId, projectId, fromAtMs, throughAtMs }: Selection): {
-  where: string;
-  values: SqlValue[];
-} {
-  const project = projectId === undefined ? '' : ' AND project_id = ?';
-  return {
-    where: `organization_id = ? AND created_at_ms >= ? AND created_at_ms < ?${project}`,
-    values: [organizationId, fromAtMs, throughAtMs, ...(projectId === undefined ? [] : [projectId])],
-  };
-}
+const SELECTED =
+  'organization_id = ? AND created_at_ms >= ? AND created_at_ms < ? AND project_id = coalesce(?, project_id)';
+const valuesOf = ({ organizationId, projectId, fromAtMs, throughAtMs }: Selection): SqlValue[] => [
+  organizationId,
+  fromAtMs,
+  throughAtMs,
+  projectId ?? null,
+];
 
 export const bundleReads = (sql: Sql) => ({
-  bundle: (projectId: string, evidenceBundleId: string) =>
-    findRow(sql, bundles, { projectId, evidenceBundleId }),
-  localReport: (projectId: string, localReportId: string) =>
-    findRow(sql, localReports, { projectId, localReportId }),
-  /** Bundles that are neither deleted nor due for deletion at `nowMs`, by time of creation, then by id. */
-  selectBundles(selection: Selection, nowMs: number, limit: number) {
-    const { where, values } = conditionOf(selection);
-    const statement = `SELECT * FROM bundles
-      WHERE ${where} AND deleted_at_ms IS NULL AND (delete_at_ms IS NULL OR delete_at_ms > ?)
-      ORDER BY created_at_ms, evidence_bundle_id LIMIT ?`;
-    return listRows(sql, bundles, statement, ...values, nowMs, limit);
+  bundles: {
+    ...rowReads(sql, bundles),
+    /** Bundles that are neither deleted nor due for deletion at `nowMs`, by time of creation, then by id. */
+    select: (selection: Selection, nowMs: number, limit: number) => {
+      const stored = 'deleted_at_ms IS NULL AND (delete_at_ms IS NULL OR delete_at_ms > ?)';
+      const where = `${SELECTED} AND ${stored} ORDER BY created_at_ms, evidence_bundle_id LIMIT ?`;
+      return listRows(sql, bundles, where, ...valuesOf(selection), nowMs, limit);
+    },
+    /** Bundles that are not deleted although their `deleteAtMs` has passed. */
+    due: (nowMs: number, limit: number) => {
+      const where =
+        'deleted_at_ms IS NULL AND delete_at_ms <= ? ORDER BY delete_at_ms, evidence_bundle_id LIMIT ?';
+      return listRows(sql, bundles, where, nowMs, limit);
+    },
   },
-  /** Local reports, in the same order. */
-  selectLocalReports(selection: Selection, limit: number) {
-    const { where, values } = conditionOf(selection);
-    const statement = `SELECT * FROM local_reports WHERE ${where} ORDER BY created_at_ms, local_report_id LIMIT ?`;
-    return listRows(sql, localReports, statement, ...values, limit);
+  localReports: {
+    ...rowReads(sql, localReports),
+    /** Local reports, in the same order. */
+    select: (selection: Selection, limit: number) => {
+      const where = `${SELECTED} ORDER BY created_at_ms, local_report_id LIMIT ?`;
+      return listRows(sql, localReports, where, ...valuesOf(selection), limit);
+    },
   },
-  /** Bundles that are not deleted although their `deleteAtMs` has passed. */
-  bundlesDue: (nowMs: number, limit: number) =>
-    listRows(
-      sql,
-      bundles,
-      `SELECT * FROM bundles WHERE deleted_at_ms IS NULL AND delete_at_ms <= ?
-       ORDER BY delete_at_ms, evidence_bundle_id LIMIT ?`,
-      nowMs,
-      limit,
-    ),
 });
 
-export const bundleWrites = (sql: Sql, { forUpdate }: Dialect) => ({
-  bundleForUpdate: (projectId: string, evidenceBundleId: string) =>
-    findRow(sql, bundles, { projectId, evidenceBundleId }, forUpdate),
-  insertBundle: (row: BundleRow) => insertRow(sql, bundles, row),
-  updateBundle: (row: BundleRow) => updateRow(sql, bundles, row),
-  insertLocalReport: (row: LocalReportRow) => insertRow(sql, localReports, row),
+export const bundleWrites = (sql: Sql, dialect: Dialect) => ({
+  bundles: rowWrites(sql, bundles, dialect),
+  localReports: rowWrites(sql, localReports, dialect),
 });

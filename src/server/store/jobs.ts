@@ -1,29 +1,62 @@
 import * as z from 'zod';
-import { type OperationResource, operationResourceSchema } from '../../contract/index.ts';
-import { findRow, insertRow, integer, json, listRows, optional, table, text, updateRow } from './table.ts';
+import { operationResourceSchema } from '../../contract/index.ts';
 import type { Dialect, Sql, SqlRow } from './sql.ts';
+import {
+  column,
+  defineTable,
+  insertRow,
+  listRows,
+  queryRows,
+  rowReads,
+  rowWrites,
+  type RowOf,
+} from './table.ts';
 
+const operations = defineTable({
+  name: 'operations',
+  key: ['organizationId', 'operationId'],
+  columns: {
+    organizationId: column.text,
+    projectId: column.optional(column.text),
+    operationId: column.text,
+    resource: column.json(operationResourceSchema),
+  },
+  derived: ({ resource }) => ({ kind: resource.kind, state: resource.state }),
+});
 /** An operation; without `projectId` it belongs to the whole organization. */
-export type OperationRow = {
-  readonly organizationId: string;
-  readonly projectId?: string;
-  readonly operationId: string;
-  readonly resource: OperationResource;
-};
+export type OperationRow = RowOf<typeof operations>;
 
+const jobs = defineTable({
+  name: 'jobs',
+  key: ['operationId'],
+  columns: {
+    operationId: column.text,
+    /** Kind of the operation. */
+    kind: column.text,
+    organizationId: column.text,
+    projectId: column.optional(column.text),
+    resourceId: column.text,
+    /** How often it was claimed: 1 the first time. */
+    attempt: column.integer,
+    /** Rises with every claim; the holder of an older one cannot finish, renew or retry the job. */
+    fence: column.integer,
+  },
+});
 /** Queued work, claimed by one worker at a time: the operation holds its outcome, the job who works on it. */
-export type Job = {
-  readonly operationId: string;
-  /** Kind of the operation. */
-  readonly kind: string;
-  readonly organizationId: string;
-  readonly projectId?: string;
-  readonly resourceId: string;
-  /** How often it was claimed: 1 the first time. */
-  readonly attempt: number;
-  /** Rises with every claim; the holder of an older one cannot finish, renew or retry the job. */
-  readonly fence: number;
-};
+export type Job = RowOf<typeof jobs>;
+
+const workers = defineTable({
+  name: 'workers',
+  key: ['worker'],
+  columns: {
+    worker: column.text,
+    /** The kinds of jobs that it asked for. */
+    kinds: column.json(z.array(z.string())),
+    /** Exact to `WORKER_NOTED_EVERY_MS`. */
+    seenAtMs: column.integer,
+  },
+});
+
 export type NewJob = Omit<Job, 'attempt' | 'fence'> & {
   readonly createdAtMs: number;
   /** The job waits until then (default: `createdAtMs`). */
@@ -36,7 +69,9 @@ export type JobClaim = {
   readonly nowMs: number;
   readonly leaseMs: number;
 };
-export type JobRenewal = Pick<Job, 'operationId' | 'fence'> & {
+/** A claim on a job. */
+export type JobHold = Pick<Job, 'operationId' | 'fence'>;
+export type JobRenewal = JobHold & {
   readonly nowMs: number;
   readonly leaseMs: number;
 };
@@ -44,43 +79,8 @@ export type JobRenewal = Pick<Job, 'operationId' | 'fence'> & {
 /** How many jobs of a kind wait, and how many a worker holds. */
 export type QueueRow = { readonly kind: string; readonly waiting: number; readonly running: number };
 
-/** A worker that asked for jobs of these kinds; the time is exact to `WORKER_NOTED_EVERY_MS`. */
-type WorkerRow = { readonly worker: string; readonly kinds: readonly string[]; readonly seenAtMs: number };
-
 /** A worker that polls is recorded this often. */
 const WORKER_NOTED_EVERY_MS = 10_000;
-
-const operations = table<OperationRow>({
-  name: 'operations',
-  key: ['operationId'],
-  columns: {
-    organizationId: text,
-    projectId: optional(text),
-    operationId: text,
-    resource: json(operationResourceSchema),
-  },
-  derived: ({ resource }) => ({ kind: resource.kind, state: resource.state }),
-});
-
-const jobs = table<Job>({
-  name: 'jobs',
-  key: ['operationId'],
-  columns: {
-    operationId: text,
-    kind: text,
-    organizationId: text,
-    projectId: optional(text),
-    resourceId: text,
-    attempt: integer,
-    fence: integer,
-  },
-});
-
-const workers = table<WorkerRow>({
-  name: 'workers',
-  key: ['worker'],
-  columns: { worker: text, kinds: json(z.array(z.string())), seenAtMs: integer },
-});
 
 // A worker that polls changes its row only now and then.
 const NOTED = ` ON CONFLICT (worker) DO UPDATE SET kinds = excluded.kinds, seen_at_ms = excluded.seen_at_ms
@@ -101,14 +101,12 @@ export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Pro
     nowMs,
   );
   if (next === undefined) return undefined;
-  const [claimed] = await listRows(
+  const [claimed] = await queryRows(
     sql,
-    jobs,
+    jobs.toRow,
     `UPDATE jobs SET attempt = attempt + 1, fence = fence + 1, lease_until_ms = ?, worker = ?
      WHERE operation_id = ? RETURNING *`,
-    nowMs + leaseMs,
-    worker,
-    text.read(next, 'operation_id'),
+    [nowMs + leaseMs, worker, column.text.read(next, 'operation_id')],
   );
   return claimed;
 }
@@ -122,62 +120,61 @@ export async function renewJob(sql: Sql, renewal: JobRenewal): Promise<boolean> 
 
 const HELD = 'operation_id = ? AND fence = ? AND lease_until_ms IS NOT NULL';
 
-function queueRow(row: SqlRow): QueueRow {
-  const running = integer.read(row, 'running');
-  return { kind: text.read(row, 'kind'), waiting: integer.read(row, 'jobs') - running, running };
+function readQueue(row: SqlRow): QueueRow {
+  const running = column.integer.read(row, 'running');
+  return {
+    kind: column.text.read(row, 'kind'),
+    waiting: column.integer.read(row, 'jobs') - running,
+    running,
+  };
 }
 
+const QUEUE = `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? THEN 1 ELSE 0 END) AS running
+  FROM jobs GROUP BY kind ORDER BY kind`;
+
 export const jobReads = (sql: Sql) => ({
-  operation: (organizationId: string, operationId: string) =>
-    findRow(sql, operations, { organizationId, operationId }),
-  queue: (nowMs: number) =>
-    listRows(
-      sql,
-      { toRow: queueRow },
-      `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? THEN 1 ELSE 0 END) AS running
-       FROM jobs GROUP BY kind ORDER BY kind`,
-      nowMs,
-    ),
-  workers: (seenSinceMs: number) =>
-    listRows(sql, workers, 'SELECT * FROM workers WHERE seen_at_ms >= ? ORDER BY worker', seenSinceMs),
+  operations: rowReads(sql, operations),
+  jobs: { count: (nowMs: number) => queryRows(sql, readQueue, QUEUE, [nowMs]) },
+  workers: {
+    list: (seenSinceMs: number) => listRows(sql, workers, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),
+  },
 });
 
 /** The writes of the queue; each belongs in the transaction of the change that it is about. */
-export const jobWrites = (sql: Sql, { forUpdate }: Dialect) => ({
-  operationForUpdate: (organizationId: string, operationId: string) =>
-    findRow(sql, operations, { organizationId, operationId }, forUpdate),
-  insertOperation: (row: OperationRow) => insertRow(sql, operations, row),
-  updateOperation: (row: OperationRow) => updateRow(sql, operations, row),
-  /** Needs the operation to be stored. */
-  enqueueJob: ({ createdAtMs, notBeforeMs = createdAtMs, ...job }: NewJob) =>
-    insertRow(
-      sql,
-      jobs,
-      { ...job, attempt: 0, fence: 0 },
-      { columns: { not_before_ms: notBeforeMs, created_at_ms: createdAtMs } },
-    ),
-  /** Returns whether a claim is still valid, and locks the job until the transaction ends. */
-  holdsJob: async (operationId: string, fence: number) =>
-    (await sql.all(`SELECT 1 AS held FROM jobs WHERE ${HELD}${forUpdate}`, operationId, fence)).length === 1,
-  /** Removes a job with its outcome in the same transaction; `false`: another worker holds it, so commit nothing. */
-  finishJob: async (operationId: string, fence: number) =>
-    (await sql.run(`DELETE FROM jobs WHERE ${HELD}`, operationId, fence)) === 1,
-  /** Lets a job wait until `notBeforeMs` and ends the claim; `false` when another worker holds it. */
-  retryJob: async (operationId: string, fence: number, notBeforeMs: number) =>
-    (await sql.run(
+export const jobWrites = (sql: Sql, dialect: Dialect) => ({
+  operations: rowWrites(sql, operations, dialect),
+  jobs: {
+    /** Needs the operation to be stored. */
+    enqueue: ({ createdAtMs, notBeforeMs = createdAtMs, ...job }: NewJob) =>
+      insertRow(
+        sql,
+        jobs,
+        { ...job, attempt: 0, fence: 0 },
+        { columns: { not_before_ms: notBeforeMs, created_at_ms: createdAtMs } },
+      ),
+    /** Returns whether a claim is still valid, and locks the job until the transaction ends. */
+    isHeld: async ({ operationId, fence }: JobHold) =>
+      (await sql.all(`SELECT 1 AS held FROM jobs WHERE ${HELD}${dialect.forUpdate}`, operationId, fence))
+        .length === 1,
+    /** Removes a job with its outcome in the same transaction; `false`: another worker holds it, so commit nothing. */
+    finish: async ({ operationId, fence }: JobHold) =>
+      (await sql.run(`DELETE FROM jobs WHERE ${HELD}`, operationId, fence)) === 1,
+    /** Lets a job wait until `notBeforeMs` and ends the claim; `false` when another worker holds it. */
+    retry: async ({ operationId, fence }: JobHold, notBeforeMs: number) => {
       // The fence rises here too, so that whoever gave the job back cannot finish it.
-      `UPDATE jobs SET fence = fence + 1, lease_until_ms = NULL, worker = NULL, not_before_ms = ? WHERE ${HELD}`,
-      notBeforeMs,
-      operationId,
-      fence,
-    )) === 1,
-  /** Removes a job that nobody holds; `false` when a worker holds it, or there is none. */
-  removeWaitingJob: async (operationId: string, nowMs: number) =>
-    (await sql.run(
-      'DELETE FROM jobs WHERE operation_id = ? AND (lease_until_ms IS NULL OR lease_until_ms <= ?)',
-      operationId,
-      nowMs,
-    )) === 1,
-  /** Forgets workers that were last seen before a time; returns how many. */
-  forgetWorkers: (beforeMs: number) => sql.run('DELETE FROM workers WHERE seen_at_ms < ?', beforeMs),
+      const statement = `UPDATE jobs SET fence = fence + 1, lease_until_ms = NULL, worker = NULL, not_before_ms = ?
+        WHERE ${HELD}`;
+      return (await sql.run(statement, notBeforeMs, operationId, fence)) === 1;
+    },
+    /** Removes a job that nobody holds; `false` when a worker holds it, or there is none. */
+    removeWaiting: async (operationId: string, nowMs: number) => {
+      const statement =
+        'DELETE FROM jobs WHERE operation_id = ? AND (lease_until_ms IS NULL OR lease_until_ms <= ?)';
+      return (await sql.run(statement, operationId, nowMs)) === 1;
+    },
+  },
+  workers: {
+    /** Forgets workers that were last seen before a time; returns how many. */
+    forget: (beforeMs: number) => sql.run('DELETE FROM workers WHERE seen_at_ms < ?', beforeMs),
+  },
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fromHex, toHex } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Sql } from './sql.ts';
-import { text } from './table.ts';
+import { column } from './table.ts';
 
 /** The schema of the store, which another process may have migrated, and the latest that this program has. */
 export type SchemaState = { readonly version: number; readonly known: number };
@@ -13,7 +13,7 @@ export const META_TABLE =
 
 async function valueOf(sql: Sql, name: string): Promise<string | undefined> {
   const [row] = await sql.all('SELECT value FROM meta WHERE name = ?', name);
-  return row === undefined ? undefined : text.read(row, 'value');
+  return row === undefined ? undefined : column.text.read(row, 'value');
 }
 
 /**

@@ -1,69 +1,60 @@
-import { type WorldSession, worldSessionSchema } from '../../contract/index.ts';
+import { hostedRunSchema, terminalRunStates, worldSessionSchema } from '../../contract/index.ts';
 import type { Dialect, Sql } from './sql.ts';
-import {
-  findRow,
-  inProject,
-  type InProject,
-  insertRow,
-  integer,
-  json,
-  optional,
-  table,
-  text,
-  updateRow,
-} from './table.ts';
+import { column, defineTable, inProject, listRows, rowReads, rowWrites, type RowOf } from './table.ts';
 
-/** An environment: which build its worlds are made from. The API has no resource for it. */
-export type EnvironmentRow = InProject & {
-  readonly environmentId: string;
-  readonly name: string;
-  readonly buildHash?: string;
-  /** Rises by one whenever the build changes. */
-  readonly version: number;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-};
-
-export type SessionRow = InProject & { readonly sessionId: string; readonly resource: WorldSession };
-
-const environments = table<EnvironmentRow>({
+const environments = defineTable({
   name: 'environments',
   key: ['projectId', 'environmentId'],
   columns: {
     ...inProject,
-    environmentId: text,
-    name: text,
-    buildHash: optional(text),
-    version: integer,
-    createdAtMs: integer,
-    updatedAtMs: integer,
+    environmentId: column.text,
+    name: column.text,
+    buildHash: column.optional(column.text),
+    /** Rises by one whenever the build changes. */
+    version: column.integer,
+    createdAtMs: column.integer,
+    updatedAtMs: column.integer,
   },
 });
+/** An environment: which build its worlds are made from. The API has no resource for it. */
+export type EnvironmentRow = RowOf<typeof environments>;
 
-const sessions = table<SessionRow>({
+const sessions = defineTable({
   name: 'sessions',
   key: ['projectId', 'sessionId'],
-  columns: { ...inProject, sessionId: text, resource: json(worldSessionSchema) },
+  columns: { ...inProject, sessionId: column.text, resource: column.json(worldSessionSchema) },
   derived: ({ resource }) => ({
     environment_id: resource.environmentId,
     state: resource.state,
     expires_at_ms: resource.expiresAtMs,
   }),
 });
+export type SessionRow = RowOf<typeof sessions>;
+
+const runs = defineTable({
+  name: 'hosted_runs',
+  key: ['projectId', 'hostedRunId'],
+  columns: { ...inProject, hostedRunId: column.text, resource: column.json(hostedRunSchema) },
+  derived: ({ resource }) => ({ session_id: resource.sessionId, state: resource.state }),
+});
+export type HostedRunRow = RowOf<typeof runs>;
+
+const UNFINISHED = `project_id = ? AND session_id = ?
+  AND state NOT IN (${terminalRunStates.map(() => '?').join(', ')}) ORDER BY hosted_run_id`;
 
 export const sessionReads = (sql: Sql) => ({
-  environment: (projectId: string, environmentId: string) =>
-    findRow(sql, environments, { projectId, environmentId }),
-  session: (projectId: string, sessionId: string) => findRow(sql, sessions, { projectId, sessionId }),
+  environments: rowReads(sql, environments),
+  sessions: rowReads(sql, sessions),
+  runs: rowReads(sql, runs),
 });
 
-export const sessionWrites = (sql: Sql, { forUpdate }: Dialect) => ({
-  environmentForUpdate: (projectId: string, environmentId: string) =>
-    findRow(sql, environments, { projectId, environmentId }, forUpdate),
-  insertEnvironment: (row: EnvironmentRow) => insertRow(sql, environments, row),
-  updateEnvironment: (row: EnvironmentRow) => updateRow(sql, environments, row),
-  sessionForUpdate: (projectId: string, sessionId: string) =>
-    findRow(sql, sessions, { projectId, sessionId }, forUpdate),
-  insertSession: (row: SessionRow) => insertRow(sql, sessions, row),
-  updateSession: (row: SessionRow) => updateRow(sql, sessions, row),
+export const sessionWrites = (sql: Sql, dialect: Dialect) => ({
+  environments: rowWrites(sql, environments, dialect),
+  sessions: rowWrites(sql, sessions, dialect),
+  runs: {
+    ...rowWrites(sql, runs, dialect),
+    /** The runs of a session that have not ended. */
+    lockUnfinished: (projectId: string, sessionId: string) =>
+      listRows(sql, runs, UNFINISHED + dialect.forUpdate, projectId, sessionId, ...terminalRunStates),
+  },
 });

@@ -16,15 +16,6 @@ export type Dialect = {
   readonly skipLocked: string;
 };
 
-/** SQLite has one writing transaction per file, which locks every row. */
-export const sqliteDialect: Dialect = { forUpdate: '', skipLocked: '' };
-
-/** NO KEY: other transactions may still add rows that refer to a locked row by its key. */
-export const postgresDialect: Dialect = {
-  forUpdate: ' FOR NO KEY UPDATE',
-  skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
-};
-
 /** Runs work items one after the other; one that fails does not stop the next. */
 export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

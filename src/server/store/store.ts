@@ -5,8 +5,7 @@ import { bundleReads, bundleWrites } from './bundles.ts';
 import { exportReads, exportWrites } from './exports.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { claimJob, jobReads, jobWrites, renewJob, type Job, type JobClaim, type JobRenewal } from './jobs.ts';
-import type { SchemaState } from './meta.ts';
-import { runReads, runWrites } from './runs.ts';
+import { readSecret, schemaState, type SchemaState } from './meta.ts';
 import { sessionReads, sessionWrites } from './sessions.ts';
 import type { Dialect, Sql } from './sql.ts';
 import { tenantReads, tenantWrites } from './tenants.ts';
@@ -17,33 +16,30 @@ export type * from './bundles.ts';
 export type * from './exports.ts';
 export type * from './idempotency.ts';
 export type * from './jobs.ts';
-export type * from './runs.ts';
 export type * from './sessions.ts';
 export type { BlobRef, InProject } from './table.ts';
 export type * from './tenants.ts';
 
-/** The reads of a store over any database. */
-export const sqlReads = (sql: Sql) => ({
+const sqlReads = (sql: Sql) => ({
   ...tenantReads(sql),
   ...bundleReads(sql),
   ...exportReads(sql),
   ...buildReads(sql),
   ...sessionReads(sql),
-  ...runReads(sql),
   ...authoringReads(sql),
   ...jobReads(sql),
   ...idempotencyReads(sql),
   ...blobReads(sql),
 });
+/** What can be read, by the kind of row. */
 export type Reads = ReturnType<typeof sqlReads>;
 
 const sqlWrites = (sql: Sql, dialect: Dialect) => ({
-  ...tenantWrites(sql),
+  ...tenantWrites(sql, dialect),
   ...bundleWrites(sql, dialect),
   ...exportWrites(sql, dialect),
   ...buildWrites(sql, dialect),
   ...sessionWrites(sql, dialect),
-  ...runWrites(sql, dialect),
   ...authoringWrites(sql, dialect),
   ...jobWrites(sql, dialect),
   ...idempotencyWrites(sql),
@@ -51,25 +47,19 @@ const sqlWrites = (sql: Sql, dialect: Dialect) => ({
 });
 
 /**
- * Writes, and reads of one row that nobody else can change until the transaction ends. A row that is read without a
- * lock may change before it is written: read for update what you change. An insert fails if the row is already stored.
+ * What a transaction can do. A row that is read without a lock may change before it is written: lock what you change.
+ * An insert fails if the row is already stored.
  */
-export type Writes = ReturnType<typeof sqlWrites>;
+export type Tx = Reads & ReturnType<typeof sqlWrites>;
 
-/** What a transaction can do, over the connection that it runs on. */
-export const sqlTransaction = (sql: Sql, dialect: Dialect): Reads & Writes => ({
-  ...sqlReads(sql),
-  ...sqlWrites(sql, dialect),
-});
-
-/** The queue's own transactions, over a function that runs one. */
-export const jobTransactions = (
-  begin: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>,
-  dialect: Dialect,
-): Pick<Store, 'claimJob' | 'renewJob'> => ({
-  claimJob: (claim) => begin((sql) => claimJob(sql, dialect, claim)),
-  renewJob: (renewal) => begin((sql) => renewJob(sql, renewal)),
-});
+function sqlTransaction(sql: Sql, dialect: Dialect): Tx {
+  const writes = new Map<string, object>(Object.entries(sqlWrites(sql, dialect)));
+  const kinds = Object.entries(sqlReads(sql)).map(([kind, reads]) => [
+    kind,
+    { ...reads, ...writes.get(kind) },
+  ]);
+  return Object.fromEntries(kinds) as Tx;
+}
 
 /**
  * What the control plane remembers. Each read sees what is committed. A transaction sees its own writes; all of them
@@ -78,7 +68,7 @@ export const jobTransactions = (
  * @throws DrillproofError `control.UNAVAILABLE` when the store is busy, `io.DISK_FULL`, `io.UNREADABLE`
  */
 export type Store = Reads & {
-  transaction<T>(work: (transaction: Reads & Writes) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: Tx) => Promise<T>): Promise<T>;
   /** 32 random bytes of this installation under a name, generated on first use. */
   secret(name: string): Promise<Uint8Array>;
   /** Asks the database for the version of its schema. */
@@ -89,3 +79,26 @@ export type Store = Reads & {
   renewJob(renewal: JobRenewal): Promise<boolean>;
   close(): Promise<void>;
 };
+
+/** A database as the store uses it. */
+type Database = {
+  /** A connection of its own, so that reads see only what is committed. */
+  readonly reads: Sql;
+  readonly dialect: Dialect;
+  readonly migrations: readonly string[];
+  readonly transact: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+};
+
+/** The store over a database whose schema is up to date. */
+export function sqlStore({ reads, dialect, migrations, transact, close }: Database): Store {
+  return {
+    ...sqlReads(reads),
+    schema: () => schemaState(reads, migrations),
+    claimJob: (claim) => transact((sql) => claimJob(sql, dialect, claim)),
+    renewJob: (renewal) => transact((sql) => renewJob(sql, renewal)),
+    transaction: (work) => transact((sql) => work(sqlTransaction(sql, dialect))),
+    secret: (name) => transact((sql) => readSecret(sql, name)),
+    close,
+  };
+}

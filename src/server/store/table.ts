@@ -1,186 +1,208 @@
 import type * as z from 'zod';
-import { defined, type Digest } from '../../bytes/index.ts';
+import { defined, type Defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { isDigest } from '../blobs/digest.ts';
-import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import type { Dialect, Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** The digest and size of bytes in the blob store. */
 export type BlobRef = { readonly digest: Digest; readonly bytes: number };
 
-export type InProject = { readonly organizationId: string; readonly projectId: string };
+type SqlColumns = Readonly<Record<string, SqlValue>>;
 
-type Columns = Readonly<Record<string, SqlValue>>;
-
-/** How a value is read from and written to its column. A value of the wrong type was written by another program. */
+/** How a member of a row is read from and written to its columns. */
 type Codec<T> = {
-  readonly read: (row: SqlRow, column: string) => T;
-  readonly write: (value: T, column: string) => Columns;
+  /** The columns of the member whose own column name is `name`. */
+  readonly names: (name: string) => readonly string[];
+  /** A value of the wrong type was written by another program. */
+  read(row: SqlRow, name: string): T;
+  write(value: T, name: string): readonly SqlValue[];
 };
 
-const wrongType = (column: string): DrillproofError =>
-  new DrillproofError('internal.BUG', `the column ${column} of the store has a value of the wrong type`);
+const wrongType = (name: string): DrillproofError =>
+  new DrillproofError('internal.BUG', `the column ${name} of the store has a value of the wrong type`);
 
 const checked = <T extends SqlValue>(is: (value: unknown) => value is T): Codec<T> => ({
-  read(row, column) {
-    const value = row[column];
-    if (!is(value)) throw wrongType(column);
+  names: (name) => [name],
+  read(row, name) {
+    const value = row[name];
+    if (!is(value)) throw wrongType(name);
     return value;
   },
-  write: (value, column) => ({ [column]: value }),
+  write: (value) => [value],
 });
 
-export const text = checked((value) => typeof value === 'string');
-export const integer = checked((value): value is number => Number.isSafeInteger(value));
-export const digest = checked(isDigest);
-export const oneOf = <T extends string>(...values: readonly T[]): Codec<T> =>
-  checked((value): value is T => values.some((allowed) => allowed === value));
+const text = checked((value) => typeof value === 'string');
+const integer = checked((value): value is number => Number.isSafeInteger(value));
+const digest = checked(isDigest);
 
-export const optional = <T>({ read, write }: Codec<T>): Codec<T | undefined> => ({
-  read: (row, column) => (row[column] === null ? undefined : read(row, column)),
-  write: (value, column) => (value === undefined ? { [column]: null } : write(value, column)),
-});
-
-/** JSON text that follows a schema. */
-export const json = <S extends z.ZodType>(schema: S) => ({
-  read(row: SqlRow, column: string): z.output<S> {
-    const parsed = schema.safeParse(JSON.parse(text.read(row, column)));
-    if (!parsed.success) throw wrongType(column);
-    return parsed.data;
-  },
-  write: (value: unknown, column: string): Columns => ({ [column]: JSON.stringify(value) }),
-});
-
-/** A blob in the columns `<column>_digest` and `<column>_bytes`. */
-export const blob: Codec<BlobRef> = {
-  read: (row, column) => ({
-    digest: digest.read(row, `${column}_digest`),
-    bytes: integer.read(row, `${column}_bytes`),
+/** The kinds of columns. */
+export const column = {
+  text,
+  integer,
+  digest,
+  oneOf: <T extends string>(...values: readonly T[]): Codec<T> =>
+    checked((value): value is T => values.some((allowed) => allowed === value)),
+  /** JSON text that follows a schema. */
+  json: <S extends z.ZodType>(schema: S): Codec<z.output<S>> => ({
+    names: text.names,
+    read(row, name) {
+      const parsed = schema.safeParse(JSON.parse(text.read(row, name)));
+      if (!parsed.success) throw wrongType(name);
+      return parsed.data;
+    },
+    write: (value) => [JSON.stringify(value)],
   }),
-  write: (value, column) => ({ [`${column}_digest`]: value.digest, [`${column}_bytes`]: value.bytes }),
+  /** A blob in the columns `<name>_digest` and `<name>_bytes`. */
+  blob: {
+    names: (name) => [`${name}_digest`, `${name}_bytes`],
+    read: (row, name) => ({
+      digest: digest.read(row, `${name}_digest`),
+      bytes: integer.read(row, `${name}_bytes`),
+    }),
+    write: (value) => [value.digest, value.bytes],
+  } satisfies Codec<BlobRef> as Codec<BlobRef>,
+  /** A member that a row may lack: its columns are NULL then. */
+  optional: <T>(codec: Codec<T>): Codec<T | undefined> => ({
+    names: codec.names,
+    read: (row, name) =>
+      codec.names(name).every((each) => row[each] === null) ? undefined : codec.read(row, name),
+    write: (value, name) =>
+      value === undefined ? codec.names(name).map(() => null) : codec.write(value, name),
+  }),
 };
 
-export const optionalBlob: Codec<BlobRef | undefined> = {
-  read: (row, column) => (row[`${column}_digest`] === null ? undefined : blob.read(row, column)),
-  write: (value, column) => ({
-    [`${column}_digest`]: value?.digest ?? null,
-    [`${column}_bytes`]: value?.bytes ?? null,
-  }),
-};
-
-/** The columns of `InProject`, which most tables have. */
+/** The members that say to whom a row belongs. */
 export const inProject = { organizationId: text, projectId: text };
+export type InProject = { readonly organizationId: string; readonly projectId: string };
 
-/** A table whose rows are values of `R`: a member `createdAtMs` is the column `created_at_ms`. */
-export type Table<R> = {
+type Members = Readonly<Record<string, Codec<unknown>>>;
+
+/** The row that some columns hold; a member `createdAtMs` is the column `created_at_ms`. */
+type RowIn<M extends Members> = Defined<{
+  readonly [K in keyof M]: M[K] extends Codec<infer T> ? T : never;
+}>;
+
+/** A table whose rows are values of `R`, found by the members `K` together. */
+export type Table<R, K extends readonly (keyof R)[]> = {
   readonly name: string;
-  readonly key: readonly (keyof R & string)[];
-  readonly members: readonly (keyof R & string)[];
+  readonly key: K;
   readonly toRow: (row: SqlRow) => R;
-  /** The columns of the members given. */
-  readonly columnsOf: (members: Partial<R>) => Columns;
-  /** Columns that queries need, copied from the members. */
-  readonly derived: (row: R) => Columns;
+  /** The columns of the members given; a member that the row lacks is NULL. */
+  readonly columnsOf: (row: Partial<R>, members: readonly (keyof R)[]) => SqlColumns;
+  /** All columns but those of the key. */
+  readonly contentOf: (row: R) => SqlColumns;
 };
+export type RowOf<T> = T extends { readonly toRow: (row: SqlRow) => infer R } ? R : never;
 
-export function table<R extends object>({
-  columns,
-  derived = () => ({}),
-  ...spec
-}: {
+export function defineTable<M extends Members, const K extends readonly (keyof RowIn<M>)[]>(spec: {
   readonly name: string;
-  readonly key: readonly (keyof R & string)[];
-  readonly columns: { readonly [K in keyof R]-?: Codec<R[K]> };
-  readonly derived?: (row: R) => Columns;
-}): Table<R> {
-  const members = Object.keys(columns) as (keyof R & string)[];
+  readonly key: K;
+  readonly columns: M;
+  /** Columns that queries need, copied from the members. */
+  readonly derived?: (row: RowIn<M>) => SqlColumns;
+}): Table<RowIn<M>, K> {
+  const { name, key, columns, derived = () => ({}) } = spec;
+  const members = Object.entries(columns).map(([member, codec]) => ({ member, codec, at: columnOf(member) }));
+  const columnsOf = (row: object, wanted: readonly PropertyKey[]): SqlColumns => {
+    const given = new Map(Object.entries(row));
+    return Object.fromEntries(
+      members
+        .filter(({ member }) => wanted.includes(member))
+        .flatMap(({ member, codec, at }) => {
+          const values = codec.write(given.get(member), at);
+          return codec.names(at).map((each, n) => [each, values[n] ?? null]);
+        }),
+    );
+  };
+  const content = Object.keys(columns).filter((member) => !key.some((part) => part === member));
   return {
-    ...spec,
-    members,
+    name,
+    key,
     toRow: (row) =>
       defined(
-        Object.fromEntries(members.map((name) => [name, columns[name].read(row, columnOf(name))])),
-      ) as R,
-    columnsOf: (row) =>
-      Object.assign(
-        {},
-        ...members
-          .filter((name) => Object.hasOwn(row, name))
-          .map((name) => columns[name].write(row[name] as R[typeof name], columnOf(name))),
-      ) as Columns,
-    derived,
+        Object.fromEntries(members.map(({ member, codec, at }) => [member, codec.read(row, at)])),
+      ) as RowIn<M>,
+    columnsOf,
+    contentOf: (row) => ({ ...columnsOf(row, content), ...derived(row) }),
   };
 }
 
 const columnOf = (member: string): string =>
   member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const list = (columns: Columns, separator: string): string =>
+const equal = (columns: SqlColumns, separator: string): string =>
   Object.keys(columns)
     .map((name) => `${name} = ?`)
     .join(separator);
 
-/** The row of a key; `lock` is appended to the statement. */
+/** The rows that a query selects. */
+export const queryRows = async <R>(
+  sql: Sql,
+  toRow: (row: SqlRow) => R,
+  statement: string,
+  values: readonly SqlValue[],
+): Promise<R[]> => (await sql.all(statement, ...values)).map(toRow);
+
+type AnyTable<R> = Pick<Table<R, readonly (keyof R)[]>, 'name' | 'toRow' | 'columnsOf'>;
+
+/** The rows of a table that `where` selects: what follows WHERE, with its order and limit. */
+export const listRows = <R>(
+  sql: Sql,
+  { name, toRow }: Pick<AnyTable<R>, 'name' | 'toRow'>,
+  where: string,
+  ...values: readonly SqlValue[]
+): Promise<R[]> => queryRows(sql, toRow, `SELECT * FROM ${name} WHERE ${where}`, values);
+
+/** The row with these members; `lock` is appended to the statement. */
 export async function findRow<R>(
   sql: Sql,
-  from: Table<R>,
-  key: Partial<R>,
+  from: AnyTable<R>,
+  members: Partial<R>,
   lock = '',
 ): Promise<R | undefined> {
-  const columns = from.columnsOf(key);
-  const statement = `SELECT * FROM ${from.name} WHERE ${list(columns, ' AND ')}${lock}`;
-  const [row] = await sql.all(statement, ...Object.values(columns));
-  return row && from.toRow(row);
+  const columns = from.columnsOf(members, Object.keys(members) as (keyof R)[]);
+  const [row] = await listRows(sql, from, equal(columns, ' AND ') + lock, ...Object.values(columns));
+  return row;
 }
 
-/** The rows that a statement selects. */
-export const listRows = async <R>(
-  sql: Sql,
-  from: Pick<Table<R>, 'toRow'>,
-  statement: string,
-  ...values: SqlValue[]
-): Promise<R[]> => (await sql.all(statement, ...values)).map(from.toRow);
-
 /** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. */
-export async function insertRow<R>(
+export async function insertRow<R, K extends readonly (keyof R)[]>(
   sql: Sql,
-  into: Table<R>,
+  { name, key, columnsOf, contentOf }: Table<R, K>,
   row: R,
-  { columns = {}, after = '' }: { readonly columns?: Columns; readonly after?: string } = {},
+  { columns = {}, after = '' }: { readonly columns?: SqlColumns; readonly after?: string } = {},
 ): Promise<void> {
-  const all = { ...into.columnsOf(row), ...into.derived(row), ...columns };
+  const all = { ...columnsOf(row, key), ...contentOf(row), ...columns };
   const names = Object.keys(all);
-  const marks = names.map(() => '?').join(', ');
-  const statement = `INSERT INTO ${into.name} (${names.join(', ')}) VALUES (${marks})${after}`;
+  const statement = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})${after}`;
   await sql.run(statement, ...Object.values(all));
 }
 
-/** Replaces the row with the same key. @throws DrillproofError `internal.BUG` when there is none */
-export async function updateRow<R>(sql: Sql, of: Table<R>, row: R): Promise<void> {
-  const { name, members, columnsOf, derived } = of;
-  const [key, rest] = [
-    pick(row, of.key),
-    pick(
-      row,
-      members.filter((member) => !of.key.includes(member)),
-    ),
-  ];
-  await updateColumns(sql, name, columnsOf(key), { ...columnsOf(rest), ...derived(row) });
-}
+/** The values of a key, in its order. */
+type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] };
 
-/** Changes only some members of a row. @throws DrillproofError `internal.BUG` when there is none */
-export const updateMembers = <R>(
+const keyed = <R, K extends readonly (keyof R)[]>({ key }: Table<R, K>, values: KeyOf<R, K>): Partial<R> =>
+  Object.fromEntries(key.map((member, n) => [member, values[n]])) as Partial<R>;
+
+/** The reads of one row. */
+export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({
+  find: (...key: KeyOf<R, K>) => findRow(sql, from, keyed(from, key)),
+});
+
+/** The writes of one row, and its read that locks it until the transaction ends. */
+export const rowWrites = <R, K extends readonly (keyof R)[]>(
   sql: Sql,
-  of: Table<R>,
-  key: Partial<R>,
-  members: Partial<R>,
-): Promise<void> => updateColumns(sql, of.name, of.columnsOf(key), of.columnsOf(members));
-
-async function updateColumns(sql: Sql, name: string, key: Columns, columns: Columns): Promise<void> {
-  const statement = `UPDATE ${name} SET ${list(columns, ', ')} WHERE ${list(key, ' AND ')}`;
-  if ((await sql.run(statement, ...Object.values(columns), ...Object.values(key))) !== 1)
-    throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
-}
-
-/** Members of a row; a member that the row does not have becomes `undefined`, and its column NULL. */
-const pick = <R>(row: R, members: readonly (keyof R & string)[]): Partial<R> =>
-  Object.fromEntries(members.map((name) => [name, row[name]])) as Partial<R>;
+  table: Table<R, K>,
+  { forUpdate }: Dialect,
+) => ({
+  lock: (...key: KeyOf<R, K>) => findRow(sql, table, keyed(table, key), forUpdate),
+  insert: (row: R) => insertRow(sql, table, row),
+  /** Replaces the row with the same key. @throws DrillproofError `internal.BUG` when there is none */
+  update: async (row: R) => {
+    const { name, key, columnsOf, contentOf } = table;
+    const [at, columns] = [columnsOf(row, key), contentOf(row)];
+    const statement = `UPDATE ${name} SET ${equal(columns, ', ')} WHERE ${equal(at, ' AND ')}`;
+    if ((await sql.run(statement, ...Object.values(columns), ...Object.values(at))) !== 1)
+      throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
+  },
+});

@@ -71,8 +71,8 @@ export function createReadiness(options: Options): ReadinessProbe {
   const queued = async (): Promise<QueuedKind[]> => {
     const nowMs = now();
     const [rows, workers] = await Promise.all([
-      store.queue(nowMs),
-      store.workers(nowMs - WORKER_SEEN_WITHIN_MS),
+      store.jobs.count(nowMs),
+      store.workers.list(nowMs - WORKER_SEEN_WITHIN_MS),
     ]);
     const kinds = new Set(workers.flatMap((worker) => worker.kinds));
     return rows.map((row) => ({

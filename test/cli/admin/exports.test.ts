@@ -64,7 +64,7 @@ describe('admin export create', () => {
     expect(resource).toMatchObject({ state: 'available', completedBundleCount: 1 });
     expect(operation).toMatchObject({ state: 'succeeded' });
     const { store } = await openEmbedded(dir.path('data'));
-    expect((await store.export(ORG, EXPORT))?.attestation).toBeDefined();
+    expect((await store.exports.find(ORG, EXPORT))?.attestation).toBeDefined();
     await store.close();
   });
 

@@ -19,8 +19,8 @@ async function prepare(folder: string): Promise<string> {
   await admin.ingestBuild(PROJECT, memoryAccess(bytes));
   await worlds({ admin }, buildHash);
   await store.transaction(async (tx) => {
-    const row = (await tx.hostedRunForUpdate(PROJECT, id('hrun', 1)))!;
-    await tx.updateHostedRun({ ...row, resource: { ...row.resource, result: runResult as never } });
+    const row = (await tx.runs.lock(PROJECT, id('hrun', 1)))!;
+    await tx.runs.update({ ...row, resource: { ...row.resource, result: runResult as never } });
   });
   const bearer = await token({ admin });
   await store.close();

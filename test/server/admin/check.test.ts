@@ -41,7 +41,7 @@ const BLOBS_OF_IT = 6; // two parts, a report, a manifest, an attestation, a bui
 async function walk(stores: Stores, limit: number): Promise<BlobRef[]> {
   const found: BlobRef[] = [];
   for (let after: string | undefined = ''; after !== undefined;) {
-    const page: readonly BlobRef[] = await stores.store.referencedBlobs(after, limit);
+    const page: readonly BlobRef[] = await stores.store.blobs.referenced(after, limit);
     found.push(...page);
     after = page.at(-1)?.digest;
   }
@@ -107,7 +107,7 @@ describe.each(environments)('checking %s', (_, environment) => {
       const { digest, bytes } = await stores.blobs.put(stream(STRAY));
       const finding = { code: 'server.BLOB_ORPHAN', digest, bytes };
       expect(await checkStores(stores)).toMatchObject({ findings: [finding], awaitingRemoval: 0 });
-      await stores.store.transaction((tx) => tx.holdBlob(digest, NOW_MS));
+      await stores.store.transaction((tx) => tx.blobs.hold(digest, NOW_MS));
       expect(await checkStores(stores)).toMatchObject({ findings: [], awaitingRemoval: 1 });
     });
 
@@ -115,7 +115,7 @@ describe.each(environments)('checking %s', (_, environment) => {
       const whole = await walk(stores, 1_000);
       expect(whole.map(({ digest }) => digest)).toEqual(whole.map(({ digest }) => digest).toSorted());
       for (const limit of [1, 2, 3, 4, 5]) expect(await walk(stores, limit)).toEqual(whole);
-      for (const { digest } of whole) expect(await stores.store.isReferenced(digest)).toBe(true);
+      for (const { digest } of whole) expect(await stores.store.blobs.isReferenced(digest)).toBe(true);
     });
   });
 });
@@ -172,7 +172,7 @@ describe('checking', () => {
   });
 
   it('calls nothing missing that was deleted while it looked', async () => {
-    const store = { ...stores.store, isReferenced: async () => false };
+    const store = { ...stores.store, blobs: { ...stores.store.blobs, isReferenced: async () => false } };
     const { findings } = await checkStores({ store, blobs: verifying(async () => 'missing') });
     expect(findings.filter(({ code }) => code === 'server.BLOB_MISSING')).toEqual([]);
   });
@@ -183,10 +183,10 @@ describe('checking', () => {
   });
 
   it('does not ask for the blob of a bundle that was deleted', async () => {
-    const bundle = await stores.store.bundle(PROJECT, 'evidence_000000000001');
+    const bundle = await stores.store.bundles.find(PROJECT, 'evidence_000000000001');
     const { archive, resource } = bundle!;
     const deleted = { ...resource, state: 'deleted' as const, deletedAtMs: NOW_MS };
-    await stores.store.transaction((tx) => tx.updateBundle({ ...bundle!, resource: deleted }));
+    await stores.store.transaction((tx) => tx.bundles.update({ ...bundle!, resource: deleted }));
     await stores.blobs.remove(archive.digest);
     expect(await checkStores(stores)).toMatchObject({ blobs: BLOBS_OF_IT - 1, findings: [] });
   });
@@ -197,8 +197,8 @@ describe('checking', () => {
     await stores.store.transaction(async (tx) => {
       for (const bytes of many) {
         const archive = { digest: digestOf(bytes), bytes: bytes.length };
-        const { organizationId } = (await tx.project(PROJECT))!;
-        await tx.saveBuild({ organizationId, projectId: PROJECT, buildHash: archive.digest, archive });
+        const { organizationId } = (await tx.projects.find(PROJECT))!;
+        await tx.builds.save({ organizationId, projectId: PROJECT, buildHash: archive.digest, archive });
       }
     });
     await stores.blobs.remove(digestOf(many[700]!));

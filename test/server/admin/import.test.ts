@@ -54,10 +54,10 @@ const results = async (file: ImportFile): Promise<unknown[]> =>
 
 const isEmpty = async (): Promise<boolean> =>
   [
-    await here.store.environment(PROJECT, ENVIRONMENT),
-    await here.store.session(PROJECT, id('ses', 1)),
-    await here.store.hostedRun(PROJECT, id('hrun', 1)),
-    await here.store.authoringSession(PROJECT, id('authsess', 1)),
+    await here.store.environments.find(PROJECT, ENVIRONMENT),
+    await here.store.sessions.find(PROJECT, id('ses', 1)),
+    await here.store.runs.find(PROJECT, id('hrun', 1)),
+    await here.store.authoringSessions.find(PROJECT, id('authsess', 1)),
   ].every((row) => row === undefined);
 
 describe('the import of resources', () => {
@@ -68,7 +68,7 @@ describe('the import of resources', () => {
     await here.admin.createProject({ ...tenant, projectId: 'prj_0123456789ab', name: 'web' });
     const types = ['environment', 'session', 'run', 'authoring_session'];
     expect((await results(file)).map((row) => (row as string[])[0])).toEqual(types);
-    const stored = await here.store.hostedRun('prj_0123456789ab', 'hrun_0123456789ab');
+    const stored = await here.store.runs.find('prj_0123456789ab', 'hrun_0123456789ab');
     expect(stored?.resource).toEqual(file.runs[0]);
     expect((await here.admin.importResources(file)).map(({ result }) => result)).toEqual(
       types.map(() => 'unchanged'),
@@ -109,7 +109,7 @@ describe('the import of resources', () => {
       code: 'server.IMPORT_CONFLICT',
       paths: ['/environments/0', '/sessions/0'],
     });
-    expect(await here.store.session(PROJECT, id('ses', 2))).toBeUndefined();
+    expect(await here.store.sessions.find(PROJECT, id('ses', 2))).toBeUndefined();
   });
 
   it('reports two resources of one file with the same id and other content as a conflict', async () => {
@@ -209,7 +209,7 @@ describe('the import of resources', () => {
   it('accepts an environment with and without a build, which nothing checks against the stored builds', async () => {
     const { buildHash: _buildHash, ...empty } = makeEnvironment({ environmentId: id('env', 2) });
     await here.admin.importResources({ schemaVersion: 1, environments: [makeEnvironment(), empty] });
-    expect((await here.store.environment(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);
-    expect(await here.store.environment(PROJECT, id('env', 2))).toEqual(empty);
+    expect((await here.store.environments.find(PROJECT, ENVIRONMENT))?.buildHash).toBe(HASH);
+    expect(await here.store.environments.find(PROJECT, id('env', 2))).toEqual(empty);
   });
 });

@@ -57,7 +57,7 @@ describe('creating tenants and tokens', () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => here.admin.createToken(input)));
     for (const { token } of tokens) expect(token).toMatch(/^dp_[A-Za-z0-9_-]{43}$/);
     expect(new Set(tokens.map(({ token }) => token)).size).toBe(20);
-    expect(JSON.stringify(await here.store.tokens(ORG))).not.toContain(tokens[0]!.token);
+    expect(JSON.stringify(await here.store.tokens.list(ORG))).not.toContain(tokens[0]!.token);
   });
 
   it('refuses evidence that contradicts stored evidence', async () => {
@@ -95,7 +95,7 @@ describe('taking in a bundle', () => {
     });
     expect(bundle.attestation?.statement.subject.manifestDigest).toBe(bundle.manifestDigest);
     expect(bundle.storage.totalBytes).toBe(bundle.storage.manifestBytes + bundle.storage.artifactBytes);
-    expect(await here.store.bundle(PROJECT, id('evidence', 1))).toMatchObject({
+    expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toMatchObject({
       archive: { digest: digestOf(bytes), bytes: bytes.length },
       resource: bundle,
     });
@@ -104,10 +104,10 @@ describe('taking in a bundle', () => {
   it('twice changes nothing', async () => {
     const bytes = await part(1);
     await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
-    const before = await here.store.bundle(PROJECT, id('evidence', 1));
+    const before = await here.store.bundles.find(PROJECT, id('evidence', 1));
     here.clock.nowMs += 1000;
     expect((await here.admin.ingestBundle(PROJECT, memoryAccess(bytes))).created).toBe(false);
-    expect(await here.store.bundle(PROJECT, id('evidence', 1))).toEqual(before);
+    expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toEqual(before);
   });
 
   it('refuses another bundle under its id', async () => {
@@ -160,7 +160,7 @@ describe('taking in a local report', () => {
     expect(await ingest()).toEqual({ localReportId: id('lrep', 1), created: true });
     here.clock.nowMs += 1;
     expect(await ingest()).toEqual({ localReportId: id('lrep', 1), created: false });
-    expect((await here.store.localReport(PROJECT, id('lrep', 1)))?.source).toMatchObject({
+    expect((await here.store.localReports.find(PROJECT, id('lrep', 1)))?.source).toMatchObject({
       archiveBytes: bytes.length,
       submissionDigest: digestOf(bytes),
       verifiedAtMs: NOW_MS,
@@ -200,7 +200,7 @@ const ingestExport = async (
   change(files);
   return here.admin.ingestExport(memorySource(files), { localReports });
 };
-const nothingStored = async () => expect(await here.store.exports(ORG, -1, 10)).toEqual([]);
+const nothingStored = async () => expect(await here.store.exports.list(ORG, -1, 10)).toEqual([]);
 
 const edited =
   (path: string, change: (document: Record<string, unknown>) => void) =>
@@ -219,9 +219,9 @@ describe('taking in an export', () => {
       key,
     });
     expect([created, resource.bundleCount, resource.localReportCount]).toEqual([true, 2, 2]);
-    expect(await here.store.bundle(PROJECT, id('evidence', 2))).toBeDefined();
-    expect(await here.store.localReport(PROJECT, id('lrep', 2))).toBeDefined();
-    expect(await here.store.export(ORG, EXPORT)).toMatchObject({ projects: [PROJECT], ordinal: 0 });
+    expect(await here.store.bundles.find(PROJECT, id('evidence', 2))).toBeDefined();
+    expect(await here.store.localReports.find(PROJECT, id('lrep', 2))).toBeDefined();
+    expect(await here.store.exports.find(ORG, EXPORT)).toMatchObject({ projects: [PROJECT], ordinal: 0 });
   });
 
   it('twice changes nothing, even from a source that lost its parts', async () => {
@@ -229,13 +229,13 @@ describe('taking in an export', () => {
     expect((await ingestExport()).created).toBe(false);
     const { created } = await ingestExport({}, (files) => delete files[`parts/${id('evidence', 1)}.zip`]);
     expect(created).toBe(false);
-    expect(await here.store.exports(ORG, -1, 10)).toHaveLength(1);
+    expect(await here.store.exports.list(ORG, -1, 10)).toHaveLength(1);
   });
 
   it('refuses another manifest under its id', async () => {
     await ingestExport();
     expect(await codeOf(ingestExport({ parts: [await part(2)] }))).toBe('export.CHANGED');
-    expect(await here.store.exportPart(ORG, EXPORT, id('evidence', 2))).toBeUndefined();
+    expect(await here.store.exportParts.find(ORG, EXPORT, id('evidence', 2))).toBeUndefined();
   });
 
   it('uses what is known already of its bundles and reports', async () => {
@@ -310,7 +310,7 @@ describe('taking in an export', () => {
   ])('refuses one with %s, and keeps no row of it', async (_, code, change) => {
     expect(await codeOf(ingestExport({ reports: [1], key: signer() }, change))).toBe(code);
     await nothingStored();
-    expect(await here.store.bundle(PROJECT, id('evidence', 1))).toBeUndefined();
+    expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toBeUndefined();
   });
 
   it('refuses an export of another organization or with a project that does not exist', async () => {
@@ -356,7 +356,7 @@ describe('taking in a build', () => {
     const first = await ingestBuild(bytes);
     expect(first).toMatchObject({ buildHash, created: true });
     expect(await ingestBuild(bytes)).toEqual({ ...first, created: false });
-    const attempt = await here.store.buildAttempt(PROJECT, first.buildAttemptId);
+    const attempt = await here.store.buildAttempts.find(PROJECT, first.buildAttemptId);
     expect(attempt?.resource).toMatchObject({
       state: 'succeeded',
       buildHash,
@@ -379,7 +379,7 @@ describe('taking in a build', () => {
   ])('refuses one with %s', async (_, code, change) => {
     const { bytes, buildHash } = await buildArchive(undefined, change);
     expect(await codeOf(ingestBuild(bytes))).toBe(code);
-    expect(await here.store.build(PROJECT, buildHash)).toBeUndefined();
+    expect(await here.store.builds.find(PROJECT, buildHash)).toBeUndefined();
   });
 
   it('refuses a source that is not UTF-8', async () => {
@@ -398,7 +398,7 @@ describe('the entitlement of an organization', () => {
   it.each([1, 604_800_000])('is stored as %d ms', async (maxSessionTtlMs) => {
     const entitled = await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
     expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
-    expect(await here.store.organization(ORG)).toEqual(entitled);
+    expect(await here.store.organizations.find(ORG)).toEqual(entitled);
   });
 
   it.each([0, 604_800_001, 1.5])('refuses %d ms', async (maxSessionTtlMs) => {

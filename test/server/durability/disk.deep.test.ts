@@ -79,10 +79,10 @@ describe('a disk whose syncs fail', () => {
       met++;
       await expectEnvelope(response, 'control.UNAVAILABLE');
       const { buildAttemptId } = attempt;
-      expect((await here.store.buildAttempt(PROJECT, buildAttemptId))?.resource.state).toBe(
+      expect((await here.store.buildAttempts.find(PROJECT, buildAttemptId))?.resource.state).toBe(
         'awaiting_upload',
       );
-      expect(await here.store.build(PROJECT, archive.buildHash)).toBeUndefined();
+      expect(await here.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
       expect(await readdir(join(here.folder, 'tmp'))).toEqual([]);
       const again = await sendArchive(here, uploadUrl, archive.bytes);
       expect(await again.json()).toMatchObject({ state: 'succeeded', buildHash: archive.buildHash });
@@ -99,7 +99,7 @@ describe('a disk whose syncs fail', () => {
 const mount = (path: string): void =>
   void execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path]);
 
-/** Writes until nothing more fits. */
+/** Tx until nothing more fits. */
 async function fill(path: string): Promise<void> {
   const file = await open(path, 'w');
   try {
@@ -147,7 +147,7 @@ describe('a full disk of 1 MiB', () => {
       }
       expect(refused).toBeDefined();
       const large = await buildArchive('// '.padEnd(200_000, 'x'));
-      for (const operationId of answered) expect(await store.operation(ORG, operationId)).toBeDefined();
+      for (const operationId of answered) expect(await store.operations.find(ORG, operationId)).toBeDefined();
 
       await rm(filler);
       // A claim that could not be given back on the full disk stands until its lease ends.
@@ -162,8 +162,10 @@ describe('a full disk of 1 MiB', () => {
 
       const reopened = await openEmbedded(folder.path);
       for (const operationId of answered)
-        expect(await reopened.store.operation(ORG, operationId)).toBeDefined();
-      expect((await reopened.store.build(PROJECT, large.buildHash))?.archive?.bytes).toBe(large.bytes.length);
+        expect(await reopened.store.operations.find(ORG, operationId)).toBeDefined();
+      expect((await reopened.store.builds.find(PROJECT, large.buildHash))?.archive?.bytes).toBe(
+        large.bytes.length,
+      );
       await reopened.store.close();
     } finally {
       execFileSync('umount', [folder.path]);

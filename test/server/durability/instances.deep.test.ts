@@ -69,7 +69,7 @@ for (const { name, blobs } of shared) {
       const refusals = reruns.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       for (const refusal of refusals)
         expect(refusal).toMatchObject({ code: 'control.IDEMPOTENCY_KEY_IN_USE' });
-      expect((await stores.store.queue(Date.now())).map(({ waiting }) => waiting)).toEqual([1]);
+      expect((await stores.store.jobs.count(Date.now())).map(({ waiting }) => waiting)).toEqual([1]);
 
       const extend = {
         ...inProject,
@@ -126,13 +126,15 @@ for (const { name, blobs } of shared) {
         );
         expect(ended.organizationId).toBe(ORG);
       }
-      expect(await stores.store.queue(Date.now())).toEqual([]);
+      expect(await stores.store.jobs.count(Date.now())).toEqual([]);
       const runs = await Promise.all(
-        operations.map(async (one) => (await stores.store.operation(ORG, one))!.resource.resourceId ?? ''),
+        operations.map(
+          async (one) => (await stores.store.operations.find(ORG, one))!.resource.resourceId ?? '',
+        ),
       );
       expect(new Set(runs).size).toBe(REQUESTS);
       for (const run of runs)
-        expect((await stores.store.hostedRun(PROJECT, run))?.resource.state).toBe('succeeded');
+        expect((await stores.store.runs.find(PROJECT, run))?.resource.state).toBe('succeeded');
       expect(attempts.size).toBe(REQUESTS);
       // What the dead worker was at was begun again, and nothing else.
       const twice = [...attempts.values()].filter((attempt) => attempt === 2).length;

@@ -31,8 +31,8 @@ afterEach(() => folder.remove());
 
 /** What a request would change twice if it were executed twice. */
 async function effects({ store }: Stores): Promise<unknown> {
-  const session = (await store.session(PROJECT, id('ses', 1)))?.resource;
-  const counts = await store.queue(Date.now());
+  const session = (await store.sessions.find(PROJECT, id('ses', 1)))?.resource;
+  const counts = await store.jobs.count(Date.now());
   return {
     version: session?.version,
     jobs: counts.reduce((sum, { waiting, running }) => sum + waiting + running, 0),
@@ -44,7 +44,7 @@ async function nthRequest(
   n: number,
   stores: Stores,
 ): Promise<{ path: string; body: unknown; changes: object }> {
-  const { version = 1 } = (await stores.store.session(PROJECT, id('ses', 1)))?.resource ?? {};
+  const { version = 1 } = (await stores.store.sessions.find(PROJECT, id('ses', 1)))?.resource ?? {};
   const authoringSessionId = id('authsess', 1000 + n);
   await createAdmin(stores).importResources({
     schemaVersion: 1,

@@ -62,8 +62,8 @@ for (const { name, make } of await everyStore(isDeep)) {
     const now = () => here.clock.nowMs;
     const get = (path: string) => ask(here, path, { token: all });
     const there = (digest: Digest): boolean => existsSync(blobPath(here.folder, digest));
-    const exportRow = async () => (await here.store.export(ORG, EXPORT))!;
-    const bundleRow = async (n = 1) => (await here.store.bundle(PROJECT, id('evidence', n)))!;
+    const exportRow = async () => (await here.store.exports.find(ORG, EXPORT))!;
+    const bundleRow = async (n = 1) => (await here.store.bundles.find(PROJECT, id('evidence', n)))!;
     const deleteExport = () => here.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
     const deleteBundle = (n = 1) =>
       here.admin.deleteBundle({ projectId: PROJECT, evidenceBundleId: id('evidence', n) });
@@ -105,7 +105,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       await here.admin.workOff();
       const other = `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 2)}/parts/${BUNDLE}`;
       expect((await get(other)).status).toBe(200);
-      expect(await here.store.localReport(PROJECT, id('lrep', 1))).toBeDefined();
+      expect(await here.store.localReports.find(PROJECT, id('lrep', 1))).toBeDefined();
       expect((await bundleRow(2)).resource.state).toBe('available');
       expect(there((await bundleRow(2)).archive.digest)).toBe(true);
     });
@@ -122,10 +122,10 @@ for (const { name, make } of await everyStore(isDeep)) {
     it('the deletion of an export can be requested again after its work failed', async () => {
       const { operation } = await deleteExport();
       await here.store.transaction(async (tx) => {
-        const row = (await tx.operationForUpdate(ORG, operation.operationId))!;
+        const row = (await tx.operations.lock(ORG, operation.operationId))!;
         const resource = { ...row.resource, state: 'failed' as const };
-        await tx.removeWaitingJob(operation.operationId, NOW_MS);
-        await tx.updateOperation({ ...row, resource });
+        await tx.jobs.removeWaiting(operation.operationId, NOW_MS);
+        await tx.operations.update({ ...row, resource });
       });
       const { resource } = await deleteExport();
       expect(resource.deletion).toMatchObject({ state: 'requested', version: 2 });
@@ -158,7 +158,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       const { archive } = await bundleRow();
       const { uploadedBy: _uploadedBy, ...source } = reportSource();
       await here.store.transaction((tx) =>
-        tx.insertLocalReport({
+        tx.localReports.insert({
           organizationId: ORG,
           projectId: PROJECT,
           localReportId: 'the-same-bytes',
@@ -185,7 +185,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       const bytes = await part(1);
       const { archive } = await bundleRow();
       await deleteBundle();
-      await here.store.transaction((tx) => tx.holdBlob(archive.digest, NOW_MS));
+      await here.store.transaction((tx) => tx.blobs.hold(archive.digest, NOW_MS));
       const racing = createAdmin({
         ...here,
         blobs: {
@@ -203,7 +203,7 @@ for (const { name, make } of await everyStore(isDeep)) {
 
     it('waits for whoever is about to let a row name the bytes, and then keeps them', async () => {
       const { digest } = await here.blobs.put(once(toUtf8('bytes of a report')));
-      await here.store.transaction((tx) => tx.holdBlob(digest, NOW_MS));
+      await here.store.transaction((tx) => tx.blobs.hold(digest, NOW_MS));
       const { uploadedBy: _uploadedBy, ...source } = reportSource();
       let removing: Promise<unknown> = Promise.resolve();
       await here.store.transaction(async (tx) => {
@@ -212,7 +212,7 @@ for (const { name, make } of await everyStore(isDeep)) {
         await sleep(50);
         const archive = { digest, bytes: 17 };
         const row = { organizationId: ORG, projectId: PROJECT, localReportId: 'the-same-bytes', archive };
-        await tx.insertLocalReport({ ...row, source: { ...source, archiveBytes: 17 } });
+        await tx.localReports.insert({ ...row, source: { ...source, archiveBytes: 17 } });
       });
       expect(await removing).toMatchObject({ blobsRemoved: 0 });
       expect(there(digest)).toBe(true);
@@ -232,7 +232,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
       expect(await codeOf(here.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');
       expect(await codeOf(deleteBundle(9))).toBe('server.ADMIN_REFUSED');
-      expect(await here.store.queue(NOW_MS)).toEqual([]);
+      expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
     });
 
     it('by deleteAtMs takes the bytes away at the millisecond, and the sweep lets them go', async () => {
@@ -265,7 +265,9 @@ for (const { name, make } of await everyStore(isDeep)) {
       const [due] = retentionSweeps(context);
       const counts = await Promise.all(Array.from({ length: 4 }, () => due!.run(signal)));
       expect(counts.reduce((sum, count) => sum + count)).toBe(3);
-      expect(await here.store.queue(NOW_MS)).toMatchObject([{ kind: 'evidence.bundle.delete', waiting: 3 }]);
+      expect(await here.store.jobs.count(NOW_MS)).toMatchObject([
+        { kind: 'evidence.bundle.delete', waiting: 3 },
+      ]);
     });
 
     it('refuses a deleteAtMs that is past', async () => {

@@ -68,10 +68,10 @@ export const queueRerun = async (sender: Sender) =>
   answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
 
 export const operationOf = async ({ store }: World, operationId: string): Promise<OperationResource> =>
-  (await store.operation(ORG, operationId))!.resource;
+  (await store.operations.find(ORG, operationId))!.resource;
 export const turnOf = async ({ store }: World, turnId: string): Promise<AuthoringTurn> =>
-  (await store.authoringTurn(PROJECT, turnId))!.resource;
+  (await store.turns.find(PROJECT, turnId))!.resource;
 export const runOf = async ({ store }: World, runId: string): Promise<HostedRun> =>
-  (await store.hostedRun(PROJECT, runId))!.resource;
+  (await store.runs.find(PROJECT, runId))!.resource;
 export const sessionOf = async ({ store }: World, sessionId: string): Promise<WorldSession> =>
-  (await store.session(PROJECT, sessionId))!.resource;
+  (await store.sessions.find(PROJECT, sessionId))!.resource;

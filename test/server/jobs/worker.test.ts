@@ -44,7 +44,7 @@ for (const { name, make } of await everyStore(isDeep)) {
     afterEach(() => here.close());
 
     const authoringSession = async () =>
-      (await here.store.authoringSession(PROJECT, id('authsess', 1)))!.resource;
+      (await here.store.authoringSessions.find(PROJECT, id('authsess', 1)))!.resource;
 
     it('finds nothing in an empty queue', async () => {
       expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
@@ -468,7 +468,7 @@ for (const { name, make } of await everyStore(isDeep)) {
 
 /** When the lease of the only job ends; read through a claim of nothing, as no read of the store tells it. */
 async function leaseOf({ store, clock }: World): Promise<number | undefined> {
-  const [only] = await store.queue(clock.nowMs + 59_999);
-  const [later] = await store.queue(clock.nowMs + 60_000);
+  const [only] = await store.jobs.count(clock.nowMs + 59_999);
+  const [later] = await store.jobs.count(clock.nowMs + 60_000);
   return only?.running === 1 && later?.running === 0 ? clock.nowMs + 60_000 : undefined;
 }

@@ -32,12 +32,12 @@ afterEach(() => here.close());
 
 const create = async (body: Record<string, unknown> = {}, path = TURNS) =>
   answerOf('authoring.turns.create', await post(sender, path, { prompt: 'go on', ...body }));
-const session = async () => (await here.store.authoringSession(PROJECT, CONVERSATION))!.resource;
+const session = async () => (await here.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
 /** Ends a turn as a worker does. */
 const finish = (turn: AuthoringTurn): Promise<void> =>
   here.store.transaction(async (tx) => {
-    const row = (await tx.authoringTurnForUpdate(PROJECT, turn.authoringTurnId))!;
+    const row = (await tx.turns.lock(PROJECT, turn.authoringTurnId))!;
     const running = { ...row, resource: { ...row.resource, state: 'running' } };
     await endTurn(tx, running, { state: 'succeeded' }, here.clock.nowMs);
   });
@@ -146,14 +146,14 @@ describe('a turn', () => {
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
     for (const response of responses)
       if (response.status !== 202) await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
-    expect(await here.store.queue(NOW_MS)).toEqual([{ kind: 'authoring.turn', waiting: 1, running: 0 }]);
+    expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'authoring.turn', waiting: 1, running: 0 }]);
   });
 
   it('is refused by a session that is closed, before its turns are looked at', async () => {
     await create();
     await here.store.transaction(async (tx) => {
-      const row = (await tx.authoringSessionForUpdate(PROJECT, CONVERSATION))!;
-      await tx.updateAuthoringSession({ ...row, resource: { ...row.resource, state: 'closed' } });
+      const row = (await tx.authoringSessions.lock(PROJECT, CONVERSATION))!;
+      await tx.authoringSessions.update({ ...row, resource: { ...row.resource, state: 'closed' } });
     });
     await expectEnvelope(
       await post(sender, TURNS, { prompt: 'go on' }),

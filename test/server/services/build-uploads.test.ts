@@ -94,10 +94,13 @@ function watched(failAt?: string): { store: Store; states: string[] } {
       here.store.transaction((tx) =>
         work({
           ...tx,
-          updateBuildAttempt: (row) => {
-            if (row.resource.state === failAt) return Promise.reject(new Error('the power went'));
-            states.push(row.resource.state);
-            return tx.updateBuildAttempt(row);
+          buildAttempts: {
+            ...tx.buildAttempts,
+            update: (row) => {
+              if (row.resource.state === failAt) return Promise.reject(new Error('the power went'));
+              states.push(row.resource.state);
+              return tx.buildAttempts.update(row);
+            },
           },
         }),
       ),
@@ -184,7 +187,7 @@ describe('beginning an upload', () => {
     expect(same).toEqual(made);
     expect(same.attempt.buildAttemptId).not.toBe(first.attempt.buildAttemptId);
     const scope = { organizationId: ORG, projectId: PROJECT, operation: 'builds.uploads.create' };
-    const kept = await here.store.idempotency({
+    const kept = await here.store.idempotency.find({
       ...scope,
       principalId: made.attempt.requestedBy,
       idempotencyKey: 'key-00000001',
@@ -314,15 +317,18 @@ describe('bytes that are removed before the build names them', () => {
         here.store.transaction((tx) =>
           work({
             ...tx,
-            updateBuildAttempt: async (row) => {
-              await tx.updateBuildAttempt(row);
-              if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
+            buildAttempts: {
+              ...tx.buildAttempts,
+              update: async (row) => {
+                await tx.buildAttempts.update(row);
+                if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
+              },
             },
           }),
         ),
     };
     await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
-    expect(await here.store.build(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
     expect((await read(attempt)).state).toBe('verifying');
     expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
   });
@@ -408,7 +414,7 @@ describe('an upload address', () => {
     const body = streamed(late());
     await expectEnvelope(await put(uploadUrl, { body }), 'control.UPLOAD_EXPIRED');
     expect(codes(await read(attempt))).toEqual(['control.UPLOAD_EXPIRED']);
-    expect(await here.store.build(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   });
 });
 
@@ -458,13 +464,13 @@ describe('an archive that is not a build', () => {
     const failed = await upload(archive, over);
     expect([failed.state, codes(failed), failed.buildHash]).toEqual(['failed', [code], undefined]);
     expect(failed.finishedAtMs).toBe(NOW_MS);
-    expect(await here.store.build(PROJECT, archive.buildHash)).toBeUndefined();
-    expect((await here.store.environment(PROJECT, ENVIRONMENT))?.version).toBe(1);
-    expect(await here.store.blobRemovals('', 10)).toEqual([digestOf(archive.bytes)]);
+    expect(await here.store.builds.find(PROJECT, archive.buildHash)).toBeUndefined();
+    expect((await here.store.environments.find(PROJECT, ENVIRONMENT))?.version).toBe(1);
+    expect(await here.store.blobs.removals('', 10)).toEqual([digestOf(archive.bytes)]);
   });
 });
 
-const environment = async () => (await here.store.environment(PROJECT, ENVIRONMENT))!;
+const environment = async () => (await here.store.environments.find(PROJECT, ENVIRONMENT))!;
 
 describe('an environment that is named', () => {
   const over = { advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 };
@@ -482,14 +488,14 @@ describe('an environment that is named', () => {
   it('an environment whose version has changed keeps its build, and the attempt fails', async () => {
     const { uploadUrl } = await create(announced(build, over));
     await here.store.transaction(async (tx) => {
-      const row = (await tx.environmentForUpdate(PROJECT, ENVIRONMENT))!;
-      await tx.updateEnvironment({ ...row, version: 2 });
+      const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
+      await tx.environments.update({ ...row, version: 2 });
     });
     const before = await environment();
     const failed = await attemptOf(await put(uploadUrl));
     expect([failed.state, codes(failed)]).toEqual(['failed', ['build.ENVIRONMENT_VERSION_MISMATCH']]);
     expect(await environment()).toEqual(before);
-    expect(await here.store.build(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   });
 
   it('is advanced by one of 10 uploads that expect one version', async () => {
@@ -507,7 +513,7 @@ describe('an environment that is named', () => {
     const { store } = watched('succeeded');
     await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.INTERNAL');
     expect((await environment()).version).toBe(1);
-    expect(await here.store.build(PROJECT, build.buildHash)).toBeUndefined();
+    expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
     expect((await read(attempt)).state).toBe('verifying');
     expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
     expect((await environment()).version).toBe(2);
@@ -540,7 +546,7 @@ describe('sweeping attempts', () => {
     expect(await sweep()).toBe(0);
     here.clock.nowMs += 1;
     expect(await sweep()).toBe(1);
-    const row = await here.store.buildAttempt(PROJECT, attempt.buildAttemptId);
+    const row = await here.store.buildAttempts.find(PROJECT, attempt.buildAttemptId);
     expect(row?.resource.state).toBe('failed');
   });
 

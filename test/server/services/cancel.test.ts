@@ -10,7 +10,7 @@ beforeEach(async () => {
   await tenants(here);
   await worlds(here);
   const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-  await here.store.transaction((tx) => tx.saveBuild({ ...build, archive: { digest: HASH, bytes: 1 } }));
+  await here.store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));
   sender = { server: here.server, token: await token(here) };
   here.clock.nowMs += 5;
 });
@@ -33,13 +33,13 @@ describe('cancelling', () => {
     const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
     expect(cancelled).toEqual({ ...operation, ...times, state: 'cancelled' });
     expect(await readOperation(sender, operation.operationId)).toEqual(cancelled);
-    expect((await here.store.authoringTurn(PROJECT, queued.authoringTurnId))?.resource).toEqual({
+    expect((await here.store.turns.find(PROJECT, queued.authoringTurnId))?.resource).toEqual({
       ...queued,
       ...times,
       state: 'cancelled',
     });
     const { activeTurnId: _activeTurnId, ...free } = session;
-    expect((await here.store.authoringSession(PROJECT, session.authoringSessionId))?.resource).toEqual({
+    expect((await here.store.authoringSessions.find(PROJECT, session.authoringSessionId))?.resource).toEqual({
       ...free,
       version: 3,
     });
@@ -50,7 +50,7 @@ describe('cancelling', () => {
   it('ends a rerun that waits at once', async () => {
     const { run, operation } = await answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
     expect((await cancel(operation.operationId)).state).toBe('cancelled');
-    expect((await here.store.hostedRun(PROJECT, run.hostedRunId))?.resource).toMatchObject({
+    expect((await here.store.runs.find(PROJECT, run.hostedRunId))?.resource).toMatchObject({
       state: 'cancelled',
       termination: { outcome: 'cancelled' },
       finishedAtMs: NOW_MS + 5,
@@ -64,7 +64,7 @@ describe('cancelling', () => {
     expect(marked).toEqual({ ...operation, cancelRequestedAtMs: NOW_MS + 5 });
     here.clock.nowMs += 1;
     expect(await cancel(operation.operationId)).toEqual(marked);
-    expect((await here.store.authoringTurn(PROJECT, queued.authoringTurnId))?.resource.state).toBe('queued');
+    expect((await here.store.turns.find(PROJECT, queued.authoringTurnId))?.resource.state).toBe('queued');
   });
 
   it('changes nothing of what has ended', async () => {

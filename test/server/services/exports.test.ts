@@ -44,8 +44,8 @@ const get = (path: string, bearer = all) => ask(here, path, { token: bearer });
 /** Changes the stored resource of the export, as generation and deletion will. */
 async function change(over: Partial<EvidenceExport>): Promise<void> {
   await here.store.transaction(async (tx) => {
-    const row = (await tx.export(ORG, EXPORT))!;
-    await tx.updateExport({ ...row, resource: { ...row.resource, ...over } });
+    const row = (await tx.exports.find(ORG, EXPORT))!;
+    await tx.exports.update({ ...row, resource: { ...row.resource, ...over } });
   });
 }
 
@@ -65,7 +65,7 @@ describe('the content of an export', () => {
   });
   afterEach(() =>
     here.store.transaction(async (tx) => {
-      await tx.updateExport({ ...(await tx.export(ORG, EXPORT))!, resource: untouched });
+      await tx.exports.update({ ...(await tx.exports.find(ORG, EXPORT))!, resource: untouched });
     }),
   );
 
@@ -109,8 +109,8 @@ describe('the content of an export', () => {
       parts: [await part(1), await part(2)],
     });
     await here.store.transaction(async (tx) => {
-      const row = (await tx.bundle(PROJECT, id('evidence', 1)))!;
-      await tx.updateBundle({ ...row, resource: { ...row.resource, state: 'deleted', deletedAtMs: 1 } });
+      const row = (await tx.bundles.find(PROJECT, id('evidence', 1)))!;
+      await tx.bundles.update({ ...row, resource: { ...row.resource, state: 'deleted', deletedAtMs: 1 } });
     });
     for (const exportId of [EXPORT, id('evexp', 2)]) {
       const deleted = await get(`${base(PROJECT, exportId)}/parts/${id('evidence', 1)}`);

@@ -34,7 +34,7 @@ beforeEach(async () => {
   await tenants(here);
   await worlds(here);
   await here.store.transaction((tx) =>
-    tx.saveBuild({
+    tx.builds.save({
       organizationId: ORG,
       projectId: PROJECT,
       buildHash: HASH,
@@ -62,7 +62,7 @@ const scope = (over: Partial<IdempotencyScope> = {}): IdempotencyScope => ({
   ...over,
 });
 const version = async (): Promise<number> =>
-  (await here.store.session(PROJECT, id('ses', 1)))!.resource.version;
+  (await here.store.sessions.find(PROJECT, id('ses', 1)))!.resource.version;
 
 const CREATIONS = [
   ['sessions.extend', EXTEND, extension(), 200],
@@ -76,11 +76,11 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     const first = await post(sender, path, body, KEY);
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([status, null]);
     const document = await answerOf(name, first.clone());
-    const jobs = await here.store.queue(NOW_MS);
+    const jobs = await here.store.jobs.count(NOW_MS);
     const again = await post(sender, path, body, KEY);
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await answerOf(name, again)).toEqual(document);
-    expect(await here.store.queue(NOW_MS)).toEqual(jobs);
+    expect(await here.store.jobs.count(NOW_MS)).toEqual(jobs);
   });
 
   it('records the hash of the request and the key in its operation', async () => {
@@ -153,8 +153,8 @@ describe('a key', () => {
   it('replays whatever has changed since', async () => {
     const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
     await here.store.transaction(async (tx) => {
-      const row = (await tx.sessionForUpdate(PROJECT, id('ses', 1)))!;
-      await tx.updateSession({ ...row, resource: { ...row.resource, state: 'destroyed' } });
+      const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
+      await tx.sessions.update({ ...row, resource: { ...row.resource, state: 'destroyed' } });
     });
     here.clock.nowMs += 10 * HOUR_MS;
     expect(await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY))).toEqual(first);
@@ -179,14 +179,14 @@ describe('a key', () => {
   it('stays free when its request is rejected', async () => {
     const wrong = extension({ expectedVersion: 7 });
     await expectEnvelope(await post(sender, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
-    expect(await here.store.idempotency(scope())).toBeUndefined();
+    expect(await here.store.idempotency.find(scope())).toBeUndefined();
     expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
   });
 
   it('is not even looked at for a project that the token may not see', async () => {
     const path = EXTEND.replace(PROJECT, id('prj', 3));
     await expectEnvelope(await post(sender, path, extension(), KEY), 'control.NOT_FOUND');
-    expect(await here.store.idempotency(scope({ projectId: id('prj', 3) }))).toBeUndefined();
+    expect(await here.store.idempotency.find(scope({ projectId: id('prj', 3) }))).toBeUndefined();
   });
 
   it('a key lasts 24 hours to the millisecond, then identifies a new request', async () => {
@@ -200,7 +200,7 @@ describe('a key', () => {
 
 const claim = (over: { leaseUntilMs: number; requestHash?: typeof HASH }) =>
   here.store.transaction((tx) =>
-    tx.claimIdempotency({
+    tx.idempotency.claim({
       ...scope(),
       requestHash: requestHashOf(
         'sessions.extend',
@@ -259,7 +259,7 @@ describe('running a change once', () => {
   it('keeps nothing of an effect whose claim was lost while it ran', async () => {
     const [slow, quick] = [once(), once()];
     const lost = slow(change(), schema, async (tx) => {
-      await tx.insertEnvironment({
+      await tx.environments.insert({
         organizationId: ORG,
         projectId: PROJECT,
         environmentId: id('env', 9),
@@ -269,11 +269,11 @@ describe('running a change once', () => {
         updatedAtMs: 0,
       });
       // Somebody takes the key over, as if the lease had ended long ago.
-      await tx.releaseIdempotency(scope(), (await tx.idempotency(scope()))!.holder);
+      await tx.idempotency.release(scope(), (await tx.idempotency.find(scope()))!.holder);
       return { n: 1 };
     });
     expect(await codeOf(lost)).toBe('control.IDEMPOTENCY_KEY_IN_USE');
-    expect(await here.store.environment(PROJECT, id('env', 9))).toBeUndefined();
+    expect(await here.store.environments.find(PROJECT, id('env', 9))).toBeUndefined();
     expect(await quick(change(), schema, async () => ({ n: 2 }))).toEqual({
       value: { n: 2 },
       replayed: false,

@@ -30,13 +30,13 @@ beforeEach(async () => {
   await tenants(here);
   await worlds(here);
   const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-  await here.store.transaction((tx) => tx.saveBuild({ ...build, archive: { digest: HASH, bytes: 1 } }));
+  await here.store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));
   sender = { server: here.server, token: await token(here) };
 });
 afterEach(() => here.close());
 
 const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(sender, path, {}));
-const runOf = async (hostedRunId: string) => (await here.store.hostedRun(PROJECT, hostedRunId))!.resource;
+const runOf = async (hostedRunId: string) => (await here.store.runs.find(PROJECT, hostedRunId))!.resource;
 
 const rerunOf = (hostedRunId: string) => post(sender, RERUNS.replace(ORIGINAL, hostedRunId), {});
 
@@ -83,7 +83,7 @@ describe('a rerun', () => {
       resourceId: run.hostedRunId,
     });
     expect(await readOperation(sender, operation.operationId)).toEqual(operation);
-    expect(await here.store.queue(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
+    expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
   });
 
   it('gets a world of its own, made from what the world of the original was made from', async () => {
@@ -111,8 +111,8 @@ describe('a rerun', () => {
 
   it('keeps the build of the original when the environment has advanced', async () => {
     await here.store.transaction(async (tx) => {
-      const row = (await tx.environmentForUpdate(PROJECT, ENVIRONMENT))!;
-      await tx.updateEnvironment({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
+      const row = (await tx.environments.lock(PROJECT, ENVIRONMENT))!;
+      await tx.environments.update({ ...row, buildHash: `sha256:${'cd'.repeat(32)}`, version: 2 });
     });
     expect((await rerun()).run.buildHash).toBe(HASH);
   });
@@ -125,8 +125,8 @@ describe('a rerun', () => {
   it('of a rerun names that rerun', async () => {
     const { run } = await rerun();
     await here.store.transaction(async (tx) => {
-      const row = (await tx.hostedRunForUpdate(PROJECT, run.hostedRunId))!;
-      await tx.updateHostedRun({ ...row, resource: { ...row.resource, state: 'succeeded' } });
+      const row = (await tx.runs.lock(PROJECT, run.hostedRunId))!;
+      await tx.runs.update({ ...row, resource: { ...row.resource, state: 'succeeded' } });
     });
     const second = await rerun(RERUNS.replace(ORIGINAL, run.hostedRunId));
     expect(second.run.rerunOfHostedRunId).toBe(run.hostedRunId);
@@ -153,7 +153,7 @@ describe('a rerun', () => {
     });
     await expectEnvelope(await rerunOf(ended.hostedRunId), 'control.BUILD_NOT_AVAILABLE');
     await expectEnvelope(await rerunOf(running.hostedRunId), 'control.RUN_NOT_TERMINAL');
-    expect(await here.store.queue(NOW_MS)).toEqual([]);
+    expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
   });
 
   it('takes nothing but an empty object', async () => {
@@ -196,7 +196,7 @@ describe('an operation', () => {
     const { operation } = await rerun();
     const { projectId: _projectId, ...whole } = { ...operation, operationId: id('op', 5) };
     await here.store.transaction((tx) =>
-      tx.insertOperation({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
+      tx.operations.insert({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
     );
     const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
     expect(await (await ask(here, path, sender)).json()).toEqual(whole);

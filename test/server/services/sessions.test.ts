@@ -35,13 +35,14 @@ beforeEach(async () => {
 });
 afterEach(() => here.close());
 
-const stored = async (): Promise<WorldSession> => (await here.store.session(PROJECT, SESSION))!.resource;
+const stored = async (): Promise<WorldSession> =>
+  (await here.store.sessions.find(PROJECT, SESSION))!.resource;
 
 /** Changes the stored session as another part of the platform would. */
 const change = (over: Partial<WorldSession>): Promise<void> =>
   here.store.transaction(async (tx) => {
-    const row = (await tx.sessionForUpdate(PROJECT, SESSION))!;
-    await tx.updateSession({ ...row, resource: { ...row.resource, ...over } });
+    const row = (await tx.sessions.lock(PROJECT, SESSION))!;
+    await tx.sessions.update({ ...row, resource: { ...row.resource, ...over } });
   });
 
 describe('an extension', () => {
@@ -82,7 +83,7 @@ describe('an extension', () => {
     const deadlines = async () =>
       Promise.all(
         [1, 2, 3, 4].map(async (n) => {
-          const { deadlineAtMs, revision } = (await here.store.hostedRun(PROJECT, id('hrun', n)))!.resource;
+          const { deadlineAtMs, revision } = (await here.store.runs.find(PROJECT, id('hrun', n)))!.resource;
           return [deadlineAtMs - NOW_MS, revision];
         }),
       );
@@ -101,7 +102,7 @@ describe('an extension', () => {
       ...here.store,
       transaction: (work) =>
         here.store.transaction((tx) =>
-          work({ ...tx, updateHostedRun: () => Promise.reject(new Error('on purpose')) }),
+          work({ ...tx, runs: { ...tx.runs, update: () => Promise.reject(new Error('on purpose')) } }),
         ),
     };
     const server = createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
@@ -174,9 +175,9 @@ describe('an extension', () => {
   });
 
   it('leaves the expiry of the token alone', async () => {
-    const before = await here.store.tokens(ORG);
+    const before = await here.store.tokens.list(ORG);
     await post(sender, EXTEND, extension());
-    expect(await here.store.tokens(ORG)).toEqual(before);
+    expect(await here.store.tokens.list(ORG)).toEqual(before);
   });
 
   it('has one winner of 50 that come at once on one version', async () => {

@@ -50,7 +50,7 @@ async function ingested(source?: string): Promise<string> {
 const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
   const blob = await here.blobs.put(stream(archive));
   const row = { organizationId: ORG, projectId: PROJECT, buildHash: toDigest(buildHash), archive: blob };
-  await here.store.transaction((tx) => tx.saveBuild(row));
+  await here.store.transaction((tx) => tx.builds.save(row));
 };
 
 describe('the source of a tool', () => {
@@ -101,7 +101,7 @@ describe('the source of a tool', () => {
 
   it('is not available while the build has no archive', async () => {
     const row = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-    await here.store.transaction((tx) => tx.saveBuild(row));
+    await here.store.transaction((tx) => tx.builds.save(row));
     await expectEnvelope(await read(HASH), 'control.BUILD_NOT_AVAILABLE');
   });
 

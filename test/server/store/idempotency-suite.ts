@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IdempotencyRow, Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import type { IdempotencyRow, Store, Tx } from '../../../src/server/store/store.ts';
 import { HASH, NOW_MS } from '../make.ts';
 import { atOnce, inProject, writeTenants, type PairFactory } from './work-rows.ts';
 
@@ -16,7 +16,7 @@ const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
 });
 
 const claimKey = (store: Store, row: IdempotencyRow): Promise<IdempotencyRow> =>
-  store.transaction((tx) => tx.claimIdempotency(row));
+  store.transaction((tx) => tx.idempotency.claim(row));
 
 /** What every store must do with idempotency keys, also when two instances are asked at once. */
 export function idempotencySuite(name: string, factory: PairFactory): void {
@@ -24,7 +24,7 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
     let made: Awaited<ReturnType<PairFactory>>;
     let pair: readonly [Store, Store];
     let store: Store;
-    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+    const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
     beforeEach(async () => {
       made = await factory();
@@ -47,11 +47,11 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
 
     it('keep the answer until they expire', async () => {
       await claimKey(store, record());
-      expect(await write((tx) => tx.completeIdempotency(scope, 'b', answer))).toBe(false);
-      expect(await write((tx) => tx.completeIdempotency(scope, 'a', answer))).toBe(true);
-      expect(await write((tx) => tx.completeIdempotency(scope, 'a', answer))).toBe(false);
+      expect(await write((tx) => tx.idempotency.complete(scope, 'b', answer))).toBe(false);
+      expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(true);
+      expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(false);
       const done = { ...record(), status: 'done', ...answer };
-      expect(await store.idempotency(scope)).toEqual(done);
+      expect(await store.idempotency.find(scope)).toEqual(done);
       expect(await claimKey(store, record({ holder: 'b', createdAtMs: NOW_MS + 99 }))).toEqual(done);
       const later = record({ holder: 'b', createdAtMs: NOW_MS + 100 });
       expect(await claimKey(store, later)).toEqual(later);
@@ -62,11 +62,11 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       const next = record({ holder: 'b', createdAtMs: NOW_MS + 10, leaseUntilMs: NOW_MS + 20 });
       expect((await claimKey(store, { ...next, createdAtMs: NOW_MS + 9 })).holder).toBe('a');
       expect(await claimKey(store, next)).toEqual(next);
-      expect(await write((tx) => tx.completeIdempotency(scope, 'a', answer))).toBe(false);
-      await write((tx) => tx.releaseIdempotency(scope, 'a'));
-      expect(await store.idempotency(scope)).toEqual(next);
-      await write((tx) => tx.releaseIdempotency(scope, 'b'));
-      expect(await store.idempotency(scope)).toBeUndefined();
+      expect(await write((tx) => tx.idempotency.complete(scope, 'a', answer))).toBe(false);
+      await write((tx) => tx.idempotency.release(scope, 'a'));
+      expect(await store.idempotency.find(scope)).toEqual(next);
+      await write((tx) => tx.idempotency.release(scope, 'b'));
+      expect(await store.idempotency.find(scope)).toBeUndefined();
     });
 
     it('belong to principal, project and operation, and are removed when they have expired', async () => {
@@ -74,9 +74,9 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       await claimKey(store, record());
       for (const other of others)
         expect((await claimKey(store, record({ ...other, holder: 'b' }))).holder).toBe('b');
-      expect(await write((tx) => tx.purgeIdempotency(NOW_MS + 99))).toBe(0);
-      expect(await write((tx) => tx.purgeIdempotency(NOW_MS + 100))).toBe(4);
-      expect(await store.idempotency(scope)).toBeUndefined();
+      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 99))).toBe(0);
+      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100))).toBe(4);
+      expect(await store.idempotency.find(scope)).toBeUndefined();
     });
   });
 }

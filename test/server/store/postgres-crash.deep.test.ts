@@ -16,14 +16,14 @@ const postgres = await startPostgres({ durable: true });
 const pair = (store: Store, n: number): Promise<void> =>
   store.transaction(async (tx) => {
     const [organizationId, projectId] = [id('org', n), id('prj', n)];
-    await tx.insertOrganization({ organizationId, name: 'x', createdAtMs: n });
-    await tx.insertProject({ organizationId, projectId, name: 'x', createdAtMs: n });
+    await tx.organizations.insert({ organizationId, name: 'x', createdAtMs: n });
+    await tx.projects.insert({ organizationId, projectId, name: 'x', createdAtMs: n });
   });
 
 /** The numbers of the organizations that are there; each has its project. */
 async function kept(store: Store): Promise<Set<string>> {
-  const organizations = (await store.organizations()).map(({ organizationId }) => organizationId);
-  for (const one of organizations) expect(await store.projects(one)).toHaveLength(1);
+  const organizations = (await store.organizations.list()).map(({ organizationId }) => organizationId);
+  for (const one of organizations) expect(await store.projects.list(one)).toHaveLength(1);
   return new Set(organizations);
 }
 
@@ -51,7 +51,7 @@ describe('what the PostgreSQL store answered', () => {
         await postgres.stop(signal);
         down.abort();
         await Promise.all(clients);
-        expect(await codeOf(store.organizations())).toBe('control.UNAVAILABLE');
+        expect(await codeOf(store.organizations.list())).toBe('control.UNAVAILABLE');
         await postgres.start();
         const there = await kept(store);
         expect(answered.filter((one) => !there.has(one))).toEqual([]);
@@ -79,8 +79,8 @@ describe('what the PostgreSQL store answered', () => {
           const n = next++;
           await store.transaction(async (tx) => {
             const [organizationId, projectId] = [id('org', n), id('prj', n)];
-            await tx.insertOrganization({ organizationId, name: 'x', createdAtMs: n });
-            await tx.insertProject({ organizationId, projectId, name: 'x', createdAtMs: n });
+            await tx.organizations.insert({ organizationId, name: 'x', createdAtMs: n });
+            await tx.projects.insert({ organizationId, projectId, name: 'x', createdAtMs: n });
           });
           console.log(id('org', n));
         }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NewJob, Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import type { NewJob, Store, Tx } from '../../../src/server/store/store.ts';
 import { id, NOW_MS } from '../make.ts';
 import { atOnce, inProject, operation, type PairFactory, writeTenants } from './work-rows.ts';
 
@@ -17,8 +17,8 @@ const claim = { kinds: ['run.rerun'], worker: 'one', nowMs: NOW_MS + 1_000, leas
 const enqueue = (store: Store, ...jobs: NewJob[]): Promise<void> =>
   store.transaction(async (tx) => {
     for (const one of jobs) {
-      await tx.insertOperation({ ...operation(0), operationId: one.operationId });
-      await tx.enqueueJob(one);
+      await tx.operations.insert({ ...operation(0), operationId: one.operationId });
+      await tx.jobs.enqueue(one);
     }
   });
 
@@ -28,7 +28,7 @@ export function queueSuite(name: string, factory: PairFactory): void {
     let made: Awaited<ReturnType<PairFactory>>;
     let pair: readonly [Store, Store];
     let store: Store;
-    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+    const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
     beforeEach(async () => {
       made = await factory();
@@ -90,10 +90,10 @@ export function queueSuite(name: string, factory: PairFactory): void {
       expect(next).toMatchObject({ operationId: id('op', 1), attempt: 2 });
       expect(next!.fence).toBeGreaterThan(late.fence);
       expect(await store.renewJob({ ...late, nowMs: after.nowMs, leaseMs: 1 })).toBe(false);
-      expect(await write((tx) => tx.retryJob(late.operationId, late.fence, 0))).toBe(false);
-      expect(await write((tx) => tx.finishJob(late.operationId, late.fence))).toBe(false);
-      expect(await write((tx) => tx.finishJob(late.operationId, next!.fence))).toBe(true);
-      expect(await write((tx) => tx.finishJob(late.operationId, next!.fence))).toBe(false);
+      expect(await write((tx) => tx.jobs.retry(late, 0))).toBe(false);
+      expect(await write((tx) => tx.jobs.finish(late))).toBe(false);
+      expect(await write((tx) => tx.jobs.finish(next!))).toBe(true);
+      expect(await write((tx) => tx.jobs.finish(next!))).toBe(false);
     });
 
     it('a job stays with a holder that renews it, waits again when returned, and is removable while waiting', async () => {
@@ -102,20 +102,20 @@ export function queueSuite(name: string, factory: PairFactory): void {
       const laterMs = claim.nowMs + claim.leaseMs - 1;
       expect(await store.renewJob({ ...held, nowMs: laterMs, leaseMs: 60_000 })).toBe(true);
       expect(await store.claimJob({ ...claim, nowMs: laterMs + 10 })).toBeUndefined();
-      expect(await write((tx) => tx.removeWaitingJob(held.operationId, laterMs))).toBe(false);
-      expect(await write((tx) => tx.retryJob(held.operationId, held.fence, laterMs + 100))).toBe(true);
-      expect(await write((tx) => tx.finishJob(held.operationId, held.fence))).toBe(false);
+      expect(await write((tx) => tx.jobs.removeWaiting(held.operationId, laterMs))).toBe(false);
+      expect(await write((tx) => tx.jobs.retry(held, laterMs + 100))).toBe(true);
+      expect(await write((tx) => tx.jobs.finish(held))).toBe(false);
       expect(await store.claimJob({ ...claim, nowMs: laterMs + 99 })).toBeUndefined();
-      expect(await write((tx) => tx.removeWaitingJob(held.operationId, laterMs))).toBe(true);
-      expect(await write((tx) => tx.removeWaitingJob(held.operationId, laterMs))).toBe(false);
+      expect(await write((tx) => tx.jobs.removeWaiting(held.operationId, laterMs))).toBe(true);
+      expect(await write((tx) => tx.jobs.removeWaiting(held.operationId, laterMs))).toBe(false);
       expect(await store.claimJob({ ...claim, nowMs: laterMs + 1_000 })).toBeUndefined();
     });
 
     it('is counted by kind', async () => {
-      expect(await store.queue(NOW_MS)).toEqual([]);
+      expect(await store.jobs.count(NOW_MS)).toEqual([]);
       await enqueue(store, job(1), job(2), job(3, { kind: 'authoring.turn' }));
       await store.claimJob(claim);
-      expect(await store.queue(claim.nowMs)).toEqual([
+      expect(await store.jobs.count(claim.nowMs)).toEqual([
         { kind: 'authoring.turn', waiting: 1, running: 0 },
         { kind: 'run.rerun', waiting: 1, running: 1 },
       ]);

@@ -8,7 +8,7 @@ import {
   type BuildAttemptState,
 } from '../../../src/contract/index.ts';
 import type { Digest } from '../../../src/bytes/hash.ts';
-import type { NewExport, Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
 import * as samples from '../../contract/samples.ts';
 import { id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import { inProject, writeTenants, type PairFactory } from './work-rows.ts';
@@ -71,7 +71,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
   describe(name, () => {
     let made: Awaited<ReturnType<PairFactory>>;
     let store: Store;
-    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+    const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
     beforeEach(async () => {
       made = await factory();
@@ -85,15 +85,15 @@ export function retentionSuite(name: string, factory: PairFactory): void {
 
     it('selects the bundles and reports of a window, by time and then by id', async () => {
       await write(async (tx) => {
-        for (const n of [4, 3, 1]) await tx.insertBundle(bundle(n));
-        await tx.insertBundle(bundle(2, { createdAtMs: NOW_MS + 3 }));
-        await tx.insertBundle(bundle(5, { createdAtMs: NOW_MS + 1, deleteAtMs: NOW_MS + 50 }));
-        await tx.insertBundle(bundle(6, { createdAtMs: NOW_MS + 1, deletedAtMs: NOW_MS + 2 }));
-        for (const n of [2, 1]) await tx.insertLocalReport(localReport(n));
+        for (const n of [4, 3, 1]) await tx.bundles.insert(bundle(n));
+        await tx.bundles.insert(bundle(2, { createdAtMs: NOW_MS + 3 }));
+        await tx.bundles.insert(bundle(5, { createdAtMs: NOW_MS + 1, deleteAtMs: NOW_MS + 50 }));
+        await tx.bundles.insert(bundle(6, { createdAtMs: NOW_MS + 1, deletedAtMs: NOW_MS + 2 }));
+        for (const n of [2, 1]) await tx.localReports.insert(localReport(n));
       });
       const window = { organizationId: ORG, fromAtMs: NOW_MS + 1, throughAtMs: NOW_MS + 4 };
       const found = (over: object, nowMs = NOW_MS, limit = 10) =>
-        store.selectBundles({ ...window, ...over }, nowMs, limit).then(idsOf);
+        store.bundles.select({ ...window, ...over }, nowMs, limit).then(idsOf);
       expect(await found({})).toEqual([1, 5, 2, 3].map((n) => id('evidence', n)));
       expect(await found({}, NOW_MS + 49)).toHaveLength(4);
       expect(await found({}, NOW_MS + 50)).toEqual([1, 2, 3].map((n) => id('evidence', n)));
@@ -101,8 +101,8 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       expect(await found({ projectId: PROJECT })).toHaveLength(4);
       expect(await found({ projectId: id('prj', 99) })).toEqual([]);
       expect(await found({ organizationId: OTHER_ORG })).toEqual([]);
-      expect(await store.selectLocalReports(window, 10)).toEqual([localReport(1), localReport(2)]);
-      expect(await store.selectLocalReports({ ...window, fromAtMs: NOW_MS + 2 }, 10)).toEqual([
+      expect(await store.localReports.select(window, 10)).toEqual([localReport(1), localReport(2)]);
+      expect(await store.localReports.select({ ...window, fromAtMs: NOW_MS + 2 }, 10)).toEqual([
         localReport(2),
       ]);
     });
@@ -110,120 +110,126 @@ export function retentionSuite(name: string, factory: PairFactory): void {
     it('finds bundles that are due, until they are deleted', async () => {
       const due = bundle(1, { createdAtMs: NOW_MS, deleteAtMs: NOW_MS + 10 });
       await write(async (tx) => {
-        await tx.insertBundle(due);
-        await tx.insertBundle(bundle(2));
+        await tx.bundles.insert(due);
+        await tx.bundles.insert(bundle(2));
       });
-      expect(await store.bundlesDue(NOW_MS + 9, 10)).toEqual([]);
-      expect(await store.bundlesDue(NOW_MS + 10, 10)).toEqual([due]);
+      expect(await store.bundles.due(NOW_MS + 9, 10)).toEqual([]);
+      expect(await store.bundles.due(NOW_MS + 10, 10)).toEqual([due]);
       const deleted = bundle(1, { createdAtMs: NOW_MS, deleteAtMs: NOW_MS + 10, deletedAtMs: NOW_MS + 11 });
-      await write((tx) => tx.updateBundle(deleted));
-      expect(await store.bundlesDue(NOW_MS + 20, 10)).toEqual([]);
+      await write((tx) => tx.bundles.update(deleted));
+      expect(await store.bundles.due(NOW_MS + 20, 10)).toEqual([]);
     });
 
     it('lists the blobs that rows name, each with its size', async () => {
       await write(async (tx) => {
-        await tx.insertBundle(bundle(1));
-        await tx.insertBundle(bundle(2, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 }));
-        await tx.saveBuild({ ...inProject, buildHash: digest(99), archive: blob(20) });
-        await tx.saveBuild({ ...inProject, buildHash: digest(98) });
-        await tx.insertLocalReport(localReport(30));
-        await tx.insertExport(newExport(0));
+        await tx.bundles.insert(bundle(1));
+        await tx.bundles.insert(bundle(2, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 }));
+        await tx.builds.save({ ...inProject, buildHash: digest(99), archive: blob(20) });
+        await tx.builds.save({ ...inProject, buildHash: digest(98) });
+        await tx.localReports.insert(localReport(30));
+        await tx.exports.insert(newExport(0));
       });
       const needed = [1, 20, 30, 40, 50, 60];
-      for (const n of needed) expect(await store.isReferenced(digest(n))).toBe(true);
-      for (const n of [2, 98, 99]) expect(await store.isReferenced(digest(n))).toBe(false);
-      expect(await store.referencedBlobs('', 100)).toEqual(needed.map(blob));
-      expect(await store.referencedBlobs(digest(1), 2)).toEqual([blob(20), blob(30)]);
-      expect(await store.exportBlobs(ORG, id('evexp', 0))).toEqual([digest(30), digest(40)]);
-      expect(await store.partBlobs(PROJECT, id('evidence', 1))).toEqual([digest(40)]);
-      await write((tx) => tx.updateBundle(bundle(1, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 })));
-      for (const n of [1, 40]) expect(await store.isReferenced(digest(n))).toBe(false);
+      for (const n of needed) expect(await store.blobs.isReferenced(digest(n))).toBe(true);
+      for (const n of [2, 98, 99]) expect(await store.blobs.isReferenced(digest(n))).toBe(false);
+      expect(await store.blobs.referenced('', 100)).toEqual(needed.map(blob));
+      expect(await store.blobs.referenced(digest(1), 2)).toEqual([blob(20), blob(30)]);
+      expect(await store.blobs.ofExport(ORG, id('evexp', 0))).toEqual([digest(30), digest(40)]);
+      expect(await store.blobs.ofParts(PROJECT, id('evidence', 1))).toEqual([digest(40)]);
+      await write((tx) => tx.bundles.update(bundle(1, { createdAtMs: NOW_MS, deletedAtMs: NOW_MS + 1 })));
+      for (const n of [1, 40]) expect(await store.blobs.isReferenced(digest(n))).toBe(false);
     });
 
     it('fills an export that was begun, and takes away what it lists', async () => {
       await write(async (tx) => {
-        await tx.insertBundle(bundle(1));
-        await tx.insertLocalReport(localReport(30));
-        await tx.insertExport(newExport(1, false));
+        await tx.bundles.insert(bundle(1));
+        await tx.localReports.insert(localReport(30));
+        await tx.exports.insert(newExport(1, false));
       });
-      expect(await store.export(ORG, id('evexp', 1))).not.toHaveProperty('manifest');
-      await write((tx) => tx.fillExport(newExport(1)));
-      expect(await store.export(ORG, id('evexp', 1))).toMatchObject({
+      expect(await store.exports.find(ORG, id('evexp', 1))).not.toHaveProperty('manifest');
+      const pending = (await store.exports.find(ORG, id('evexp', 1)))!;
+      await write((tx) => tx.exports.complete({ ...pending, ...newExport(1) }));
+      expect(await store.exports.find(ORG, id('evexp', 1))).toMatchObject({
         manifest: blob(51),
         attestation: blob(61),
       });
-      expect(await store.exportPart(ORG, id('evexp', 1), id('evidence', 1))).toMatchObject({
+      expect(await store.exportParts.find(ORG, id('evexp', 1), id('evidence', 1))).toMatchObject({
         archive: blob(41),
       });
-      await write((tx) => tx.dropExportContent(ORG, id('evexp', 1)));
-      expect(await store.export(ORG, id('evexp', 1))).not.toHaveProperty('manifest');
-      expect(await store.exportBlobs(ORG, id('evexp', 1))).toEqual([]);
+      const filled = (await store.exports.find(ORG, id('evexp', 1)))!;
+      await write((tx) => tx.exports.drop(filled));
+      expect(await store.exports.find(ORG, id('evexp', 1))).not.toHaveProperty('manifest');
+      expect(await store.blobs.ofExport(ORG, id('evexp', 1))).toEqual([]);
     });
 
     it('lists blobs to examine until they were examined', async () => {
       await write(async (tx) => {
-        for (const n of [3, 1, 2, 1]) await tx.holdBlob(digest(n), NOW_MS);
+        for (const n of [3, 1, 2, 1]) await tx.blobs.hold(digest(n), NOW_MS);
       });
-      expect(await store.blobRemovals('', 2)).toEqual([digest(1), digest(2)]);
-      expect(await store.blobRemovals(digest(2), 2)).toEqual([digest(3)]);
+      expect(await store.blobs.removals('', 2)).toEqual([digest(1), digest(2)]);
+      expect(await store.blobs.removals(digest(2), 2)).toEqual([digest(3)]);
       await write(async (tx) => {
-        expect(await tx.blobRemovalForUpdate(digest(1))).toBe(true);
-        await tx.endBlobRemoval(digest(1));
-        expect(await tx.blobRemovalForUpdate(digest(1))).toBe(false);
+        expect(await tx.blobs.lockRemoval(digest(1))).toBe(true);
+        await tx.blobs.endRemoval(digest(1));
+        expect(await tx.blobs.lockRemoval(digest(1))).toBe(false);
       });
-      expect(await store.blobRemovals('', 10)).toEqual([digest(2), digest(3)]);
+      expect(await store.blobs.removals('', 10)).toEqual([digest(2), digest(3)]);
     });
 
     it('lets whoever removes a blob and whoever refers to it come one after the other', async () => {
       const [first, second] = made.stores;
       const steps: string[] = [];
-      await write((tx) => tx.holdBlob(digest(1), NOW_MS));
+      await write((tx) => tx.blobs.hold(digest(1), NOW_MS));
       let referring: Promise<void> | undefined;
       await first.transaction(async (tx) => {
-        expect(await tx.blobRemovalForUpdate(digest(1))).toBe(true);
+        expect(await tx.blobs.lockRemoval(digest(1))).toBe(true);
         referring = second.transaction(async (other) => {
-          await other.holdBlob(digest(1), NOW_MS + 1);
+          await other.blobs.hold(digest(1), NOW_MS + 1);
           steps.push('referred');
         });
         await sleep(100);
         steps.push('removed');
-        await tx.endBlobRemoval(digest(1));
+        await tx.blobs.endRemoval(digest(1));
       });
       await referring;
       expect(steps).toEqual(['removed', 'referred']);
-      expect(await store.blobRemovals('', 10)).toEqual([digest(1)]);
+      expect(await store.blobs.removals('', 10)).toEqual([digest(1)]);
     });
 
     it('finds attempts whose address has expired, and stalled ones', async () => {
       await write(async (tx) => {
-        await tx.insertBuildAttempt(attempt(1, 'awaiting_upload', NOW_MS + 10));
-        await tx.insertBuildAttempt(attempt(2, 'verifying', NOW_MS + 10));
-        await tx.insertBuildAttempt(attempt(3, 'succeeded', NOW_MS + 10));
+        await tx.buildAttempts.insert(attempt(1, 'awaiting_upload', NOW_MS + 10));
+        await tx.buildAttempts.insert(attempt(2, 'verifying', NOW_MS + 10));
+        await tx.buildAttempts.insert(attempt(3, 'succeeded', NOW_MS + 10));
       });
-      expect(await store.expiredUploads(NOW_MS + 9, 10)).toEqual([]);
-      expect(await store.expiredUploads(NOW_MS + 10, 10)).toEqual([
+      expect(await store.buildAttempts.expired(NOW_MS + 9, 10)).toEqual([]);
+      expect(await store.buildAttempts.expired(NOW_MS + 10, 10)).toEqual([
         attempt(1, 'awaiting_upload', NOW_MS + 10),
       ]);
-      expect(await store.stalledBuildAttempts(NOW_MS + 2, 10)).toEqual([]);
-      expect(await store.stalledBuildAttempts(NOW_MS + 3, 10)).toEqual([
+      expect(await store.buildAttempts.stalled(NOW_MS + 2, 10)).toEqual([]);
+      expect(await store.buildAttempts.stalled(NOW_MS + 3, 10)).toEqual([
         attempt(2, 'verifying', NOW_MS + 10),
       ]);
-      await write((tx) => tx.updateBuildAttempt(attempt(1, 'queued', NOW_MS + 10)));
-      expect(await store.expiredUploads(NOW_MS + 10, 10)).toEqual([]);
-      expect(await store.buildAttempt(PROJECT, id('attempt', 1))).toEqual(attempt(1, 'queued', NOW_MS + 10));
+      await write((tx) => tx.buildAttempts.update(attempt(1, 'queued', NOW_MS + 10)));
+      expect(await store.buildAttempts.expired(NOW_MS + 10, 10)).toEqual([]);
+      expect(await store.buildAttempts.find(PROJECT, id('attempt', 1))).toEqual(
+        attempt(1, 'queued', NOW_MS + 10),
+      );
     });
 
     it('knows the workers that ask, and what waits for them', async () => {
       const claim = { kinds: ['b', 'a'], worker: 'one', nowMs: NOW_MS, leaseMs: 10 };
       await store.claimJob(claim);
       await store.claimJob({ ...claim, nowMs: NOW_MS + 1 });
-      expect(await store.workers(NOW_MS)).toEqual([{ worker: 'one', kinds: ['a', 'b'], seenAtMs: NOW_MS }]);
+      expect(await store.workers.list(NOW_MS)).toEqual([
+        { worker: 'one', kinds: ['a', 'b'], seenAtMs: NOW_MS },
+      ]);
       await store.claimJob({ ...claim, nowMs: NOW_MS + 60_000 });
-      expect(await store.workers(NOW_MS + 60_000)).toHaveLength(1);
-      expect(await store.queue(NOW_MS)).toEqual([]);
-      expect(await write((tx) => tx.forgetWorkers(NOW_MS + 60_000))).toBe(0);
-      expect(await write((tx) => tx.forgetWorkers(NOW_MS + 60_001))).toBe(1);
-      expect(await store.workers(0)).toEqual([]);
+      expect(await store.workers.list(NOW_MS + 60_000)).toHaveLength(1);
+      expect(await store.jobs.count(NOW_MS)).toEqual([]);
+      expect(await write((tx) => tx.workers.forget(NOW_MS + 60_000))).toBe(0);
+      expect(await write((tx) => tx.workers.forget(NOW_MS + 60_001))).toBe(1);
+      expect(await store.workers.list(0)).toEqual([]);
     });
 
     it('reports the version of its schema', async () => {
@@ -233,10 +239,10 @@ export function retentionSuite(name: string, factory: PairFactory): void {
 
     it('changes the name and the entitlement of an organization', async () => {
       const row = { organizationId: ORG, name: 'renamed', createdAtMs: NOW_MS };
-      await write((tx) => tx.updateOrganization({ ...row, maxSessionTtlMs: 5 }));
-      expect(await store.organization(ORG)).toEqual({ ...row, maxSessionTtlMs: 5 });
-      await write((tx) => tx.updateOrganization(row));
-      expect(await store.organization(ORG)).toEqual(row);
+      await write((tx) => tx.organizations.update({ ...row, maxSessionTtlMs: 5 }));
+      expect(await store.organizations.find(ORG)).toEqual({ ...row, maxSessionTtlMs: 5 });
+      await write((tx) => tx.organizations.update(row));
+      expect(await store.organizations.find(ORG)).toEqual(row);
     });
   });
 }

@@ -116,8 +116,8 @@ export function storeSuite(name: string, factory: StoreFactory): void {
           [ORG, PROJECT],
           [OTHER_ORG, FOREIGN_PROJECT],
         ] as const) {
-          await tx.insertOrganization({ organizationId, name: 'an organization', createdAtMs: NOW_MS });
-          await tx.insertProject({ organizationId, projectId, name: 'a project', createdAtMs: NOW_MS });
+          await tx.organizations.insert({ organizationId, name: 'an organization', createdAtMs: NOW_MS });
+          await tx.projects.insert({ organizationId, projectId, name: 'a project', createdAtMs: NOW_MS });
         }
       });
     });
@@ -127,16 +127,16 @@ export function storeSuite(name: string, factory: StoreFactory): void {
     });
 
     it('knows organizations and projects, and nothing that was not written', async () => {
-      expect(await store.organization(ORG)).toEqual({
+      expect(await store.organizations.find(ORG)).toEqual({
         organizationId: ORG,
         name: 'an organization',
         createdAtMs: NOW_MS,
       });
-      expect(await store.project(PROJECT)).toMatchObject({ organizationId: ORG, projectId: PROJECT });
-      expect((await store.organizations()).map((row) => row.organizationId)).toEqual([ORG, OTHER_ORG]);
-      expect((await store.projects(ORG)).map((row) => row.projectId)).toEqual([PROJECT]);
-      expect(await store.organization('org_none00000000')).toBeUndefined();
-      expect(await store.project("x' OR 1=1 --")).toBeUndefined();
+      expect(await store.projects.find(PROJECT)).toMatchObject({ organizationId: ORG, projectId: PROJECT });
+      expect((await store.organizations.list()).map((row) => row.organizationId)).toEqual([ORG, OTHER_ORG]);
+      expect((await store.projects.list(ORG)).map((row) => row.projectId)).toEqual([PROJECT]);
+      expect(await store.organizations.find('org_none00000000')).toBeUndefined();
+      expect(await store.projects.find("x' OR 1=1 --")).toBeUndefined();
     });
 
     it.each([
@@ -144,18 +144,18 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       tokenRow({ projects: 'all', permissions: ['build.read', 'run.write'], expiresAtMs: NOW_MS + 1 }),
       tokenRow({ projects: [], revokedAtMs: NOW_MS }),
     ])('gives a token back as it was written', async (row) => {
-      await store.transaction((tx) => tx.insertToken(row));
-      expect(await store.tokenByHash(row.tokenHash)).toEqual(row);
-      expect(await store.tokens(ORG)).toEqual([row]);
-      expect(await store.tokenByHash('cd'.repeat(32))).toBeUndefined();
+      await store.transaction((tx) => tx.tokens.insert(row));
+      expect(await store.tokens.findByHash(row.tokenHash)).toEqual(row);
+      expect(await store.tokens.list(ORG)).toEqual([row]);
+      expect(await store.tokens.findByHash('cd'.repeat(32))).toBeUndefined();
     });
 
     it('revokes a token once', async () => {
-      await store.transaction((tx) => tx.insertToken(tokenRow()));
-      expect(await store.transaction((tx) => tx.revokeToken('tok_1', 7))).toBe(true);
-      expect(await store.transaction((tx) => tx.revokeToken('tok_1', 8))).toBe(false);
-      expect(await store.transaction((tx) => tx.revokeToken('tok_2', 8))).toBe(false);
-      expect(await store.tokenByHash(tokenRow().tokenHash)).toMatchObject({ revokedAtMs: 7 });
+      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
+      expect(await store.transaction((tx) => tx.tokens.revoke('tok_1', 7))).toBe(true);
+      expect(await store.transaction((tx) => tx.tokens.revoke('tok_1', 8))).toBe(false);
+      expect(await store.transaction((tx) => tx.tokens.revoke('tok_2', 8))).toBe(false);
+      expect(await store.tokens.findByHash(tokenRow().tokenHash)).toMatchObject({ revokedAtMs: 7 });
     });
 
     it('gives bundles, builds, attempts and local reports back as they were written, by their project', async () => {
@@ -164,40 +164,44 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       const { ordinal: _ordinal, ...claims } = source(1);
       const reportRow = { ...inProject, localReportId: id('lrep', 1), archive: BLOB, source: claims };
       await store.transaction(async (tx) => {
-        await tx.insertBundle(bundleRow);
-        await tx.saveBuild(buildRow);
-        await tx.insertBuildAttempt(attemptRow);
-        await tx.insertLocalReport(reportRow);
+        await tx.bundles.insert(bundleRow);
+        await tx.builds.save(buildRow);
+        await tx.buildAttempts.insert(attemptRow);
+        await tx.localReports.insert(reportRow);
       });
-      expect(await store.bundle(PROJECT, bundle.evidenceBundleId)).toEqual(bundleRow);
-      expect(await store.build(PROJECT, HASH)).toEqual(buildRow);
-      expect(await store.buildAttempt(PROJECT, attempt.buildAttemptId)).toEqual(attemptRow);
-      expect(await store.localReport(PROJECT, id('lrep', 1))).toEqual(reportRow);
-      expect(await store.bundle(FOREIGN_PROJECT, bundle.evidenceBundleId)).toBeUndefined();
-      expect(await store.build(FOREIGN_PROJECT, HASH)).toBeUndefined();
-      expect(await store.buildAttempt(FOREIGN_PROJECT, attempt.buildAttemptId)).toBeUndefined();
-      expect(await store.localReport(FOREIGN_PROJECT, id('lrep', 1))).toBeUndefined();
+      expect(await store.bundles.find(PROJECT, bundle.evidenceBundleId)).toEqual(bundleRow);
+      expect(await store.builds.find(PROJECT, HASH)).toEqual(buildRow);
+      expect(await store.buildAttempts.find(PROJECT, attempt.buildAttemptId)).toEqual(attemptRow);
+      expect(await store.localReports.find(PROJECT, id('lrep', 1))).toEqual(reportRow);
+      expect(await store.bundles.find(FOREIGN_PROJECT, bundle.evidenceBundleId)).toBeUndefined();
+      expect(await store.builds.find(FOREIGN_PROJECT, HASH)).toBeUndefined();
+      expect(await store.buildAttempts.find(FOREIGN_PROJECT, attempt.buildAttemptId)).toBeUndefined();
+      expect(await store.localReports.find(FOREIGN_PROJECT, id('lrep', 1))).toBeUndefined();
     });
 
     it('gives a build its archive later', async () => {
-      await store.transaction((tx) => tx.saveBuild({ ...inProject, buildHash: HASH }));
-      await store.transaction((tx) => tx.saveBuild({ ...inProject, buildHash: HASH, archive: BLOB }));
-      expect(await store.build(PROJECT, HASH)).toEqual({ ...inProject, buildHash: HASH, archive: BLOB });
+      await store.transaction((tx) => tx.builds.save({ ...inProject, buildHash: HASH }));
+      await store.transaction((tx) => tx.builds.save({ ...inProject, buildHash: HASH, archive: BLOB }));
+      expect(await store.builds.find(PROJECT, HASH)).toEqual({
+        ...inProject,
+        buildHash: HASH,
+        archive: BLOB,
+      });
     });
 
     it('changes the resource of an existing bundle and export only', async () => {
       const deleted = { ...bundle, state: 'deleted' as const, deletedAtMs: NOW_MS };
       await store.transaction(async (tx) => {
-        await tx.insertBundle(bundleRow);
-        await tx.updateBundle({ ...bundleRow, resource: deleted });
-        await tx.insertExport(newExport());
-        const row = (await tx.export(ORG, EXPORT))!;
-        await tx.updateExport({ ...row, resource: { ...row.resource, state: 'failed' } });
+        await tx.bundles.insert(bundleRow);
+        await tx.bundles.update({ ...bundleRow, resource: deleted });
+        await tx.exports.insert(newExport());
+        const row = (await tx.exports.find(ORG, EXPORT))!;
+        await tx.exports.update({ ...row, resource: { ...row.resource, state: 'failed' } });
       });
-      expect((await store.bundle(PROJECT, bundle.evidenceBundleId))?.resource).toEqual(deleted);
-      expect((await store.export(ORG, EXPORT))?.resource.state).toBe('failed');
+      expect((await store.bundles.find(PROJECT, bundle.evidenceBundleId))?.resource).toEqual(deleted);
+      expect((await store.exports.find(ORG, EXPORT))?.resource.state).toBe('failed');
       const missing = { ...bundleRow, evidenceBundleId: id('evidence', 9) };
-      await expect(store.transaction((tx) => tx.updateBundle(missing))).rejects.toThrow();
+      await expect(store.transaction((tx) => tx.bundles.update(missing))).rejects.toThrow();
     });
 
     it('keeps an export with its parts and reports, in order', async () => {
@@ -226,82 +230,91 @@ export function storeSuite(name: string, factory: StoreFactory): void {
         archive: BLOB,
       };
       await store.transaction(async (tx) => {
-        await tx.insertBundle(bundleRow);
+        await tx.bundles.insert(bundleRow);
         for (const { localReportId, item } of reports) {
           const { ordinal: _ordinal, ...claims } = item.source;
-          await tx.insertLocalReport({ ...inProject, localReportId, archive: BLOB, source: claims });
+          await tx.localReports.insert({ ...inProject, localReportId, archive: BLOB, source: claims });
         }
-        await tx.insertExport(
+        await tx.exports.insert(
           newExport(EXPORT, { parts: [exportPart], reports, manifest: BLOB, attestation: BLOB }),
         );
       });
-      expect(await store.export(ORG, EXPORT)).toMatchObject({
+      expect(await store.exports.find(ORG, EXPORT)).toMatchObject({
         ordinal: 0,
         manifest: BLOB,
         attestation: BLOB,
       });
-      expect(await store.exportPart(ORG, EXPORT, bundle.evidenceBundleId)).toEqual(exportPart);
-      expect(await store.exportPart(ORG, EXPORT, id('evidence', 9))).toBeUndefined();
-      expect(await store.exportReport(ORG, EXPORT, id('lrep', 1))).toEqual(reports[1]);
-      expect(await store.exportReport(OTHER_ORG, EXPORT, id('lrep', 1))).toBeUndefined();
-      expect(await store.exportReports(ORG, EXPORT, -1, 2)).toEqual(reports.slice(0, 2));
-      expect(await store.exportReports(ORG, EXPORT, 1, 2)).toEqual(reports.slice(2));
-      expect(await store.exportReports(ORG, EXPORT, 2, 2)).toEqual([]);
+      expect(await store.exportParts.find(ORG, EXPORT, bundle.evidenceBundleId)).toEqual(exportPart);
+      expect(await store.exportParts.find(ORG, EXPORT, id('evidence', 9))).toBeUndefined();
+      expect(await store.exportReports.find(ORG, EXPORT, id('lrep', 1))).toEqual(reports[1]);
+      expect(await store.exportReports.find(OTHER_ORG, EXPORT, id('lrep', 1))).toBeUndefined();
+      expect(
+        await store.exportReports.list({ organizationId: ORG, evidenceExportId: EXPORT }, -1, 2),
+      ).toEqual(reports.slice(0, 2));
+      expect(await store.exportReports.list({ organizationId: ORG, evidenceExportId: EXPORT }, 1, 2)).toEqual(
+        reports.slice(2),
+      );
+      expect(await store.exportReports.list({ organizationId: ORG, evidenceExportId: EXPORT }, 2, 2)).toEqual(
+        [],
+      );
     });
 
     it('numbers the exports of each organization by itself, without a gap', async () => {
       await store.transaction(async (tx) => {
-        await tx.insertExport(newExport(id('evexp', 1)));
-        await tx.insertExport(
+        await tx.exports.insert(newExport(id('evexp', 1)));
+        await tx.exports.insert(
           newExport(id('evexp', 2), { organizationId: OTHER_ORG, projects: [FOREIGN_PROJECT] }),
         );
-        await tx.insertExport(newExport(id('evexp', 3)));
+        await tx.exports.insert(newExport(id('evexp', 3)));
       });
-      const numbered = (await store.exports(ORG, -1, 10)).map((row) => [row.evidenceExportId, row.ordinal]);
+      const numbered = (await store.exports.list(ORG, -1, 10)).map((row) => [
+        row.evidenceExportId,
+        row.ordinal,
+      ]);
       expect(numbered).toEqual([
         [id('evexp', 1), 0],
         [id('evexp', 3), 1],
       ]);
-      expect(await store.exports(ORG, 0, 1)).toHaveLength(1);
-      expect(await store.export(ORG, id('evexp', 2))).toBeUndefined();
+      expect(await store.exports.list(ORG, 0, 1)).toHaveLength(1);
+      expect(await store.exports.find(ORG, id('evexp', 2))).toBeUndefined();
     });
 
     it('refuses a second row of one key, and a row of a project that is not there', async () => {
       const twice = store.transaction(async (tx) => {
-        await tx.insertBundle(bundleRow);
-        await tx.insertBundle(bundleRow);
+        await tx.bundles.insert(bundleRow);
+        await tx.bundles.insert(bundleRow);
       });
       await expect(twice).rejects.toThrow();
       const lost = { ...bundleRow, projectId: id('prj', 99) };
-      await expect(store.transaction((tx) => tx.insertBundle(lost))).rejects.toThrow();
+      await expect(store.transaction((tx) => tx.bundles.insert(lost))).rejects.toThrow();
       const foreign = { ...bundleRow, organizationId: OTHER_ORG };
-      await expect(store.transaction((tx) => tx.insertBundle(foreign))).rejects.toThrow();
+      await expect(store.transaction((tx) => tx.bundles.insert(foreign))).rejects.toThrow();
     });
 
     it('keeps nothing of a transaction that fails, and goes on with the next', async () => {
       const failing = store.transaction(async (tx) => {
-        await tx.insertToken(tokenRow());
+        await tx.tokens.insert(tokenRow());
         throw new Error('on purpose');
       });
       await expect(failing).rejects.toThrow('on purpose');
-      expect(await store.tokens(ORG)).toEqual([]);
-      await store.transaction((tx) => tx.insertToken(tokenRow()));
-      expect(await store.tokens(ORG)).toHaveLength(1);
+      expect(await store.tokens.list(ORG)).toEqual([]);
+      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
+      expect(await store.tokens.list(ORG)).toHaveLength(1);
     });
 
     it('shows a write to its own transaction at once and to others only when it is committed', async () => {
       await store.transaction(async (tx) => {
-        await tx.insertToken(tokenRow());
-        expect(await tx.tokens(ORG)).toHaveLength(1);
-        expect(await store.tokens(ORG)).toEqual([]);
+        await tx.tokens.insert(tokenRow());
+        expect(await tx.tokens.list(ORG)).toHaveLength(1);
+        expect(await store.tokens.list(ORG)).toEqual([]);
       });
-      expect(await store.tokens(ORG)).toHaveLength(1);
+      expect(await store.tokens.list(ORG)).toHaveLength(1);
     });
 
     it('runs 50 transactions that come at once one after the other', async () => {
       const names = Array.from({ length: 50 }, (_, n) => id('evexp', n));
-      await Promise.all(names.map((one) => store.transaction((tx) => tx.insertExport(newExport(one)))));
-      const rows = await store.exports(ORG, -1, 100);
+      await Promise.all(names.map((one) => store.transaction((tx) => tx.exports.insert(newExport(one)))));
+      const rows = await store.exports.list(ORG, -1, 100);
       expect(rows.map((row) => row.ordinal)).toEqual(names.map((_, n) => n));
     });
 
@@ -316,11 +329,11 @@ export function storeSuite(name: string, factory: StoreFactory): void {
     });
 
     it('remembers what was committed over a restart, and may be closed twice', async () => {
-      await store.transaction((tx) => tx.insertToken(tokenRow()));
+      await store.transaction((tx) => tx.tokens.insert(tokenRow()));
       await store.close();
       await store.close();
       store = await made.open();
-      expect(await store.tokens(ORG)).toEqual([tokenRow()]);
+      expect(await store.tokens.list(ORG)).toEqual([tokenRow()]);
     });
   });
 }

@@ -70,12 +70,12 @@ export const writeTenants = (store: Store): Promise<void> =>
       [ORG, PROJECT],
       [OTHER_ORG, FOREIGN_PROJECT],
     ] as const) {
-      await tx.insertOrganization({ organizationId, name: 'an organization', createdAtMs: NOW_MS });
-      await tx.insertProject({ organizationId, projectId, name: 'a project', createdAtMs: NOW_MS });
+      await tx.organizations.insert({ organizationId, name: 'an organization', createdAtMs: NOW_MS });
+      await tx.projects.insert({ organizationId, projectId, name: 'a project', createdAtMs: NOW_MS });
     }
-    await tx.insertEnvironment(environment);
-    await tx.insertSession(session);
-    await tx.insertAuthoringSession(authoringSession);
+    await tx.environments.insert(environment);
+    await tx.sessions.insert(session);
+    await tx.authoringSessions.insert(authoringSession);
   });
 
 /** Runs `count` pieces of work at once, in turn on both instances. */

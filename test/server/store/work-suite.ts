@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NewExport, Reads, Store, Writes } from '../../../src/server/store/store.ts';
+import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
 import { EXPORT, FOREIGN_PROJECT, HASH, id, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import {
   atOnce,
@@ -48,7 +48,7 @@ export function workSuite(name: string, factory: PairFactory): void {
     let made: Awaited<ReturnType<PairFactory>>;
     let pair: readonly [Store, Store];
     let store: Store;
-    const write = <T>(work: (tx: Reads & Writes) => Promise<T>): Promise<T> => store.transaction(work);
+    const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
     beforeEach(async () => {
       made = await factory();
@@ -63,105 +63,107 @@ export function workSuite(name: string, factory: PairFactory): void {
 
     it('gives environments, sessions, runs, turns and operations back as they were written, by their project', async () => {
       await write(async (tx) => {
-        await tx.insertHostedRun(hostedRun(1));
-        await tx.insertAuthoringTurn(turn(1));
-        await tx.insertOperation(operation(1));
+        await tx.runs.insert(hostedRun(1));
+        await tx.turns.insert(turn(1));
+        await tx.operations.insert(operation(1));
       });
-      expect(await store.environment(PROJECT, environment.environmentId)).toEqual(environment);
-      expect(await store.session(PROJECT, sessionId)).toEqual(session);
-      expect(await store.hostedRun(PROJECT, id('hrun', 1))).toEqual(hostedRun(1));
-      expect(await store.authoringSession(PROJECT, authoringSessionId)).toEqual(authoringSession);
-      expect(await store.authoringTurn(PROJECT, id('authturn', 1))).toEqual(turn(1));
-      expect(await store.operation(ORG, id('op', 1))).toEqual(operation(1));
-      expect(await store.session(FOREIGN_PROJECT, sessionId)).toBeUndefined();
-      expect(await store.hostedRun(FOREIGN_PROJECT, id('hrun', 1))).toBeUndefined();
-      expect(await store.operation(OTHER_ORG, id('op', 1))).toBeUndefined();
+      expect(await store.environments.find(PROJECT, environment.environmentId)).toEqual(environment);
+      expect(await store.sessions.find(PROJECT, sessionId)).toEqual(session);
+      expect(await store.runs.find(PROJECT, id('hrun', 1))).toEqual(hostedRun(1));
+      expect(await store.authoringSessions.find(PROJECT, authoringSessionId)).toEqual(authoringSession);
+      expect(await store.turns.find(PROJECT, id('authturn', 1))).toEqual(turn(1));
+      expect(await store.operations.find(ORG, id('op', 1))).toEqual(operation(1));
+      expect(await store.sessions.find(FOREIGN_PROJECT, sessionId)).toBeUndefined();
+      expect(await store.runs.find(FOREIGN_PROJECT, id('hrun', 1))).toBeUndefined();
+      expect(await store.operations.find(OTHER_ORG, id('op', 1))).toBeUndefined();
     });
 
     it('changes rows that are there, and refuses to change others', async () => {
       const moved = { ...environment, buildHash: HASH, version: 2 };
       await write(async (tx) => {
-        await tx.insertHostedRun(hostedRun(1));
-        await tx.insertAuthoringTurn(turn(1));
-        await tx.insertOperation(operation(1));
-        await tx.updateEnvironment(moved);
-        await tx.updateSession({ ...session, resource: { ...session.resource, version: 2 } });
-        await tx.updateHostedRun(hostedRun(1, 'succeeded'));
-        await tx.updateAuthoringTurn({ ...turn(1), resource: { ...turn(1).resource, state: 'running' } });
-        await tx.updateAuthoringSession({
+        await tx.runs.insert(hostedRun(1));
+        await tx.turns.insert(turn(1));
+        await tx.operations.insert(operation(1));
+        await tx.environments.update(moved);
+        await tx.sessions.update({ ...session, resource: { ...session.resource, version: 2 } });
+        await tx.runs.update(hostedRun(1, 'succeeded'));
+        await tx.turns.update({ ...turn(1), resource: { ...turn(1).resource, state: 'running' } });
+        await tx.authoringSessions.update({
           ...authoringSession,
           resource: { ...authoringSession.resource, version: 2 },
         });
-        await tx.updateOperation({
+        await tx.operations.update({
           ...operation(1),
           resource: { ...operation(1).resource, state: 'running' },
         });
       });
-      expect(await store.environment(PROJECT, environment.environmentId)).toEqual(moved);
-      expect(await store.session(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
-      expect(await store.hostedRun(PROJECT, id('hrun', 1))).toEqual(hostedRun(1, 'succeeded'));
-      expect(await store.authoringTurn(PROJECT, id('authturn', 1))).toMatchObject({
+      expect(await store.environments.find(PROJECT, environment.environmentId)).toEqual(moved);
+      expect(await store.sessions.find(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
+      expect(await store.runs.find(PROJECT, id('hrun', 1))).toEqual(hostedRun(1, 'succeeded'));
+      expect(await store.turns.find(PROJECT, id('authturn', 1))).toMatchObject({
         resource: { state: 'running' },
       });
-      expect(await store.authoringSession(PROJECT, authoringSessionId)).toMatchObject({
+      expect(await store.authoringSessions.find(PROJECT, authoringSessionId)).toMatchObject({
         resource: { version: 2 },
       });
-      expect(await store.operation(ORG, id('op', 1))).toMatchObject({ resource: { state: 'running' } });
-      await expect(write((tx) => tx.updateHostedRun(hostedRun(2)))).rejects.toThrow('no row');
+      expect(await store.operations.find(ORG, id('op', 1))).toMatchObject({ resource: { state: 'running' } });
+      await expect(write((tx) => tx.runs.update(hostedRun(2)))).rejects.toThrow('no row');
     });
 
     it('finds the unfinished runs of a session and the last turn of another', async () => {
       const found = await write(async (tx) => {
-        expect(await tx.lastTurnSequence(PROJECT, authoringSessionId)).toBe(0);
-        for (const n of [2, 1]) await tx.insertHostedRun(hostedRun(n));
-        await tx.insertHostedRun(hostedRun(3, 'succeeded'));
-        await tx.insertAuthoringTurn(turn(1));
-        await tx.insertAuthoringTurn(turn(2));
-        expect(await tx.lastTurnSequence(PROJECT, authoringSessionId)).toBe(2);
-        return tx.unfinishedRunsForUpdate(PROJECT, sessionId);
+        expect(await tx.turns.lastSequence(PROJECT, authoringSessionId)).toBe(0);
+        for (const n of [2, 1]) await tx.runs.insert(hostedRun(n));
+        await tx.runs.insert(hostedRun(3, 'succeeded'));
+        await tx.turns.insert(turn(1));
+        await tx.turns.insert(turn(2));
+        expect(await tx.turns.lastSequence(PROJECT, authoringSessionId)).toBe(2);
+        return tx.runs.lockUnfinished(PROJECT, sessionId);
       });
       expect(found).toEqual([hostedRun(1), hostedRun(2)]);
     });
 
     it('lets one of 50 changes of one version win', async () => {
-      await atOnce(pair, 50, (on) => on.transaction((tx) => tx.projects(ORG))); // connections are there
+      await atOnce(pair, 50, (on) => on.transaction((tx) => tx.projects.list(ORG))); // connections are there
       const won = await atOnce(pair, 50, (on) =>
         on.transaction(async (tx) => {
-          const row = (await tx.sessionForUpdate(PROJECT, sessionId))!;
+          const row = (await tx.sessions.lock(PROJECT, sessionId))!;
           if (row.resource.version !== 1) return false;
-          await tx.updateSession({ ...row, resource: { ...row.resource, version: 2 } });
+          await tx.sessions.update({ ...row, resource: { ...row.resource, version: 2 } });
           return true;
         }),
       );
       expect(won.filter(Boolean)).toHaveLength(1);
-      expect(await store.session(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
+      expect(await store.sessions.find(PROJECT, sessionId)).toMatchObject({ resource: { version: 2 } });
     });
 
     it('loses none of 40 simultaneous read-modify-write changes', async () => {
       await atOnce(pair, 40, (on) =>
         on.transaction(async (tx) => {
-          const row = (await tx.environmentForUpdate(PROJECT, environment.environmentId))!;
-          await tx.updateEnvironment({ ...row, version: row.version + 1 });
+          const row = (await tx.environments.lock(PROJECT, environment.environmentId))!;
+          await tx.environments.update({ ...row, version: row.version + 1 });
         }),
       );
-      expect(await store.environment(PROJECT, environment.environmentId)).toMatchObject({ version: 41 });
+      expect(await store.environments.find(PROJECT, environment.environmentId)).toMatchObject({
+        version: 41,
+      });
     });
 
     it('reads every kind of row for update as it is', async () => {
       await write(async (tx) => {
-        await tx.insertHostedRun(hostedRun(1));
-        await tx.insertAuthoringTurn(turn(1));
-        await tx.insertOperation(operation(1));
-        await tx.insertExport(newExport(1));
-        expect(await tx.environmentForUpdate(PROJECT, environment.environmentId)).toEqual(environment);
-        expect(await tx.sessionForUpdate(PROJECT, sessionId)).toEqual(session);
-        expect(await tx.hostedRunForUpdate(PROJECT, id('hrun', 1))).toEqual(hostedRun(1));
-        expect(await tx.authoringSessionForUpdate(PROJECT, authoringSessionId)).toEqual(authoringSession);
-        expect(await tx.authoringTurnForUpdate(PROJECT, id('authturn', 1))).toEqual(turn(1));
-        expect(await tx.operationForUpdate(ORG, id('op', 1))).toEqual(operation(1));
-        expect(await tx.exportForUpdate(ORG, id('evexp', 1))).toMatchObject({ ordinal: 0 });
-        expect(await tx.bundleForUpdate(PROJECT, id('evidence', 1))).toBeUndefined();
-        expect(await tx.buildAttemptForUpdate(PROJECT, id('attempt', 1))).toBeUndefined();
+        await tx.runs.insert(hostedRun(1));
+        await tx.turns.insert(turn(1));
+        await tx.operations.insert(operation(1));
+        await tx.exports.insert(newExport(1));
+        expect(await tx.environments.lock(PROJECT, environment.environmentId)).toEqual(environment);
+        expect(await tx.sessions.lock(PROJECT, sessionId)).toEqual(session);
+        expect(await tx.runs.lock(PROJECT, id('hrun', 1))).toEqual(hostedRun(1));
+        expect(await tx.authoringSessions.lock(PROJECT, authoringSessionId)).toEqual(authoringSession);
+        expect(await tx.turns.lock(PROJECT, id('authturn', 1))).toEqual(turn(1));
+        expect(await tx.operations.lock(ORG, id('op', 1))).toEqual(operation(1));
+        expect(await tx.exports.lock(ORG, id('evexp', 1))).toMatchObject({ ordinal: 0 });
+        expect(await tx.bundles.lock(PROJECT, id('evidence', 1))).toBeUndefined();
+        expect(await tx.buildAttempts.lock(PROJECT, id('attempt', 1))).toBeUndefined();
       });
     });
 
@@ -171,13 +173,13 @@ export function workSuite(name: string, factory: PairFactory): void {
       const page = async (): Promise<void> => {
         for (;;) {
           const last = added;
-          const rows = await pair[1].exports(ORG, seen.at(-1) ?? -1, 3);
+          const rows = await pair[1].exports.list(ORG, seen.at(-1) ?? -1, 3);
           seen.push(...rows.map(({ ordinal }) => ordinal));
           if (last && rows.length === 0) return;
         }
       };
       const paging = page();
-      await atOnce(pair, 30, (on, n) => on.transaction((tx) => tx.insertExport(newExport(n))));
+      await atOnce(pair, 30, (on, n) => on.transaction((tx) => tx.exports.insert(newExport(n))));
       added = true;
       await paging;
       expect(seen).toEqual(Array.from({ length: 30 }, (_, n) => n));
@@ -191,13 +193,13 @@ export function workSuite(name: string, factory: PairFactory): void {
       const build = { ...inProject, buildHash: HASH };
       const first = await atOnce(pair, 8, (on, n) =>
         on.transaction(async (tx) => {
-          await tx.saveBuild({ ...build, archive: archives[n]! });
-          return (await tx.build(PROJECT, HASH))?.archive;
+          await tx.builds.save({ ...build, archive: archives[n]! });
+          return (await tx.builds.find(PROJECT, HASH))?.archive;
         }),
       );
       expect(new Set(first.map((archive) => archive?.digest)).size).toBe(1);
-      await write((tx) => tx.saveBuild(build));
-      expect((await store.build(PROJECT, HASH))?.archive).toEqual(first[0]);
+      await write((tx) => tx.builds.save(build));
+      expect((await store.builds.find(PROJECT, HASH))?.archive).toEqual(first[0]);
     });
   });
 }

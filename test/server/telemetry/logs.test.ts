@@ -28,7 +28,7 @@ beforeAll(async () => {
   here = await world();
   await tenants(here);
   all = await token(here);
-  tokenId = (await here.store.tokens('org_000000000001'))[0]!.tokenId;
+  tokenId = (await here.store.tokens.list('org_000000000001'))[0]!.tokenId;
   await ingestedExport(here, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
 });
 afterAll(() => here.close());

@@ -105,7 +105,7 @@ describe('/metrics', () => {
 
   it('metrics report queued work by kind', async () => {
     await here.admin.deleteExport({
-      organizationId: (await here.store.project(PROJECT))!.organizationId,
+      organizationId: (await here.store.projects.find(PROJECT))!.organizationId,
       evidenceExportId: EXPORT,
     });
     here.clock.nowMs += 5_000;

@@ -115,10 +115,10 @@ describe('a look', () => {
   });
 
   it('of a store that is away leaves the queue unknown, not empty', async () => {
-    const queue = failing(new DrillproofError('control.UNAVAILABLE', 'away'));
+    const count = failing(new DrillproofError('control.UNAVAILABLE', 'away'));
     const options = {
       ...here,
-      store: { ...here.store, queue },
+      store: { ...here.store, jobs: { count } },
       now: () => here.clock.nowMs,
       log: () => undefined,
     };

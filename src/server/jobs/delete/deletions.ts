@@ -1,8 +1,8 @@
 import type { Digest } from '../../../bytes/index.ts';
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { nextVersion } from '../../services/operations.ts';
-import type { ExportRow, Job } from '../../store/store.ts';
-import type { JobHandler, Tx } from '../handler.ts';
+import type { ExportRow, Job, Tx } from '../../store/store.ts';
+import type { JobHandler } from '../handler.ts';
 
 /** Kinds of the operations that delete. */
 export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
@@ -10,12 +10,12 @@ export const EXPORT_DELETION_KIND = 'evidence.export.delete';
 
 /** Releases blobs: they are removed after this transaction, once no row needs them. */
 async function release(tx: Tx, digests: Iterable<Digest>, nowMs: number): Promise<void> {
-  for (const digest of [...new Set(digests)].toSorted()) await tx.holdBlob(digest, nowMs);
+  for (const digest of [...new Set(digests)].toSorted()) await tx.blobs.hold(digest, nowMs);
 }
 
 /** Moves the deletion of the job's export to its next state. */
 async function moveDeletion(tx: Tx, job: Job, state: string, nowMs: number): Promise<ExportRow | undefined> {
-  const row = await tx.exportForUpdate(job.organizationId, job.resourceId);
+  const row = await tx.exports.lock(job.organizationId, job.resourceId);
   const { deletion } = row?.resource ?? {};
   if (row === undefined || deletion?.operationId !== job.operationId || deletion.state === state)
     return undefined;
@@ -24,8 +24,9 @@ async function moveDeletion(tx: Tx, job: Job, state: string, nowMs: number): Pro
     updatedAtMs: nowMs,
     deletion: { ...deletion, state, version: nextVersion(deletion.version) },
   };
-  await tx.updateExport({ ...row, resource });
-  return row;
+  const moved = { ...row, resource };
+  await tx.exports.update(moved);
+  return moved;
 }
 
 async function dropExport(tx: Tx, job: Job, nowMs: number): Promise<void> {
@@ -33,8 +34,8 @@ async function dropExport(tx: Tx, job: Job, nowMs: number): Promise<void> {
   if (row === undefined) return;
   const { organizationId, evidenceExportId, manifest, attestation } = row;
   const documents = [manifest, attestation].flatMap((blob) => (blob === undefined ? [] : [blob.digest]));
-  const listed = await tx.exportBlobs(organizationId, evidenceExportId);
-  await tx.dropExportContent(organizationId, evidenceExportId);
+  const listed = await tx.blobs.ofExport(organizationId, evidenceExportId);
+  await tx.exports.drop(row);
   await release(tx, [...documents, ...listed], nowMs);
 }
 
@@ -50,9 +51,9 @@ export const exportDeletionJob = (): JobHandler => ({
 
 async function dropBundle(tx: Tx, job: Job, nowMs: number): Promise<void> {
   const { projectId, resourceId } = job;
-  const row = projectId === undefined ? undefined : await tx.bundleForUpdate(projectId, resourceId);
+  const row = projectId === undefined ? undefined : await tx.bundles.lock(projectId, resourceId);
   if (row?.resource.state !== 'deleted') return;
-  const parts = await tx.partBlobs(row.projectId, row.evidenceBundleId);
+  const parts = await tx.blobs.ofParts(row.projectId, row.evidenceBundleId);
   await release(tx, [row.archive.digest, ...parts], nowMs);
 }
 

@@ -2,8 +2,8 @@ import { defined } from '../../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../../contract/index.ts';
 import { newOperationId, nextVersion, queueWork } from '../../services/operations.ts';
 import { isEnd } from '../../states.ts';
+import type { Tx } from '../../store/store.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './deletions.ts';
-import type { Tx } from '../handler.ts';
 
 type BundleRef = { readonly projectId: string; readonly evidenceBundleId: string };
 type ExportRef = { readonly organizationId: string; readonly evidenceExportId: string };
@@ -23,13 +23,13 @@ export async function requestBundleDeletion(
   { projectId, evidenceBundleId }: BundleRef,
   nowMs: number,
 ): Promise<RequestedDeletion<EvidenceBundle> | undefined> {
-  const row = await tx.bundleForUpdate(projectId, evidenceBundleId);
+  const row = await tx.bundles.lock(projectId, evidenceBundleId);
   if (row === undefined) return undefined;
   const resource: EvidenceBundle =
     row.resource.state === 'deleted'
       ? row.resource
       : { ...row.resource, state: 'deleted', deletedAtMs: nowMs };
-  await tx.updateBundle({ ...row, resource });
+  await tx.bundles.update({ ...row, resource });
   const work = {
     organizationId: row.organizationId,
     projectId,
@@ -47,7 +47,7 @@ async function findOperation(
   { organizationId, deletion }: EvidenceExport,
 ): Promise<OperationResource | undefined> {
   if (deletion === undefined) return undefined;
-  const operation = (await tx.operation(organizationId, deletion.operationId))?.resource;
+  const operation = (await tx.operations.find(organizationId, deletion.operationId))?.resource;
   if (operation === undefined) return undefined;
   return deletion.state === 'deleted' || !isEnd('operation', operation.state) ? operation : undefined;
 }
@@ -62,7 +62,7 @@ export async function requestExportDeletion(
   { organizationId, evidenceExportId }: ExportRef,
   nowMs: number,
 ): Promise<RequestedDeletion<EvidenceExport> | undefined> {
-  const row = await tx.exportForUpdate(organizationId, evidenceExportId);
+  const row = await tx.exports.lock(organizationId, evidenceExportId);
   if (row === undefined) return undefined;
   const earlier = await findOperation(tx, row.resource);
   if (earlier !== undefined) return { resource: row.resource, operation: earlier };
@@ -71,7 +71,7 @@ export async function requestExportDeletion(
   const version = deletion === undefined ? 1 : nextVersion(deletion.version);
   const requested = { state: 'requested', version, operationId, requestedAtMs: nowMs };
   const resource: EvidenceExport = { ...row.resource, updatedAtMs: nowMs, deletion: requested };
-  await tx.updateExport({ ...row, resource });
+  await tx.exports.update({ ...row, resource });
   const work = {
     operationId,
     organizationId,

@@ -18,17 +18,17 @@ const BATCH = 100;
 /** Deletes bundles whose `deleteAtMs` has passed; returns how many. */
 export async function deleteDue({ store, now }: RetentionContext, signal: AbortSignal): Promise<number> {
   let deleted = 0;
-  for (let due = await store.bundlesDue(now(), BATCH); due.length > 0;) {
+  for (let due = await store.bundles.due(now(), BATCH); due.length > 0;) {
     for (const { projectId, evidenceBundleId } of due) {
       signal.throwIfAborted();
       const requested = await store.transaction(async (tx) => {
-        const row = await tx.bundleForUpdate(projectId, evidenceBundleId);
+        const row = await tx.bundles.lock(projectId, evidenceBundleId);
         if (row?.resource.state !== 'available') return undefined; // another process was faster
         return requestBundleDeletion(tx, { projectId, evidenceBundleId }, now());
       });
       if (requested !== undefined) deleted++;
     }
-    due = await store.bundlesDue(now(), BATCH);
+    due = await store.bundles.due(now(), BATCH);
   }
   return deleted;
 }
@@ -39,10 +39,10 @@ export async function deleteDue({ store, now }: RetentionContext, signal: AbortS
  */
 const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Promise<boolean> =>
   store.transaction(async (tx) => {
-    if (!(await tx.blobRemovalForUpdate(digest))) return false;
-    const needed = await tx.isReferenced(digest);
+    if (!(await tx.blobs.lockRemoval(digest))) return false;
+    const needed = await tx.blobs.isReferenced(digest);
     if (!needed) await blobs.remove(digest);
-    await tx.endBlobRemoval(digest);
+    await tx.blobs.endRemoval(digest);
     return !needed;
   });
 
@@ -50,7 +50,7 @@ const removeUnneeded = ({ store, blobs }: RetentionContext, digest: Digest): Pro
 export async function removeReleased(context: RetentionContext, signal: AbortSignal): Promise<number> {
   const { store, log } = context;
   let removed = 0;
-  for (let digests = await store.blobRemovals('', BATCH); digests.length > 0;) {
+  for (let digests = await store.blobs.removals('', BATCH); digests.length > 0;) {
     for (const digest of digests) {
       signal.throwIfAborted();
       try {
@@ -59,7 +59,7 @@ export async function removeReleased(context: RetentionContext, signal: AbortSig
         log({ level: 'warn', event: 'retention.blob.left', facts: { digest }, error });
       }
     }
-    digests = await store.blobRemovals(digests.at(-1) ?? '', BATCH);
+    digests = await store.blobs.removals(digests.at(-1) ?? '', BATCH);
   }
   return removed;
 }

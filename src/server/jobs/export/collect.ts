@@ -15,7 +15,7 @@ async function whyNot(
 ) {
   if (!(cause instanceof DrillproofError) || cause.code !== 'control.STORED_BYTES_CORRUPT') return cause;
   const bundle =
-    'evidenceBundleId' in row && (await options.store.bundle(row.projectId, row.evidenceBundleId));
+    'evidenceBundleId' in row && (await options.store.bundles.find(row.projectId, row.evidenceBundleId));
   if (bundle && bundle.resource.state === 'deleted') return cause;
   if ((await options.blobs.verify(row.archive)) === 'missing')
     return new ExportFailure(

@@ -1,7 +1,7 @@
 import { DrillproofError } from '../../../errors.ts';
 import { DEFAULT_LIMITS, type PackedExport, packExport } from '../../../evidence/index.ts';
-import type { ExportRow, Job } from '../../store/store.ts';
-import type { JobContext, JobEnd, JobHandler, Tx } from '../handler.ts';
+import type { ExportRow, Job, Tx } from '../../store/store.ts';
+import type { JobContext, JobEnd, JobHandler } from '../handler.ts';
 import { collect, type Collected } from './collect.ts';
 import {
   changeExport,
@@ -42,7 +42,7 @@ async function pack(
 
 async function generate(options: ExportJobOptions, job: Job, context: JobContext): Promise<JobEnd> {
   const { store, now, maxItems } = options;
-  const row = await store.export(job.organizationId, job.resourceId);
+  const row = await store.exports.find(job.organizationId, job.resourceId);
   if (row === undefined) throw new DrillproofError('internal.BUG', 'the export of a job does not exist');
   if (row.resource.deletion !== undefined)
     throw new ExportFailure('control.EXPORT_GENERATION_FAILED', 'the deletion of the export was requested');

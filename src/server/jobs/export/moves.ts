@@ -2,8 +2,7 @@ import type { EvidenceExport, OperationError } from '../../../contract/index.ts'
 import { DrillproofError } from '../../../errors.ts';
 import type { ExportSigning } from '../../../evidence/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
-import type { Job, Store } from '../../store/store.ts';
-import type { Tx } from '../handler.ts';
+import type { Job, Store, Tx } from '../../store/store.ts';
 
 /** Kind of the operation that generates an export. */
 export const EXPORT_KIND = 'evidence.export';
@@ -53,9 +52,9 @@ export async function changeExport(
   over: Partial<EvidenceExport>,
   nowMs: number,
 ): Promise<void> {
-  const row = await tx.exportForUpdate(ref.organizationId, ref.resourceId);
+  const row = await tx.exports.lock(ref.organizationId, ref.resourceId);
   if (row === undefined) return;
-  await tx.updateExport({ ...row, resource: { ...row.resource, ...over, updatedAtMs: nowMs } });
+  await tx.exports.update({ ...row, resource: { ...row.resource, ...over, updatedAtMs: nowMs } });
 }
 
 /** Marks an export as failed. */

@@ -3,8 +3,7 @@ import type { LocalReportItem } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type PackedExport } from '../../../evidence/index.ts';
 import { holdBlobs } from '../../blobs/hold.ts';
-import type { BlobRef, ExportReportRow, ExportRow } from '../../store/store.ts';
-import type { Tx } from '../handler.ts';
+import type { BlobRef, ExportReportRow, ExportRow, Tx } from '../../store/store.ts';
 import { type ExportJobOptions, failExport } from './moves.ts';
 import type { Selected } from './selection.ts';
 
@@ -55,7 +54,7 @@ export const publish =
     { selected, packed, documents }: Generated,
   ) =>
   async (tx: Tx, nowMs: number): Promise<void> => {
-    const stored = await tx.exportForUpdate(organizationId, evidenceExportId);
+    const stored = await tx.exports.lock(organizationId, evidenceExportId);
     const digests = Object.values(documents).map(({ digest }) => digest);
     await holdBlobs(tx, blobs, digests, nowMs);
     if (stored?.resource.state !== 'generating') return;
@@ -64,9 +63,8 @@ export const publish =
       return failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);
     }
     const archives = new Map(selected.bundles.map((bundle) => [bundle.evidenceBundleId, bundle.archive]));
-    await tx.fillExport({
-      organizationId,
-      evidenceExportId,
+    await tx.exports.complete({
+      ...stored,
       projects: projectsOf(packed),
       resource: packed.resource,
       ...documents,

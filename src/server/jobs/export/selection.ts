@@ -27,12 +27,12 @@ export const selectionOf = ({
  * `undefined` when there is more than an export may hold.
  */
 export async function selectEvidence(
-  reads: Pick<Reads, 'selectBundles' | 'selectLocalReports'>,
+  reads: Pick<Reads, 'bundles' | 'localReports'>,
   selection: Selection,
   { nowMs, maxItems }: { readonly nowMs: number; readonly maxItems: number },
 ): Promise<Selected | undefined> {
-  const bundles = await reads.selectBundles(selection, nowMs, maxItems + 1);
-  const localReports = await reads.selectLocalReports(selection, maxItems + 1);
+  const bundles = await reads.bundles.select(selection, nowMs, maxItems + 1);
+  const localReports = await reads.localReports.select(selection, maxItems + 1);
   return bundles.length > maxItems || localReports.length > maxItems ? undefined : { bundles, localReports };
 }
 

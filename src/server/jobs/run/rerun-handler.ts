@@ -3,9 +3,9 @@ import type { HostedRun, RunResult } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove, mayMove } from '../../states.ts';
-import type { HostedRunRow, Job, Store } from '../../store/store.ts';
+import type { HostedRunRow, Job, Store, Tx } from '../../store/store.ts';
 import { endRun, type RunEnd } from '../endings.ts';
-import type { Abandoned, JobHandler, Tx } from '../handler.ts';
+import type { Abandoned, JobHandler } from '../handler.ts';
 import { parseOutcome, parseProgress } from './runner-failure.ts';
 import {
   type RerunJob,
@@ -18,17 +18,17 @@ import {
 const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 
 async function lockRun(tx: Tx, { projectId = '', resourceId }: Job): Promise<HostedRunRow> {
-  const row = await tx.hostedRunForUpdate(projectId, resourceId);
+  const row = await tx.runs.lock(projectId, resourceId);
   if (row === undefined) throw missing();
   return row;
 }
 
 async function jobOf(store: Store, job: Job): Promise<RerunJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
-  const run = (await store.hostedRun(projectId, resourceId))?.resource;
+  const run = (await store.runs.find(projectId, resourceId))?.resource;
   if (run === undefined) throw missing();
-  const session = (await store.session(projectId, run.sessionId))?.resource;
-  const original = (await store.hostedRun(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
+  const session = (await store.sessions.find(projectId, run.sessionId))?.resource;
+  const original = (await store.runs.find(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
   if (session === undefined || original === undefined) throw missing();
   return { kind: 'run.rerun', operationId, attempt, run, session, original };
 }
@@ -41,14 +41,14 @@ async function moveWorld(
   nowMs: number,
 ): Promise<void> {
   const { projectId = '', resourceId } = job;
-  const run = await tx.hostedRun(projectId, resourceId);
-  const row = await tx.sessionForUpdate(projectId, run?.resource.sessionId ?? '');
+  const run = await tx.runs.find(projectId, resourceId);
+  const row = await tx.sessions.lock(projectId, run?.resource.sessionId ?? '');
   if (row === undefined) throw missing();
   const { state: from } = row.resource;
   const state = to.reduce((at, next) => (mayMove('session', at, next) ? next : at), from);
   if (state === from) return;
   const version = nextVersion(row.resource.version);
-  await tx.updateSession({ ...row, resource: { ...row.resource, state, version, updatedAtMs: nowMs } });
+  await tx.sessions.update({ ...row, resource: { ...row.resource, state, version, updatedAtMs: nowMs } });
 }
 
 async function changeRun(
@@ -58,7 +58,7 @@ async function changeRun(
   nowMs: number,
 ): Promise<void> {
   const revision = nextVersion(row.resource.revision);
-  await tx.updateHostedRun({
+  await tx.runs.update({
     ...row,
     resource: { ...row.resource, ...change, revision, updatedAtMs: nowMs },
   });
@@ -100,7 +100,7 @@ export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
     await changeRun(tx, row, { state: 'running' }, nowMs);
   },
   deadlineAtMs: async ({ projectId = '', resourceId }) =>
-    (await store.hostedRun(projectId, resourceId))?.resource.deadlineAtMs,
+    (await store.runs.find(projectId, resourceId))?.resource.deadlineAtMs,
   async run(job, { signal, progress }) {
     const report = async (reported: unknown): Promise<void> => {
       const { session, ...facts } = parseProgress(rerunProgressSchema, reported);

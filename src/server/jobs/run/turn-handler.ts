@@ -1,8 +1,8 @@
 import { DrillproofError } from '../../../errors.ts';
 import { assertMove } from '../../states.ts';
-import type { AuthoringTurnRow, Job, Store } from '../../store/store.ts';
+import type { AuthoringTurnRow, Job, Store, Tx } from '../../store/store.ts';
 import { endTurn, type TurnEnd } from '../endings.ts';
-import type { JobHandler, Tx } from '../handler.ts';
+import type { JobHandler } from '../handler.ts';
 import { parseOutcome, parseProgress } from './runner-failure.ts';
 import {
   type Runner,
@@ -15,15 +15,15 @@ import {
 const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no turn');
 
 async function lockTurn(tx: Tx, { projectId = '', resourceId }: Job): Promise<AuthoringTurnRow> {
-  const row = await tx.authoringTurnForUpdate(projectId, resourceId);
+  const row = await tx.turns.lock(projectId, resourceId);
   if (row === undefined) throw missing();
   return row;
 }
 
 async function jobOf(store: Store, job: Job): Promise<TurnJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
-  const turn = (await store.authoringTurn(projectId, resourceId))?.resource;
-  const session = turn && (await store.authoringSession(projectId, turn.authoringSessionId))?.resource;
+  const turn = (await store.turns.find(projectId, resourceId))?.resource;
+  const session = turn && (await store.authoringSessions.find(projectId, turn.authoringSessionId))?.resource;
   if (turn === undefined || session === undefined) throw missing();
   return { kind: 'authoring.turn', operationId, attempt, turn, session };
 }
@@ -38,13 +38,13 @@ export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
     const row = await lockTurn(tx, job);
     if (row.resource.state === 'running') return;
     assertMove('turn', row.resource.state, 'running');
-    await tx.updateAuthoringTurn({
+    await tx.turns.update({
       ...row,
       resource: { ...row.resource, state: 'running', startedAtMs: nowMs },
     });
   },
   async deadlineAtMs({ projectId = '', resourceId }) {
-    const turn = (await store.authoringTurn(projectId, resourceId))?.resource;
+    const turn = (await store.turns.find(projectId, resourceId))?.resource;
     return turn?.startedAtMs === undefined ? undefined : turn.startedAtMs + turn.timeoutMs;
   },
   async run(job, { signal, progress }) {
@@ -52,7 +52,7 @@ export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
       const facts = parseProgress(turnProgressSchema, reported);
       await progress(async (tx) => {
         const row = await lockTurn(tx, job);
-        await tx.updateAuthoringTurn({ ...row, resource: { ...row.resource, ...facts } });
+        await tx.turns.update({ ...row, resource: { ...row.resource, ...facts } });
       });
     };
     const given = await runner.run(await jobOf(store, job), { signal, progress: report });

@@ -1,6 +1,6 @@
 import type { Client, ClientConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
-import { readSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
+import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations, postgresDdl } from '../migrations.ts';
 import { guardQuery, postgresSql } from './driver.ts';
 import {
@@ -12,8 +12,8 @@ import {
   type PostgresOptions,
 } from './pool.ts';
 import { transactions } from './transaction.ts';
-import { postgresDialect } from '../sql.ts';
-import { sqlReads, sqlTransaction, jobTransactions, type Store } from '../store.ts';
+import type { Dialect } from '../sql.ts';
+import { sqlStore, type Store } from '../store.ts';
 
 const defaults: PostgresOptions = {
   connections: 10,
@@ -26,6 +26,12 @@ const defaults: PostgresOptions = {
   applicationName: 'drillproof',
   migrations,
   random: Math.random,
+};
+
+// NO KEY: other transactions may still add rows that refer to a locked row by its key.
+const dialect: Dialect = {
+  forUpdate: ' FOR NO KEY UPDATE',
+  skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
 };
 
 // The advisory lock of schema changes: any number that is not used otherwise in this database.
@@ -86,17 +92,15 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
   }
   const half = Math.max(1, Math.floor(all.connections / 2));
   const [reads, writes] = [openPool(pg, config, half), openPool(pg, config, half)];
-  const transact = transactions(writes, all);
   let closed: Promise<unknown> | undefined;
-  return {
-    ...sqlReads(postgresSql(reads)),
-    schema: () => schemaState(postgresSql(reads), all.migrations),
-    ...jobTransactions(transact, postgresDialect),
-    transaction: (work) => transact((sql) => work(sqlTransaction(sql, postgresDialect))),
-    secret: (name) => transact((sql) => readSecret(sql, name)),
+  return sqlStore({
+    reads: postgresSql(reads),
+    dialect,
+    migrations: all.migrations,
+    transact: transactions(writes, all),
     async close() {
       closed ??= Promise.all([reads.end(), writes.end()]);
       await closed;
     },
-  };
+  });
 }

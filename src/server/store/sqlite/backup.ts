@@ -4,8 +4,7 @@ import { resolve } from 'node:path';
 import { digestStream } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError, writeDurably } from '../../../node/index.ts';
-import { guard } from './driver.ts';
-import { loadSqlite } from './sqlite.ts';
+import { guard, loadSqlite } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
 
 async function requireStore(path: string): Promise<void> {

@@ -1,15 +1,60 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { readSecret, META_TABLE, migrateNext, schemaState } from '../meta.ts';
+import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { guard, sqliteError, sqliteSql } from './driver.ts';
-import { queue, sqliteDialect } from '../sql.ts';
-import { sqlReads, sqlTransaction, jobTransactions, type Store } from '../store.ts';
+import { type Dialect, queue, type Sql } from '../sql.ts';
+import { sqlStore, type Store } from '../store.ts';
 
 type Sqlite = typeof import('node:sqlite');
 
 // Node.js 22 prints a warning when it loads node:sqlite, so only opening a store does.
 export const loadSqlite = (): Promise<Sqlite> => import('node:sqlite');
+
+// Primary result codes of SQLite (https://sqlite.org/rescode.html) that say something to a person.
+const RESULT: Readonly<Record<number, { code: Code; why: string }>> = {
+  5: { code: 'control.UNAVAILABLE', why: 'the store is busy' },
+  6: { code: 'control.UNAVAILABLE', why: 'the store is busy' },
+  8: { code: 'io.READ_ONLY', why: 'the store is read-only' },
+  10: { code: 'io.UNREADABLE', why: 'the disk of the store reports an error' },
+  11: { code: 'io.UNREADABLE', why: 'the store is damaged' },
+  13: { code: 'io.DISK_FULL', why: 'the disk of the store is full' },
+  14: { code: 'io.UNREADABLE', why: 'the store cannot be opened' },
+  26: { code: 'server.CONFIG_INVALID', why: 'the file is not a store' },
+};
+
+/** The coded error of a failed statement; an error without a code of ours is returned unchanged. */
+function sqliteError(cause: unknown): unknown {
+  if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return cause;
+  const meaning = RESULT[cause.errcode & 0xff];
+  return meaning === undefined ? cause : new DrillproofError(meaning.code, meaning.why, { cause });
+}
+
+/** Runs what touches the database and translates its errors. */
+export function guard<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw sqliteError(cause);
+  }
+}
+
+/** One connection as `Sql`. Statements are prepared once: their texts are few and fixed. */
+function sqliteSql(database: DatabaseSync): Sql {
+  const prepared = new Map<string, StatementSync>();
+  const statement = (text: string): StatementSync => {
+    const compiled = prepared.get(text) ?? database.prepare(text);
+    prepared.set(text, compiled);
+    return compiled;
+  };
+  return {
+    all: async (text, ...values) => guard(() => statement(text).all(...values)),
+    run: async (text, ...values) => guard(() => Number(statement(text).run(...values).changes)),
+  };
+}
+
+// SQLite has one writing transaction per file, which locks every row.
+const dialect: Dialect = { forUpdate: '', skipLocked: '' };
 
 // Another process on the same file, such as `drillproof admin`, is waited for this long.
 const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000;';
@@ -86,27 +131,20 @@ export async function openSqliteStore(
   // Reads go through their own connection, or they would see what an open transaction has not committed.
   const reader = guard(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
-  const [sql, fromReader] = [sqliteSql(writer), sqliteSql(reader)];
-  const inTransaction = sqlTransaction(sql, sqliteDialect);
+  const sql = sqliteSql(writer);
   const oneAtATime = queue();
   let closed = false;
-
-  const begin = <T>(work: () => Promise<T>): Promise<T> => oneAtATime(() => transact(writer, work));
-
-  const close: Store['close'] = () =>
-    oneAtATime(async () => {
-      if (closed) return;
-      closed = true;
-      reader.close();
-      writer.close();
-    });
-
-  return {
-    ...sqlReads(fromReader),
-    schema: () => schemaState(fromReader, steps),
-    ...jobTransactions((work) => begin(() => work(sql)), sqliteDialect),
-    transaction: (work) => begin(() => work(inTransaction)),
-    secret: (name) => begin(() => readSecret(sql, name)),
-    close,
-  };
+  return sqlStore({
+    reads: sqliteSql(reader),
+    dialect,
+    migrations: steps,
+    transact: (work) => oneAtATime(() => transact(writer, () => work(sql))),
+    close: () =>
+      oneAtATime(async () => {
+        if (closed) return;
+        closed = true;
+        reader.close();
+        writer.close();
+      }),
+  });
 }

@@ -86,7 +86,7 @@ for (const { name, make } of await everyStore(isDeep)) {
     const work = (over: Partial<ExportJobOptions> = {}) =>
       workerOf(here, undefined, { handlers: jobs(over), maxAttempts: 3, retryMs: 1_000 }).workOnce();
     const resource = async (): Promise<EvidenceExport> =>
-      evidenceExportSchema.parse((await here.store.export(ORG, EXPORT))!.resource);
+      evidenceExportSchema.parse((await here.store.exports.find(ORG, EXPORT))!.resource);
 
     it('is pending with what would be selected, then available, and mirrors and verifies with its attestation', async () => {
       const key = signer();
@@ -150,7 +150,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       await take(1);
       await create();
       await work();
-      expect((await here.store.export(ORG, EXPORT))!.attestation).toBeUndefined();
+      expect((await here.store.exports.find(ORG, EXPORT))!.attestation).toBeUndefined();
       expect((await resource()).state).toBe('available');
     });
 
@@ -163,9 +163,9 @@ for (const { name, make } of await everyStore(isDeep)) {
       await workerOf(here, undefined, { handlers: jobs() }).workOnce(); // the deletion of bundle 7
       expect(await work()).toBe('succeeded');
       const ordered = [2, 3, 4, 1].map((n) => id('evidence', n));
-      const parts = await Promise.all(ordered.map((one) => here.store.exportPart(ORG, EXPORT, one)));
+      const parts = await Promise.all(ordered.map((one) => here.store.exportParts.find(ORG, EXPORT, one)));
       expect(parts.map((row) => row?.ordinal)).toEqual([0, 1, 2, 3]);
-      const bundles = await Promise.all(ordered.map((one) => here.store.bundle(PROJECT, one)));
+      const bundles = await Promise.all(ordered.map((one) => here.store.bundles.find(PROJECT, one)));
       const named = bundles.map((row) => ({
         evidenceBundleId: row!.evidenceBundleId,
         manifestDigest: row!.resource.manifestDigest,
@@ -181,11 +181,11 @@ for (const { name, make } of await everyStore(isDeep)) {
       await create(both);
       await work();
       await work();
-      expect(await here.store.export(ORG, EXPORT)).toMatchObject({
+      expect(await here.store.exports.find(ORG, EXPORT)).toMatchObject({
         projects: [SECOND_PROJECT],
         resource: { bundleCount: 1 },
       });
-      expect(await here.store.export(ORG, both.evidenceExportId)).toMatchObject({
+      expect(await here.store.exports.find(ORG, both.evidenceExportId)).toMatchObject({
         projects: [PROJECT, SECOND_PROJECT],
         resource: { bundleCount: 2 },
       });
@@ -232,7 +232,7 @@ for (const { name, make } of await everyStore(isDeep)) {
     it('an export fails when stored bytes are missing, with the code in operation and resource', async () => {
       await take(1);
       const { operation } = await create();
-      const row = (await here.store.bundle(PROJECT, id('evidence', 1)))!;
+      const row = (await here.store.bundles.find(PROJECT, id('evidence', 1)))!;
       await rm(blobPath(here.folder, row.archive.digest));
       expect(await work()).toBe('failed');
       expect(await resource()).toMatchObject({
@@ -349,7 +349,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       ['an id that is none', { evidenceExportId: 'evexp_X' }],
     ])('is refused for %s', async (_, over) => {
       expect(await codeOf(create(over))).toBe('server.ADMIN_REFUSED');
-      expect(await here.store.queue(NOW_MS)).toEqual([]);
+      expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
     });
 
     it('is refused under an id that is taken', async () => {

@@ -126,7 +126,7 @@ describe('PostgreSQL', () => {
       const plain = Object.assign(new URL(url), { username: 'plain', password: 'plain' }).href;
       const store = await openPostgresStore(plain);
       await store.transaction((tx) =>
-        tx.insertOrganization({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
+        tx.organizations.insert({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
       );
       await store.close();
       const empty = Object.assign(new URL(await postgres.database()), {
@@ -146,9 +146,9 @@ describe('PostgreSQL', () => {
     it('is shared by two that open the same database', async () => {
       const [first, second] = await Promise.all([openPostgresStore(url), openPostgresStore(url)]);
       await first.transaction((tx) =>
-        tx.insertOrganization({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
+        tx.organizations.insert({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
       );
-      expect(await second.organization(ORG)).toBeDefined();
+      expect(await second.organizations.find(ORG)).toBeDefined();
       const secrets = await Promise.all([first.secret('a'), second.secret('a'), first.secret('a')]);
       expect(new Set(secrets.map(String)).size).toBe(1);
       await first.close();

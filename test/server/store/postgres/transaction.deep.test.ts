@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../../src/errors.ts';
 import { numberMarks } from '../../../../src/server/store/postgres/driver.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
-import type { Store, Writes } from '../../../../src/server/store/store.ts';
+import type { Store, Tx } from '../../../../src/server/store/store.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { id, ORG, OTHER_ORG } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
@@ -13,8 +13,8 @@ import { codeOf } from '../../thrown.ts';
 const postgres = await startPostgres({ settings: ['deadlock_timeout=50ms'] });
 
 const organization = (organizationId: string, name = 'x') => ({ organizationId, name, createdAtMs: 1 });
-const insert = (tx: Writes, organizationId = ORG): Promise<void> =>
-  tx.insertOrganization(organization(organizationId));
+const insert = (tx: Tx, organizationId = ORG): Promise<void> =>
+  tx.organizations.insert(organization(organizationId));
 
 /** A gate that opens when `count` have come to it. */
 function meeting(count: number): () => Promise<void> {
@@ -104,7 +104,7 @@ describe('a transaction of the PostgreSQL store', () => {
         await insert(tx);
       });
       expect(runs).toBe(4);
-      expect(await store.organizations()).toHaveLength(1);
+      expect(await store.organizations.list()).toHaveLength(1);
     },
   );
 
@@ -119,7 +119,7 @@ describe('a transaction of the PostgreSQL store', () => {
     expect(runs).toBe(5);
     await ask('DROP TRIGGER refuse ON organizations');
     await store.transaction((tx) => insert(tx));
-    expect(await store.organizations()).toHaveLength(1);
+    expect(await store.organizations.list()).toHaveLength(1);
   });
 
   it('runs again when the work hides a lost race behind an error of its own', async () => {
@@ -129,7 +129,7 @@ describe('a transaction of the PostgreSQL store', () => {
         throw new DrillproofError('server.ADMIN_REFUSED', 'it exists already');
       });
     });
-    expect(await store.organizations()).toHaveLength(1);
+    expect(await store.organizations.list()).toHaveLength(1);
   });
 
   it('a transaction is never committed when the work ignores a failed statement', async () => {
@@ -143,7 +143,7 @@ describe('a transaction of the PostgreSQL store', () => {
       await insert(tx, OTHER_ORG).catch(() => undefined);
     });
     await expect(more).rejects.toThrow('duplicate key');
-    expect(await store.organizations()).toEqual([]);
+    expect(await store.organizations.list()).toEqual([]);
   });
 
   it('does not run again for an error of the work itself', async () => {
@@ -155,14 +155,14 @@ describe('a transaction of the PostgreSQL store', () => {
     });
     expect(await codeOf(work)).toBe('control.NOT_FOUND');
     expect(runs).toBe(1);
-    expect(await store.organizations()).toEqual([]);
+    expect(await store.organizations.list()).toEqual([]);
   });
 
   it('lets one of two that look for a key and then write it do so, and the other see it', async () => {
     const bothLooked = meeting(2);
     const create = () =>
       store.transaction(async (tx) => {
-        const there = (await tx.organization(ORG)) !== undefined;
+        const there = (await tx.organizations.find(ORG)) !== undefined;
         await bothLooked();
         if (!there) await insert(tx);
         return there;
@@ -180,29 +180,29 @@ describe('a transaction of the PostgreSQL store', () => {
     const rename = (first: string, second: string, name: string) =>
       store.transaction(async (tx) => {
         runs++;
-        await tx.updateOrganization(organization(first, name));
+        await tx.organizations.update(organization(first, name));
         await bothHold();
-        await tx.updateOrganization(organization(second, name));
+        await tx.organizations.update(organization(second, name));
       });
     await Promise.all([rename(ORG, OTHER_ORG, 'one'), rename(OTHER_ORG, ORG, 'two')]);
     expect(runs).toBe(3);
-    expect(new Set((await store.organizations()).map(({ name }) => name)).size).toBe(1);
+    expect(new Set((await store.organizations.list()).map(({ name }) => name)).size).toBe(1);
   });
 
   it('runs statements that are sent at once one after the other', async () => {
     await store.transaction(async (tx) => {
       await Promise.all(Array.from({ length: 20 }, (_, n) => insert(tx, id('org', n))));
     });
-    expect(await store.organizations()).toHaveLength(20);
+    expect(await store.organizations.list()).toHaveLength(20);
   });
 
   it('takes no statement after its end', async () => {
-    let kept: Writes | undefined;
+    let kept: Tx | undefined;
     await store.transaction(async (tx) => {
       kept = tx;
     });
     expect(await codeOf(insert(kept!))).toBe('internal.BUG');
-    expect(await store.organizations()).toEqual([]);
+    expect(await store.organizations.list()).toEqual([]);
   });
 
   it('ends as unavailable when a statement takes too long', async () => {
@@ -211,7 +211,7 @@ describe('a transaction of the PostgreSQL store', () => {
       CREATE TRIGGER slow BEFORE INSERT ON organizations FOR EACH ROW EXECUTE FUNCTION slow();`);
     const hasty = await openPostgresStore(url, { statementTimeoutMs: 500 });
     expect(await codeOf(hasty.transaction((tx) => insert(tx)))).toBe('control.UNAVAILABLE');
-    expect(await hasty.organizations()).toEqual([]);
+    expect(await hasty.organizations.list()).toEqual([]);
     await hasty.close();
   });
 
@@ -219,11 +219,11 @@ describe('a transaction of the PostgreSQL store', () => {
     await store.transaction((tx) => insert(tx));
     const hasty = await openPostgresStore(url, { lockTimeoutMs: 300 });
     await store.transaction(async (tx) => {
-      await tx.updateOrganization(organization(ORG, 'first'));
-      const waiting = hasty.transaction((other) => other.updateOrganization(organization(ORG, 'second')));
+      await tx.organizations.update(organization(ORG, 'first'));
+      const waiting = hasty.transaction((other) => other.organizations.update(organization(ORG, 'second')));
       expect(await codeOf(waiting)).toBe('control.UNAVAILABLE');
     });
-    expect(await store.organization(ORG)).toMatchObject({ name: 'first' });
+    expect(await store.organizations.find(ORG)).toMatchObject({ name: 'first' });
     await hasty.close();
   });
 
@@ -235,7 +235,7 @@ describe('a transaction of the PostgreSQL store', () => {
       await insert(tx, OTHER_ORG);
     });
     expect(await codeOf(work)).toBe('control.UNAVAILABLE');
-    expect(await hasty.organizations()).toEqual([]);
+    expect(await hasty.organizations.list()).toEqual([]);
     await hasty.close();
   });
 
@@ -249,7 +249,9 @@ describe('a transaction of the PostgreSQL store', () => {
     });
     expect(await codeOf(work)).toBe('control.UNAVAILABLE');
     await store.transaction((tx) => insert(tx, OTHER_ORG));
-    expect((await store.organizations()).map(({ organizationId }) => organizationId)).toEqual([OTHER_ORG]);
+    expect((await store.organizations.list()).map(({ organizationId }) => organizationId)).toEqual([
+      OTHER_ORG,
+    ]);
   });
 
   it.each(['cut', 'silent'] as const)(
@@ -265,7 +267,7 @@ describe('a transaction of the PostgreSQL store', () => {
       });
       expect(await codeOf(work)).toBe('control.UNAVAILABLE');
       expect(runs).toBe(1);
-      expect(await store.organizations()).toHaveLength(1);
+      expect(await store.organizations.list()).toHaveLength(1);
       await behind.close();
       trap.close();
     },
@@ -283,7 +285,7 @@ describe('a transaction of the PostgreSQL store', () => {
     await failNext(1, state);
     expect(await codeOf(store.transaction((tx) => insert(tx)))).toBe(code);
     await store.transaction((tx) => insert(tx));
-    expect(await store.organizations()).toHaveLength(1);
+    expect(await store.organizations.list()).toHaveLength(1);
   });
 
   it('never waits for a connection longer than it should', async () => {
@@ -293,7 +295,7 @@ describe('a transaction of the PostgreSQL store', () => {
       await insert(tx);
       await bothThere();
       // A read beside the transaction has a connection of its own.
-      expect(await narrow.organizations()).toEqual([]);
+      expect(await narrow.organizations.list()).toEqual([]);
     });
     expect(await codeOf(narrow.transaction((tx) => insert(tx, OTHER_ORG)))).toBe('control.UNAVAILABLE');
     await bothThere();
@@ -317,11 +319,11 @@ describe('a transaction of the PostgreSQL store', () => {
 
   it('refuses an integer that a number cannot hold, and gives back the largest that it can', async () => {
     await store.transaction((tx) =>
-      tx.insertOrganization({ ...organization(ORG), createdAtMs: Number.MAX_SAFE_INTEGER }),
+      tx.organizations.insert({ ...organization(ORG), createdAtMs: Number.MAX_SAFE_INTEGER }),
     );
-    expect(await store.organization(ORG)).toMatchObject({ createdAtMs: Number.MAX_SAFE_INTEGER });
+    expect(await store.organizations.find(ORG)).toMatchObject({ createdAtMs: Number.MAX_SAFE_INTEGER });
     await ask('UPDATE organizations SET created_at_ms = 9007199254740993');
-    expect(await codeOf(store.organization(ORG))).toBe('internal.BUG');
+    expect(await codeOf(store.organizations.find(ORG))).toBe('internal.BUG');
   });
 
   it('sorts ids by their bytes and takes quotes for what they are', async () => {
@@ -337,6 +339,6 @@ describe('a transaction of the PostgreSQL store', () => {
     await store.transaction(async (tx) => {
       for (const one of ids.toReversed()) await insert(tx, one);
     });
-    expect((await store.organizations()).map(({ organizationId }) => organizationId)).toEqual(ids);
+    expect((await store.organizations.list()).map(({ organizationId }) => organizationId)).toEqual(ids);
   });
 });

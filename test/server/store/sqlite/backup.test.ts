@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const add = (n: number): Promise<void> =>
   store.transaction((tx) =>
-    tx.insertOrganization({ organizationId: id('org', n), name: `${n}`, createdAtMs: NOW_MS }),
+    tx.organizations.insert({ organizationId: id('org', n), name: `${n}`, createdAtMs: NOW_MS }),
   );
 
 describe('a backup of the embedded store', () => {
@@ -35,7 +35,7 @@ describe('a backup of the embedded store', () => {
     expect(copy).toEqual({ digest: digestOf(bytes), bytes: bytes.length });
     expect((await stat(at('copy.sqlite'))).mode & 0o777).toBe(0o600);
     const other = await openSqliteStore(at('copy.sqlite'));
-    expect(await other.organizations()).toEqual(await store.organizations());
+    expect(await other.organizations.list()).toEqual(await store.organizations.list());
     expect(await other.secret('cursor')).toEqual(secret);
     await other.close();
   });
@@ -43,11 +43,11 @@ describe('a backup of the embedded store', () => {
   it('a backup during a transaction contains nothing of it', async () => {
     await add(1);
     await store.transaction(async (tx) => {
-      await tx.insertOrganization({ organizationId: id('org', 2), name: '2', createdAtMs: NOW_MS });
+      await tx.organizations.insert({ organizationId: id('org', 2), name: '2', createdAtMs: NOW_MS });
       await backupSqlite(at('store.sqlite'), at('copy.sqlite'));
     });
     const other = await openSqliteStore(at('copy.sqlite'));
-    expect((await other.organizations()).map(({ name }) => name)).toEqual(['1']);
+    expect((await other.organizations.list()).map(({ name }) => name)).toEqual(['1']);
     await other.close();
   });
 
@@ -58,7 +58,7 @@ describe('a backup of the embedded store', () => {
     await backupSqlite(at('store.sqlite'), at('copy.sqlite'));
     await writing;
     const other = await openSqliteStore(at('copy.sqlite'));
-    const names = (await other.organizations()).map(({ name }) => Number(name));
+    const names = (await other.organizations.list()).map(({ name }) => Number(name));
     expect(names).toEqual(names.map((_, n) => n + 1));
     await other.close();
   });

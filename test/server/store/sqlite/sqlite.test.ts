@@ -88,7 +88,7 @@ describe('opening the embedded store', () => {
     const store = await openSqliteStore(path);
     await store.transaction(async (tx) => {
       for (let n = 0; n < 2000; n++) {
-        await tx.insertOrganization({
+        await tx.organizations.insert({
           organizationId: `org_${String(n).padStart(12, '0')}`,
           name: 'x'.repeat(50),
           createdAtMs: n,
@@ -110,9 +110,9 @@ describe('opening the embedded store', () => {
   it('is shared by two that open the same file', async () => {
     const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
     await first.transaction((tx) =>
-      tx.insertOrganization({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
+      tx.organizations.insert({ organizationId: ORG, name: 'x', createdAtMs: 1 }),
     );
-    expect(await second.organization(ORG)).toBeDefined();
+    expect(await second.organizations.find(ORG)).toBeDefined();
     expect(await second.secret('cursor')).toEqual(await first.secret('cursor'));
     await first.close();
     await second.close();
@@ -122,13 +122,13 @@ describe('opening the embedded store', () => {
     const script = `
       import { openSqliteStore } from ${JSON.stringify(new URL('../../../../src/server/store/sqlite/sqlite.ts', import.meta.url).href)};
       const store = await openSqliteStore(${JSON.stringify(path)});
-      await store.transaction((tx) => tx.insertOrganization({ organizationId: '${ORG}', name: 'x', createdAtMs: 1 }));
+      await store.transaction((tx) => tx.organizations.insert({ organizationId: '${ORG}', name: 'x', createdAtMs: 1 }));
       process.kill(process.pid, 'SIGKILL');
     `;
     const args = ['--conditions=drillproof:source', '--input-type=module', '-e', script];
     expect(spawnSync(process.execPath, args).signal).toBe('SIGKILL');
     const store = await openSqliteStore(path);
-    expect(await store.organization(ORG)).toBeDefined();
+    expect(await store.organizations.find(ORG)).toBeDefined();
     await store.close();
   });
 });
