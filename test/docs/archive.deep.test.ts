@@ -73,9 +73,11 @@ describe('the objects for Kubernetes', () => {
   });
 
   it.each(
-    all.flatMap((one) => (podOf(one) === undefined ? [] : [[one.metadata.name, podOf(one)!] as const])),
+    all.flatMap((object) =>
+      podOf(object) === undefined ? [] : [[object.metadata.name, podOf(object)!] as const],
+    ),
   )(
-    'of %s mount what is defined, name variables that are set, and write only to volumes',
+    'the pods of %s mount defined volumes, use variables that are set, and write only to volumes',
     (_name, { pod, rules }) => {
       const [container] = pod.containers;
       const volumes = pod.volumes.map(({ name }) => name);
@@ -94,7 +96,7 @@ describe('the objects for Kubernetes', () => {
   );
 
   it('Kubernetes pods that write to one volume have stable, distinct host names', () => {
-    const names = KUBERNETES.flatMap((one) => podOf(one)?.pod.hostname ?? []);
+    const names = KUBERNETES.flatMap((object) => podOf(object)?.pod.hostname ?? []);
     expect(names).toEqual(['drillproof-mirror', 'drillproof-scrub']);
   });
 
@@ -105,19 +107,19 @@ describe('the objects for Kubernetes', () => {
   });
 });
 
-describe('the command lines, run as they stand', () => {
+describe('the command lines of docs/archive', () => {
   let served: Awaited<ReturnType<typeof servedExports>>;
   let token: string;
   beforeAll(async () => {
     served = await servedExports();
-    const made = await served.run(
+    const created = await served.run(
       'admin token create --organization org_000000000001 --all-projects --data plane',
     );
-    token = made.stdout.trim();
+    token = created.stdout.trim();
   });
   afterAll(() => served[Symbol.asyncDispose]());
 
-  /** Runs words in a place of their own, where `paths` lie elsewhere. */
+  /** Runs a command with each of `paths` replaced by a path in the test folder. */
   async function run(words: readonly string[], paths: Readonly<Record<string, string>>, env = {}) {
     const moved = words.map((word) =>
       Object.entries(paths).reduce((text, [from, to]) => text.replaceAll(from, to), word),
@@ -125,7 +127,7 @@ describe('the command lines, run as they stand', () => {
     return drillproof(moved, { cwd: served.path('.'), env });
   }
 
-  /** The first run brings everything, the next one, which leaves out what is old, finds it as it was. */
+  /** The first run fetches every file, and the second one keeps every file. */
   async function provesTwice(
     mirror: () => ReturnType<typeof run>,
     scrub: () => ReturnType<typeof run>,
@@ -173,10 +175,10 @@ describe('the command lines, run as they stand', () => {
     writeFileSync(join(secret, 'token'), token);
     copyFileSync(served.path('trust.json'), join(secret, 'trust.json'));
     const started = (name: string) => {
-      const found = podOf(KUBERNETES.find(({ metadata }) => metadata.name === name)!)!;
-      const [{ command, env }] = found.pod.containers;
+      const job = podOf(KUBERNETES.find(({ metadata }) => metadata.name === name)!)!;
+      const [{ command, env }] = job.pod.containers;
       const variables = {
-        ...Object.fromEntries(env.map((one) => [one.name, one.value])),
+        ...Object.fromEntries(env.map(({ name: key, value }) => [key, value])),
         DRILLPROOF_URL: served.url,
       };
       const [program, ...words] = command.map((word) =>
@@ -218,7 +220,7 @@ describe('the command lines, run as they stand', () => {
 
 describe('docs/archive.md', () => {
   it.each(['drillproof-mirror.service', 'drillproof-mirror.timer', 'mirror.env', 'Containerfile'])(
-    'shows %s as it is',
+    'docs/archive.md shows %s unchanged',
     (name) => {
       expect(page).toContain(indented(read(name)));
     },

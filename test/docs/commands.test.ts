@@ -39,19 +39,19 @@ async function unknownOptions(call: string): Promise<string[]> {
 }
 
 describe('the commands in the documentation', () => {
-  it.each(PAGES)('of %s have only options that the command has', async (page) => {
+  it.each(PAGES)('every command in %s has only options that exist', async (page) => {
     for (const call of commandsIn(readFileSync(page, 'utf8')))
       expect([call, await unknownOptions(call)]).toEqual([call, []]);
   });
 
-  it('are read with their options', async () => {
+  it('a command in a page is read with its options, and an unknown option is reported', async () => {
     const text = '    $ A=1 drillproof verify x \\\n      --trust t --bogus | drillproof diff a -0 # --not';
     expect(commandsIn(text)).toEqual(['verify x --trust t --bogus', 'diff a -0 # --not']);
     expect(await unknownOptions('verify x --trust t --bogus # --not')).toEqual(['--bogus']);
     expect(await unknownOptions('diff a -0')).toEqual(['-0']);
   });
 
-  it('list every command in docs/cli.md', () => {
+  it('docs/cli.md lists every command', () => {
     const page = readFileSync('docs/cli.md', 'utf8');
     for (const name of Object.keys(COMMANDS)) expect(page).toMatch(new RegExp(`^\\| .*\`${name}[\` ]`, 'm'));
   });

@@ -6,7 +6,7 @@ import * as z from 'zod';
 const FOLDER = join(import.meta.dirname, '../../docs/archive');
 export const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
-/** The settings of a unit of systemd; of one that stands more than once the last. */
+/** The settings of a systemd unit; the last value of a repeated one. */
 export const settingsOf = (unit: string): ReadonlyMap<string, string> =>
   new Map(
     unit.split('\n').flatMap((line) => {
@@ -80,7 +80,7 @@ const jobSpec = z.looseObject({
 const metadata = z.strictObject({ name: z.string().regex(/^[a-z][a-z-]{1,50}$/) });
 const cron = z.stringFormat('cron', /^\d{1,2} \d{1,2} \* \* \*$/);
 
-const object = z.discriminatedUnion('kind', [
+const objectSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     apiVersion: z.literal('v1'),
     kind: z.literal('PersistentVolumeClaim'),
@@ -104,21 +104,22 @@ const object = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ apiVersion: z.literal('batch/v1'), kind: z.literal('Job'), metadata, spec: jobSpec }),
 ]);
-type KubernetesObject = z.infer<typeof object>;
+type KubernetesObject = z.infer<typeof objectSchema>;
 type Pod = z.infer<typeof pod>;
 
-/** The objects of a manifest for Kubernetes, typed as far as they are used here; every other member is a fault. */
+/** The objects of a Kubernetes manifest; a member that the schema above does not have is an error. */
 export const objectsOf = (yaml: string): readonly KubernetesObject[] =>
   parseAllDocuments(yaml, { strict: true, uniqueKeys: true }).map((document) => {
     if (document.errors.length > 0) throw document.errors[0];
-    return object.parse(document.toJS());
+    return objectSchema.parse(document.toJS());
   });
 
 /** The pod of a job, and the rules for its failures. */
 export function podOf(
-  one: KubernetesObject,
+  object: KubernetesObject,
 ): { readonly pod: Pod; readonly rules: readonly z.infer<typeof rule>[] } | undefined {
-  if (one.kind === 'PersistentVolumeClaim') return undefined;
-  const { template, podFailurePolicy } = one.kind === 'CronJob' ? one.spec.jobTemplate.spec : one.spec;
+  if (object.kind === 'PersistentVolumeClaim') return undefined;
+  const { template, podFailurePolicy } =
+    object.kind === 'CronJob' ? object.spec.jobTemplate.spec : object.spec;
   return { pod: template.spec, rules: podFailurePolicy.rules };
 }

@@ -62,7 +62,7 @@ describe('the limits of docs/formats.md', () => {
       zipLimits.expansionRatio.toLocaleString('en'),
       'zip.RATIO_EXCEEDED',
     ],
-  ] as const)('of %s is %s', (what, limit, code) => {
+  ] as const)('docs/formats.md states the limit of "%s" as %s', (what, limit, code) => {
     const row = page
       .split('\n')
       .find((line) => line.startsWith('|') && line.includes(what) && line.includes(code));

@@ -35,7 +35,7 @@ function anchorsOf(page: string): Set<string> {
   ]);
 }
 
-/** What is wrong with the links of a page to files and headings of this repository. */
+/** The links of a page to files and headings of this repository that do not exist. */
 function brokenLinks(page: string, text = proseOf(page)): string[] {
   const links = Array.from(text.matchAll(/\]\((?!https?:)([^)\s]*)\)/g), ([, link = '']) => link);
   return links.filter((link) => {
@@ -46,11 +46,11 @@ function brokenLinks(page: string, text = proseOf(page)): string[] {
 }
 
 describe('links between pages', () => {
-  it.each(PAGES)('of %s lead to existing files and headings', (page) => {
+  it.each(PAGES)('every link of %s leads to an existing file and heading', (page) => {
     expect(brokenLinks(page)).toEqual([]);
   });
 
-  it('are reported if the file or the heading is missing', () => {
+  it('a link to a missing file or heading is reported, and a link to another site is not', () => {
     const text = '[a](absent.md) [b](#absent) [c](docs/verify.md#absent) [d](https://example.com/absent)';
     expect(brokenLinks('README.md', text)).toEqual(['absent.md', '#absent', 'docs/verify.md#absent']);
   });
@@ -60,7 +60,7 @@ describe('the clause of each code', () => {
   const clauses = new Set(Object.values(catalogue).flatMap(({ clause }) => clause.split('; ')));
   const ours = Array.from(clauses).filter((clause) => /^(docs\/|formats §)/.test(clause));
 
-  it.each(ours)('"%s" is a heading of its page', (clause) => {
+  it.each(ours)('the clause "%s" of a code is a heading of its page', (clause) => {
     const [place = '', ...titles] = clause.split(', ');
     const [page, titlesOfPage] = place.startsWith('formats ')
       ? (['docs/formats.md', [place.slice('formats '.length), ...titles]] as const)

@@ -20,24 +20,24 @@ function listFolders(path: string): string[] {
 }
 
 describe('the map in docs/architecture.md', () => {
-  it('has every folder of src and no other', () => {
+  it('the map in docs/architecture.md has every folder of src and no other', () => {
     const mapped = rows.flatMap(({ room, folders }) => [room, ...folders]);
     expect(mapped.toSorted()).toEqual(listFolders('').toSorted());
   });
 
-  it('has the rooms in the order of the lint rule', () => {
+  it('the map in docs/architecture.md has the rooms in the order of the lint rule', () => {
     const files = (config.overrides ?? []).flatMap((override) => override.files);
     const ruled = files.flatMap((glob) => /^src\/([a-z]+)\/\*$/.exec(glob)?.[1] ?? []);
     expect(rooms).toEqual(ruled);
   });
 
-  it('agrees with the order of rooms in CONTRIBUTING.md', () => {
+  it('CONTRIBUTING.md lists the rooms in the order of the map', () => {
     expect(readFileSync('CONTRIBUTING.md', 'utf8')).toContain(`\n    ${rooms.join('  ')}\n`);
   });
 });
 
 describe('the folders of src', () => {
-  it('hold at most 15 files each', () => {
+  it('every folder of src has at most 15 files', () => {
     const crowded = listFolders('').filter((folder) => {
       const entries = readdirSync(`src/${folder}`, { withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).length > 15;

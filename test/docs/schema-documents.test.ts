@@ -11,7 +11,7 @@ import { call, scratch, writeEvidence } from '../cli/make.ts';
 import { readVectors } from '../vectors/read.ts';
 import { damaged, faultsOf, schemaOf } from './schema-of.ts';
 
-/** The kinds of vectors that hold one document, with the member that has it. */
+/** The kinds of vectors with one document, and the member that has it. */
 const VECTORS = [
   ['bundle-manifests', 'bundle-manifest', 'manifest', 'utf8'],
   ['export-manifests', 'export-manifest', 'manifest', 'utf8'],
@@ -33,17 +33,17 @@ describe.each(VECTORS)('the documents of the vectors %s', (kind, name, member, e
     .filter((text) => typeof text === 'string')
     .map((text): unknown => JSON.parse(Buffer.from(text, encoding).toString()));
 
-  it(`follow the schema of a ${name} wherever they are valid`, () => {
+  it(`every valid ${name} in the vectors ${kind} follows its schema`, () => {
     expect(valid.length).toBeGreaterThan(0);
-    expect(valid.flatMap((one) => faultsOf(schema, one))).toEqual([]);
+    expect(valid.flatMap((document) => faultsOf(schema, document))).toEqual([]);
   });
 
-  it('do not follow it when one value has another type or a member is not known', () => {
-    // What RFC 7517 lets anybody add to a key says nothing here, and may be anything.
+  it(`a ${name} in the vectors ${kind} does not follow its schema with a wrong type or an unknown member`, () => {
+    // Members that RFC 7517 allows in a key but that add no trust can have any value.
     const free = /\/(?:ext|x5u|x5c|x5t|x5t#S256)[:/]/;
     const passed = valid
       .slice(0, 5)
-      .flatMap((one) => [...damaged(one)])
+      .flatMap((document) => [...damaged(document)])
       .filter(([what, copy]) => !free.test(what) && schema(copy));
     expect(passed.map(([what]) => what)).toEqual([]);
   });
@@ -75,11 +75,11 @@ describe('a receipt of a mirror', () => {
   };
   const schema = schemaOf('mirror-receipt');
 
-  it('follows its schema as it is written', () => {
+  it('a receipt of a mirror follows its schema as it is written', () => {
     expect(faultsOf(schema, JSON.parse(Buffer.from(receiptBytes(receipt)).toString()))).toEqual([]);
   });
 
-  it('does not follow it when damaged', () => {
+  it('no damaged copy of a receipt follows its schema', () => {
     expect([...damaged(receipt)].filter(([, copy]) => schema(copy)).map(([what]) => what)).toEqual([]);
   });
 });
@@ -100,14 +100,14 @@ describe('what the command writes', () => {
     ['export-manifest', 'export/manifest.json'],
     ['export-resource', 'export/export.json'],
     ['export-attestation', 'export/export-attestation.json'],
-  ])('follows the schema of a %s: %s', async (name, file) => {
+  ])('the command writes a document that follows the schema %s: %s', async (name, file) => {
     follows(name, await readFile(at(file), 'utf8'));
   });
 
-  it('follows the schemas of the documents in a part', async () => {
+  it('every document in a packed part follows its schema', async () => {
     const archive = await openZip(memoryAccess(await readFile(at('part-1.zip'))));
     const text = async (name: string): Promise<string> => {
-      const entry = archive.entries.find((one) => one.name === name);
+      const entry = archive.entries.find((candidate) => candidate.name === name);
       return entry === undefined ? 'null' : Buffer.from(await collect(archive.read(entry))).toString();
     };
     const manifest = parseBundleManifest(toUtf8(await text('manifest.json')));
@@ -120,7 +120,7 @@ describe('what the command writes', () => {
     [0, '--at 2100-01-01', 'export'],
     [1, '--compromised', 'export absent part-1.zip'],
     [3, '--at 2100-01-01', 'export absent'],
-  ])('follows the schema of a plan that ends with %d', async (code, how, paths) => {
+  ])('the JSON of a key plan with exit code %d follows its schema', async (code, how, paths) => {
     const { kid } = JSON.parse(await readFile(at('trust.json'), 'utf8')).keys[0] as { kid: string };
     const home = process.cwd();
     process.chdir(dir.root);
@@ -152,7 +152,7 @@ describe('what the command writes', () => {
     ['packed-bundle', 0, `pack run-1 --run run-1.json --unsigned ${ROLES} --out third.zip`.split(' ')],
     ['selftest-report', 0, ['selftest', '--kind', 'hex', '--platform', 'native']],
     ['selftest-report', 1, ['selftest', '--kind', 'hex', '--exec', 'true #']],
-  ])('follows the schema %s, exit code %d: drillproof %j', async (name, code, line) => {
+  ])('output follows the schema %s, exit code %d: drillproof %j', async (name, code, line) => {
     const home = process.cwd();
     process.chdir(dir.root);
     const ended = await call([...line, '--json']).finally(() => process.chdir(home));

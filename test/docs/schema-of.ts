@@ -7,7 +7,7 @@ export const schemaOf = (name: string): ValidateFunction =>
     JSON.parse(readFileSync(`docs/schemas/${name}.v1.schema.json`, 'utf8')) as object,
   );
 
-/** The faults of a value, in a line each; empty when it follows the schema. */
+/** The faults of a value, one per line; empty if it follows the schema. */
 export function faultsOf(schema: ValidateFunction, value: unknown): readonly string[] {
   schema(value);
   return (schema.errors ?? []).map(({ instancePath, message = '' }) => `${instancePath}: ${message}`);
@@ -17,11 +17,11 @@ type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value of another type than any member of our documents has in its place. */
+/** A value of a type that no member of a document has in this place. */
 const wrongFor = (value: Json): Json =>
   typeof value === 'object' ? 'neither list nor object' : { wrong: 1 };
 
-/** Every copy of a document in which one value has another type, or an object has a member that nobody knows. */
+/** Every copy of a document in which one value has a wrong type, or one object has an unknown member. */
 export function* damaged(value: Json, path = ''): Generator<readonly [what: string, copy: Json]> {
   yield [`${path}: another type`, wrongFor(value)];
   if (Array.isArray(value)) {

@@ -21,7 +21,7 @@ const cases = readVectors('policies').cases.map(({ id, input, expected }) => ({
   expected,
   ...inputShape.parse(input),
 }));
-/** Policies in JSON that follow the format; what they extend is of no matter here. */
+/** Valid policies in JSON, without a look at what they extend. */
 const sound = cases.filter(
   ({ policy, expected }) => policy.startsWith('{') && expected.code !== 'policy.INVALID',
 );
@@ -39,7 +39,7 @@ it('every policy of the vectors follows the schema of a policy', () => {
   expect(sound.flatMap(({ policy }) => faultsOf(schema, JSON.parse(policy)))).toEqual([]);
 });
 
-it('a policy that the schema takes and the program does not is one of those that a schema cannot tell', () => {
+it('the schema accepts only those invalid policies whose faults a schema cannot express', () => {
   const schema = schemaOf('policy');
   const taken = cases.filter(
     ({ policy, expected }) =>
@@ -62,22 +62,22 @@ it('a policy that the schema takes and the program does not is one of those that
   ]);
 });
 
-it('every decision follows the schema of a decision, and none that is damaged does', () => {
+it('every decision follows the schema of a decision, and no damaged copy does', () => {
   const schema = schemaOf('decision');
-  expect(decided.flatMap((one) => faultsOf(schema, one))).toEqual([]);
+  expect(decided.flatMap((decision) => faultsOf(schema, decision))).toEqual([]);
   const passed = decided
     .slice(0, 20)
-    .flatMap((one) => [...damaged(one)])
+    .flatMap((decision) => [...damaged(decision)])
     .filter(([, copy]) => schema(copy));
   expect(passed.map(([what]) => what)).toEqual([]);
 });
 
-it('the schema of a decision is its type, in both directions', () => {
+it('the schema of a decision and the type Decision are the same', () => {
   expectTypeOf<Both<z.infer<typeof decisionSchema>, Decision>>().toEqualTypeOf<true>();
-  for (const one of decided) expect(decisionSchema.parse(one)).toEqual(one);
+  for (const decision of decided) expect(decisionSchema.parse(decision)).toEqual(decision);
 });
 
-// Judged by the compiler: a member that one side lacks, or that may be absent on one side only, does not compile.
+// Checked by the compiler: a member that one type lacks, or that is optional in one type only, does not compile.
 type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
 function isJson(text: string): boolean {

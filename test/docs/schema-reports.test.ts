@@ -5,14 +5,14 @@ import type { Report } from '../../src/verify/index.ts';
 import { readVectors } from '../vectors/read.ts';
 import { damaged, faultsOf, schemaOf } from './schema-of.ts';
 
-/** Every report that was made while the vectors were judged, good and bad. */
-const { reports, kept } = vi.hoisted(() => {
+/** Every report that a run of the vectors makes, good and bad. */
+const { reports, record } = vi.hoisted(() => {
   const all: unknown[] = [];
-  const keep = <R>(report: R): R => {
+  const add = <R>(report: R): R => {
     all.push(report);
     return report;
   };
-  return { reports: all, kept: keep };
+  return { reports: all, record: add };
 });
 
 vi.mock('../../src/verify/index.ts', async (original) => {
@@ -20,13 +20,13 @@ vi.mock('../../src/verify/index.ts', async (original) => {
   return {
     ...actual,
     verifyExport: async (...args: Parameters<typeof actual.verifyExport>) =>
-      kept(await actual.verifyExport(...args)),
+      record(await actual.verifyExport(...args)),
     verifyPart: async (...args: Parameters<typeof actual.verifyPart>) =>
-      kept(await actual.verifyPart(...args)),
+      record(await actual.verifyPart(...args)),
     verifyAttestation: (...args: Parameters<typeof actual.verifyAttestation>) =>
-      kept(actual.verifyAttestation(...args)),
+      record(actual.verifyAttestation(...args)),
     verifyToolSource: (...args: Parameters<typeof actual.verifyToolSource>) =>
-      kept(actual.verifyToolSource(...args)),
+      record(actual.verifyToolSource(...args)),
   };
 });
 
@@ -47,25 +47,25 @@ describe.each(KINDS)('reports on %s', (kind, name, member, results) => {
     all = reports.map((one) => JSON.parse(renderJson(one as Report)) as Record<string, unknown>);
   });
 
-  it('follow the published schema, whatever the evidence', () => {
+  it(`every report on ${kind} follows the published schema`, () => {
     expect(all.length).toBeGreaterThan(30);
     expect(all.flatMap((report) => faultsOf(schema, report))).toEqual([]);
   });
 
-  it.each(results)('are among them with the result %s', (result) => {
-    expect(all.some((report) => report[member] === result)).toBe(true);
+  it.each(results)(`the vectors make a report on ${kind} with the result %s`, (result) => {
+    expect(all.some((candidate) => candidate[member] === result)).toBe(true);
   });
 
-  it('do not follow it when one value has another type or a member is not known', () => {
+  it(`a report on ${kind} does not follow the schema with a wrong type or an unknown member`, () => {
     for (const result of results) {
-      const report = all.find((one) => one[member] === result);
+      const report = all.find((candidate) => candidate[member] === result);
       const passed = [...damaged(report)].filter(([, copy]) => schema(copy)).map(([what]) => what);
       expect(passed).toEqual([]);
     }
   });
 
-  it('do not follow it when a verdict, a class or a state is misspelt, or a required member is absent', () => {
-    const report = all.find((one) => one[member] === results.at(-1));
+  it(`a report on ${kind} does not follow the schema with a misspelt verdict or without a required member`, () => {
+    const report = all.find((candidate) => candidate[member] === results.at(-1));
     expect(schema({ ...report, [member]: 'Verified' })).toBe(false);
     for (const required of ['schemaVersion', 'kind', member, 'checks', 'findings']) {
       const { [required]: _absent, ...rest } = report ?? {};
@@ -73,7 +73,7 @@ describe.each(KINDS)('reports on %s', (kind, name, member, results) => {
     }
   });
 
-  it('are told from reports of another kind and version', () => {
+  it(`a report on ${kind} does not follow the schema with another kind or version`, () => {
     const [report] = all;
     expect(schema({ ...report, schemaVersion: 2 })).toBe(false);
     expect(schema({ ...report, kind: 'other' })).toBe(false);

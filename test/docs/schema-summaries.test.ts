@@ -21,13 +21,13 @@ const REPORTS: [string, SummaryReport][] = [
 ];
 
 describe('the schema of reports on summaries', () => {
-  it.each(REPORTS)('is followed by a report that is %s', (result, report) => {
+  it.each(REPORTS)('a summary report with the verdict %s follows the schema', (result, report) => {
     expect(report.verdict).toBe(result);
     expect(faultsOf(schema, asJson(report))).toEqual([]);
   });
 
   it.each(REPORTS)(
-    'is not followed by one that is %s once a value has another type, or a member is not known',
+    'a summary report with the verdict %s does not follow the schema with a wrong type or an unknown member',
     (_, report) => {
       const followed = [...damaged(asJson(report))].filter(([, copy]) => schema(copy)).map(([what]) => what);
       expect(followed).toEqual([]);

@@ -8,20 +8,20 @@ import { schemaPath } from '../../docs/make/schema.ts';
 const files = generatedFiles();
 
 describe('the generated pages and schemas', () => {
-  it.each([...files.keys()])('docs/%s is what the code says: npm run docs', (path) => {
+  it.each([...files.keys()])('docs/%s is what "npm run docs" writes', (path) => {
     expect(readFileSync(join('docs', path), 'utf8') === files.get(path)).toBe(true);
   });
 
-  it('are all that lie in docs/schemas', () => {
-    const there = readdirSync('docs/schemas').map((name) => `schemas/${name}`);
-    expect(there.toSorted()).toEqual(SCHEMAS.map(schemaPath).toSorted());
+  it('docs/schemas has every generated schema and no other file', () => {
+    const existing = readdirSync('docs/schemas').map((name) => `schemas/${name}`);
+    expect(existing.toSorted()).toEqual(SCHEMAS.map(schemaPath).toSorted());
   });
 });
 
 describe.each(SCHEMAS.map((row) => [schemaPath(row), row] as const))('%s', (path, row) => {
   const schema = JSON.parse(readFileSync(join('docs', path), 'utf8')) as Record<string, unknown>;
 
-  it('is a JSON Schema of 2020-12 that says what it is about', () => {
+  it(`${path} is a strict JSON Schema 2020-12 with its id, title and description`, () => {
     expect(() =>
       new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false }).compile(schema),
     ).not.toThrow();

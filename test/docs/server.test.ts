@@ -35,7 +35,7 @@ const page = readFileSync('docs/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
 
 describe('docs/server.md', () => {
-  it('has every metric with its labels, and no other', () => {
+  it('docs/server.md has every metric with its labels and no other', () => {
     const metrics = createMetrics({ version: '1', node: '2' });
     metrics.began();
     metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
@@ -55,7 +55,7 @@ describe('docs/server.md', () => {
     }
   });
 
-  it('has the limits as they are', () => {
+  it('docs/server.md states the default limits of the server', () => {
     const { drainMs, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs } = defaultLimits;
     expect(page).toContain(
       `${headersTimeoutMs / 1000} s, ${requestTimeoutMs / 1000} s, ${keepAliveTimeoutMs / 1000} s`,
@@ -116,7 +116,7 @@ if (isDeep) {
       throw new Error('nginx does not serve');
     }
 
-    /** The example as it is written, but for the port, the address behind it, and where its files lie. */
+    /** Starts nginx with the example, changed only in its port, the address behind it and its paths. */
     function startNginx(): void {
       const [pem, key] = [join(folder, 'control.example.pem'), join(folder, 'control.example.key')];
       const subject = ['-subj', '/CN=control.example', '-addext', 'subjectAltName=DNS:control.example'];
@@ -130,9 +130,9 @@ if (isDeep) {
         ['/var/log/nginx/drillproof.log', join(folder, 'access.log')],
       ];
       let text = config;
-      for (const [written, here_] of changes) {
-        expect(text.split(written)).toHaveLength(2);
-        text = text.replace(written, here_);
+      for (const [shown, replacement] of changes) {
+        expect(text.split(shown)).toHaveLength(2);
+        text = text.replace(shown, replacement);
       }
       writeFileSync(join(folder, 'drillproof.conf'), text);
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -174,7 +174,7 @@ if (isDeep) {
     }
     const json = ({ body }: Answer): unknown => JSON.parse(String(body));
 
-    it('serves reads, whole downloads and ranges over TLS', async () => {
+    it('the nginx example serves reads, whole downloads and ranges over TLS', async () => {
       const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
       evidenceExportSchema.parse(json(await get(path)));
       const whole = await get(`${path}/parts/${id('evidence', 1)}`);
@@ -183,7 +183,7 @@ if (isDeep) {
       expect([range.status, range.body]).toEqual([206, Buffer.from(bytes.subarray(5, 10))]);
     });
 
-    it('lets an upload through, at an address that leads back to it', async () => {
+    it('the nginx example passes an upload to the address that the server signed', async () => {
       const build = await buildArchive();
       const artifactDigest = digestOf(build.bytes);
       const begun = await get(`/v1/projects/${PROJECT}/build-uploads`, {
@@ -209,17 +209,17 @@ if (isDeep) {
       expect(lines.join('')).not.toContain(signature);
     });
 
-    it('tells whom it serves, whatever the client claims', async () => {
+    it('the nginx example logs the real client, whatever X-Forwarded-For the client sends', async () => {
       const answer = await get('/healthz', { headers: { 'x-forwarded-for': '203.0.113.9' } });
       const correlationId = answer.headers['x-correlation-id'];
       const entry = () =>
         lines
           .map((line) => JSON.parse(line) as Record<string, unknown>)
-          .find((one) => one['correlationId'] === correlationId);
+          .find((line) => line['correlationId'] === correlationId);
       await expect.poll(entry).toMatchObject({ client: '127.0.0.1' });
     });
 
-    it('keeps to itself what is for operators', async () => {
+    it('the nginx example hides /metrics and /readyz', async () => {
       for (const path of ['/metrics', '/readyz']) expect((await get(path)).status).toBe(404);
       expect((await fetch(`${listening.url}/metrics`)).status).toBe(200);
     });
