@@ -2,14 +2,15 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, type Client } from '../../src/client/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { CONNECTION_FAULTS } from './connection-faults.ts';
-import { endsAt, type FaultRow } from './fault-row.ts';
-import { MESSAGE_FAULTS } from './message-faults.ts';
+import { CONNECTION_FAULTS } from './rows/connection.ts';
+import { endsAt, type FaultRow } from './rows/row.ts';
+import { MESSAGE_FAULTS } from './rows/message.ts';
 import { RETRIES, timeoutsFor } from './mirror-run.ts';
 import { startOrigin, type Origin } from './origin.ts';
-import { OVERLOAD_FAULTS } from './overload-faults.ts';
+import { OVERLOAD_FAULTS } from './rows/overload.ts';
 import { faultProxy } from './proxy.ts';
-import { REDIRECT_FAULTS } from './redirect-faults.ts';
+import { REDIRECT_FAULTS } from './rows/redirect.ts';
+import { isDeep } from '../support/deep.ts';
 import { faultServer, type FaultServer } from './server.ts';
 
 const FAULTS = [...CONNECTION_FAULTS, ...MESSAGE_FAULTS, ...REDIRECT_FAULTS, ...OVERLOAD_FAULTS];
@@ -59,7 +60,10 @@ async function meet(row: FaultRow, list: List, how: 'once' | 'always'): Promise<
   expect(inspect(end, { depth: 9 }).toLowerCase()).not.toContain(origin.token.toLowerCase());
 }
 
-const cases = LISTS.flatMap((list) => FAULTS.map((row) => ({ name: row.name, list, row })));
+/** Every fault in both lists; in the quick run in one of them, taken in turn. */
+const cases = FAULTS.flatMap((row, i) =>
+  (isDeep ? LISTS : [LISTS[i % LISTS.length]!]).map((list) => ({ name: row.name, list, row })),
+);
 
 describe.concurrent('a list that meets', () => {
   it.each(cases)('$name, once, is that of the $list or an error', ({ row, list }) => meet(row, list, 'once'));
@@ -68,6 +72,6 @@ describe.concurrent('a list that meets', () => {
   );
 });
 
-it('another origin heard of nothing', () => {
+it('a list that meets any fault sends nothing to another origin', () => {
   expect(stranger.seen).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { mirrorExport, type MirrorEvent } from '../../src/mirror/index.ts';
 import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { filesOf } from '../mirror/make.ts';
-import type { Stage } from './fault-row.ts';
+import type { Stage } from './rows/row.ts';
 import { STRUCK_PART, STRUCK_REPORT, type Origin } from './origin.ts';
 import { faultProxy, type Strike } from './proxy.ts';
 

@@ -1,5 +1,5 @@
-import type { FaultRow } from './fault-row.ts';
-import { sendAnswer, writeHead, type Exchange, type Strike } from './proxy.ts';
+import type { FaultRow } from './row.ts';
+import { sendAnswer, writeHead, type Exchange, type Strike } from '../proxy.ts';
 
 /** Sends the head and so much of the body, and closes the connection. */
 const cutAt =

@@ -9,7 +9,7 @@ import {
   type RawEnd,
   type RawEnd64,
   type RawEntry,
-} from './raw-zip.ts';
+} from '../raw-zip.ts';
 
 /** A sound archive as a model: entries in one of the forms that tools write, and end records. */
 export type Model = { readonly entries: readonly RawEntry[]; readonly end: RawEnd };

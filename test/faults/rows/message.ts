@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { A_STAGE_OF_EACH_KIND, type FaultRow } from './fault-row.ts';
-import { sendAnswer, sendForEver, writeHead, type Exchange, type Strike } from './proxy.ts';
+import { A_STAGE_OF_EACH_KIND, type FaultRow } from './row.ts';
+import { sendAnswer, sendForEver, writeHead, type Exchange, type Strike } from '../proxy.ts';
 
 /** Answers with another body, whole and of the length that the head declares. */
 const bodyOf =

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import { bytesOf, extraField, join, le, rawZip, type RawEntry } from './raw-zip.ts';
+import { bytesOf, extraField, join, le, rawZip, type RawEntry } from '../raw-zip.ts';
 
 const entry = (i: number, rest: RawEntry = {}): RawEntry => ({ name: `f${i}`, plain: '', ...rest });
 const many = (count: number, make: (i: number) => RawEntry): RawEntry[] =>

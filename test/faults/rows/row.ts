@@ -1,5 +1,5 @@
-import type { Code } from '../../src/codes/index.ts';
-import type { Strike } from './proxy.ts';
+import type { Code } from '../../../src/codes/index.ts';
+import type { Strike } from '../proxy.ts';
 
 /** The requests of a mirror at which a fault can strike. `rest` is the part again, of which a third is here already. */
 export const STAGES = ['resource', 'manifest', 'attestation', 'part', 'rest', 'report'] as const;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
-import { DrillproofError, LimitError } from '../../src/errors.ts';
-import { openZip, type ZipLimits } from '../../src/zip/index.ts';
-import { bytesOf, join, rawZip, type RawEntry } from './raw-zip.ts';
-import { codeOf, collected, contentOf, errorOf, zipOf } from './support.ts';
+import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
+import { DrillproofError, LimitError } from '../../../src/errors.ts';
+import { openZip, type ZipLimits } from '../../../src/zip/index.ts';
+import { bytesOf, join, rawZip, type RawEntry } from '../raw-zip.ts';
+import { codeOf, collected, contentOf, errorOf, zipOf } from '../support.ts';
 
 const MiB = 2 ** 20;
 const plain = 'some text, and then some text again, and again';

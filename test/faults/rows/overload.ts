@@ -1,6 +1,6 @@
-import type { Code } from '../../src/codes/index.ts';
-import { A_STAGE_OF_EACH_KIND, STAGES, type Ends, type FaultRow } from './fault-row.ts';
-import { sendForEver, type Strike } from './proxy.ts';
+import type { Code } from '../../../src/codes/index.ts';
+import { A_STAGE_OF_EACH_KIND, STAGES, type Ends, type FaultRow } from './row.ts';
+import { sendForEver, type Strike } from '../proxy.ts';
 
 const bare =
   (status: number, headers: Readonly<Record<string, string>> = {}): Strike =>

@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
-import { bytesOf } from './raw-zip.ts';
-import { collected, type Files } from './support.ts';
+import { bytesOf } from '../raw-zip.ts';
+import { collected, type Files } from '../support.ts';
 
 /** With `deflate`, an entry that does not become smaller is stored; yazl itself would deflate it all the same. */
 export async function yazlZip(

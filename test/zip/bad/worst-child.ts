@@ -1,8 +1,8 @@
 // Reads an archive to its end by the strict reader; prints what ended it and the most memory that it took.
 import { existsSync, readFileSync } from 'node:fs';
-import { openFile } from '../../src/node/evidence/file-access.ts';
-import { DrillproofError } from '../../src/errors.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { openFile } from '../../../src/node/evidence/file-access.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { openZip } from '../../../src/zip/index.ts';
 
 const access = await openFile(process.argv[2]!);
 const started = performance.now();

@@ -12,6 +12,7 @@ type Packed = { node: string; zlib: string; store: string; deflate: string };
 
 let folder = '';
 let program = '';
+let usual: Packed;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'drillproof-reproducible-'));
   // JavaScript, because older versions of Node.js do not take types.
@@ -34,6 +35,7 @@ beforeAll(async () => {
     },
   });
   program = join(folder, 'sample.mjs');
+  usual = packed(process.execPath);
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -59,7 +61,7 @@ function nodes(): string[] {
   });
 }
 
-describe('requirement 24: the same input gives the same bytes', () => {
+describe('requirement 24: packing the same input gives the same bytes', () => {
   it.each<[string, NodeJS.ProcessEnv, string]>([
     ['east of everything', { TZ: 'Pacific/Kiritimati' }, '022'],
     ['west of everything', { TZ: 'America/Los_Angeles' }, '022'],
@@ -69,7 +71,7 @@ describe('requirement 24: the same input gives the same bytes', () => {
     ['where files are for all', {}, '000'],
     ['with the objects in another order', { ORDER: 'reversed' }, '022'],
   ])('%s', (_, env, umask) => {
-    expect(packed(process.execPath, env, umask)).toEqual(packed(process.execPath));
+    expect(packed(process.execPath, env, umask)).toEqual(usual);
   });
 
   it('on every Node.js here; deflated, on one build of zlib', () => {

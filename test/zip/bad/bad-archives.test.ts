@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { DrillproofError } from '../../src/errors.ts';
-import { readZipWithYauzl } from '../../src/node/second-opinion/yauzl-reader.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { DrillproofError } from '../../../src/errors.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { badArchives } from './bad-archives.ts';
-import { ourSight, pythonSights, sevenZipSights, type Sight } from './outside-readers.ts';
-import { rawZip } from './raw-zip.ts';
-import { tries } from '../support/deep.ts';
+import { ourSight, pythonSights, sevenZipSights, type Sight } from '../outside-readers.ts';
+import { rawZip } from '../raw-zip.ts';
+import { tries } from '../../support/deep.ts';
 
 const RUNS = tries(200, 3_000);
 /** Starting 7-Zip twice for each archive is what takes the time. */

@@ -1,5 +1,5 @@
-import type { FaultRow } from './fault-row.ts';
-import { sendAnswer, writeHead, type Answer, type Exchange, type Strike } from './proxy.ts';
+import type { FaultRow } from './row.ts';
+import { sendAnswer, writeHead, type Answer, type Exchange, type Strike } from '../proxy.ts';
 
 const rangeOf = ({ headers }: Answer): { from: number; to: number; total: number } => {
   const [, from, to, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];

@@ -1,5 +1,5 @@
-import { A_STAGE_OF_EACH_KIND, type FaultRow } from './fault-row.ts';
-import { sendAnswer, sendForEver, type Exchange, type Strike } from './proxy.ts';
+import { A_STAGE_OF_EACH_KIND, type FaultRow } from './row.ts';
+import { sendAnswer, sendForEver, type Exchange, type Strike } from '../proxy.ts';
 
 const redirect =
   (status: number, location: (exchange: Exchange) => string): Strike =>

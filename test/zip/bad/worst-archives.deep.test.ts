@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { inFolder } from './outside-readers.ts';
+import { inFolder } from '../outside-readers.ts';
 import { worstArchives } from './worst-archives.ts';
 
 const CHILD = fileURLToPath(new URL('worst-child.ts', import.meta.url));

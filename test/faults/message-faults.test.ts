@@ -1,5 +1,0 @@
-import { isDeep } from '../support/deep.ts';
-import { MESSAGE_FAULTS } from './message-faults.ts';
-import { testMatrix } from './matrix.ts';
-
-testMatrix(MESSAGE_FAULTS, isDeep);
