@@ -1,7 +1,18 @@
-import { digestOf, toUtf8 } from '../bytes/index.ts';
+import { type Digest, digestOf, toUtf8 } from '../bytes/index.ts';
+import { digestSchema } from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
 
 export { newId } from '../node/index.ts';
 
 /** An id derived from what it names, so that ingesting the same thing twice uses one id. */
 export const derivedId = (prefix: string, ...names: readonly string[]): string =>
   `${prefix}_${digestOf(toUtf8(names.join(' '))).slice('sha256:'.length, 'sha256:'.length + 24)}`;
+
+/** Whether a value is a digest. */
+export const isDigest = (value: unknown): value is Digest => digestSchema.safeParse(value).success;
+
+/** The digest in a text that a schema has already checked. */
+export function toDigest(text: string): Digest {
+  if (isDigest(text)) return text;
+  throw new DrillproofError('internal.BUG', 'a malformed digest passed its schema');
+}

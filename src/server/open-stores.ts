@@ -4,7 +4,7 @@ import { DrillproofError } from '../errors.ts';
 import { parseS3Location, type S3Location, s3Name } from '../node/s3/index.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { openDiskBlobs } from './blobs/disk.ts';
-import { openS3Blobs } from './blobs/open-s3.ts';
+import { openS3Blobs } from './blobs/s3.ts';
 import { claimFolder } from './data-version.ts';
 import { openPostgresStore } from './store/postgres/postgres.ts';
 import { openSqliteStore } from './store/sqlite/sqlite.ts';

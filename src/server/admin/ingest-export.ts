@@ -18,7 +18,7 @@ import {
   typeDocument,
 } from '../../evidence/index.ts';
 import * as z from 'zod';
-import { toDigest } from '../blobs/digest.ts';
+import { toDigest } from '../ids.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import type {
   BlobRef,

@@ -1,5 +1,7 @@
-import type { Bytes, Digest, RandomAccess } from '../../bytes/index.ts';
+import { type Bytes, type Digest, digestStream, type RandomAccess } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import type { ByteRange } from '../../node/s3/index.ts';
+import { isDigest } from '../ids.ts';
 import type { BlobRef } from '../store/store.ts';
 
 export type { ByteRange };
@@ -47,3 +49,96 @@ export type Blobs = {
   /** Whether the storage answers now. @throws DrillproofError `control.UNAVAILABLE`, `io.*` when it does not */
   ping(): Promise<void>;
 };
+
+/** Stored bytes that were not verified yet. Their identity changes whenever they may have changed. */
+export type StoredObject = OpenBlob & { readonly identity: string };
+
+/** Where blobs are stored, by name: a folder, or a prefix of a bucket. It verifies nothing. */
+export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping'> & {
+  open(digest: Digest): Promise<StoredObject | undefined>;
+  /** @param stateOf the state of the blob by the proofs of this process */
+  put(source: Bytes, expected: Partial<BlobRef>, stateOf: Blobs['verify']): Promise<BlobRef>;
+  /** What is stored, with its name below `blobs/`. */
+  list(): AsyncIterable<{ readonly name: string; readonly bytes: number }>;
+};
+
+/** The name of a blob: two characters of folder, so that no folder grows without bound. */
+export function blobName(digest: Digest): string {
+  const hex = digest.slice('sha256:'.length);
+  return `blobs/${hex.slice(0, 2)}/${hex.slice(2)}`;
+}
+
+const NAME = /^([0-9a-f]{2})\/([0-9a-f]{62})$/;
+
+async function* listBlobs(place: BlobPlace): AsyncGenerator<BlobRef> {
+  for await (const { name, bytes } of place.list()) {
+    const digest = name.replace(NAME, 'sha256:$1$2');
+    if (isDigest(digest)) yield { digest, bytes };
+  }
+}
+
+const MAX_PROOFS = 100_000;
+
+type Prove = (digest: Digest, identity: string, hash: () => Promise<boolean>) => Promise<boolean>;
+
+/**
+ * Remembers which stored bytes were hashed, and whether they matched, until their identity changes. Simultaneous
+ * requests share one hash; a hash that failed is forgotten.
+ */
+function proofs(): Prove {
+  const byDigest = new Map<Digest, { readonly identity: string; readonly matches: Promise<boolean> }>();
+  return (digest, identity, hash) => {
+    const earlier = byDigest.get(digest);
+    if (earlier?.identity === identity) return earlier.matches;
+    const proof = { identity, matches: hash() };
+    byDigest.delete(digest);
+    byDigest.set(digest, proof);
+    const oldest = byDigest.keys().next();
+    if (byDigest.size > MAX_PROOFS && oldest.done !== true) byDigest.delete(oldest.value);
+    proof.matches.catch(() => {
+      if (byDigest.get(digest) === proof) byDigest.delete(digest);
+    });
+    return proof.matches;
+  };
+}
+
+const corrupt = (digest: Digest, how: string): DrillproofError =>
+  new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
+
+const hashes = async (stored: StoredObject, digest: Digest): Promise<boolean> =>
+  (await digestStream(stored.stream({ start: 0, end: stored.bytes }))).digest === digest;
+
+/** The blobs of a place. A blob is hashed before it is first served, and again whenever it may have changed. */
+export function verifiedBlobs(place: BlobPlace): Blobs {
+  const prove = proofs();
+  const proven = (stored: StoredObject, digest: Digest): Promise<boolean> =>
+    prove(digest, stored.identity, () => hashes(stored, digest));
+  const check = async ({ digest, bytes }: BlobRef, matches: typeof hashes): ReturnType<Blobs['verify']> => {
+    const stored = await place.open(digest);
+    if (stored === undefined) return 'missing';
+    try {
+      return stored.bytes === bytes && (await matches(stored, digest)) ? 'intact' : 'corrupt';
+    } finally {
+      await stored.close();
+    }
+  };
+  return {
+    put: (source, expected = {}) => place.put(source, expected, (blob) => check(blob, proven)),
+    async open(digest) {
+      const stored = await place.open(digest);
+      if (stored === undefined) throw corrupt(digest, 'are missing');
+      try {
+        if (await proven(stored, digest)) return stored;
+        throw corrupt(digest, 'no longer match their digest');
+      } catch (error) {
+        await stored.close();
+        throw error;
+      }
+    },
+    verify: (blob) => check(blob, hashes),
+    has: (digest) => place.has(digest),
+    list: () => listBlobs(place),
+    remove: (digest) => place.remove(digest),
+    ping: () => place.ping(),
+  };
+}

@@ -1,21 +1,28 @@
-import type { BigIntStats, Stats } from 'node:fs';
-import { access, constants, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Digest, digestStream, type RandomAccess, streamAccess } from '../../bytes/index.ts';
+import { randomUUID } from 'node:crypto';
+import { access, constants, mkdir, open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Digest, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf, ioError } from '../../node/index.ts';
-import type { BlobRef } from '../store/store.ts';
-import type { Blobs, OpenBlob } from './blobs.ts';
-import { isDigest } from './digest.ts';
-import { blobPath, putOnDisk, removeFromDisk } from './disk-put.ts';
-import { proofCache, type ProofCache } from './proof-cache.ts';
+import { errnoOf, flushFolder, ioError, renameDurably, writeNewFile } from '../../node/index.ts';
+import { blobName, type BlobPlace, type Blobs, type StoredObject, verifiedBlobs } from './blobs.ts';
+import { receive } from './receive.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** What changes when a file is written to, replaced or touched: a proof of its bytes holds as long as this does. */
-const identityOf = (stats: BigIntStats): string =>
-  [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+/** Translates the errors of the system; `undefined` for a file that is missing. */
+async function unlessMissing<T>(
+  path: string,
+  act: 'read' | 'write',
+  work: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw ioError(cause, path, act);
+  }
+}
 
 function fileAccess(file: FileHandle, size: number, path: string): RandomAccess {
   return {
@@ -34,36 +41,18 @@ function fileAccess(file: FileHandle, size: number, path: string): RandomAccess 
   };
 }
 
-async function openFile(path: string): Promise<FileHandle | undefined> {
+/** The file stays open: what is verified is what is served. */
+async function openStored(path: string): Promise<StoredObject | undefined> {
+  const file = await unlessMissing(path, 'read', open(path, 'r'));
+  if (file === undefined) return undefined;
   try {
-    return await open(path, 'r');
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, path, 'read');
-  }
-}
-
-const corrupt = (digest: Digest, how: string): DrillproofError =>
-  new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
-
-/** Proves the bytes behind an open file, which stays open: what was proven is what is served. */
-async function proven(root: string, digest: Digest, proofs: ProofCache): Promise<OpenBlob> {
-  const path = blobPath(root, digest);
-  const file = await openFile(path);
-  if (file === undefined) throw corrupt(digest, 'are missing');
-  try {
-    const stats = await file.stat({ bigint: true });
-    const bytes = fileAccess(file, Number(stats.size), path);
-    const stream = (start: number, end: number) => streamAccess(bytes, start, end - start, PIECE_BYTES);
-    const matches = await proofs.check(
-      digest,
-      identityOf(stats),
-      async () => (await digestStream(stream(0, bytes.size))).digest === digest,
-    );
-    if (!matches) throw corrupt(digest, 'no longer match their digest');
+    const { dev, ino, size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
+    const bytes = fileAccess(file, Number(size), path);
     return {
       bytes: bytes.size,
-      stream: ({ start, end }) => stream(start, end),
+      // What changes when a file is written to, replaced or touched.
+      identity: [dev, ino, size, mtimeNs, ctimeNs].join(':'),
+      stream: ({ start, end }) => streamAccess(bytes, start, end - start, PIECE_BYTES),
       access: () => bytes,
       close: () => file.close(),
     };
@@ -71,6 +60,14 @@ async function proven(root: string, digest: Digest, proofs: ProofCache): Promise
     await file.close();
     throw ioError(error, path, 'read');
   }
+}
+
+/** Moves a finished file to its final name so that the name survives a power cut, not only the bytes. */
+async function publish(temporary: string, path: string): Promise<void> {
+  const folder = dirname(path);
+  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined)
+    await flushFolder(dirname(folder));
+  await renameDurably(temporary, path);
 }
 
 /** Removes what an interrupted `put` left, unless it is recent enough to be another process at work. */
@@ -82,46 +79,14 @@ async function sweep(folder: string, nowMs: number): Promise<void> {
   }
 }
 
-async function verifyFile(root: string, { digest, bytes }: BlobRef): ReturnType<Blobs['verify']> {
-  const path = blobPath(root, digest);
-  const file = await openFile(path);
-  if (file === undefined) return 'missing';
-  try {
-    const { size } = await file.stat();
-    if (size !== bytes) return 'corrupt';
-    const found = await digestStream(streamAccess(fileAccess(file, size, path), 0, size, PIECE_BYTES));
-    return found.digest === digest ? 'intact' : 'corrupt';
-  } finally {
-    await file.close();
-  }
-}
-
-async function statIfThere(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return undefined; // it was removed since the folder was read
-    throw cause;
-  }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    return (await statIfThere(path)) !== undefined;
-  } catch (cause) {
-    throw ioError(cause, path, 'read');
-  }
-}
-
-async function* listFiles(root: string): AsyncGenerator<BlobRef> {
+async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
   const blobs = join(root, 'blobs');
   try {
     for (const folder of await readdir(blobs)) {
-      for (const name of await readdir(join(blobs, folder))) {
-        const digest = `sha256:${folder}${name}`;
-        if (!isDigest(digest)) continue;
-        const stats = await statIfThere(blobPath(root, digest));
-        if (stats !== undefined) yield { digest, bytes: stats.size };
+      for (const file of await readdir(join(blobs, folder))) {
+        // It may have been removed since the folder was read.
+        const stats = await unlessMissing(blobs, 'read', stat(join(blobs, folder, file)));
+        if (stats !== undefined) yield { name: `${folder}/${file}`, bytes: stats.size };
       }
     }
   } catch (cause) {
@@ -129,17 +94,41 @@ async function* listFiles(root: string): AsyncGenerator<BlobRef> {
   }
 }
 
-async function pingFolder(root: string): Promise<void> {
-  try {
-    await access(join(root, 'tmp'), constants.R_OK | constants.W_OK);
-  } catch (cause) {
-    throw ioError(cause, root, 'write');
-  }
-}
+const folderPlace = (root: string): BlobPlace => {
+  const temporaryFolder = join(root, 'tmp');
+  const pathOf = (digest: Digest): string => join(root, blobName(digest));
+  return {
+    open: (digest) => openStored(pathOf(digest)),
+    has: async (digest) => (await unlessMissing(root, 'read', stat(pathOf(digest)))) !== undefined,
+    async put(source, expected) {
+      const temporary = join(temporaryFolder, randomUUID());
+      try {
+        const blob = await receive(source, expected, (bytes) => writeNewFile(temporary, bytes, 0o600));
+        await publish(temporary, pathOf(blob.digest));
+        return blob;
+      } catch (cause) {
+        await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
+        throw ioError(cause, root, 'write');
+      }
+    },
+    list: () => listFiles(root),
+    async remove(digest) {
+      const path = pathOf(digest);
+      await unlessMissing(
+        path,
+        'write',
+        unlink(path).then(() => flushFolder(dirname(path))),
+      );
+    },
+    ping: () =>
+      access(temporaryFolder, constants.R_OK | constants.W_OK).catch((cause: unknown) => {
+        throw ioError(cause, root, 'write');
+      }),
+  };
+};
 
 /**
  * Blobs in a folder of this machine: `blobs/ab/cdef…` by the hex of their SHA-256, and `tmp/` while they are written.
- * A blob is hashed before it is first served, and again whenever its file was touched since.
  * @throws DrillproofError `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED` when the folder cannot be made
  */
 export async function openDiskBlobs(root: string, now: () => number = Date.now): Promise<Blobs> {
@@ -151,14 +140,5 @@ export async function openDiskBlobs(root: string, now: () => number = Date.now):
   } catch (cause) {
     throw ioError(cause, root, 'write');
   }
-  const proofs = proofCache();
-  return {
-    put: (source, expected = {}) => putOnDisk(root, source, expected),
-    open: (digest) => proven(root, digest, proofs),
-    verify: (blob) => verifyFile(root, blob),
-    has: (digest) => isThere(blobPath(root, digest)),
-    list: () => listFiles(root),
-    remove: (digest) => removeFromDisk(root, digest),
-    ping: () => pingFolder(root),
-  };
+  return verifiedBlobs(folderPlace(root));
 }

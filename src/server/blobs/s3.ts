@@ -1,40 +1,33 @@
 import type { Readable } from 'node:stream';
-import { type Bytes, type Digest, digestStream } from '../../bytes/index.ts';
+import { type Bytes, defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { blockAccess, type Bucket, type ByteRange, type ObjectFacts, whyS3 } from '../../node/s3/index.ts';
+import {
+  blockAccess,
+  type Bucket,
+  type ByteRange,
+  loadSdk,
+  type LoadSdk,
+  type ObjectFacts,
+  openBucket,
+  type S3Location,
+  s3Name,
+  whyS3,
+} from '../../node/s3/index.ts';
+import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { BlobRef } from '../store/store.ts';
-import type { Blobs, OpenBlob } from './blobs.ts';
-import { isDigest } from './digest.ts';
-import { checkStream } from './expected.ts';
-import { proofCache, type ProofCache } from './proof-cache.ts';
-import { spool } from './spool.ts';
+import { blobName, type BlobPlace, type Blobs, type StoredObject, verifiedBlobs } from './blobs.ts';
+import { receive, spool } from './receive.ts';
 
 /** The failure of a call to S3 once the server runs; "could not read" is never "does not match". */
-export function unavailable(cause: unknown): DrillproofError {
+function unavailable(cause: unknown): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   return new DrillproofError('control.UNAVAILABLE', `the storage of blobs cannot be used: ${whyS3(cause)}`, {
     cause,
   });
 }
 
-/** A bucket, the prefix of all keys in it, and which of its objects were proven by this process. */
-type Place = { readonly bucket: Bucket; readonly prefix: string; readonly proofs: ProofCache };
-
-const HEX_BYTES = 64;
-
-/** The same names as on disk, so that `aws s3 sync` moves blobs between the two. */
-const keyOf = (prefix: string, digest: Digest): string => {
-  const hex = digest.slice('sha256:'.length);
-  return `${prefix}blobs/${hex.slice(0, 2)}/${hex.slice(2)}`;
-};
-
-const identityOf = ({ etag, bytes, modifiedMs }: ObjectFacts): string => `${etag}:${bytes}:${modifiedMs}`;
-
-const corrupt = (digest: Digest, how: string): DrillproofError =>
-  new DrillproofError('control.STORED_BYTES_CORRUPT', `the stored bytes ${how}`, { details: { digest } });
-
 /** The bytes of an answer of known length; one that ends early was cut and is refused. */
-async function* counted(body: Readable, bytes: number): AsyncGenerator<Uint8Array> {
+async function* assertLength(body: Readable, bytes: number): AsyncGenerator<Uint8Array> {
   let seen = 0;
   try {
     for await (const chunk of body) {
@@ -52,34 +45,14 @@ async function* counted(body: Readable, bytes: number): AsyncGenerator<Uint8Arra
   }
 }
 
-async function hashes({ bucket, prefix }: Place, digest: Digest, facts: ObjectFacts): Promise<boolean> {
-  const body = await bucket.read(keyOf(prefix, digest), facts.etag, { start: 0, end: facts.bytes });
-  return (await digestStream(counted(body, facts.bytes))).digest === digest;
-}
-
-/** Whether the object of a blob has its bytes, by the proof of this process where nothing changed since. */
-async function stateOf(place: Place, blob: BlobRef): ReturnType<Blobs['verify']> {
-  const facts = await place.bucket.facts(keyOf(place.prefix, blob.digest));
-  if (facts === undefined) return 'missing';
-  if (facts.bytes !== blob.bytes) return 'corrupt';
-  const hash = () => hashes(place, blob.digest, facts);
-  return (await place.proofs.check(blob.digest, identityOf(facts), hash)) ? 'intact' : 'corrupt';
-}
-
-async function verifyAnew(place: Place, blob: BlobRef): ReturnType<Blobs['verify']> {
-  const facts = await place.bucket.facts(keyOf(place.prefix, blob.digest));
-  if (facts === undefined) return 'missing';
-  return facts.bytes === blob.bytes && (await hashes(place, blob.digest, facts)) ? 'intact' : 'corrupt';
-}
-
-/** An object whose bytes were proven. Each read asks for its entity tag, so that no other bytes are taken for them. */
-function openObject({ bucket, prefix }: Place, digest: Digest, facts: ObjectFacts): OpenBlob {
+/** An object as it was. Each read asks for its entity tag, so that no other bytes are taken for its own. */
+function storedObject(bucket: Bucket, key: string, { etag, bytes, modifiedMs }: ObjectFacts): StoredObject {
   const bodies = new Set<Readable>();
   async function* stream(range: ByteRange): AsyncGenerator<Uint8Array> {
-    const body = await bucket.read(keyOf(prefix, digest), facts.etag, range);
+    const body = await bucket.read(key, etag, range);
     bodies.add(body);
     try {
-      yield* counted(body, range.end - range.start);
+      yield* assertLength(body, range.end - range.start);
     } finally {
       bodies.delete(body);
       body.destroy();
@@ -91,84 +64,123 @@ function openObject({ bucket, prefix }: Place, digest: Digest, facts: ObjectFact
     return Buffer.concat(pieces);
   };
   return {
-    bytes: facts.bytes,
+    bytes,
+    identity: `${etag}:${bytes}:${modifiedMs}`,
     stream,
-    access: () => blockAccess(facts.bytes, block),
+    access: () => blockAccess(bytes, block),
     close: async () => {
       for (const body of bodies) body.destroy();
     },
   };
 }
 
-async function open(place: Place, digest: Digest): Promise<OpenBlob> {
-  const facts = await place.bucket.facts(keyOf(place.prefix, digest));
-  if (facts === undefined) throw corrupt(digest, 'are missing');
-  const hash = () => hashes(place, digest, facts);
-  if (!(await place.proofs.check(digest, identityOf(facts), hash))) {
-    throw corrupt(digest, 'no longer match their digest');
-  }
-  return openObject(place, digest, facts);
-}
-
 async function drain(bytes: Bytes): Promise<void> {
   for await (const _ of bytes);
 }
 
-/**
- * Tx a blob under its final name, which S3 shows only when all of it came, and reads it back: neither an entity
- * tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
- */
-async function putNamed(place: Place, source: Bytes, blob: BlobRef): Promise<BlobRef> {
-  const { bytes, found } = checkStream(source, blob);
-  const before = await stateOf(place, blob);
-  if (before === 'intact') await drain(bytes);
-  else {
-    await place.bucket.write(keyOf(place.prefix, blob.digest), bytes, {
-      bytes: blob.bytes,
-      ...(before === 'missing' && { when: { ifAbsent: true } }),
-    });
-  }
-  if (found() === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its digest');
-  if (before !== 'intact') await assertKept(place, blob);
-  return blob;
-}
-
-async function assertKept(place: Place, blob: BlobRef): Promise<void> {
-  const state = await stateOf(place, blob);
-  if (state === 'missing') {
+async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<void> {
+  const state = await stateOf(blob);
+  if (state === 'missing')
     throw new DrillproofError('control.UNAVAILABLE', 'the storage of blobs does not show what it took in');
-  }
-  if (state === 'corrupt') {
+  if (state === 'corrupt')
     throw new DrillproofError('io.WRITE_FAILED', 'the storage of blobs gives back other bytes than it got');
-  }
 }
 
-async function* list({ bucket, prefix }: Place): AsyncGenerator<BlobRef> {
-  const root = `${prefix}blobs/`;
-  for await (const { key, bytes } of bucket.list(root)) {
-    const digest = `sha256:${key.slice(root.length).replace('/', '')}`;
-    if (key.length === root.length + HEX_BYTES + 1 && isDigest(digest)) yield { digest, bytes };
-  }
-}
-
-/** Blobs in a bucket under a prefix: `blobs/ab/cdef…` by the hex of their SHA-256. */
-export function s3Blobs(bucket: Bucket, prefix: string): Blobs {
-  const place: Place = { bucket, prefix, proofs: proofCache() };
+/** A bucket and the prefix of all keys in it. The names are those on disk, so that `aws s3 sync` moves blobs over. */
+function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
+  const keyOf = (digest: Digest): string => prefix + blobName(digest);
+  /**
+   * Writes a blob under its final name, which S3 shows only when all of it came, and reads it back: neither an entity
+   * tag nor an answer of 200 verifies bytes. A damaged object is replaced; a correct one stays.
+   */
+  const putNamed = async (source: Bytes, blob: BlobRef, stateOf: Blobs['verify']): Promise<BlobRef> => {
+    const before = await stateOf(blob);
+    const when = before === 'missing' ? ({ ifAbsent: true } as const) : undefined;
+    await receive(source, blob, (bytes) =>
+      before === 'intact'
+        ? drain(bytes)
+        : bucket.write(keyOf(blob.digest), bytes, defined({ bytes: blob.bytes, when })),
+    );
+    if (before !== 'intact') await assertStored(blob, stateOf);
+    return blob;
+  };
   return {
-    put(source, expected = {}) {
+    async open(digest) {
+      const facts = await bucket.facts(keyOf(digest));
+      return facts && storedObject(bucket, keyOf(digest), facts);
+    },
+    has: async (digest) => (await bucket.facts(keyOf(digest))) !== undefined,
+    put(source, expected, stateOf) {
       const { digest, bytes } = expected;
       return digest === undefined || bytes === undefined
-        ? spool(source, expected, (file, blob) => putNamed(place, file, blob))
-        : putNamed(place, source, { digest, bytes });
+        ? spool(source, expected, (file, blob) => putNamed(file, blob, stateOf))
+        : putNamed(source, { digest, bytes }, stateOf);
     },
-    open: (digest) => open(place, digest),
-    verify: (blob) => verifyAnew(place, blob),
-    has: async (digest) => (await bucket.facts(keyOf(prefix, digest))) !== undefined,
-    list: () => list(place),
-    remove: (digest) => bucket.remove(keyOf(prefix, digest)),
+    async *list() {
+      const root = `${prefix}blobs/`;
+      for await (const { key, bytes } of bucket.list(root)) yield { name: key.slice(root.length), bytes };
+    },
+    remove: (digest) => bucket.remove(keyOf(digest)),
     ping: () =>
       bucket.head().catch((cause: unknown) => {
         throw unavailable(cause);
       }),
   };
+}
+
+type Options = {
+  /** Where the AWS variables are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly load?: LoadSdk;
+};
+
+async function checkMarker(bucket: Bucket, key: string, where: string): Promise<void> {
+  const facts = await bucket.facts(key);
+  if (facts === undefined) return; // it was removed by hand, and is written again
+  const pieces: Uint8Array[] = [];
+  // One byte more than a marker may have is enough to refuse it.
+  const range = { start: 0, end: Math.min(facts.bytes, MAX_MARKER_BYTES + 1) };
+  for await (const piece of await bucket.read(key, facts.etag, range)) pieces.push(piece);
+  assertMarker(Buffer.concat(pieces), where);
+}
+
+/**
+ * Lists, reads and writes once at the start, so that a missing right shows now and not under the first upload. Listing
+ * comes first: only its error names the reason, and without the right to list S3 answers 403 for missing keys.
+ */
+async function claim(bucket: Bucket, prefix: string, where: string): Promise<void> {
+  const key = `${prefix}${MARKER_NAME}`;
+  const bytes = markerBytes();
+  let exists = false;
+  for await (const object of bucket.list(key)) exists ||= object.key === key;
+  if (exists) await checkMarker(bucket, key, where);
+  const written = await bucket.put(key, bytes, exists ? {} : { when: { ifAbsent: true } });
+  if (written.outcome === 'conflict') await checkMarker(bucket, key, where);
+}
+
+/**
+ * Blobs in S3. The AWS SDK is an optional dependency and loaded here.
+ * @throws DrillproofError `server.CONFIG_INVALID` without the SDK, credentials, bucket, a right or an answer, and for
+ *   the blobs of another version
+ */
+export async function openS3Blobs(location: S3Location, options: Options): Promise<Blobs> {
+  const { env, load } = options;
+  const where = s3Name(location);
+  try {
+    const bucket = openBucket(await loadSdk(load), location, { env, failed: unavailable });
+    await claim(bucket, location.prefix, where);
+    return verifiedBlobs(bucketPlace(bucket, location.prefix));
+  } catch (error) {
+    if (error instanceof DrillproofError && error.code === 'server.CONFIG_INVALID') throw error;
+    throw unusable(where, error);
+  }
+}
+
+function unusable(where: string, error: unknown): DrillproofError {
+  const isCoded = error instanceof DrillproofError;
+  const cause = isCoded ? (error.cause ?? error) : error;
+  const why = isCoded && error.code === 'io.PACKAGE_MISSING' ? error.message : whyS3(cause);
+  return new DrillproofError('server.CONFIG_INVALID', `BLOBS_URL: ${where} cannot be used: ${why}`, {
+    cause,
+  });
 }

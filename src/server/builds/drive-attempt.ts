@@ -2,7 +2,7 @@ import { defined } from '../../bytes/index.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { toDigest } from '../blobs/digest.ts';
+import { toDigest } from '../ids.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import { notFound } from '../control-error.ts';
 import type { ServerLimits } from '../limits.ts';

@@ -7,7 +7,7 @@ import {
   buildUploadSchema,
   operations,
 } from '../../contract/index.ts';
-import { toDigest } from '../blobs/digest.ts';
+import { toDigest } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../builds/upload-address.ts';
 import { ControlError, notFound } from '../control-error.ts';

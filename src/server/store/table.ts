@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { defined, type Defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { isDigest } from '../blobs/digest.ts';
+import { isDigest } from '../ids.ts';
 import type { Dialect, Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** The digest and size of bytes in the blob store. */

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
-import { openS3Blobs } from '../../../src/server/blobs/open-s3.ts';
+import { openS3Blobs } from '../../../src/server/blobs/s3.ts';
 import { parseS3Location } from '../../../src/node/s3/location.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';
 import { startS3 } from '../../support/s3.ts';

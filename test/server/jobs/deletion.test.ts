@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +10,7 @@ import type { Digest } from '../../../src/bytes/hash.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contract/index.ts';
 import { checkStores, createAdmin } from '../../../src/server/index.ts';
 import { holdBlobs } from '../../../src/server/blobs/hold.ts';
-import { blobPath } from '../../../src/server/blobs/disk-put.ts';
+import { blobName } from '../../../src/server/blobs/blobs.ts';
 import { retentionSweeps } from '../../../src/server/jobs/delete/retention.ts';
 import { isDeep } from '../../support/deep.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -61,7 +62,7 @@ for (const { name, make } of await everyStore(isDeep)) {
 
     const now = () => here.clock.nowMs;
     const get = (path: string) => ask(here, path, { token: all });
-    const there = (digest: Digest): boolean => existsSync(blobPath(here.folder, digest));
+    const there = (digest: Digest): boolean => existsSync(join(here.folder, blobName(digest)));
     const exportRow = async () => (await here.store.exports.find(ORG, EXPORT))!;
     const bundleRow = async (n = 1) => (await here.store.bundles.find(PROJECT, id('evidence', n)))!;
     const deleteExport = () => here.admin.deleteExport({ organizationId: ORG, evidenceExportId: EXPORT });
@@ -192,7 +193,7 @@ for (const { name, make } of await everyStore(isDeep)) {
           ...here.blobs,
           // The sweep of another process comes after the bytes were proven and before the row is written.
           has: async (digest) => {
-            await rm(blobPath(here.folder, digest));
+            await rm(join(here.folder, blobName(digest)));
             return here.blobs.has(digest);
           },
         },

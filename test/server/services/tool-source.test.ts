@@ -5,7 +5,7 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { toolSourceSchema } from '../../../src/contract/index.ts';
-import { toDigest } from '../../../src/server/blobs/digest.ts';
+import { toDigest } from '../../../src/server/ids.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   ask,

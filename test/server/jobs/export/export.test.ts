@@ -11,7 +11,7 @@ import { mirrorExport } from '../../../../src/mirror/index.ts';
 import { directorySource } from '../../../../src/node/evidence/directory-source.ts';
 import { mirrorDirectory } from '../../../../src/node/mirror/directory.ts';
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
-import { blobPath } from '../../../../src/server/blobs/disk-put.ts';
+import { blobName } from '../../../../src/server/blobs/blobs.ts';
 import { builtInJobs } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/export.ts';
 import { trustStore, type Signer } from '../../../../src/trust/index.ts';
@@ -233,7 +233,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       await take(1);
       const { operation } = await create();
       const row = (await here.store.bundles.find(PROJECT, id('evidence', 1)))!;
-      await rm(blobPath(here.folder, row.archive.digest));
+      await rm(join(here.folder, blobName(row.archive.digest)));
       expect(await work()).toBe('failed');
       expect(await resource()).toMatchObject({
         state: 'failed',
@@ -256,7 +256,7 @@ for (const { name, make } of await everyStore(isDeep)) {
       await create();
       const flipped = Uint8Array.from(bytes);
       flipped[100]! ^= 1;
-      await writeFile(blobPath(here.folder, digestOf(bytes)), flipped);
+      await writeFile(join(here.folder, blobName(digestOf(bytes))), flipped);
       expect(await work()).toBe('failed');
       expect(await resource()).toMatchObject({
         state: 'failed',

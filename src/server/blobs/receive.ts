@@ -1,0 +1,75 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Bytes, digester } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { ioError } from '../../node/index.ts';
+import type { BlobRef } from '../store/store.ts';
+
+/** @throws DrillproofError `control.UPLOAD_MISMATCH` when the bytes do not match what was announced */
+function assertExpected(received: BlobRef, expected: Partial<BlobRef>): void {
+  for (const fact of ['bytes', 'digest'] as const) {
+    const wanted = expected[fact];
+    if (wanted === undefined || wanted === received[fact]) continue;
+    throw new DrillproofError(
+      'control.UPLOAD_MISMATCH',
+      `${fact}: expected ${wanted}, got ${received[fact]}`,
+      { details: { expected: wanted, actual: received[fact] } },
+    );
+  }
+}
+
+/**
+ * Hands bytes on to `write`, which reads them to their end, and returns their digest and count. The stream ends without
+ * an error only when they match, and never yields more than the announced size.
+ * @throws DrillproofError `control.UPLOAD_MISMATCH` when they do not match; what `write` throws
+ */
+export async function receive(
+  source: Bytes,
+  expected: Partial<BlobRef>,
+  write: (bytes: Bytes) => Promise<unknown>,
+): Promise<BlobRef> {
+  let received: BlobRef | undefined;
+  async function* checked(): AsyncGenerator<Uint8Array> {
+    const sum = digester();
+    for await (const chunk of source) {
+      sum.update(chunk);
+      if (sum.bytes > (expected.bytes ?? Infinity)) break; // the count already differs
+      yield chunk;
+    }
+    const blob = { bytes: sum.bytes, digest: sum.digest() };
+    assertExpected(blob, expected);
+    received = blob;
+  }
+  await write(checked());
+  if (received === undefined) throw new DrillproofError('internal.BUG', 'a stream ended without its digest');
+  return received;
+}
+
+/**
+ * Writes a stream to a local file, because its name is its digest, which is known only at its end; then
+ * passes the file to `work` and removes it.
+ * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.WRITE_FAILED`, and what `work` throws
+ */
+export async function spool<T>(
+  source: Bytes,
+  expected: Partial<BlobRef>,
+  work: (file: Bytes, blob: BlobRef) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-')).catch((cause: unknown) => {
+    throw ioError(cause, tmpdir(), 'write');
+  });
+  const path = join(folder, 'blob');
+  try {
+    const blob = await receive(source, expected, (bytes) =>
+      pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 })),
+    ).catch((cause: unknown) => {
+      throw ioError(cause, path, 'write');
+    });
+    return await work(createReadStream(path, { highWaterMark: 1024 * 1024 }), blob);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
