@@ -1,8 +1,8 @@
-// A runner: what `drillproof worker --runner docs/examples/runner.js` calls for each piece of queued work.
-// It answers prompts with their own words in capitals and "reproduces" runs by copying what the original came to,
-// so that you can see the way from a request to its end. Put your own agent and your own world in their place.
+// A runner: `drillproof worker --runner docs/examples/runner.js` calls it for each queued job.
+// It answers prompts with their own words in capitals and "reproduces" runs by copying the result of the original.
+// Replace both with your own agent and your own world.
 
-/** Waits, and stops waiting when the work is cancelled, out of time, or another worker's. */
+/** Waits until the time is over or the work is cancelled, exceeds its deadline or goes to another worker. */
 function pause(ms, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
@@ -22,7 +22,7 @@ async function answer({ turn }, { signal, progress }) {
   await progress({ actualModel: 'capitals-1', turnsUsed: 0 });
   await pause(10, signal);
   if (turn.prompt.trim() === '') {
-    // Failing on purpose: the operation and the turn end as failed, with this error.
+    // An intended failure: the operation and the turn fail with this error.
     return { outcome: 'failed', error: { code: 'author.PROMPT_EMPTY', message: 'the prompt has no words' } };
   }
   return { outcome: 'succeeded', turnsUsed: 1, resultText: turn.prompt.toUpperCase() };
