@@ -31,21 +31,25 @@ const CLASSES = [
 ];
 const rows: [string, CodeEntry][] = Object.entries(catalogue);
 
-const COULD_NOT_READ_OR_FALSE = ['malformed', 'mismatch', 'limit', 'inaccessible', 'internal'];
+/** Classes that are never only a remark. */
+const SERIOUS = ['malformed', 'mismatch', 'limit', 'inaccessible', 'internal'];
 
-it.each(rows)('%s is a complete row', (code, { class: codeClass, severity, meaning, action, clause }) => {
-  expect(code).toMatch(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/);
-  expect(CLASSES).toContain(codeClass);
-  expect(['error', 'warning', 'info']).toContain(severity);
-  if (COULD_NOT_READ_OR_FALSE.includes(codeClass)) expect(severity).not.toBe('info');
-  for (const sentence of [meaning, action]) expect(sentence).toMatch(/^\S[^\n]{3,198}[^\s.]\.$/);
-  expect(action).toMatch(/^[A-Z]/);
-  expect(meaning).not.toBe(action);
-  expect(clause).toMatch(/^\S.*\S$/);
-});
+it.each(rows)(
+  'the code %s has a class, a severity, a meaning, an action and a clause',
+  (code, { class: codeClass, severity, meaning, action, clause }) => {
+    expect(code).toMatch(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/);
+    expect(CLASSES).toContain(codeClass);
+    expect(['error', 'warning', 'info']).toContain(severity);
+    if (SERIOUS.includes(codeClass)) expect(severity).not.toBe('info');
+    for (const sentence of [meaning, action]) expect(sentence).toMatch(/^\S[^\n]{3,198}[^\s.]\.$/);
+    expect(action).toMatch(/^[A-Z]/);
+    expect(meaning).not.toBe(action);
+    expect(clause).toMatch(/^\S.*\S$/);
+  },
+);
 
 describe('the catalogue', () => {
-  it('holds the rows of every table, none of them twice', () => {
+  it('the catalogue has the codes of every table, each once', () => {
     const tables = [
       encodingCodes,
       dsseCodes,
@@ -66,12 +70,12 @@ describe('the catalogue', () => {
     expect(rows.length).toBe(codes.length);
   });
 
-  it('means one thing by each code', () => {
+  it('no two codes have the same meaning', () => {
     const meanings = rows.map(([, { meaning }]) => meaning);
     expect(meanings.filter((meaning, at) => meanings.indexOf(meaning) !== at)).toEqual([]);
   });
 
-  it('gives the row of a code', () => {
+  it('codeEntry returns the row of a code', () => {
     expect(codeEntry('zip.CRC_MISMATCH')).toBe(catalogue['zip.CRC_MISMATCH']);
   });
 
@@ -85,11 +89,11 @@ describe('the catalogue', () => {
     'zip.',
     'zip.NONE',
     'ZIP.CRC_MISMATCH',
-  ])('has no code %j', (name) => {
+  ])('isCode refuses %j, which is not a code', (name) => {
     expect(isCode(name)).toBe(false);
   });
 
-  it('knows its own codes', () => {
+  it('isCode accepts every code of the catalogue', () => {
     expect(rows.every(([code]) => isCode(code))).toBe(true);
   });
 });
