@@ -12,7 +12,7 @@ import {
 } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { holdsFiles } from './claim.ts';
-import { readIfThere } from './sink.ts';
+import { readSmallFile } from './sink.ts';
 import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
 
 export type BagOptions = {
@@ -126,6 +126,6 @@ async function writeTags(
 }
 
 async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8Array): Promise<void> {
-  const here = await readIfThere(target, path, bytes.length);
+  const here = await readSmallFile(target, path, bytes.length);
   if (here === undefined || digestOf(here) !== digestOf(bytes)) await target.write(path, bytes);
 }

@@ -11,7 +11,7 @@ import {
   parseExportResource,
 } from '../evidence/index.ts';
 import type { Pinned } from './fetch/documents.ts';
-import { readIfThere, type MirrorTarget, type MirrorView } from './sink.ts';
+import { readSmallFile, type MirrorTarget, type MirrorView } from './sink.ts';
 
 const claimSchema = z.strictObject({
   evidenceExportId: evidenceExportIdSchema,
@@ -38,7 +38,7 @@ export async function isFinished(
   target: MirrorView,
   { manifestBytes, manifestDigest }: Pinned,
 ): Promise<boolean> {
-  const here = await readIfThere(target, EXPORT_MANIFEST, manifestBytes.length);
+  const here = await readSmallFile(target, EXPORT_MANIFEST, manifestBytes.length);
   return here !== undefined && digestOf(here) === manifestDigest;
 }
 
@@ -86,14 +86,14 @@ async function readClaim(target: MirrorView): Promise<Claim | undefined> {
 }
 
 async function fromResource(target: MirrorView): Promise<Claim | undefined> {
-  const bytes = await readIfThere(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  const bytes = await readSmallFile(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
   const resource = bytes === undefined ? undefined : ifSound(() => parseExportResource(bytes));
   if (resource?.manifestDigest === undefined) return undefined;
   return { evidenceExportId: resource.evidenceExportId, manifestDigest: resource.manifestDigest };
 }
 
 async function fromManifest(target: MirrorView): Promise<Claim | undefined> {
-  const bytes = await readIfThere(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const bytes = await readSmallFile(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
   const manifest = bytes === undefined ? undefined : ifSound(() => parseExportManifest(bytes));
   if (bytes === undefined || manifest === undefined) return undefined;
   return { evidenceExportId: manifest.evidenceExportId, manifestDigest: digestOf(bytes) };

@@ -11,7 +11,7 @@ import {
   parseExportResource,
   resourceDifferences,
 } from '../evidence/index.ts';
-import { readIfThere } from './sink.ts';
+import { readSmallFile } from './sink.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import type { FileState } from './events.ts';
 import { failureOf, type Failure } from './fetch/all.ts';
@@ -54,7 +54,7 @@ export async function writeAttestation(
 }
 
 async function keptAttestation(pinned: Pinned, target: MirrorView): Promise<Uint8Array | undefined> {
-  const bytes = await readIfThere(target, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes);
+  const bytes = await readSmallFile(target, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes);
   if (bytes === undefined) return undefined;
   try {
     assertSubject(bytes, pinned);
@@ -78,7 +78,7 @@ export const agreeingResource = async (pinned: Pinned, view: MirrorView): Promis
   (await keptResource(pinned, view)) ?? canonicalBytes(pinned.resource);
 
 async function keptResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
-  const here = await readIfThere(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  const here = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
   if (here === undefined || !agrees(here, pinned)) return undefined;
   const better = pinned.manifestFrom !== 'target' && (await hasRotted(EXPORT_RESOURCE, here, view));
   return better ? undefined : here;
@@ -96,7 +96,7 @@ function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: 
 /** Writes the checksums of everything that is here, for `sha256sum -c`, unless they stand there already. */
 export async function writeChecksums(files: readonly Checksum[], target: MirrorTarget): Promise<void> {
   const bytes = formatChecksums(files);
-  const here = await readIfThere(target, CHECKSUMS, bytes.length);
+  const here = await readSmallFile(target, CHECKSUMS, bytes.length);
   if (here === undefined || digestOf(here) !== digestOf(bytes)) await target.write(CHECKSUMS, bytes);
 }
 
@@ -105,7 +105,7 @@ export async function writeManifest(
   { manifestBytes, manifestDigest }: Pinned,
   target: MirrorTarget,
 ): Promise<void> {
-  const here = await readIfThere(target, EXPORT_MANIFEST, manifestBytes.length);
+  const here = await readSmallFile(target, EXPORT_MANIFEST, manifestBytes.length);
   if (here === undefined || digestOf(here) !== manifestDigest)
     await target.write(EXPORT_MANIFEST, manifestBytes);
 }

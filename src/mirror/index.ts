@@ -15,4 +15,5 @@ export { mirrorExport } from './mirror.ts';
 export { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
 export { type MirrorClient, replicaClient } from './replica.ts';
 export type { MirrorOptions } from './run.ts';
+export { readSmallFile } from "./sink.ts";
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';

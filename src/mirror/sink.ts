@@ -80,8 +80,8 @@ export type PartialFile = {
 };
 
 /** A small file of a target; `undefined` when it is absent or larger than any sound one. */
-export async function readIfThere(
-  target: MirrorView,
+export async function readSmallFile(
+  target: Pick<MirrorView, 'size' | 'read'>,
   path: string,
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {

@@ -2,7 +2,7 @@
 export { type Chunks, flushFolder, renameDurably, writeDurably, writeNewFile } from './durable-file.ts';
 export { directorySource } from './evidence/directory-source.ts';
 export { openFile } from './evidence/file-access.ts';
-export { openArchive, openEvidence, type OpenEvidence } from './evidence/open-evidence.ts';
+export { openEvidence, type OpenEvidence, openZipFile } from './evidence/open-evidence.ts';
 export { zipExport } from './evidence/yazl-export.ts';
 export { errnoOf, ioError } from './fs-errors.ts';
 export { commandSigner, type CommandSignerOptions } from './keys/command-signer.ts';
@@ -15,11 +15,11 @@ export {
   type SigningKey,
   writeSigningKeyPem,
 } from './keys/keys.ts';
-export { mirrorDirectory, type MirrorDirectoryOptions } from './mirror/directory.ts';
-export { openPartStore, type PartStore } from './mirror/part-store.ts';
+export { mirrorDirectory, type MirrorDirectoryOptions } from './volume/mirror.ts';
+export { openPartStore, type PartStore } from './volume/part-store.ts';
 export { newId } from './new-id.ts';
 export type { Packaging } from './packaging.ts';
 export { platform } from './platform-node.ts';
-export { openScrubArchive, type ScrubArchive } from './scrub/archive.ts';
+export { openScrubArchive, type ScrubArchive } from './scrub-archive.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
 export { openVolume } from './volume/open.ts';

@@ -9,7 +9,8 @@ import {
   type VerifyProgress,
 } from '../verify/index.ts';
 import { resolveTrust } from '../trust/index.ts';
-import { exportTree } from './mirror/export-tree.ts';
+import { folderVolume } from './volume/folder.ts';
+import { openExport } from './volume/volume.ts';
 import type { PoolSettings, SharedOptions } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
 
@@ -39,7 +40,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     { root, options },
   );
   const { jobs = availableParallelism(), ...rest } = options;
-  const { source, folder } = exportTree(root);
+  const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
   const pool = createVerifyPool(jobs, buildPoolSettings(folder, rest));
   let small = true;

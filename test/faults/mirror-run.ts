@@ -6,7 +6,7 @@ import { createClient } from '../../src/client/index.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { mirrorExport, type MirrorEvent } from '../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { filesOf } from '../mirror/make.ts';
 import type { Stage } from './rows/row.ts';

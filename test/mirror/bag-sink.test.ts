@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bagSink, type MirrorSink } from '../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { exportRef, makeExport } from '../faults/export-source.ts';
 import { envelope } from '../faults/server.ts';

@@ -2,7 +2,7 @@ import { access, chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkMirror, type MirrorEvent } from '../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { parseReceipt } from '../../src/evidence/export/receipt.ts';
 import { failureOf, testClient } from '../client/make.ts';
 import { exportRef, makeExport, type Fault } from '../faults/export-source.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createClient, type ClientOptions } from '../../src/client/index.ts';
 import { mirrorExport, type MirrorEvent, type MirrorOptions } from '../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import {
   exportRef,
   serveExport,

@@ -6,7 +6,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { parseExportResource } from '../../src/evidence/index.ts';
 import { parseReceipt } from '../../src/evidence/export/receipt.ts';
 import { mirrorExport } from '../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { failureOf, testClient } from '../client/make.ts';
 import { makeExport, sendBytes } from '../faults/export-source.ts';
 import { envelope, json } from '../faults/server.ts';

@@ -5,7 +5,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { parseReceipt } from '../../src/evidence/export/receipt.ts';
 import { appendReceipt, type ReceiptFacts } from '../../src/mirror/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { verifyReceipts } from '../../src/verify/index.ts';
 import { failureOf } from '../client/make.ts';
 import { makeExport } from '../faults/export-source.ts';

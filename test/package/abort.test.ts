@@ -15,7 +15,7 @@ import {
   replicaClient,
 } from '../../src/mirror/index.ts';
 import { zipExport } from '../../src/node/evidence/yazl-export.ts';
-import { mirrorDirectory } from '../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import {
   repairMirror,
   scrubMany,

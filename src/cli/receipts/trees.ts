@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type EvidenceSource, memorySource, readWhole } from '../../evidence/index.ts';
-import { ioError, openArchive, openFile, openVolume } from '../../node/index.ts';
+import { ioError, openZipFile, openFile, openVolume } from '../../node/index.ts';
 import { isS3Url } from '../../node/s3/index.ts';
 import type { Cli } from '../cli.ts';
 
@@ -25,7 +25,7 @@ export async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTr
     const volume = await openVolume(path, cli.env);
     return { source: volume.source(), close: () => volume.close() };
   }
-  const opened = await openArchive(await openFile(path));
+  const opened = await openZipFile(await openFile(path));
   if (opened.kind === 'export') return opened;
   await opened.close();
   return openReceipt(path);

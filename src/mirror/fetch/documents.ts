@@ -14,7 +14,7 @@ import {
   parseExportResource,
   resourceDifferences,
 } from '../../evidence/index.ts';
-import { readIfThere } from '../sink.ts';
+import { readSmallFile } from '../sink.ts';
 import { fetchDocument } from './document.ts';
 import type { Run } from '../run.ts';
 import type { MirrorView } from '../sink.ts';
@@ -75,8 +75,8 @@ async function pinnedHere(
   view: MirrorView,
   { details }: DrillproofError,
 ): Promise<Pinned | undefined> {
-  const manifestBytes = await readIfThere(view, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
-  const resourceBytes = await readIfThere(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  const manifestBytes = await readSmallFile(view, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
+  const resourceBytes = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
   const held = soundPair(manifestBytes, resourceBytes);
   if (held?.manifest.evidenceExportId !== run.exportRef.evidenceExportId) return undefined;
   const stated = details?.['manifestDigest'];

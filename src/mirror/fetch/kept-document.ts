@@ -1,6 +1,6 @@
 import { digestOf } from '../../bytes/index.ts';
 import { type Checksum, CHECKSUMS, DEFAULT_LIMITS, parseChecksums } from '../../evidence/index.ts';
-import { readIfThere } from '../sink.ts';
+import { readSmallFile } from '../sink.ts';
 import type { MirrorView } from '../sink.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function hasRotted(path: string, bytes: Uint8Array, view: MirrorVie
 }
 
 async function checksumsHere(view: MirrorView): Promise<readonly Checksum[]> {
-  const bytes = await readIfThere(view, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
+  const bytes = await readSmallFile(view, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
   if (bytes === undefined) return [];
   try {
     return parseChecksums(bytes);

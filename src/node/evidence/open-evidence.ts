@@ -1,5 +1,4 @@
 import { checkArguments, OBJECT, TEXT } from '../../bytes/index.ts';
-import { stat } from 'node:fs/promises';
 import { DrillproofError } from '../../errors.ts';
 import {
   type EvidenceSource,
@@ -10,10 +9,9 @@ import {
   zipSource,
 } from '../../evidence/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
-import { exportTree } from '../mirror/export-tree.ts';
-import { openFile } from './file-access.ts';
-import { ioError } from '../fs-errors.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
+import { openVolume } from '../volume/open.ts';
+import { openExport, type Volume } from '../volume/volume.ts';
 
 /**
  * Opened evidence: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. Close it when done.
@@ -38,22 +36,23 @@ export type OpenEvidence =
  */
 export async function openEvidence(path: string, env: AwsEnvironment = process.env): Promise<OpenEvidence> {
   checkArguments({ path: TEXT, env: OBJECT }, { path, env });
-  if (isS3Url(path)) {
-    // Loaded only here, so that reading local files loads no network code.
-    const { openS3Evidence } = await import('../s3/open-evidence.ts');
-    return openS3Evidence(path, { name: 'the address in S3', code: 'usage.INVALID' }, env);
+  const volume = await openVolume(path, env);
+  try {
+    const file = await volume.openFile();
+    if (file === undefined) return await openTree(volume, isS3Url(path) ? volume.name : path);
+    const opened = await openZipFile(file);
+    return { ...opened, close: () => opened.close().finally(() => volume.close()) };
+  } catch (cause) {
+    await volume.close();
+    throw cause;
   }
-  const stats = await stat(path).catch((cause: unknown) => {
-    throw ioError(cause, path, 'read');
-  });
-  return stats.isDirectory() ? openTree(exportTree(path).source, path) : openArchive(await openFile(path));
 }
 
-/** Opens a tree of files as an export. @throws DrillproofError `export.NOT_AN_EXPORT`, and what the source throws */
-export async function openTree(source: EvidenceSource, name: string): Promise<OpenEvidence> {
+async function openTree(volume: Volume, name: string): Promise<OpenEvidence> {
+  const { source } = await openExport(volume);
   const files = await source.files();
   if (!files.some((file) => looksLikeExport(file.path))) throw notAnExport(name, files.length);
-  return { kind: 'export', source, close: () => Promise.resolve() };
+  return { kind: 'export', source, close: () => volume.close() };
 }
 
 const looksLikeExport = (path: string): boolean =>
@@ -64,8 +63,8 @@ function notAnExport(path: string, files: number): DrillproofError {
   return new DrillproofError('export.NOT_AN_EXPORT', `${path} ${what}`, { path });
 }
 
-/** Opens one file as an export or a part, and closes it should that fail. @throws DrillproofError `io.UNREADABLE` */
-export async function openArchive(access: OpenFile): Promise<OpenEvidence> {
+/** Opens one file as an export or a part, and closes it if that fails. @throws DrillproofError `io.UNREADABLE` */
+export async function openZipFile(access: OpenFile): Promise<OpenEvidence> {
   const close = (): Promise<void> => access.close();
   const archive = await openZip(access).catch(async (error: unknown) => {
     if (error instanceof DrillproofError && error.code.startsWith('zip.')) return undefined;

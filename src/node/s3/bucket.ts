@@ -1,72 +1,84 @@
 import { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   GetObjectCommandOutput,
   ListObjectsV2CommandOutput,
   PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Bytes } from '../../bytes/index.ts';
+import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { s3Error, statusOf } from './errors.ts';
+import { httpStatusOf, isBucketMissing, s3Error } from './errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
-import { lockParameters, type Retention } from './mirror/retention.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
+import type { Level } from '../volume/volume.ts';
 
 /** Bytes from `start` up to, not including, `end`. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
-/** What is known of a stored object without its bytes. The entity tag tells whether it changed, nothing else. */
+/** How long the storage itself keeps objects from being deleted (S3 Object Lock). */
+export type Retention = {
+  /** Until when, and whether a special permission can lift the lock (`GOVERNANCE`) or nobody can. */
+  readonly retain?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly untilMs: number };
+  /** Until the hold is lifted, whatever the time. */
+  readonly legalHold?: boolean;
+};
+
+/** A stored object without its bytes. The entity tag shows whether it changed, nothing else. */
 export type ObjectFacts = { readonly etag: string; readonly bytes: number; readonly modifiedMs: number };
 export type ListedObject = ObjectFacts & { readonly key: string };
 
-/** When an object may be written: where there is none, or over the one with this entity tag. */
+/** When an object may be written: if there is none, or over the one with this entity tag. */
 export type Condition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
 export type WriteOptions = {
   readonly when?: Condition;
   readonly retention?: Retention;
-  /** Send SHA-256 sums along, which servers that know them check before they keep anything; default no. */
+  /** Send SHA-256 checksums, which servers that support them verify before they store anything; default no. */
   readonly checksums?: boolean;
 };
 
-/** What became of a conditional write, and the SHA-256 that the server says to have computed. */
+/** The result of a conditional write, and the SHA-256 that the server reports. */
 export type Written =
   | { readonly outcome: 'written'; readonly sha256?: string }
   | { readonly outcome: 'conflict' };
 
-/** The few calls to S3 that this program needs; keys are whole. Each throws what `failed` makes of the failure. */
+/** The calls to S3 that this program needs, with full keys. Each throws what `failed` makes of the failure. */
 export type Bucket = {
   facts(key: string): Promise<ObjectFacts | undefined>;
   /**
    * The bytes of a range of an object that still has this entity tag; the caller reads or destroys the stream.
-   * @throws DrillproofError `io.CHANGED` when the object is another by now
+   * @throws DrillproofError `io.CHANGED` if the object was replaced
    */
   read(key: string, etag: string, range: ByteRange): Promise<Readable>;
   /** Writes a small object. */
   put(key: string, bytes: Uint8Array, options?: WriteOptions): Promise<Written>;
+  /** Writes a small object over the one with this entity tag, or where there is none. */
+  replace(key: string, bytes: Uint8Array, etag: string | undefined, options?: WriteOptions): Promise<Written>;
   /**
-   * Writes an object, of which nothing is seen until its last byte came. Throws what `body` throws, and then keeps
+   * Writes an object, of which nothing is visible before its last byte. If `body` throws, it throws the same and stores
    * nothing. With `bytes` unknown it can have 80 GB.
    */
   write(key: string, body: Bytes, options: WriteOptions & { readonly bytes?: number }): Promise<Written>;
   list(prefix: string): AsyncGenerator<ListedObject>;
+  /** The names directly below a prefix, sorted. */
+  listLevel(prefix: string): Promise<Level>;
   remove(key: string): Promise<void>;
-  /** Whether the bucket answers. Throws what the SDK throws, so that a start can tell more. */
+  /** Checks that the bucket answers. Throws what the SDK throws, so that a start can report more. */
   head(): Promise<void>;
-  /** What the server's clock said when it answered last; `undefined` before, and where it does not say. */
+  /** The server's time in its last answer; `undefined` before the first one, and if the server does not send it. */
   serverTimeMs(): number | undefined;
   /** Sends a command that only one caller needs; throws what the SDK throws. */
   readonly client: S3Client;
   readonly sdk: S3Sdk;
-  /** Its name in S3, and that of an object in it as people are told it. */
+  /** Its name in S3, and the name of an object in messages. */
   readonly name: string;
   nameOf(key: string): string;
 };
 
 export type BucketOptions = {
   readonly env: AwsEnvironment;
-  /** How often a request is made in all; default 3. */
+  /** How often a request is made in total; default 3. */
   readonly attempts?: number;
   /** The error to throw; default `s3Error`. */
   readonly failed?: typeof s3Error;
@@ -80,32 +92,39 @@ const PAUSE_MS = 200;
 
 function bodyOf(answer: GetObjectCommandOutput, { start, end }: ByteRange): Readable {
   const { Body, ContentLength } = answer;
-  if (!(Body instanceof Readable))
-    throw new DrillproofError('internal.BUG', 'an answer of S3 came without a stream');
+  if (!(Body instanceof Readable)) throw new DrillproofError('internal.BUG', 'an answer of S3 has no stream');
   if (ContentLength === end - start) return Body;
   Body.destroy();
-  throw new Error('an answer of another length than asked for');
+  throw new Error('the length of the answer does not match the range');
 }
 
 const rangeHeader = ({ start, end }: ByteRange): string => `bytes=${start}-${end - 1}`;
 
-// 409 is the answer to one of two conditional writes at once; 404 that there is nothing to be replaced.
-const lostRace = (cause: unknown): boolean => [404, 409, 412].includes(statusOf(cause) ?? 0);
+// 409 is the answer to one of two concurrent conditional writes; 404 means that there is nothing to replace.
+const lostRace = (cause: unknown): boolean => [404, 409, 412].includes(httpStatusOf(cause) ?? 0);
 
 function conditionOf(when: Condition | undefined): Pick<PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'> {
   if (when === undefined) return {};
   return 'ifAbsent' in when ? { IfNoneMatch: '*' } : { IfMatch: when.ifMatch };
 }
 
-const checksumOf = (wanted: boolean | undefined) =>
-  wanted === true ? { ChecksumAlgorithm: 'SHA256' as const } : {};
-
-const written = ({ ChecksumSHA256 }: { readonly ChecksumSHA256?: string | undefined }): Written => ({
-  outcome: 'written',
-  ...(ChecksumSHA256 !== undefined && { sha256: ChecksumSHA256 }),
+/** What the options of a write become as its parameters. */
+const writeParameters = ({ when, retention: { retain, legalHold } = {}, checksums }: WriteOptions) => ({
+  ...conditionOf(when),
+  ...(retain && {
+    ObjectLockMode: retain.mode,
+    ObjectLockRetainUntilDate: new Date(retain.untilMs),
+  }),
+  ...(legalHold === true && { ObjectLockLegalHoldStatus: 'ON' as const }),
+  ...(checksums === true && { ChecksumAlgorithm: 'SHA256' as const }),
 });
 
-/** A bucket by the SDK. Nothing is asked of it yet. */
+const toWritten = ({ ChecksumSHA256 }: { readonly ChecksumSHA256?: string | undefined }): Written => ({
+  outcome: 'written',
+  ...defined({ sha256: ChecksumSHA256 }),
+});
+
+/** A bucket through the SDK. No request is made yet. */
 export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOptions): Bucket {
   const { env, attempts = 3, failed = s3Error } = options;
   const client = s3Client(sdk, location, env, attempts);
@@ -114,8 +133,36 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
   const serverTimeMs = clockOf(client);
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
   const refused = (cause: unknown, key: string, when: Condition | undefined): Written => {
-    if (when !== undefined && lostRace(cause) && !isGone(cause)) return { outcome: 'conflict' };
+    if (when !== undefined && lostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
     throw failed(cause, nameOf(key), 'write');
+  };
+
+  const listPages = async function* (
+    prefix: string,
+    delimiter?: string,
+  ): AsyncGenerator<ListObjectsV2CommandOutput> {
+    let token: string | undefined;
+    do {
+      const command = new sdk.ListObjectsV2Command({
+        ...inBucket,
+        Prefix: prefix,
+        EncodingType: 'url', // XML cannot hold every character of a key
+        ...defined({ Delimiter: delimiter, ContinuationToken: token }),
+      });
+      const page = await retryBrokenAnswer(() => client.send(command), attempts).catch((cause: unknown) => {
+        throw failed(cause, nameOf(prefix), 'read');
+      });
+      yield page;
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  };
+  const put: Bucket['put'] = async (key, bytes, options = {}) => {
+    const params = { ...inBucket, Key: key, Body: bytes, ...writeParameters(options) };
+    try {
+      return toWritten(await client.send(new sdk.PutObjectCommand(params)));
+    } catch (cause) {
+      return refused(cause, key, options.when);
+    }
   };
 
   return {
@@ -133,9 +180,9 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
         if (etag === undefined || bytes === undefined) throw new Error('an answer without tag or size');
         return { etag, bytes, modifiedMs: modified?.getTime() ?? 0 };
       } catch (cause) {
-        if (statusOf(cause) !== 404) throw failed(cause, nameOf(key), 'read');
+        if (httpStatusOf(cause) !== 404) throw failed(cause, nameOf(key), 'read');
         await head().catch((gone: unknown) => {
-          throw failed(gone, nameOf(''), 'read'); // a bucket that is gone does not say that its objects are
+          throw failed(gone, nameOf(''), 'read'); // a missing bucket does not mean that the object is missing
         });
         return undefined;
       }
@@ -147,7 +194,7 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
         const wanted = { ...inBucket, Key: key, IfMatch: etag, Range: rangeHeader(range) };
         return bodyOf(await client.send(new sdk.GetObjectCommand(wanted)), range);
       } catch (cause) {
-        if (![404, 412, 416].includes(statusOf(cause) ?? 0) || isGone(cause))
+        if (![404, 412, 416].includes(httpStatusOf(cause) ?? 0) || isBucketMissing(cause))
           throw failed(cause, nameOf(key), 'read');
         throw new DrillproofError('io.CHANGED', 'a stored object is no longer what was opened', {
           path: nameOf(key),
@@ -156,60 +203,45 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
       }
     },
 
-    async put(key, bytes, { when, retention = {}, checksums } = {}) {
-      const params = {
-        ...inBucket,
-        Key: key,
-        Body: bytes,
-        ...conditionOf(when),
-        ...lockParameters(retention),
-        ...checksumOf(checksums),
-      };
-      try {
-        return written(await client.send(new sdk.PutObjectCommand(params)));
-      } catch (cause) {
-        return refused(cause, key, when);
-      }
+    put,
+
+    async replace(key, bytes, etag, options) {
+      if (etag === undefined) return put(key, bytes, { ...options, when: { ifAbsent: true } });
+      // Ceph wants the entity tag without the quotation marks of RFC 9110.
+      const first = await put(key, bytes, { ...options, when: { ifMatch: etag } });
+      if (first.outcome === 'written') return first;
+      return put(key, bytes, { ...options, when: { ifMatch: etag.replaceAll('"', '') } });
     },
 
-    async write(key, body, { bytes = 0, when, retention = {}, checksums }) {
+    async write(key, body, { bytes = 0, ...options }) {
       const stream = Readable.from(body);
       let broken: { readonly cause: unknown } | undefined; // the source, and not the storage
       stream.once('error', (cause) => (broken = { cause }));
-      const params = {
-        ...inBucket,
-        Key: key,
-        Body: stream,
-        ...conditionOf(when),
-        ...lockParameters(retention),
-        ...checksumOf(checksums),
-      };
+      const params = { ...inBucket, Key: key, Body: stream, ...writeParameters(options) };
       const partSize = Math.max(PART_BYTES, Math.ceil(bytes / MAX_PARTS));
       try {
-        return written(await new sdk.Upload({ client, params, partSize, queueSize: PARTS_AT_ONCE }).done());
+        return toWritten(await new sdk.Upload({ client, params, partSize, queueSize: PARTS_AT_ONCE }).done());
       } catch (cause) {
         if (broken !== undefined) throw broken.cause;
-        return refused(cause, key, when);
+        return refused(cause, key, options.when);
       } finally {
         stream.destroy();
       }
     },
 
     async *list(prefix) {
-      let token: string | undefined;
-      do {
-        const command = new sdk.ListObjectsV2Command({
-          ...inBucket,
-          Prefix: prefix,
-          EncodingType: 'url', // XML cannot hold every character of a key
-          ...(token !== undefined && { ContinuationToken: token }),
-        });
-        const page = await wholeAnswer(() => client.send(command), attempts).catch((cause: unknown) => {
-          throw failed(cause, nameOf(prefix), 'read');
-        });
-        yield* objectsOf(page);
-        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-      } while (token !== undefined);
+      for await (const page of listPages(prefix)) yield* objectsOf(page);
+    },
+
+    async listLevel(prefix) {
+      const folders: string[] = [];
+      const files: string[] = [];
+      for await (const page of listPages(prefix, '/')) {
+        for (const { Prefix = '' } of page.CommonPrefixes ?? [])
+          folders.push(decodeKey(Prefix).slice(prefix.length, -1));
+        for (const { Key = '' } of page.Contents ?? []) files.push(decodeKey(Key).slice(prefix.length));
+      }
+      return { folders: folders.toSorted(compareUtf8), files: files.filter(Boolean).toSorted(compareUtf8) };
     },
 
     async remove(key) {
@@ -220,19 +252,19 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
   };
 }
 
-/** Asks again where an answer of 200 broke off, which the SDK takes for the last word. */
-async function wholeAnswer<T>(send: () => Promise<T>, attempts: number): Promise<T> {
+/** Repeats a request whose answer of 200 was interrupted, which the SDK does not retry. */
+async function retryBrokenAnswer<T>(send: () => Promise<T>, attempts: number): Promise<T> {
   for (let left = attempts; ; left--) {
     try {
       return await send();
     } catch (cause) {
-      if (statusOf(cause) !== 200 || left <= 1) throw cause;
-      await pause(PAUSE_MS);
+      if (httpStatusOf(cause) !== 200 || left <= 1) throw cause;
+      await sleep(PAUSE_MS);
     }
   }
 }
 
-/** Reads the header Date of every answer, so that ages can be told by one clock, that of the server. */
+/** Reads the header Date of every answer, so that ages are measured by one clock, that of the server. */
 function clockOf(client: S3Client): () => number | undefined {
   let timeMs: number | undefined;
   client.middlewareStack.add(
@@ -255,12 +287,12 @@ function dateOf(headers: unknown): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
-const isGone = (cause: unknown): boolean => cause instanceof Error && cause.name === 'NoSuchBucket';
+const decodeKey = (key: string): string => decodeURIComponent(key.replaceAll('+', ' '));
 
 function* objectsOf({ Contents, EncodingType }: ListObjectsV2CommandOutput): Generator<ListedObject> {
   for (const { Key, Size: bytes, ETag: etag, LastModified: modified } of Contents ?? []) {
     if (Key === undefined || bytes === undefined || etag === undefined) continue;
-    const key = EncodingType === 'url' ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key;
+    const key = EncodingType === 'url' ? decodeKey(Key) : Key;
     yield { key, bytes, etag, modifiedMs: modified?.getTime() ?? 0 };
   }
 }

@@ -25,18 +25,21 @@ const BY_STATUS: ReadonlyMap<number, string> = new Map([
   [404, NO_BUCKET], // of an answer to HEAD, which has no body to tell more
 ]);
 
-/** The status of an answer that the SDK threw; `undefined` where there was no answer. */
-export function statusOf(cause: unknown): number | undefined {
+/** The HTTP status of an error of the SDK; `undefined` if there was no answer. */
+export function httpStatusOf(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('$metadata' in cause)) return undefined;
   const metadata = cause.$metadata;
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined;
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }
 
+export const isBucketMissing = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === 'NoSuchBucket';
+
 /** Why a call failed, in a few words without an address or a key. */
 export function whyS3(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no reason is given';
-  const status = statusOf(cause);
+  const status = httpStatusOf(cause);
   const known = BY_NAME.get(cause.name) ?? (status === undefined ? undefined : BY_STATUS.get(status));
   if (known !== undefined) return known;
   if (cause.message === 'Region is missing') return 'no region is configured';
@@ -64,7 +67,7 @@ export function s3Error(cause: unknown, name: string, act: Act): DrillproofError
 
 function codeOf(cause: unknown, act: Act): Code {
   const name = cause instanceof Error ? cause.name : '';
-  const status = statusOf(cause);
+  const status = httpStatusOf(cause);
   if (name === 'NoSuchBucket' || status === 404) return 'io.NOT_FOUND';
   if (act === 'read') return 'io.UNREADABLE';
   return WRITE_CODES.get(name) ?? (status === 403 ? 'io.READ_ONLY' : 'io.WRITE_FAILED');

@@ -1,56 +1,168 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { compareUtf8 } from '../../bytes/index.ts';
+import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import type { ScrubJournal } from '../../scrub/index.ts';
+import { flushFolder, renameDurably, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource } from '../evidence/directory-source.ts';
-import { writeDurably, writeNewFile } from '../durable-file.ts';
+import { openFile } from '../evidence/file-access.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { mirrorDirectory } from '../mirror/directory.ts';
-import { exportTree } from '../mirror/export-tree.ts';
-import { MAX_LOG_BYTES, type Level, type Volume } from './volume.ts';
+import { makeFolder, makeFolders, makeRoot, placeIn, readPieces, remove, sizeIn } from './files.ts';
+import { takeLock } from './lock.ts';
+import { openPartialFile } from './partial-file.ts';
+import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Level, type Volume } from './volume.ts';
 
-/** A folder as a volume; it need not exist before something is written. */
+/** A folder as a volume. Symbolic links below it are not followed. */
 export const folderVolume = (root: string): Volume => ({
-  name: root,
+  name: resolve(root),
+  folder: root,
   list: async () => listFolder(root),
   source: () => directorySource(root),
-  exportTree: async () => exportTree(root),
-  sink: () => mirrorDirectory(root),
+  openFile: async () => ((await reading(root, stat(root))).isDirectory() ? undefined : openFile(root)),
+  async look() {
+    const real = await readingOptional(root, realpath(root));
+    return real === undefined ? undefined : filesIn(real);
+  },
+  hold: () => holdFolder(root),
   log: (path) => folderLog(join(root, path)),
   child: (name) => folderVolume(join(root, name)),
-  split: () => ({ parent: folderVolume(dirname(root)), name: basename(root) }),
+  split: () => ({ parent: folderVolume(dirname(resolve(root))), name: basename(resolve(root)) }),
   close: () => Promise.resolve(),
 });
+
+const reading = <T>(path: string, call: Promise<T>): Promise<T> =>
+  call.catch((cause: unknown) => {
+    throw ioError(cause, path, 'read');
+  });
+
+/** As `reading`; `undefined` if the path does not exist. */
+const readingOptional = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
+  reading(
+    path,
+    call.catch((cause: unknown) => {
+      if (errnoOf(cause) === 'ENOENT') return undefined;
+      throw cause;
+    }),
+  );
 
 function listFolder(root: string): Level {
   try {
     const entries = readdirSync(root, { withFileTypes: true });
-    const named = (wanted: boolean): string[] =>
+    const namesOf = (folders: boolean): string[] =>
       entries
-        .filter((entry) => entry.isDirectory() === wanted)
+        .filter((entry) => entry.isDirectory() === folders)
         .map(({ name }) => name)
         .toSorted(compareUtf8);
-    return { folders: named(true), files: named(false) };
+    return { folders: namesOf(true), files: namesOf(false) };
   } catch (cause) {
     throw ioError(cause, root, 'read');
   }
 }
 
+const filesIn = (root: string): Files => ({
+  isEmpty: async () => (await reading(root, readdir(root))).every((name) => name === PRIVATE),
+  size: async (path) => sizeIn(root, placeIn(root, path)),
+  async *read(path) {
+    yield* readPieces(placeIn(root, path));
+  },
+  async list(folder) {
+    const place = placeIn(root, folder);
+    const entries = (await readingOptional(place, readdir(place, { withFileTypes: true }))) ?? [];
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`);
+    return files.toSorted(compareUtf8);
+  },
+});
+
+async function holdFolder(folder: string): Promise<Hold> {
+  const root = await makeRoot(folder);
+  const ownFolder = join(root, PRIVATE);
+  const release = await lockFolder(ownFolder);
+  const partials = join(ownFolder, 'partial');
+  const made = new Set<string>();
+  const files = filesIn(root);
+  // The process that wrote a file may have died before the name was durable, so folders that were read are flushed.
+  const unflushed = new Set<string>();
+  // Final paths can be longer than a name may be, so a temporary file is named by the digest of its path.
+  const temporary = async (path: string, suffix = ''): Promise<string> => {
+    const name = join(partials, digestOf(toUtf8(path)).slice('sha256:'.length) + suffix);
+    await makeFolders(root, name, made);
+    return name;
+  };
+  const commit = async (draft: string, file: string): Promise<void> => {
+    await makeFolders(root, file, made);
+    await renameDurably(draft, file);
+  };
+  return {
+    ...files,
+    async *read(path) {
+      yield* files.read(path);
+      unflushed.add(dirname(placeIn(root, path)));
+    },
+    async write(path, bytes) {
+      const file = placeIn(root, path);
+      for (const read of unflushed) await flushFolder(read);
+      unflushed.clear();
+      const draft = await temporary(path, '.draft');
+      await remove(draft); // a process that died may have left it
+      await writeNewFile(draft, [bytes], 0o644).catch((cause: unknown) => {
+        throw ioError(cause, draft, 'write');
+      });
+      await commit(draft, file);
+    },
+    async partial(path) {
+      const file = placeIn(root, path);
+      return openPartialFile(await temporary(path), (data) => commit(data, file));
+    },
+    async adopt(path, _digest, take) {
+      const file = placeIn(root, path);
+      const copy = await temporary(path, '.linked');
+      if (!(await take(copy))) return false;
+      await commit(copy, file);
+      await remove(copy); // to rename one of two hard links to the other does nothing
+      return true;
+    },
+    localPath: (path) => placeIn(root, path),
+    async clean() {
+      await remove(partials, true);
+      await remove(placeIn(root, CLAIM));
+    },
+    async release() {
+      await release();
+      await rmdir(ownFolder).catch(() => undefined); // it stays while it contains a claim or partial files
+    },
+  };
+}
+
+// The process that releases the lock removes its folder, possibly between the two steps here.
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  for (let tries = 1; ; tries++) {
+    await makeFolder(folder);
+    try {
+      return await takeLock(join(folder, 'lock'));
+    } catch (cause) {
+      if (!(cause instanceof DrillproofError) || cause.code !== 'io.NOT_FOUND' || tries > 3) throw cause;
+    }
+  }
+}
+
 /** Any number of processes may append: each batch of lines is one write at the end of the file. */
 function folderLog(file: string): ScrubJournal {
+  const writing = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await mkdir(dirname(file), { recursive: true });
+      await work();
+    } catch (cause) {
+      throw ioError(cause, file, 'write');
+    }
+  };
   return {
     async read() {
-      try {
-        return (await stat(file)).size > MAX_LOG_BYTES ? undefined : await readFile(file);
-      } catch (cause) {
-        if (errnoOf(cause) === 'ENOENT') return undefined;
-        throw ioError(cause, file, 'read');
-      }
+      const size = (await readingOptional(file, stat(file)))?.size ?? Infinity;
+      return size > MAX_LOG_BYTES ? undefined : readingOptional(file, readFile(file));
     },
-    async append(lines) {
-      try {
-        await mkdir(dirname(file), { recursive: true });
+    append: (lines) =>
+      writing(async () => {
         const handle = await open(file, 'a', 0o644);
         try {
           await handle.writeFile(lines);
@@ -58,15 +170,7 @@ function folderLog(file: string): ScrubJournal {
         } finally {
           await handle.close();
         }
-      } catch (cause) {
-        throw ioError(cause, file, 'write');
-      }
-    },
-    async replace(content) {
-      await writeDurably(file, async (temporary) => {
-        await mkdir(dirname(file), { recursive: true });
-        await writeNewFile(temporary, [content], 0o644);
-      });
-    },
+      }),
+    replace: (content) => writing(() => writeDurably(file, (path) => writeNewFile(path, [content], 0o644))),
   };
 }

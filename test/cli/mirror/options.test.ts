@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
 import { json } from '../../faults/server.ts';
 import { cleanUp, source } from '../../mirror/make.ts';

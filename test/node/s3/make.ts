@@ -8,7 +8,7 @@ import {
 import { mirrorExport, type MirrorOptions, type MirrorSink } from '../../../src/mirror/index.ts';
 import { createClient } from '../../../src/client/index.ts';
 import { parseS3Location } from '../../../src/node/s3/location.ts';
-import { mirrorS3, type MirrorS3Options } from '../../../src/node/s3/mirror/s3.ts';
+import { mirrorS3, type MirrorS3Options } from '../../../src/node/s3/mirror.ts';
 import { exportRef } from '../../faults/export-source.ts';
 import type { TestS3 } from '../../support/s3.ts';
 

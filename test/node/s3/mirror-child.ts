@@ -2,10 +2,10 @@
 import { createClient } from '../../../src/client/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { bagSink, mirrorExport } from '../../../src/mirror/index.ts';
-import { openPartStore } from '../../../src/node/mirror/part-store.ts';
+import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { parseS3Location } from '../../../src/node/s3/location.ts';
-import { mirrorS3 } from '../../../src/node/s3/mirror/s3.ts';
-import type { ChildOptions } from '../mirror/mirror-child.ts';
+import { mirrorS3 } from '../../../src/node/s3/mirror.ts';
+import type { ChildOptions } from '../volume/mirror-child.ts';
 
 const [, , baseUrl = '', address = '', options = '{}'] = process.argv;
 const { store, bagit = false, waitMs } = JSON.parse(options) as ChildOptions;

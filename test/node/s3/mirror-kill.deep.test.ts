@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { ended, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
-import type { ChildOptions } from '../mirror/mirror-child.ts';
+import type { ChildOptions } from '../volume/mirror-child.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, sha256, uploadsIn } from './make.ts';
 import { tries } from '../../support/deep.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
 import { repairMirror, scrubMirror, type MirrorScrub } from '../../../src/scrub/index.ts';
-import { openScrubArchive } from '../../../src/node/scrub/archive.ts';
+import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
 import { cleanUp, DAY, exportId, madeExport, newFolder, scrubbed, SOURCE, told } from '../scrub/make.ts';
 import { startS3 } from '../../support/s3.ts';

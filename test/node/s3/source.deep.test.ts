@@ -9,7 +9,7 @@ import { directorySource } from '../../../src/node/evidence/directory-source.ts'
 import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
 import { openBucket } from '../../../src/node/s3/bucket.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
-import { s3Source } from '../../../src/node/s3/source.ts';
+import { s3Source } from '../../../src/node/s3/objects.ts';
 import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
 import { stableJson } from '../../../src/report/index.ts';
 import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { bagSink, mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
 import { scrubMany, type MirrorScrub, type ScrubOptions } from '../../../src/scrub/index.ts';
-import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
-import { openScrubArchive, type ScrubArchiveOptions } from '../../../src/node/scrub/archive.ts';
+import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
+import { openScrubArchive, type ScrubArchiveOptions } from '../../../src/node/scrub-archive.ts';
 import { idOf, makeExport, makeSigner, NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
 
 export const DAY = 86_400_000;

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseReceipt } from '../../../src/evidence/export/receipt.ts';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
-import { openScrubArchive } from '../../../src/node/scrub/archive.ts';
+import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { replicaClient, type MirrorClient } from '../../../src/mirror/index.ts';
 import { repairMirror, scrubMirror, type MirrorScrub, type RepairOptions } from '../../../src/scrub/index.ts';
 import { makeTrust, makeSigner, NOW, PROJECT } from '../../support/evidence.ts';

@@ -1,7 +1,7 @@
 // A process that scrubs and can be killed: `node scrub-child.ts ARCHIVE`. It tells each file once it was read.
 import { writeSync } from 'node:fs';
 import { scrubMany } from '../../../src/scrub/index.ts';
-import { openScrubArchive } from '../../../src/node/scrub/archive.ts';
+import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 
 const archive = await openScrubArchive(process.argv[2] ?? '');
 const damaged: string[] = [];

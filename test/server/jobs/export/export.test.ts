@@ -9,7 +9,7 @@ import { evidenceExportSchema, type EvidenceExport } from '../../../../src/contr
 import { selectionDigest } from '../../../../src/evidence/index.ts';
 import { mirrorExport } from '../../../../src/mirror/index.ts';
 import { directorySource } from '../../../../src/node/evidence/directory-source.ts';
-import { mirrorDirectory } from '../../../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../../../src/node/volume/mirror.ts';
 import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
 import { blobName } from '../../../../src/server/blobs/blobs.ts';
 import { builtInJobs } from '../../../../src/server/jobs/standard.ts';

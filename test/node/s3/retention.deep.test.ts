@@ -6,12 +6,12 @@ import {
   ListObjectVersionsCommand,
 } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRetained } from '../../../../src/node/s3/mirror/retention.ts';
-import { makeExport } from '../../../faults/export-source.ts';
-import { failureOf } from '../../../client/make.ts';
-import { cleanUp, source } from '../../../mirror/make.ts';
-import { startS3 } from '../../../support/s3.ts';
-import { mirrorTo, objectsIn, sinkTo } from '../make.ts';
+import { isRetained } from '../../../src/node/s3/retention.ts';
+import { makeExport } from '../../faults/export-source.ts';
+import { failureOf } from '../../client/make.ts';
+import { cleanUp, source } from '../../mirror/make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { mirrorTo, objectsIn, sinkTo } from './make.ts';
 
 const s3 = await startS3();
 afterEach(cleanUp);

@@ -7,16 +7,16 @@ import {
   optionsOf,
   PATH,
   TEXT,
-} from '../../bytes/index.ts';
-import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../../evidence/index.ts';
-import type { ScrubPlace, ScrubView } from '../../scrub/index.ts';
-import type { JudgePart, VerifyOptions } from '../../verify/index.ts';
-import { PRIVATE } from '../mirror/tree.ts';
-import type { AwsEnvironment } from '../s3/location.ts';
-import { buildPoolSettings, isWorthThreads } from '../verify-directory.ts';
-import { createVerifyPool } from '../verify-pool.ts';
-import { openVolume } from '../volume/open.ts';
-import type { Volume } from '../volume/volume.ts';
+} from '../bytes/index.ts';
+import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../evidence/index.ts';
+import type { ScrubPlace, ScrubView } from '../scrub/index.ts';
+import type { JudgePart, VerifyOptions } from '../verify/index.ts';
+import type { AwsEnvironment } from './s3/location.ts';
+import { buildPoolSettings, isWorthThreads } from './verify-directory.ts';
+import { createVerifyPool } from './verify-pool.ts';
+import { openVolume } from './volume/open.ts';
+import { mirrorVolume } from './volume/mirror.ts';
+import { openExport, PRIVATE, type Volume } from './volume/volume.ts';
 
 /** The mirrors of an archive, or a single mirror. `openScrubArchive` makes one. */
 export type ScrubArchive = {
@@ -102,7 +102,8 @@ async function openArchiveIn(
         place: mirror.name,
         journal: logs === undefined ? parent.log(`${JOURNALS}/${name}.jsonl`) : logs.log(`${name}.jsonl`),
         look: () => lookAt(mirror, jobs),
-        sink: async () => mirror.sink(),
+        // The archive closes the connection.
+        sink: async () => mirrorVolume(async () => ({ ...mirror, close: () => Promise.resolve() })),
         close: () => Promise.resolve(),
       };
     },
@@ -111,14 +112,14 @@ async function openArchiveIn(
 }
 
 async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
-  const { folders } = await mirror.list();
-  const { source, folder } = await mirror.exportTree();
+  const level = await mirror.list();
+  const { source, folder } = await openExport(mirror, level);
   const files = await source.files();
   const exported = files.filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`));
   return {
     source,
     files: new Map(exported.map((file) => [file.path, file])),
-    unfinished: folders.includes(PRIVATE),
+    unfinished: level.folders.includes(PRIVATE),
     ...(jobs > 1 && folder !== undefined && { judges: (verify) => poolJudges(folder, jobs, files, verify) }),
   };
 }

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { spawnSync } from 'node:child_process';
 import { PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { openBucket, type Bucket } from '../../../../src/node/s3/bucket.ts';
-import { takeLease, type Lease, type LeaseOptions } from '../../../../src/node/s3/mirror/lease.ts';
-import { loadSdk } from '../../../../src/node/s3/sdk.ts';
-import { failureOf } from '../../../client/make.ts';
-import { startS3 } from '../../../support/s3.ts';
-import { locationOf, objectsIn, store } from '../make.ts';
+import { openBucket, type Bucket } from '../../../src/node/s3/bucket.ts';
+import { takeLease, type Lease, type LeaseOptions } from '../../../src/node/s3/lease.ts';
+import { loadSdk } from '../../../src/node/s3/sdk.ts';
+import { failureOf } from '../../client/make.ts';
+import { startS3 } from '../../support/s3.ts';
+import { locationOf, objectsIn, store } from './make.ts';
 
 const s3 = await startS3();
 

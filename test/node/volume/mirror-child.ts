@@ -2,8 +2,8 @@
 import { createClient } from '../../../src/client/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { bagSink, mirrorExport } from '../../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
-import { openPartStore } from '../../../src/node/mirror/part-store.ts';
+import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
+import { openPartStore } from '../../../src/node/volume/part-store.ts';
 
 /** What differs from a plain mirror into a folder. */
 export type ChildOptions = {

@@ -8,20 +8,17 @@ import { DrillproofError } from '../../errors.ts';
 import { flushFolder } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 
-/** What a mirror keeps for itself beside its files while it is not complete; in a folder on the same disk, so that a rename is one step. */
-export const PRIVATE = '.drillproof-mirror';
-
-// Absent on Windows, where a link is caught by `lstat` alone.
+// Missing on Windows, where only `lstat` detects a link.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const PIECE_BYTES = 256 * 1024;
-/** Reading is synchronous, which is what is fast; so often timers and signals get their turn. */
+/** Reads are synchronous because that is faster; after this many, timers and signals run. */
 const PIECES_PER_TURN = 32;
 
-const syncFile: (fd: number) => Promise<void> = promisify(fsync);
+const fsyncFile: (fd: number) => Promise<void> = promisify(fsync);
 
 /**
- * The place of a portable path below a root.
- * @throws DrillproofError `io.KIND` for a path that could lead elsewhere: nothing of the kind passes the manifest
+ * Resolves a portable path below a root.
+ * @throws DrillproofError `io.KIND` for a path that could lead out of it; no valid manifest contains one
  */
 export function placeIn(root: string, path: string): string {
   const problem = portablePathProblem(path);
@@ -31,16 +28,16 @@ export function placeIn(root: string, path: string): string {
   return join(root, ...path.split('/'));
 }
 
-/** Makes the folders from below `root` down to that of a file; a symbolic link among them is refused. */
-export async function makeFolders(root: string, file: string, known: Set<string>): Promise<void> {
+/** Creates the folders between `root` and a file; a symbolic link among them is refused. */
+export async function makeFolders(root: string, file: string, made: Set<string>): Promise<void> {
   const folder = dirname(file);
-  if (folder === root || known.has(folder)) return;
-  await makeFolders(root, folder, known);
+  if (folder === root || made.has(folder)) return;
+  await makeFolders(root, folder, made);
   await makeFolder(folder);
-  known.add(folder);
+  made.add(folder);
 }
 
-/** Makes one folder, durably, or finds it there: then whoever made it may have died before its name was durable. */
+/** Creates one folder durably. An existing one is flushed too: its creator may have died before that. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -52,14 +49,14 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it that are absent, all of them durably, and gives back where it really is.
+ * Creates a folder and the missing ones above it durably, and returns its real path.
  * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`
  */
 export async function makeRoot(folder: string): Promise<string> {
   try {
     const first = await mkdir(folder, { recursive: true });
     const root = await realpath(folder);
-    if (!(await lstat(root)).isDirectory()) throw noFolder(folder);
+    if (!(await lstat(root)).isDirectory()) throw notAFolder(folder);
     if (first === undefined) return root;
     const above = dirname(await realpath(first));
     for (let at = dirname(root); at.length >= above.length; at = dirname(at)) {
@@ -68,14 +65,14 @@ export async function makeRoot(folder: string): Promise<string> {
     }
     return root;
   } catch (cause) {
-    throw errnoOf(cause) === 'EEXIST' ? noFolder(folder) : ioError(cause, folder, 'write');
+    throw errnoOf(cause) === 'EEXIST' ? notAFolder(folder) : ioError(cause, folder, 'write');
   }
 }
 
-const noFolder = (path: string): DrillproofError =>
-  new DrillproofError('io.KIND', `${path} is no folder`, { path });
+const notAFolder = (path: string): DrillproofError =>
+  new DrillproofError('io.KIND', `${path} is not a folder`, { path });
 
-/** Size of a regular file below `root`, reached without a symbolic link; `undefined` when there is none. */
+/** The size of a regular file that is reached without a symbolic link; `undefined` if it is missing. */
 export async function sizeIn(root: string, file: string): Promise<number | undefined> {
   const folder = dirname(file);
   if (folder !== root && (await kindOf(folder, 'folder')) === undefined) return undefined;
@@ -88,10 +85,10 @@ async function kindOf(path: string, kind: 'file' | 'folder'): Promise<{ size: nu
     throw ioError(cause, path, 'read');
   });
   if (stat === undefined || (kind === 'file' ? stat.isFile() : stat.isDirectory())) return stat;
-  throw new DrillproofError('io.KIND', `${path} is no ${kind} of its own`, { path });
+  throw new DrillproofError('io.KIND', `${path} is not a regular ${kind}`, { path });
 }
 
-/** The bytes of a file, each piece its own. */
+/** The bytes of a file; no piece is reused. */
 export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   const fd = attempt(file, 'read', () => openSync(file, constants.O_RDONLY | NO_FOLLOW));
   try {
@@ -114,18 +111,18 @@ export async function* readDescriptor(fd: number, file: string): AsyncGenerator<
   }
 }
 
-/** Opens a file for reading and writing, making it when it is absent. */
+/** Opens a file for reading and writing; it is created if missing. */
 export function openForWriting(file: string): { fd: number; bytes: number } {
   return attempt(file, 'write', () => {
     const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o644);
     const stat = fstatSync(fd);
     if (stat.isFile()) return { fd, bytes: stat.size };
     closeSync(fd);
-    throw new DrillproofError('io.KIND', `${file} is no regular file`, { path: file });
+    throw new DrillproofError('io.KIND', `${file} is not a regular file`, { path: file });
   });
 }
 
-/** Writes all of a chunk at a position of an open file, and gives back how many bytes that were. */
+/** Writes a whole chunk at a position of an open file, and returns its size. */
 export function writeAll(fd: number, chunk: Uint8Array, position: number): number {
   let written = 0;
   while (written < chunk.length) {
@@ -134,14 +131,14 @@ export function writeAll(fd: number, chunk: Uint8Array, position: number): numbe
   return written;
 }
 
-/** Makes the bytes of an open file durable. */
-export async function syncDescriptor(fd: number, file: string): Promise<void> {
-  await syncFile(fd).catch((cause: unknown) => {
+/** Flushes an open file. */
+export async function flushFile(fd: number, file: string): Promise<void> {
+  await fsyncFile(fd).catch((cause: unknown) => {
     throw ioError(cause, file, 'write');
   });
 }
 
-/** Removes a file, or with `recursive` a folder, that may be absent. */
+/** Removes a file, or with `recursive` a folder, that may be missing. */
 export async function remove(path: string, recursive = false): Promise<void> {
   try {
     await rm(path, { recursive, force: true });
@@ -150,7 +147,7 @@ export async function remove(path: string, recursive = false): Promise<void> {
   }
 }
 
-/** Runs a system call on a file; what it throws becomes an error with a code. */
+/** Runs a system call on a file; its error becomes one with a code. */
 export function attempt<T>(file: string, act: 'read' | 'write', call: () => T): T {
   try {
     return call();

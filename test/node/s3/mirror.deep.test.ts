@@ -2,20 +2,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  exportRef,
-  makeExport,
-  sendBytes,
-  type Fault,
-  type TestExport,
-} from '../../../faults/export-source.ts';
-import { failureOf } from '../../../client/make.ts';
-import { cleanUp, newFolder, source } from '../../../mirror/make.ts';
-import { bagSink } from '../../../../src/mirror/index.ts';
-import { openPartStore } from '../../../../src/node/mirror/part-store.ts';
-import { loadSdk } from '../../../../src/node/s3/sdk.ts';
-import { startS3 } from '../../../support/s3.ts';
-import { locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from '../make.ts';
+import { exportRef, makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
+import { failureOf } from '../../client/make.ts';
+import { cleanUp, newFolder, source } from '../../mirror/make.ts';
+import { bagSink } from '../../../src/mirror/index.ts';
+import { openPartStore } from '../../../src/node/volume/part-store.ts';
+import { loadSdk } from '../../../src/node/s3/sdk.ts';
+import { startS3 } from '../../support/s3.ts';
+import { locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
 
 const s3 = await startS3();
 afterEach(cleanUp);

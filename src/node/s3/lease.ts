@@ -3,11 +3,11 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
-import { parseJson, toUtf8 } from '../../../bytes/index.ts';
-import { DrillproofError } from '../../../errors.ts';
-import { isAlive } from '../../mirror/lock.ts';
-import type { Bucket, ListedObject } from '../bucket.ts';
-import { readRange } from '../object-stream.ts';
+import { parseJson, toUtf8 } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { isAlive } from '../volume/lock.ts';
+import type { Bucket, ListedObject } from './bucket.ts';
+import { readObject } from './objects.ts';
 
 /** The sole right to write below a prefix, for as long as it is renewed. */
 export type Lease = {
@@ -132,7 +132,7 @@ async function holderOf(bucket: Bucket, key: string): Promise<Holder | undefined
   const facts = await bucket.facts(key);
   if (facts === undefined || facts.bytes > MAX_HOLDER_BYTES) return undefined;
   try {
-    return parsed(await readRange(bucket, { key, ...facts }, { start: 0, end: facts.bytes }));
+    return parsed(await readObject(bucket, { key, ...facts }));
   } catch (cause) {
     if (cause instanceof DrillproofError && cause.code === 'io.CHANGED') return undefined; // renewed, or given back
     throw cause;

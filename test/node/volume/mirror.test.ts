@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MirrorTarget } from '../../../src/mirror/index.ts';
-import { mirrorDirectory } from '../../../src/node/mirror/directory.ts';
+import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, filesOf, newFolder } from '../../mirror/make.ts';
 
@@ -102,7 +102,7 @@ describe('a folder as target', () => {
     const target = await targetIn(folder);
     expect(await target.readClaim()).toBeUndefined();
     await target.writeClaim(bytes('{}'));
-    expect(await target.readClaim()).toEqual(Buffer.from('{}'));
+    expect(await target.readClaim()).toEqual(bytes('{}'));
     expect(await target.isEmpty()).toBe(true);
     await target.clean();
     expect(await target.readClaim()).toBeUndefined();

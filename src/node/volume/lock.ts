@@ -7,67 +7,65 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AMOUNT, type MembersOf, optional, parseJson, SIGNAL } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { attempt, remove } from './tree.ts';
+import { attempt, remove } from './files.ts';
 
-/** Locks that this process holds: its own pid in a lock says nothing, where every process of a container is pid 1. */
-const held = new Set<string>();
-/** What a stale lock is called while it is taken away. */
+/** Locks of this process. A lock with our own pid may be older: in containers every process can have pid 1. */
+const ownLocks = new Set<string>();
+/** The end of the name that a stale lock gets before it is removed. */
 const ASIDE = /\.[0-9a-f]{12}$/;
 const TRIES = 5;
+/** Longer than it takes to write a lock. */
 const WRITING_MS = 200;
 
-/** How long to wait for a lock that another one holds. */
+/** How long to wait for a lock that another process holds. */
 export type LockWait = { readonly waitMs: number; readonly signal?: AbortSignal };
 export const LOCK_WAIT: MembersOf<LockWait> = { waitMs: AMOUNT, signal: optional(SIGNAL) };
 const NO_WAIT: LockWait = { waitMs: 0 };
 const LOOK_EVERY_MS = 500;
 
-/**
- * Takes a lock file, which names its holder and since when it holds, and gives back how to let go of it. The lock of a
- * process that is dead is taken over; one of another machine never is, because nothing here can tell.
- * @throws DrillproofError `io.LOCKED`; the reason of an aborted `signal` while it waits
- */
-export const takeLock = (file: string, wait = NO_WAIT): Promise<() => Promise<void>> =>
-  whenFree(() => tryLock(file), wait);
-
-/** Tries to take something until nobody else holds it. @throws as `takeLock` */
+/** Calls `take` again while it throws `io.LOCKED`. @throws what `take` throws; the reason of an aborted `signal` */
 export async function whenFree<T>(take: () => Promise<T>, wait = NO_WAIT): Promise<T> {
   for (let leftMs = wait.waitMs; ; leftMs -= LOOK_EVERY_MS) {
     try {
       return await take();
     } catch (cause) {
       if (!isLocked(cause) || leftMs <= 0) throw cause;
-      await rest(Math.min(leftMs, LOOK_EVERY_MS), wait.signal);
+      await pauseUnless(wait.signal, Math.min(leftMs, LOOK_EVERY_MS));
     }
   }
 }
 
 const isLocked = (cause: unknown): boolean => cause instanceof DrillproofError && cause.code === 'io.LOCKED';
 
-async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
+async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
   await pause(ms, undefined, { signal }).catch((cause: unknown) => {
-    signal?.throwIfAborted(); // what the timer throws only has the reason as its cause
+    signal?.throwIfAborted(); // the error of the timer has the reason only as its cause
     throw cause;
   });
 }
 
-async function tryLock(file: string): Promise<() => Promise<void>> {
+/**
+ * Creates a lock file, which names its holder and the time, and returns a function that removes it. The lock of a dead
+ * process is taken over; one of another machine never is, because this machine cannot tell whether its holder lives.
+ * @throws DrillproofError `io.LOCKED`
+ */
+export async function takeLock(file: string): Promise<() => Promise<void>> {
   for (let tries = 0; tries < TRIES; tries++) {
-    if (held.has(file)) throw locked(file, 'this process');
+    if (ownLocks.has(file)) throw locked(file, 'this process');
     if (create(file)) {
-      held.add(file);
+      ownLocks.add(file);
       return async () => {
         try {
           await removeAsides(file);
         } finally {
-          held.delete(file);
+          ownLocks.delete(file);
           await remove(file);
         }
       };
     }
     const content = await readHolder(file);
     if (content === undefined) continue;
-    const holder = whoHolds(file, content);
+    const holder = describeHolder(file, content);
     if (holder !== undefined) throw locked(file, holder);
     await removeStale(file, content);
   }
@@ -94,15 +92,15 @@ function create(file: string): boolean {
   }
 }
 
-// A lock without content is being written, for microseconds, or its holder died just then.
+// An empty lock is being written at this moment, or its holder died while writing it.
 async function readHolder(file: string): Promise<string | undefined> {
-  const content = await readIfThere(file);
+  const content = await readLock(file);
   if (content !== '') return content;
   await pause(WRITING_MS);
-  return readIfThere(file);
+  return readLock(file);
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readLock(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
@@ -111,13 +109,13 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** Who holds a lock with this content, in words; `undefined` when nobody does any more. */
-function whoHolds(file: string, content: string): string | undefined {
+/** Describes the holder of a lock with this content; `undefined` if it is dead. */
+function describeHolder(file: string, content: string): string | undefined {
   const { pid, host, sinceMs } = readContent(content);
   if (pid === undefined) return undefined;
   const holder = `process ${pid} on ${String(host)}`;
-  if (host !== hostname()) return `${holder}, another machine than this (${hostname()})${since(sinceMs)}`;
-  if (pid === process.pid) return held.has(file) ? 'this process' : undefined;
+  if (host !== hostname()) return `${holder}, which is not this machine (${hostname()})${since(sinceMs)}`;
+  if (pid === process.pid) return ownLocks.has(file) ? 'this process' : undefined;
   return isAlive(pid) ? `${holder}${since(sinceMs)}` : undefined;
 }
 
@@ -135,7 +133,7 @@ function readContent(content: string): { pid?: number; host?: unknown; sinceMs?:
   }
 }
 
-/** Whether a process of this machine lives, of whomever it is. */
+/** Whether a process of this machine lives, whoever runs it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -145,8 +143,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-// Of two processes that find the same stale lock only one can move it away. Should the second have moved the new lock
-// of the first, it sees that by the content, puts it back and looks again.
+// Only one of two processes that see the same stale lock can rename it. If the second one renames the new lock of the
+// first, it notices by the content, puts it back and looks again.
 async function removeStale(file: string, content: string): Promise<void> {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -155,20 +153,20 @@ async function removeStale(file: string, content: string): Promise<void> {
     if (errnoOf(cause) === 'ENOENT') return;
     throw ioError(cause, file, 'write');
   }
-  if ((await readIfThere(aside)) !== content) await link(aside, file).catch(() => undefined);
+  if ((await readLock(aside)) !== content) await link(aside, file).catch(() => undefined);
   await remove(aside);
 }
 
-/** Takes away what a process left that died while it moved a stale lock aside. */
+/** Removes renamed locks that a process left when it died. */
 async function removeAsides(file: string): Promise<void> {
   const folder = dirname(file);
-  const names = await readdir(folder).catch(() => []); // nothing can lie in a folder that is gone
+  const names = await readdir(folder).catch(() => []); // a missing folder contains none
   const asides = names.filter((name) => ASIDE.test(name) && name.startsWith(`${basename(file)}.`));
   for (const name of asides) {
     const aside = join(folder, name);
-    const content = await readIfThere(aside);
-    // Another one may have moved our own lock away by mistake and be about to put it back.
-    if (content !== undefined && whoHolds(file, content) === undefined) await remove(aside);
+    const content = await readLock(aside);
+    // A live holder is kept: another process may have renamed our lock and be about to put it back.
+    if (content !== undefined && describeHolder(file, content) === undefined) await remove(aside);
   }
 }
 

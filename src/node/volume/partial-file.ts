@@ -1,21 +1,19 @@
 import { closeSync, ftruncateSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { PartialFile } from '../../mirror/index.ts';
-import { renameDurably } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { attempt, openForWriting, readDescriptor, remove, syncDescriptor, writeAll } from './tree.ts';
+import { attempt, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
 
 const MAX_ETAG = 1024;
 
 /**
- * A file on its way in a folder: its bytes in `<base>.partial`, and beside them, in `<base>.etag`, the entity tag
- * under which they came. Neither is synced while it grows: after a crash of the machine any byte may be lost, and the
- * digest finds that out.
+ * An unfinished file in a folder: its bytes in `<base>.partial`, and in `<base>.etag` the entity tag of the answer that
+ * they came from. Neither is flushed while it grows: a crash of the machine can lose any byte, and the digest detects
+ * that.
  */
-export async function openPartial(
+export async function openPartialFile(
   base: string,
-  makeRoom: () => Promise<void>,
-  file: string,
+  rename: (data: string) => Promise<void>,
 ): Promise<PartialFile> {
   const data = `${base}.partial`;
   const note = `${base}.etag`;
@@ -23,18 +21,18 @@ export async function openPartial(
   const { fd, bytes } = openForWriting(data);
   let end = bytes;
   let open = true;
-  let spoilt = false;
+  let useless = false;
   const shut = (): void => {
     open = false;
     attempt(data, 'write', () => closeSync(fd));
   };
-  // After a sync that failed the system may take pages for written that are not, and the next sync would succeed: so
-  // nothing of the file is believed any more. Nor is one that cannot be read of any use to another run.
-  const orSpoil = async <T>(work: () => Promise<T>): Promise<T> => {
+  // After a failed flush the system may treat unwritten pages as written, and the next flush would succeed. A file that
+  // cannot be flushed or read is therefore never used again.
+  const orDiscard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (cause) {
-      spoilt = true;
+      useless = true;
       throw cause;
     }
   };
@@ -44,7 +42,7 @@ export async function openPartial(
     async *read() {
       const pieces = readDescriptor(fd, data);
       for (;;) {
-        const next = await orSpoil(() => pieces.next());
+        const next = await orDiscard(() => pieces.next());
         if (next.done === true) return;
         yield next.value;
       }
@@ -52,23 +50,22 @@ export async function openPartial(
     async restart(next) {
       attempt(data, 'write', () => ftruncateSync(fd, 0));
       end = 0;
-      // The note stands before the first byte, so bytes never stand under the entity tag of others.
+      // The tag is written before the first byte, so that no bytes are ever paired with the tag of others.
       await writeNote(note, next);
     },
     append(chunk) {
       end += attempt(data, 'write', () => writeAll(fd, chunk, end));
     },
     async commit() {
-      await orSpoil(() => syncDescriptor(fd, data));
+      await orDiscard(() => flushFile(fd, data));
       shut();
-      await makeRoom();
-      await renameDurably(data, file);
+      await rename(data);
       await remove(note);
     },
     async close() {
       if (!open) return;
       shut();
-      if (end === 0 || spoilt) await Promise.all([remove(data), remove(note)]);
+      if (end === 0 || useless) await Promise.all([remove(data), remove(note)]);
     },
   };
 }
@@ -78,9 +75,9 @@ async function readNote(note: string): Promise<string | undefined> {
     const text = await readFile(note, 'utf8');
     return text.length > 0 && text.length <= MAX_ETAG ? text : undefined;
   } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT' && ioError(cause, note, 'read').code !== 'io.UNREADABLE')
-      throw ioError(cause, note, 'read');
-    return undefined; // bytes under an unknown tag are fetched again
+    const error = ioError(cause, note, 'read');
+    if (errnoOf(cause) === 'ENOENT' || error.code === 'io.UNREADABLE') return undefined; // the bytes are fetched again
+    throw error;
   }
 }
 

@@ -1,0 +1,100 @@
+import { type Digest, digestOf, digestStream, portablePathProblem } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { PRIVATE } from '../volume/volume.ts';
+import type { Bucket, ObjectFacts, Retention, Written, WriteOptions } from './bucket.ts';
+import type { Lease } from './lease.ts';
+import { streamObject } from './objects.ts';
+import { ensureRetained } from './retention.ts';
+
+/** A prefix that is held, and its objects: no other process writes below it. */
+export type Place = {
+  readonly bucket: Bucket;
+  readonly prefix: string;
+  /** By path below the prefix. */
+  readonly tree: Map<string, ObjectFacts>;
+  readonly lease: Lease;
+  readonly retention: Retention;
+};
+
+export type Content = { readonly digest: Digest; readonly bytes: number };
+
+/** @throws DrillproofError `io.KIND` for a path that no valid manifest contains */
+export function keyIn(prefix: string, path: string): string {
+  const problem = portablePathProblem(path);
+  if (problem === undefined) return prefix + path;
+  throw new DrillproofError('io.KIND', `the path cannot be used in a bucket: ${problem}`, { path });
+}
+
+/** How objects are written: with checksums for the server to verify, and retained, except for the claim. */
+export const writeOptions = (place: Place, path: string): WriteOptions => ({
+  retention: retentionOf(place, path),
+  checksums: true,
+});
+
+const retentionOf = ({ retention }: Place, path: string): Retention =>
+  path.startsWith(`${PRIVATE}/`) ? {} : retention;
+
+/** Writes a small file with one request, and verifies it. */
+export async function writeSmall(place: Place, path: string, bytes: Uint8Array): Promise<void> {
+  const { bucket, tree } = place;
+  const key = keyIn(place.prefix, path);
+  await place.lease.assertHeld();
+  const options = writeOptions(place, path);
+  const before = tree.get(path);
+  let written = await bucket.replace(key, bytes, before?.etag, options);
+  // A server that never accepts the condition is replaced by this comparison.
+  if (written.outcome === 'conflict' && before && (await bucket.facts(key))?.etag === before.etag)
+    written = await bucket.put(key, bytes, options);
+  await assertWritten(place, path, { digest: digestOf(bytes), bytes: bytes.length }, written);
+}
+
+/**
+ * Verifies the object under a final name after a write: by the SHA-256 that the server computed over all of it, else by
+ * reading it back; never by an entity tag or an answer of 200. After a conflict, the object is either right (an earlier
+ * attempt of the same write, or another mirror) or left unchanged.
+ * @throws DrillproofError `io.EXISTS`, `io.WRITE_FAILED`
+ */
+export async function assertWritten(
+  place: Place,
+  path: string,
+  content: Content,
+  written: Written,
+): Promise<void> {
+  const { bucket, prefix, tree } = place;
+  const key = keyIn(prefix, path);
+  const facts = await bucket.facts(key);
+  if (facts === undefined) throw writeFailed(bucket, key, 'does not have what it accepted');
+  if (!confirms(written, content, facts) && !(await hasContent(bucket, key, facts, content)))
+    throw await rejectObject(bucket, key, written);
+  await ensureRetained(bucket, key, retentionOf(place, path));
+  tree.set(path, facts);
+}
+
+const confirms = (written: Written, { digest, bytes }: Content, facts: ObjectFacts): boolean =>
+  written.outcome === 'written' && written.sha256 === toBase64Sum(digest) && facts.bytes === bytes;
+
+const toBase64Sum = (digest: Digest): string =>
+  Buffer.from(digest.slice('sha256:'.length), 'hex').toString('base64');
+
+async function hasContent(
+  bucket: Bucket,
+  key: string,
+  facts: ObjectFacts,
+  { digest, bytes }: Content,
+): Promise<boolean> {
+  if (facts.bytes !== bytes) return false;
+  return (await digestStream(streamObject(bucket, { key, ...facts }))).digest === digest;
+}
+
+async function rejectObject(bucket: Bucket, key: string, { outcome }: Written): Promise<DrillproofError> {
+  const path = bucket.nameOf(key);
+  if (outcome === 'conflict')
+    return new DrillproofError('io.EXISTS', `another process wrote ${path} at the same time`, { path });
+  await bucket.remove(key);
+  return writeFailed(bucket, key, 'returns other bytes than it received; the object was removed');
+}
+
+function writeFailed(bucket: Bucket, key: string, how: string): DrillproofError {
+  const path = bucket.nameOf(key);
+  return new DrillproofError('io.WRITE_FAILED', `cannot write ${path}: the storage ${how}`, { path });
+}

@@ -1,0 +1,144 @@
+import { compareUtf8, defined } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import type { OpenFile } from '../../evidence/index.ts';
+import type { ScrubJournal } from '../../scrub/index.ts';
+import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Volume } from '../volume/volume.ts';
+import { openBucket, type Bucket, type ObjectFacts, type Retention } from './bucket.ts';
+import { takeLease } from './lease.ts';
+import { objectKey, parseS3Location, type AwsEnvironment, type S3Location } from './location.ts';
+import { listTree, missingObject, objectAccess, readObject, s3Source, streamObject } from './objects.ts';
+import { keyIn, writeSmall, type Place } from './place.ts';
+import { asksForLock, assertLockable, ensureRetained } from './retention.ts';
+import { loadSdk } from './sdk.ts';
+import { abortUploads, openUpload, uploadFile } from './upload.ts';
+
+/** Mirrors run for years, so a failure of up to a minute is retried. */
+const ATTEMPTS = 6;
+const APPEND_TRIES = 5;
+/** Where an export, or one in a bag, has files that are large enough for an upload in parts (formats §1, Export). */
+const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/'];
+
+/** @throws DrillproofError `usage.INVALID`, `io.PACKAGE_MISSING` */
+export async function openS3Volume(url: string, env: AwsEnvironment): Promise<Volume> {
+  const location = parseS3Location(url, { name: 'the address in S3', code: 'usage.INVALID' });
+  const key = objectKey(url, location);
+  return s3Volume(await connectTo(location, env), location.prefix, defined({ key }));
+}
+
+/** @throws DrillproofError `io.PACKAGE_MISSING` */
+export const connectTo = async (location: S3Location, env: AwsEnvironment): Promise<Bucket> =>
+  openBucket(await loadSdk(), location, { env, attempts: ATTEMPTS });
+
+type PrefixOptions = {
+  /** How long objects written below the prefix are retained; default: as the bucket does. */
+  readonly retention?: Retention;
+  /** The object that has the name of the prefix without its slash, if that can be meant. */
+  readonly key?: string;
+};
+
+/** A prefix of a bucket, empty or with a slash at its end, as a volume. */
+export const s3Volume = (bucket: Bucket, prefix: string, options: PrefixOptions = {}): Volume => ({
+  name: bucket.nameOf(prefix),
+  list: () => bucket.listLevel(prefix),
+  source: () => s3Source(bucket, prefix),
+  openFile: async () => (options.key === undefined ? undefined : openObject(bucket, prefix, options.key)),
+  async look() {
+    const tree = await listTree(bucket, prefix);
+    return tree.size === 0 ? undefined : filesIn(bucket, prefix, tree);
+  },
+  hold: () => holdPrefix(bucket, prefix, options.retention ?? {}),
+  log: (path) => objectLog(bucket, `${prefix}${path}`),
+  child: (name) => s3Volume(bucket, `${prefix}${name}/`),
+  split() {
+    const [, parent = '', name = ''] = /^(.*?)([^/]*)\/?$/s.exec(prefix) ?? [];
+    return { parent: s3Volume(bucket, parent), name: name === '' ? 'bucket' : name };
+  },
+  close: async () => bucket.client.destroy(),
+});
+
+// The prefix is listed first, because only the error of a list states the reason.
+async function openObject(bucket: Bucket, prefix: string, key: string): Promise<OpenFile | undefined> {
+  const { folders, files } = await bucket.listLevel(prefix);
+  const facts = await bucket.facts(key);
+  if (facts === undefined) return undefined;
+  if (folders.length + files.length === 0) return objectAccess(bucket, { key, ...facts });
+  const path = bucket.nameOf(key);
+  const message = `${path} is an object and a prefix; end the address with a slash to read the prefix`;
+  throw new DrillproofError('io.KIND', message, { path });
+}
+
+function filesIn(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFacts>): Files {
+  return {
+    isEmpty: async () => [...tree.keys()].every((path) => path.startsWith(`${PRIVATE}/`)),
+    size: async (path) => tree.get(keyIn('', path))?.bytes,
+    async *read(path) {
+      const key = keyIn(prefix, path);
+      const facts = tree.get(path);
+      if (facts === undefined) throw missingObject(bucket, key, path);
+      yield* streamObject(bucket, { key, ...facts });
+    },
+    async list(folder) {
+      const inside = [...tree.keys()].filter((path) => path.startsWith(`${folder}/`));
+      return inside.filter((path) => !path.includes('/', folder.length + 1)).toSorted(compareUtf8);
+    },
+  };
+}
+
+async function holdPrefix(bucket: Bucket, prefix: string, retention: Retention): Promise<Hold> {
+  if (asksForLock(retention)) await assertLockable(bucket);
+  const lease = await takeLease(bucket, `${prefix}${PRIVATE}/lease/`);
+  try {
+    for (const folder of LARGE) await abortUploads(bucket, prefix + folder);
+    return holdOf({ bucket, prefix, tree: await listTree(bucket, prefix), lease, retention });
+  } catch (cause) {
+    await lease.release();
+    throw cause;
+  }
+}
+
+function holdOf(place: Place): Hold {
+  const { bucket, prefix, tree, lease, retention } = place;
+  return {
+    ...filesIn(bucket, prefix, tree),
+    write: (path, bytes) => writeSmall(place, path, bytes),
+    partial: async (path) => openUpload(place, path),
+    adopt: (path, digest, take) => uploadFile(place, path, digest, take),
+    async clean() {
+      await bucket.remove(prefix + CLAIM);
+      tree.delete(CLAIM);
+      if (!asksForLock(retention)) return;
+      const files = [...tree.keys()].filter((path) => !path.startsWith(`${PRIVATE}/`));
+      for (const path of files) await ensureRetained(bucket, prefix + path, retention);
+    },
+    release: () => lease.release(),
+  };
+}
+
+/** Appending writes a new object with all lines, provided that nobody replaced the old one since it was read. */
+function objectLog(bucket: Bucket, key: string): ScrubJournal {
+  const readAll = async (): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {
+    const facts = await bucket.facts(key);
+    if (facts === undefined || facts.bytes > MAX_LOG_BYTES) return { facts, bytes: new Uint8Array() };
+    return { facts, bytes: await readObject(bucket, { key, ...facts }) };
+  };
+  return {
+    async read() {
+      const { facts, bytes } = await readAll();
+      return facts === undefined ? undefined : bytes;
+    },
+    async append(lines) {
+      for (let tries = 0; tries < APPEND_TRIES; tries++) {
+        const { facts, bytes } = await readAll();
+        const written = await bucket.replace(key, Buffer.concat([bytes, lines]), facts?.etag);
+        if (written.outcome === 'written') return;
+      }
+      const path = bucket.nameOf(key);
+      const message = `cannot write ${path}: other processes keep writing to it`;
+      throw new DrillproofError('io.WRITE_FAILED', message, { path });
+    },
+    async replace(content) {
+      const { facts } = await readAll();
+      await bucket.replace(key, content, facts?.etag); // a log written meanwhile is newer and as good
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { checkArguments, defined, type MembersOf, optional, optionsOf, TEXT } from '../../bytes/index.ts';
+import {
+  type MirrorSink,
+  type MirrorTarget,
+  type MirrorView,
+  type PartialFile,
+  readSmallFile,
+} from '../../mirror/index.ts';
+import { folderVolume } from './folder.ts';
+import { LOCK_WAIT, type LockWait, whenFree } from './lock.ts';
+import { PART_STORE, type PartStore, type StoreDraft } from './part-store.ts';
+import { CLAIM, type Files, type Hold, type Volume } from './volume.ts';
+
+/** The options of `mirrorDirectory`. All are optional. */
+export type MirrorDirectoryOptions = {
+  /** Files shared between the mirrors of this machine: a file in it is not fetched, and a fetched file is added. */
+  readonly store?: PartStore;
+  /** How long to wait for another process that writes to the same place; default: not at all. */
+  readonly lock?: LockWait;
+};
+export const SINK_OPTIONS: MembersOf<MirrorDirectoryOptions> = {
+  store: optional(PART_STORE),
+  lock: optional(optionsOf(LOCK_WAIT)),
+};
+
+const MAX_CLAIM_BYTES = 4096;
+
+/**
+ * A folder as the target of a mirror, created if absent (formats §1, Export). Files are written under temporary names
+ * in a private folder inside and flushed before they get their final name; symbolic links below the folder are not
+ * followed.
+ * @param options.lock how long to wait for another process that writes to the folder; default: not at all
+ * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.LOCKED`, `io.KIND`,
+ *   `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`
+ * @example
+ * const to = mirrorDirectory('mirror', { store: await openPartStore('parts') });
+ * await mirrorExport({ projectId, evidenceExportId }, { client, to });
+ */
+export function mirrorDirectory(folder: string, options: MirrorDirectoryOptions = {}): MirrorSink {
+  checkArguments({ folder: TEXT, options: optionsOf(SINK_OPTIONS) }, { folder, options });
+  return mirrorVolume(async () => folderVolume(folder), options);
+}
+
+/** A volume as the target of a mirror. It is connected each time that the target is opened or looked at. */
+export const mirrorVolume = (
+  connect: () => Promise<Volume>,
+  { store, lock }: MirrorDirectoryOptions = {},
+): Required<MirrorSink> => ({
+  async open() {
+    const volume = await connect();
+    try {
+      const hold = await whenFree(() => volume.hold(), lock);
+      const close = async (): Promise<void> => {
+        await hold.release();
+        await volume.close();
+      };
+      return { ...targetOn(hold, close), ...(store !== undefined && sharing(hold, store)) };
+    } catch (cause) {
+      await volume.close();
+      throw cause;
+    }
+  },
+  async look() {
+    const files = await (await connect()).look();
+    return files && viewOf(files);
+  },
+});
+
+const viewOf = (files: Files): MirrorView => ({
+  isEmpty: () => files.isEmpty(),
+  size: (path) => files.size(path),
+  read: (path) => files.read(path),
+  list: (folder) => files.list(folder),
+  readClaim: () => readSmallFile(files, CLAIM, MAX_CLAIM_BYTES),
+});
+
+const targetOn = (hold: Hold, close: () => Promise<void>): MirrorTarget => ({
+  ...viewOf(hold),
+  write: (path, bytes) => hold.write(path, bytes),
+  partial: (path) => hold.partial(path),
+  writeClaim: (bytes) => hold.write(CLAIM, bytes),
+  clean: () => hold.clean(),
+  close,
+});
+
+/** A file on this machine is linked into the store; any other is copied to the store while it is written. */
+function sharing(hold: Hold, store: PartStore): Partial<MirrorTarget> {
+  const { localPath } = hold;
+  const share: MirrorTarget['share'] =
+    localPath && ((path, expected) => store.put(expected, localPath(path)));
+  return {
+    adopt: (path, expected) => hold.adopt(path, expected.digest, (file) => store.take(expected, file)),
+    ...defined({ share }),
+    ...(localPath === undefined && {
+      partial: async (path: string) => copyingTo(await hold.partial(path), await store.begin()),
+    }),
+  };
+}
+
+/** Files of S3 cannot be resumed, so a draft in the store has all their bytes. */
+const copyingTo = (partial: PartialFile, draft: StoreDraft): PartialFile => ({
+  ...partial,
+  async restart(etag) {
+    await partial.restart(etag);
+    draft.restart();
+  },
+  async append(chunk) {
+    draft.append(chunk);
+    await partial.append(chunk);
+  },
+  async commit() {
+    await partial.commit();
+    await draft.keep();
+  },
+  async close() {
+    await partial.close();
+    await draft.discard();
+  },
+});
