@@ -13,25 +13,26 @@ import {
   withMethods,
 } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
-import type { Client, ExportItem, ExportRef, Retry } from '../client/index.ts';
+import type { Client, ExportRef, Retry } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
+import { isConnectionFailure, UNAVAILABLE_AFTER } from './fetch/all.ts';
 
-/** An export that shall be mirrored into an archive. */
+/** An export to be mirrored into an archive. */
 export type Wish = ExportRef & {
   /** The digest that its manifest must have. */
   readonly expectManifest?: string;
 };
 
-/** What became of many exports. */
+/** The results of many exports. */
 export type ArchiveOutcome = {
   readonly exports: number;
   readonly complete: number;
-  /** Exports that were not tried, because what ended the run would have ended each of them. */
+  /** Exports that were not tried, because the reason that ended the run applies to them too. */
   readonly untried: number;
   readonly failures: readonly ExportFailure[];
   /** Failures beyond `MAX_FAILURES`, which are only counted. */
   readonly moreFailures: number;
-  /** Each code with which an export failed. */
+  /** The codes of all failures. */
   readonly codes: ReadonlySet<Code>;
 };
 export type ExportFailure = {
@@ -39,12 +40,9 @@ export type ExportFailure = {
   readonly error: DrillproofError;
 };
 
-/** Failures that are kept to be repeated at the end; the memory of a run does not grow with what fails. */
+/** Failures that are listed at the end. The memory of a run does not grow with the number of failures. */
 const MAX_FAILURES = 1_000;
-/** So many exports in a row that failed on the way, and the server is taken to be away. */
-const AWAY_AFTER = 8;
-const AWAY: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
-/** What the next export would meet as well. */
+/** Failures that the next export would have too. */
 const FATAL: ReadonlySet<Code> = new Set<Code>([
   'transport.ABORTED',
   'control.UNAUTHENTICATED',
@@ -53,9 +51,9 @@ const FATAL: ReadonlySet<Code> = new Set<Code>([
 ]);
 
 type ManyOptions = {
-  /** Exports under way at the same time. */
+  /** Exports in progress at the same time. */
   readonly atOnce: number;
-  /** Once it is aborted, no further export is begun. Pass it to `each` too. */
+  /** No export is started after it is aborted. Pass it to `each` too. */
   readonly signal?: AbortSignal;
 };
 const MANY_OPTIONS: MembersOf<ManyOptions> = { atOnce: COUNT, signal: optional(SIGNAL) };
@@ -84,78 +82,56 @@ export async function mirrorMany(
   );
   const { atOnce, signal } = options;
   signal?.throwIfAborted();
-  const many = new Many(wishes, each, signal);
-  const workers = await Promise.allSettled(
-    Array.from({ length: Math.min(atOnce, wishes.length) }, () => many.work()),
-  );
+  const errors: ExportFailure[] = [];
+  const codes = new Set<Code>();
+  const counts = { complete: 0, failed: 0 };
+  let failuresInRow = 0;
+  let ended = false;
+  const addFailure = ({ evidenceExportId }: Wish, error: DrillproofError): void => {
+    counts.failed++;
+    codes.add(error.code);
+    if (errors.length < MAX_FAILURES) errors.push({ evidenceExportId, error });
+    failuresInRow = isConnectionFailure(error) ? failuresInRow + 1 : 0;
+    if (FATAL.has(error.code) || failuresInRow >= UNAVAILABLE_AFTER) ended = true;
+  };
+  const mirror = async (wish: Wish): Promise<void> => {
+    try {
+      await each(wish);
+      counts.complete++;
+      failuresInRow = 0;
+    } catch (cause) {
+      ended ||= !(cause instanceof DrillproofError);
+      if (!(cause instanceof DrillproofError)) throw cause;
+      addFailure(wish, cause);
+    }
+  };
+  const queue = wishes.values();
+  const work = async (): Promise<void> => {
+    while (!ended && signal?.aborted !== true) {
+      const { value, done } = queue.next();
+      if (done === true) return;
+      await mirror(value);
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(atOnce, wishes.length) }, work));
   signal?.throwIfAborted();
   for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
-  return many;
+  return {
+    exports: wishes.length,
+    complete: counts.complete,
+    untried: wishes.length - counts.complete - counts.failed,
+    failures: errors,
+    moreFailures: counts.failed - errors.length,
+    codes,
+  };
 }
 
-class Many implements ArchiveOutcome {
-  readonly exports: number;
-  complete = 0;
-  readonly failures: ExportFailure[] = [];
-  moreFailures = 0;
-  readonly codes = new Set<Code>();
-  private readonly wishes: Iterator<Wish>;
-  private readonly each: (wish: Wish) => Promise<void>;
-  private readonly signal: AbortSignal | undefined;
-  private tried = 0;
-  private awayInRow = 0;
-  private ended = false;
-
-  constructor(wishes: readonly Wish[], each: (wish: Wish) => Promise<void>, signal: AbortSignal | undefined) {
-    this.signal = signal;
-    this.exports = wishes.length;
-    this.wishes = wishes.values();
-    this.each = each;
-  }
-
-  get untried(): number {
-    return this.exports - this.tried;
-  }
-
-  async work(): Promise<void> {
-    while (!this.ended && this.signal?.aborted !== true) {
-      const next = this.wishes.next();
-      if (next.done === true) return;
-      this.tried++;
-      await this.mirror(next.value);
-    }
-  }
-
-  private async mirror(wish: Wish): Promise<void> {
-    try {
-      await this.each(wish);
-      this.complete++;
-      this.awayInRow = 0;
-    } catch (cause) {
-      if (!(cause instanceof DrillproofError)) {
-        this.ended = true;
-        throw cause;
-      }
-      this.note(wish, cause);
-    }
-  }
-
-  private note({ evidenceExportId }: Wish, error: DrillproofError): void {
-    const { code } = error;
-    this.codes.add(code);
-    if (this.failures.length < MAX_FAILURES) this.failures.push({ evidenceExportId, error });
-    else this.moreFailures++;
-    this.awayInRow = AWAY.has(code) ? this.awayInRow + 1 : 0;
-    if (FATAL.has(code) || this.awayInRow >= AWAY_AFTER) this.ended = true;
-  }
-}
-
-/** What the control plane has to mirror, and what it has not. */
+/** The exports of a project, by whether they can be mirrored. */
 export type Discovered = {
   readonly wishes: readonly Wish[];
-  /** Exports that are still being generated, failed, or are deleted, by their state; none of them is mirrored. */
+  /** How many exports of each other state are not mirrored: generating, failed or deleted. */
   readonly left: ReadonlyMap<string, number>;
-  /** Exports that did not change since the time that was asked for. */
+  /** Exports that have not changed since `sinceMs`. */
   readonly older: number;
 };
 
@@ -163,7 +139,7 @@ export type DiscoverOptions = {
   readonly sinceMs?: number;
   readonly unfinished?: boolean;
   readonly signal?: AbortSignal;
-  /** Told before a page of the list is asked for again. */
+  /** Called before a page of the list is requested again. */
   readonly onRetry?: (retry: Retry) => void;
 };
 const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
@@ -195,7 +171,7 @@ export async function discoverExports(
   const left = new Map<string, number>();
   let older = 0;
   for await (const item of client.exports(projectId, how)) {
-    const state = stateOf(item);
+    const state = item.deletion === undefined ? item.state : 'deleted';
     if (item.updatedAtMs < sinceMs) older++;
     else if (state === 'available' || (unfinished && (state === 'pending' || state === 'generating')))
       wishes.push({ projectId, evidenceExportId: item.evidenceExportId });
@@ -203,5 +179,3 @@ export async function discoverExports(
   }
   return { wishes, left, older };
 }
-
-const stateOf = ({ state, deletion }: ExportItem): string => (deletion === undefined ? state : 'deleted');

@@ -1,4 +1,4 @@
-import { digestOf, digestStream } from '../bytes/index.ts';
+import { defined, digestOf, digestStream } from '../bytes/index.ts';
 import {
   BAG_DECLARATION,
   BAG_INFO,
@@ -11,9 +11,16 @@ import {
   CHECKSUMS,
 } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { holdsFiles } from './claim.ts';
-import { readSmallFile } from './sink.ts';
-import type { MirrorSink, MirrorTarget, MirrorView, Sealed } from './sink.ts';
+import { hasExportFiles } from './claim.ts';
+import { writeOnce } from './finish.ts';
+import {
+  type Expected,
+  lookWith,
+  type MirrorSink,
+  type MirrorTarget,
+  type MirrorView,
+  type Sealed,
+} from './sink.ts';
 
 export type BagOptions = {
   /** Name and version of the program, for `Bag-Software-Agent`. */
@@ -24,9 +31,8 @@ export type BagOptions = {
 
 /**
  * A sink that writes the tree of the export as the payload of a BagIt 1.0 bag (RFC 8493, formats §1, Export): under
- * `data/`, with tag files around it that are written when everything else is here. A bag that is mirrored again gains
- * a receipt, and its tag files follow: until then, or after an interruption just there, it is not valid as a bag,
- * while the export in it is whole.
+ * `data/`, with tag files around it that are written last. Mirroring a bag again adds a receipt before its tag files are
+ * updated; an interruption in between leaves an invalid bag around a complete export.
  */
 export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
   return {
@@ -40,19 +46,14 @@ export function bagSink(inner: MirrorSink, options: BagOptions): MirrorSink {
         throw error;
       }
     },
-    ...(inner.look !== undefined && {
-      async look() {
-        const view = await inner.look!();
-        return view === undefined ? undefined : bagView(view);
-      },
-    }),
+    ...lookWith(inner, bagView),
   };
 }
 
-// What a plain mirror that was interrupted left would stay beside data/ for ever.
+// The files of an interrupted plain mirror would stay next to data/ forever.
 async function refusePlainMirror(target: MirrorTarget): Promise<void> {
-  if (!(await holdsFiles(target))) return;
-  throw new DrillproofError('mirror.TARGET_FOREIGN', 'the target holds a mirror that is no bag');
+  if (!(await hasExportFiles(target))) return;
+  throw new DrillproofError('mirror.TARGET_FOREIGN', 'the target holds a mirror that is not a bag');
 }
 
 const inside = (path: string): string => `${BAG_PAYLOAD}${path}`;
@@ -75,31 +76,29 @@ function bagTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
     ...bagView(inner),
     write: (path, bytes) => inner.write(inside(path), bytes),
     partial: (path) => inner.partial(inside(path)),
-    ...(inner.adopt !== undefined && {
-      adopt: (path, expected) => inner.adopt!(inside(path), expected),
-    }),
-    ...(inner.share !== undefined && {
-      share: (path, expected) => inner.share!(inside(path), expected),
+    ...defined({
+      adopt: inner.adopt && ((path: string, expected: Expected) => inner.adopt!(inside(path), expected)),
+      share: inner.share && ((path: string, expected: Expected) => inner.share!(inside(path), expected)),
     }),
     writeClaim: (bytes) => inner.writeClaim(bytes),
-    seal: async (files) => writeTags(inner, [...files, ...(await ownFiles(inner))], options),
+    seal: async (files) => writeTags(inner, [...files, ...(await readAddedFiles(inner))], options),
     clean: () => inner.clean(),
     close: () => inner.close(),
   };
 }
 
-/** What a mirror adds to the export: checksums, and the receipts of this run and of earlier ones. */
-async function ownFiles(inner: MirrorTarget): Promise<Sealed[]> {
+/** The files that a mirror adds to the export: checksums, and the receipts of this run and of earlier ones. */
+async function readAddedFiles(inner: MirrorTarget): Promise<Sealed[]> {
   const receipts = await inner.list(inside('receipts'));
-  const own: Sealed[] = [];
+  const added: Sealed[] = [];
   for (const path of [inside(CHECKSUMS), ...receipts]) {
     const { digest, bytes } = await digestStream(inner.read(path));
-    own.push({ path: path.slice(BAG_PAYLOAD.length), digest, bytes });
+    added.push({ path: path.slice(BAG_PAYLOAD.length), digest, bytes });
   }
-  return own;
+  return added;
 }
 
-// The declaration comes last: without it nobody takes the folder for a bag.
+// The declaration is written last, because without it no reader takes the folder for a bag.
 async function writeTags(
   inner: MirrorTarget,
   payload: readonly Sealed[],
@@ -123,9 +122,4 @@ async function writeTags(
   for (const [path, bytes] of tags.slice(0, -1)) await writeOnce(inner, path, bytes);
   await writeOnce(inner, BAG_TAG_MANIFEST, bagManifestBytes(rows));
   await writeOnce(inner, ...declaration!);
-}
-
-async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8Array): Promise<void> {
-  const here = await readSmallFile(target, path, bytes.length);
-  if (here === undefined || digestOf(here) !== digestOf(bytes)) await target.write(path, bytes);
 }

@@ -8,12 +8,11 @@ import {
   formatChecksums,
 } from '../evidence/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { assertOurs } from './claim.ts';
+import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
-import type { FoundState } from './events.ts';
-import { agreeingResource, findAttestation } from './finish.ts';
-import { lookAt, wantedFiles } from './plan.ts';
-import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
+import { expectedResource, findAttestation } from './finish.ts';
+import { checkFile, wantedFiles } from './plan.ts';
+import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView } from './sink.ts';
 
 /** The result of `checkMirror`. Sizes are bytes. */
@@ -22,7 +21,7 @@ export type MirrorCheck = {
   readonly kind: 'mirror.check';
   readonly evidenceExportId: string;
   readonly manifestDigest: string;
-  /** `complete`: everything is here and proven. `unreadable`: nothing is known to be wrong, but not all could be read. */
+  /** `complete`: every file was verified. `unreadable`: nothing is wrong, but not every file could be read. */
   readonly outcome: 'complete' | 'incomplete' | 'unreadable';
   readonly files: number;
   readonly bytes: number;
@@ -49,15 +48,15 @@ export async function checkMirror(exportRef: ExportRef, options: MirrorOptions):
 }
 
 async function checkRun(run: Run): Promise<MirrorCheck> {
-  if (run.sink.look === undefined) throw new TypeError('the sink cannot be looked at');
-  const view = (await run.sink.look()) ?? NOTHING;
+  if (run.sink.look === undefined) throw new TypeError('the sink has no look');
+  const view = (await run.sink.look()) ?? EMPTY;
   const pinned = await pin(run, view);
-  await assertOurs(view, pinned);
-  const files = await filesOf(run, pinned, view);
+  await assertSameExport(view, pinned);
+  const files = await listExpected(run, pinned, view);
   const faults: MirrorFault[] = [];
-  run.tell({ type: 'listed', files: files.length, bytes: sum(files) });
+  run.report({ type: 'listed', files: files.length, bytes: sum(files) });
   for (const file of files) {
-    const found = await lookAt(file, view, run);
+    const found = await checkFile(file, view, run);
     if (found !== 'proven') faults.push({ path: file.path, found, bytes: file.bytes });
   }
   return {
@@ -65,14 +64,14 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
     kind: 'mirror.check',
     evidenceExportId: pinned.manifest.evidenceExportId,
     manifestDigest: pinned.manifestDigest,
-    outcome: outcomeOf(faults),
+    outcome: decideOutcome(faults),
     files: files.length,
     bytes: sum(files),
     faults,
   };
 }
 
-const NOTHING: MirrorView = {
+const EMPTY: MirrorView = {
   isEmpty: () => Promise.resolve(true),
   size: () => Promise.resolve(undefined),
   read: (path) => {
@@ -84,28 +83,32 @@ const NOTHING: MirrorView = {
 
 type Listed = { readonly path: string; readonly digest: string; readonly bytes: number };
 
-/** Everything that a complete mirror of this export holds, and what each file has to be. */
-async function filesOf(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly Listed[]> {
+/** The files of a complete mirror of this export, with their digests and sizes. */
+async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly Listed[]> {
   const wanted = wantedFiles(run, pinned.manifest).filter(
     ({ kind }) => kind === 'part' || !run.withoutLocalReports,
   );
-  const manifest = listed(EXPORT_MANIFEST, pinned.manifestBytes);
-  const resource = listed(EXPORT_RESOURCE, await agreeingResource(pinned, view));
+  const manifest = toListed(EXPORT_MANIFEST, pinned.manifestBytes);
+  const resource = toListed(EXPORT_RESOURCE, await expectedResource(pinned, view));
   const attestation = await findAttestation(run, pinned, view);
   if (attestation !== undefined && 'code' in attestation)
     throw new DrillproofError(attestation.code, attestation.message, { path: attestation.path });
   const evidence = [
     ...wanted,
-    ...(attestation === undefined ? [] : [listed(EXPORT_ATTESTATION, attestation.bytes)]),
+    ...(attestation === undefined ? [] : [toListed(EXPORT_ATTESTATION, attestation.bytes)]),
   ];
-  const checksums = listed(CHECKSUMS, formatChecksums([manifest, resource, ...evidence]));
+  const checksums = toListed(CHECKSUMS, formatChecksums([manifest, resource, ...evidence]));
   return [manifest, resource, ...evidence, ...(run.withoutLocalReports ? [] : [checksums])];
 }
 
-const listed = (path: string, bytes: Uint8Array) => ({ path, digest: digestOf(bytes), bytes: bytes.length });
+const toListed = (path: string, bytes: Uint8Array) => ({
+  path,
+  digest: digestOf(bytes),
+  bytes: bytes.length,
+});
 const sum = (files: readonly Listed[]): number => files.reduce((total, { bytes }) => total + bytes, 0);
 
-function outcomeOf(faults: readonly MirrorFault[]): MirrorCheck['outcome'] {
+function decideOutcome(faults: readonly MirrorFault[]): MirrorCheck['outcome'] {
   if (faults.length === 0) return 'complete';
   return faults.every(({ found }) => found === 'unreadable') ? 'unreadable' : 'incomplete';
 }

@@ -20,87 +20,89 @@ const claimSchema = z.strictObject({
 type Claim = z.infer<typeof claimSchema>;
 
 /**
- * Refuses a target that holds anything but this export under this manifest, and notes in it what it is going to hold,
- * so that an interrupted mirror is known again before it has any document. One that is finished says so by its
- * manifest, and is left as it is.
+ * Refuses a target that contains anything but this export with this manifest, and writes a claim, which identifies an
+ * interrupted mirror that has no document yet. A complete mirror is identified by its manifest and gets no claim.
  * @throws DrillproofError `mirror.TARGET_FOREIGN`, `export.CHANGED`
  */
 export async function claimTarget(target: MirrorTarget, pinned: Pinned): Promise<void> {
-  await assertOurs(target, pinned);
-  if (await isFinished(target, pinned)) return;
+  await assertSameExport(target, pinned);
+  if (await isComplete(target, pinned)) return;
   const { evidenceExportId } = pinned.manifest;
   const claim: Claim = { evidenceExportId, manifestDigest: pinned.manifestDigest };
   await target.writeClaim(canonicalBytes(claim));
 }
 
-/** Whether the manifest, which comes last, is here: so this mirror was whole once. */
-export async function isFinished(
+/** Whether the target has the manifest, which is written last, so the mirror was complete once. */
+export async function isComplete(
   target: MirrorView,
   { manifestBytes, manifestDigest }: Pinned,
 ): Promise<boolean> {
-  const here = await readSmallFile(target, EXPORT_MANIFEST, manifestBytes.length);
-  return here !== undefined && digestOf(here) === manifestDigest;
+  const bytes = await readSmallFile(target, EXPORT_MANIFEST, manifestBytes.length);
+  return bytes !== undefined && digestOf(bytes) === manifestDigest;
 }
 
 /**
- * Refuses a target that holds anything but this export under this manifest.
+ * Refuses a target that contains anything but this export with this manifest.
  * @throws DrillproofError `mirror.TARGET_FOREIGN`, `export.CHANGED`
  */
-export async function assertOurs(target: MirrorView, { manifest, manifestDigest }: Pinned): Promise<void> {
+export async function assertSameExport(
+  target: MirrorView,
+  { manifest, manifestDigest }: Pinned,
+): Promise<void> {
   const { evidenceExportId } = manifest;
   await refuseBag(target);
-  const held = await heldBy(target);
-  if (held === undefined) {
-    if (!(await target.isEmpty())) throw foreign('the target is not empty, and no mirror of an export');
-  } else if (held.evidenceExportId !== evidenceExportId) {
-    throw foreign(`the target holds a mirror of ${held.evidenceExportId}`);
-  } else if (held.manifestDigest !== manifestDigest) {
-    throw new DrillproofError('export.CHANGED', 'the target holds this export with another manifest', {
-      details: { here: held.manifestDigest, source: manifestDigest },
+  const claim = await identify(target);
+  if (claim === undefined) {
+    if (!(await target.isEmpty())) throw foreign('the target is not empty and not a mirror of an export');
+  } else if (claim.evidenceExportId !== evidenceExportId) {
+    throw foreign(`the target is a mirror of ${claim.evidenceExportId}`);
+  } else if (claim.manifestDigest !== manifestDigest) {
+    throw new DrillproofError('export.CHANGED', 'the target contains this export with another manifest', {
+      details: { here: claim.manifestDigest, source: manifestDigest },
     });
   }
 }
 
-/** Where files of an export lie first, of which an interrupted mirror has some. */
+/** The folders that get the first files of a mirror. */
 const FIRST_FOLDERS = ['parts', 'local-reports', 'receipts'];
 
-/** Whether files of an export lie in a target, `folder` being empty or ending with a slash. */
-export async function holdsFiles(target: MirrorView, folder = ''): Promise<boolean> {
+/** Whether a folder of a target, empty or with a slash at its end, contains files of an export. */
+export async function hasExportFiles(target: MirrorView, folder = ''): Promise<boolean> {
   for (const first of FIRST_FOLDERS) if ((await target.list(folder + first)).length > 0) return true;
   return (await target.size(folder + EXPORT_MANIFEST)) !== undefined;
 }
 
-// What an interrupted bag left under data/ would stay beside the parts of a plain mirror for ever.
+// The files of an interrupted bag under data/ would stay next to those of a plain mirror forever.
 async function refuseBag(target: MirrorView): Promise<void> {
-  if (await holdsFiles(target, BAG_PAYLOAD)) throw foreign('the target holds a mirror as a bag');
+  if (await hasExportFiles(target, BAG_PAYLOAD)) throw foreign('the target is a mirror in a bag');
 }
 
-// In this order: of a finished mirror one document may be damaged, and the other still says what it is.
-async function heldBy(target: MirrorView): Promise<Claim | undefined> {
+// One document of a complete mirror may be damaged, and the next one still identifies it.
+async function identify(target: MirrorView): Promise<Claim | undefined> {
   return (await readClaim(target)) ?? (await fromResource(target)) ?? (await fromManifest(target));
 }
 
 async function readClaim(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await target.readClaim();
-  return bytes === undefined ? undefined : ifSound(() => claimSchema.parse(parseJson(bytes)));
+  return bytes === undefined ? undefined : ifValid(() => claimSchema.parse(parseJson(bytes)));
 }
 
 async function fromResource(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await readSmallFile(target, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  const resource = bytes === undefined ? undefined : ifSound(() => parseExportResource(bytes));
+  const resource = bytes === undefined ? undefined : ifValid(() => parseExportResource(bytes));
   if (resource?.manifestDigest === undefined) return undefined;
   return { evidenceExportId: resource.evidenceExportId, manifestDigest: resource.manifestDigest };
 }
 
 async function fromManifest(target: MirrorView): Promise<Claim | undefined> {
   const bytes = await readSmallFile(target, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
-  const manifest = bytes === undefined ? undefined : ifSound(() => parseExportManifest(bytes));
+  const manifest = bytes === undefined ? undefined : ifValid(() => parseExportManifest(bytes));
   if (bytes === undefined || manifest === undefined) return undefined;
   return { evidenceExportId: manifest.evidenceExportId, manifestDigest: digestOf(bytes) };
 }
 
-// A document that does not parse says nothing of what the target holds.
-function ifSound<T>(parse: () => T): T | undefined {
+// An invalid document does not identify the target.
+function ifValid<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch {

@@ -5,55 +5,52 @@ import {
   CHECKSUMS,
   DEFAULT_LIMITS,
   EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
   EXPORT_RESOURCE,
   formatChecksums,
+  parseChecksums,
   parseExportResource,
   resourceDifferences,
 } from '../evidence/index.ts';
-import { readSmallFile } from './sink.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
-import type { FileState } from './events.ts';
-import { failureOf, type Failure } from './fetch/all.ts';
-import { hasRotted } from './fetch/kept-document.ts';
-import type { Run } from './run.ts';
-import type { MirrorTarget, MirrorView } from './sink.ts';
+import { type Failure, toFailure } from './fetch/all.ts';
+import type { FileState, Run } from './run.ts';
+import { type MirrorTarget, type MirrorView, readSmallFile } from './sink.ts';
 
-/** A file of the mirror that is here and proven. */
+/** A verified file of the mirror. */
 export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
 
-/** The export attestation: its bytes and whether they are here already, the failure to get it, or that there is none. */
+/** The export attestation and its state, the failure to fetch it, or `undefined` if there is none. */
 export type Attestation =
   | { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' }
   | Failure
   | undefined;
 
-/** Looks for the export attestation: one that is here and speaks of this manifest, else that of the source. */
+/** Finds the export attestation: the one in the target if it names this manifest, else that of the source. */
 export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {
-  const kept = await keptAttestation(pinned, view);
-  const here = kept === undefined ? undefined : ({ bytes: kept, state: 'kept' } as const);
-  if (pinned.manifestFrom === 'target') return here; // the source has nothing to give any more
-  if (here !== undefined && !(await hasRotted(EXPORT_ATTESTATION, here.bytes, view))) return here;
+  const existing = await readAttestation(pinned, view);
+  const kept = existing && ({ bytes: existing, state: 'kept' } as const);
+  if (pinned.manifestFrom === 'target') return kept; // the source has deleted it
+  if (kept !== undefined && !(await hasRotted(EXPORT_ATTESTATION, kept.bytes, view))) return kept;
   try {
     const bytes = await fetchAttestation(run, pinned);
-    return bytes === undefined ? here : { bytes, state: 'fetched' };
+    return bytes === undefined ? kept : { bytes, state: 'fetched' };
   } catch (cause) {
     run.signal?.throwIfAborted();
     if (!(cause instanceof DrillproofError)) throw cause;
-    return failureOf(EXPORT_ATTESTATION, cause);
+    return toFailure(EXPORT_ATTESTATION, cause);
   }
 }
 
-/** Writes an attestation that was fetched. */
+/** Writes the attestation if it was fetched. */
 export async function writeAttestation(
-  found: Exclude<Attestation, Failure | undefined>,
+  { bytes, state }: Exclude<Attestation, Failure | undefined>,
   target: MirrorTarget,
 ): Promise<Proven> {
-  if (found.state === 'fetched') await target.write(EXPORT_ATTESTATION, found.bytes);
-  return proven(EXPORT_ATTESTATION, found.bytes, found.state);
+  if (state === 'fetched') await target.write(EXPORT_ATTESTATION, bytes);
+  return toProven(EXPORT_ATTESTATION, bytes, state);
 }
 
-async function keptAttestation(pinned: Pinned, target: MirrorView): Promise<Uint8Array | undefined> {
+async function readAttestation(pinned: Pinned, target: MirrorView): Promise<Uint8Array | undefined> {
   const bytes = await readSmallFile(target, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes);
   if (bytes === undefined) return undefined;
   try {
@@ -64,24 +61,24 @@ async function keptAttestation(pinned: Pinned, target: MirrorView): Promise<Uint
   }
 }
 
-/** Writes `export.json`, unless one that agrees with the manifest is here: an available export never changes. */
+/** Writes `export.json`, unless the target has one that agrees with the manifest: an available export never changes. */
 export async function writeResource(pinned: Pinned, target: MirrorTarget): Promise<Proven> {
-  const here = await keptResource(pinned, target);
-  if (here !== undefined) return proven(EXPORT_RESOURCE, here, 'kept');
+  const kept = await readAgreeingResource(pinned, target);
+  if (kept !== undefined) return toProven(EXPORT_RESOURCE, kept, 'kept');
   const bytes = canonicalBytes(pinned.resource);
   await target.write(EXPORT_RESOURCE, bytes);
-  return proven(EXPORT_RESOURCE, bytes, 'fetched');
+  return toProven(EXPORT_RESOURCE, bytes, 'fetched');
 }
 
-/** The bytes that `export.json` has to have: those that are here when they agree, else those of the source. */
-export const agreeingResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
-  (await keptResource(pinned, view)) ?? canonicalBytes(pinned.resource);
+/** The bytes that `export.json` must have: those in the target if they agree, else those of the source. */
+export const expectedResource = async (pinned: Pinned, view: MirrorView): Promise<Uint8Array> =>
+  (await readAgreeingResource(pinned, view)) ?? canonicalBytes(pinned.resource);
 
-async function keptResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
-  const here = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  if (here === undefined || !agrees(here, pinned)) return undefined;
-  const better = pinned.manifestFrom !== 'target' && (await hasRotted(EXPORT_RESOURCE, here, view));
-  return better ? undefined : here;
+async function readAgreeingResource(pinned: Pinned, view: MirrorView): Promise<Uint8Array | undefined> {
+  const bytes = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
+  if (bytes === undefined || !agrees(bytes, pinned)) return undefined;
+  const canReplace = pinned.manifestFrom !== 'target';
+  return canReplace && (await hasRotted(EXPORT_RESOURCE, bytes, view)) ? undefined : bytes;
 }
 
 function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: Pinned): boolean {
@@ -93,24 +90,37 @@ function agrees(bytes: Uint8Array, { manifest, manifestDigest, manifestBytes }: 
   }
 }
 
-/** Writes the checksums of everything that is here, for `sha256sum -c`, unless they stand there already. */
+/** Writes the checksums of all files, for `sha256sum -c`, unless the target has them. */
 export async function writeChecksums(files: readonly Checksum[], target: MirrorTarget): Promise<void> {
-  const bytes = formatChecksums(files);
-  const here = await readSmallFile(target, CHECKSUMS, bytes.length);
-  if (here === undefined || digestOf(here) !== digestOf(bytes)) await target.write(CHECKSUMS, bytes);
+  await writeOnce(target, CHECKSUMS, formatChecksums(files));
 }
 
-/** Writes the exact bytes of the manifest, unless they stand there already. */
-export async function writeManifest(
-  { manifestBytes, manifestDigest }: Pinned,
-  target: MirrorTarget,
-): Promise<void> {
-  const here = await readSmallFile(target, EXPORT_MANIFEST, manifestBytes.length);
-  if (here === undefined || digestOf(here) !== manifestDigest)
-    await target.write(EXPORT_MANIFEST, manifestBytes);
+/** Writes a small file, unless the target has it with these bytes. */
+export async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8Array): Promise<void> {
+  const existing = await readSmallFile(target, path, bytes.length);
+  if (existing === undefined || digestOf(existing) !== digestOf(bytes)) await target.write(path, bytes);
 }
 
-const proven = (path: string, bytes: Uint8Array, state: FileState): Proven => ({
+/**
+ * Whether a document no longer matches the checksums of the mirror. No digest of the manifest covers the export resource
+ * and the attestation, so only the checksums detect a byte of them that rotted.
+ */
+async function hasRotted(path: string, bytes: Uint8Array, view: MirrorView): Promise<boolean> {
+  const row = (await readChecksums(view)).find((checksum) => checksum.path === path);
+  return row !== undefined && row.digest !== digestOf(bytes);
+}
+
+async function readChecksums(view: MirrorView): Promise<readonly Checksum[]> {
+  const bytes = await readSmallFile(view, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
+  if (bytes === undefined) return [];
+  try {
+    return parseChecksums(bytes);
+  } catch {
+    return []; // damaged checksums prove nothing; they are written again
+  }
+}
+
+const toProven = (path: string, bytes: Uint8Array, state: FileState): Proven => ({
   path,
   digest: digestOf(bytes),
   bytes: bytes.length,

@@ -8,12 +8,11 @@ export {
 } from './archive.ts';
 export { type BagOptions, bagSink } from './bag-sink.ts';
 export { checkMirror, type MirrorCheck, type MirrorFault } from './check.ts';
-export type { FileState, MirrorEvent, OnProgress } from './events.ts';
+export type { FileState, MirrorEvent, MirrorOptions, OnProgress } from './run.ts';
 export type { Failure } from './fetch/all.ts';
 export { createPacer } from './fetch/pace.ts';
 export { mirrorExport } from './mirror.ts';
 export { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
 export { type MirrorClient, replicaClient } from './replica.ts';
-export type { MirrorOptions } from './run.ts';
-export { readSmallFile } from "./sink.ts";
+export { readSmallFile } from './sink.ts';
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';

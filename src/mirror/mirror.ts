@@ -2,14 +2,14 @@ import { checkArguments, OBJECT, rejectWithReason } from '../bytes/index.ts';
 import type { ExportRef } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, type LinkedReceipt } from '../evidence/index.ts';
-import { claimTarget, isFinished } from './claim.ts';
+import { claimTarget, isComplete } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
-import { fetchAll, type Failure } from './fetch/all.ts';
+import { type Failure, fetchAll } from './fetch/all.ts';
 import {
   findAttestation,
   writeAttestation,
   writeChecksums,
-  writeManifest,
+  writeOnce,
   writeResource,
   type Attestation,
   type Proven,
@@ -19,11 +19,11 @@ import { appendReceipt, type ReceiptFacts } from './receipts.ts';
 import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
-/** What is here after fetching, and what is not. */
+/** The files of the mirror after fetching, and those that could not be fetched. */
 type Fetched = { readonly files: readonly Proven[]; readonly failures: readonly Failure[] };
 
-/** What a look at a finished mirror found, before it was taken. */
-type Found = { readonly plan: Plan; readonly attestation?: { readonly found: Attestation } };
+/** The state of a complete mirror before it was locked. */
+type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: Attestation } };
 
 /**
  * Mirrors an export: copies every part and every local report that its manifest lists to the target (formats §1,
@@ -52,33 +52,35 @@ export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions)
 async function mirrorRun(run: Run): Promise<LinkedReceipt> {
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);
-  const found = view === undefined ? undefined : await lookAtFinished(run, pinned, view);
+  const checked = view === undefined ? undefined : await checkComplete(run, pinned, view);
   const target = await run.sink.open();
   try {
     await claimTarget(target, pinned);
-    const fetched = await fetchMissing(run, pinned, target, found);
+    const fetched = await fetchMissing(run, pinned, target, checked);
     return await finish(run, pinned, fetched, target);
   } finally {
     await target.close();
   }
 }
 
-async function lookAtFinished(run: Run, pinned: Pinned, view: MirrorView): Promise<Found | undefined> {
-  if (!(await isFinished(view, pinned))) return undefined;
+async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {
+  if (!(await isComplete(view, pinned))) return undefined;
   const plan = await planFiles(wantedFiles(run, pinned.manifest), view, run);
   if (plan.missing.length > 0) return { plan };
-  return { plan, attestation: { found: await findAttestation(run, pinned, view) } };
+  return { plan, attestation: { result: await findAttestation(run, pinned, view) } };
 }
 
 async function fetchMissing(
   run: Run,
   pinned: Pinned,
   target: MirrorTarget,
-  found: Found | undefined,
+  checked: Checked | undefined,
 ): Promise<Fetched> {
-  const { files, failures } = await fetchFiles(run, pinned, target, found?.plan);
+  const { files, failures } = await fetchFiles(run, pinned, target, checked?.plan);
   const attestation =
-    found?.attestation === undefined ? await findAttestation(run, pinned, target) : found.attestation.found;
+    checked?.attestation === undefined
+      ? await findAttestation(run, pinned, target)
+      : checked.attestation.result;
   if (attestation === undefined) return { files, failures };
   if ('code' in attestation) return { files, failures: [...failures, attestation] };
   return { files: [...files, await writeAttestation(attestation, target)], failures };
@@ -88,16 +90,16 @@ async function fetchFiles(
   run: Run,
   pinned: Pinned,
   target: MirrorTarget,
-  known: Plan | undefined,
+  plan: Plan | undefined,
 ): Promise<Fetched> {
   const wanted = wantedFiles(run, pinned.manifest);
-  const { kept, missing } = known ?? (await planFiles(wanted, target, run));
+  const { kept, missing } = plan ?? (await planFiles(wanted, target, run));
   for (const file of kept) await target.share?.(file.path, file);
-  const asked = run.withoutLocalReports ? missing.filter(({ kind }) => kind === 'part') : missing;
-  const { states, failures } = await fetchAll(asked, target, run);
-  const here = new Map([...kept.map(({ path }) => [path, 'kept'] as const), ...states]);
+  const requested = run.withoutLocalReports ? missing.filter(({ kind }) => kind === 'part') : missing;
+  const { states, failures } = await fetchAll(requested, target, run);
+  const fileStates = new Map([...kept.map(({ path }) => [path, 'kept'] as const), ...states]);
   const files = wanted.flatMap(({ path, digest, bytes }): Proven[] => {
-    const state = here.get(path);
+    const state = fileStates.get(path);
     return state === undefined ? [] : [{ path, digest, bytes, state }];
   });
   return { files, failures };
@@ -113,21 +115,21 @@ async function finish(
   const { manifestDigest, manifestBytes } = pinned;
   const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
   const files = [manifest, resource, ...fetched.files];
-  const facts = receiptOf(run, pinned, fetched);
+  const facts = buildReceipt(run, pinned, fetched);
   const complete = facts.outcome === 'complete';
   if (complete) await writeChecksums(files, target);
   const written = await appendReceipt(target, facts, run.now);
   if (complete) {
-    await writeManifest(pinned, target);
+    await writeOnce(target, EXPORT_MANIFEST, manifestBytes);
     await target.seal?.(files);
     await target.clean();
   }
-  run.tell({ type: 'done', outcome: facts.outcome, receipt: written.path });
+  run.report({ type: 'done', outcome: facts.outcome, receipt: written.path });
   if (!complete) throw incomplete(fetched.failures, written.path);
   return written.receipt;
 }
 
-function receiptOf(
+function buildReceipt(
   run: Run,
   { manifest, manifestDigest, manifestFrom }: Pinned,
   { files, failures }: Fetched,
@@ -156,7 +158,7 @@ function receiptOf(
 function incomplete(failures: readonly Failure[], receipt: string): DrillproofError {
   const [first] = failures;
   const more = failures.length > 1 ? ` and ${failures.length - 1} more` : '';
-  return new DrillproofError('mirror.SOURCE_INCOMPLETE', `could not bring ${first?.path}${more}`, {
+  return new DrillproofError('mirror.SOURCE_INCOMPLETE', `could not fetch ${first?.path}${more}`, {
     details: { failures, receipt },
   });
 }

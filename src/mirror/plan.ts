@@ -2,11 +2,10 @@ import { digestStream } from '../bytes/index.ts';
 import type { Download, DownloadOptions } from '../client/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/index.ts';
-import type { FoundState } from './events.ts';
-import type { Run } from './run.ts';
+import type { FoundState, Run } from './run.ts';
 import type { Expected, MirrorView } from './sink.ts';
 
-/** A file that the manifest lists. Its path is a name in the target and never a part of an address. */
+/** A file that the manifest lists. Its path is a name in the target, never a part of a URL. */
 export type Wanted = Expected & {
   readonly kind: 'part' | 'local-report';
   readonly path: string;
@@ -14,9 +13,9 @@ export type Wanted = Expected & {
 };
 
 export type Plan = {
-  /** Here under their final names, and proven just now. */
+  /** Files in the target that were verified now. */
   readonly kept: readonly Wanted[];
-  /** To be fetched: absent, or not what the manifest says. */
+  /** Files to be fetched: missing, or different from the manifest. */
   readonly missing: readonly Wanted[];
 };
 
@@ -41,45 +40,45 @@ const common = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | 'byte
   bytes: Number(bytes),
 });
 
-/** Reads again everything that lies under a final name: only bytes that are proven now are kept. */
+/** Reads every file in the target again. Only files that are verified now are kept. */
 export async function planFiles(
   wanted: readonly Wanted[],
   target: MirrorView,
-  run: Pick<Run, 'tell' | 'signal' | 'withoutLocalReports'>,
+  run: Pick<Run, 'report' | 'signal' | 'withoutLocalReports'>,
 ): Promise<Plan> {
-  const { tell, withoutLocalReports } = run;
+  const { report, withoutLocalReports } = run;
   const kept: Wanted[] = [];
   const missing: Wanted[] = [];
-  tell({ type: 'listed', files: wanted.length, bytes: sizeOf(wanted) });
-  for (const file of wanted) ((await lookAt(file, target, run)) === 'proven' ? kept : missing).push(file);
+  report({ type: 'listed', files: wanted.length, bytes: sizeOf(wanted) });
+  for (const file of wanted) ((await checkFile(file, target, run)) === 'proven' ? kept : missing).push(file);
   const asked = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
-  tell({
+  report({
     type: 'planned',
     files: kept.length + asked.length,
     bytes: sizeOf(kept) + sizeOf(asked),
     missingFiles: asked.length,
     missingBytes: sizeOf(asked),
   });
-  for (const { path, bytes } of kept) tell({ type: 'part-done', path, bytes, state: 'kept' });
+  for (const { path, bytes } of kept) report({ type: 'part-done', path, bytes, state: 'kept' });
   return { kept, missing };
 }
 
 const sizeOf = (files: readonly Wanted[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Proves one file where it is, and tells what was found. */
-export async function lookAt(
+/** Verifies one file in the target, and reports its state. */
+export async function checkFile(
   file: Expected & { readonly path: string },
   target: MirrorView,
-  { tell, signal }: Pick<Run, 'tell' | 'signal'>,
+  { report, signal }: Pick<Run, 'report' | 'signal'>,
 ): Promise<FoundState> {
   const { path, bytes } = file;
-  const found = await prove(file, target, signal);
-  tell({ type: 'looked', path, bytes, found });
+  const found = await readState(file, target, signal);
+  report({ type: 'looked', path, bytes, found });
   return found;
 }
 
-// What cannot be read is not proven, and fetching it again is the remedy.
-async function prove(
+// A file that cannot be read is fetched again.
+async function readState(
   { path, bytes, digest }: Expected & { readonly path: string },
   target: MirrorView,
   signal: AbortSignal | undefined,
@@ -89,7 +88,7 @@ async function prove(
     const size = await target.size(path);
     if (size === undefined) return 'missing';
     if (size !== bytes) return 'damaged';
-    return (await digestStream(unlessEnded(target.read(path), signal))).digest === digest
+    return (await digestStream(unlessAborted(target.read(path), signal))).digest === digest
       ? 'proven'
       : 'damaged';
   } catch (cause) {
@@ -99,7 +98,7 @@ async function prove(
   }
 }
 
-async function* unlessEnded(
+async function* unlessAborted(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -9,7 +9,7 @@ import {
 } from '../evidence/index.ts';
 import type { MirrorTarget } from './sink.ts';
 
-/** What a run did, before its place in the chain of receipts is known. */
+/** The facts about a run, without its place in the chain of receipts. */
 export type ReceiptFacts = Omit<LinkedReceipt, 'schemaVersion' | 'kind' | 'finishedAtMs' | 'previous'>;
 
 export type WrittenReceipt = {
@@ -22,7 +22,7 @@ type Target = Pick<MirrorTarget, 'list' | 'read' | 'write'>;
 
 /**
  * Writes the receipt of a run as the next one of its mirror, which names the previous one by path and digest. The
- * caller holds the lock of the target, so that no two receipts name the same one.
+ * caller must hold the lock of the target, so that no two receipts name the same one.
  * @param now milliseconds since the epoch
  */
 export async function appendReceipt(

@@ -28,7 +28,7 @@ export type MirrorClient = Pick<Client, 'baseUrl' | 'download' | 'backOff'> & {
   };
 };
 
-/** Where the documents of an export lie, by the operation that serves them. */
+/** The paths of the documents of an export, by the operation that serves them. */
 const DOCUMENTS: ReadonlyMap<string, string> = new Map([
   ['evidence.exports.manifest', EXPORT_MANIFEST],
   ['evidence.exports.attestation', EXPORT_ATTESTATION],
@@ -50,7 +50,7 @@ export function replicaClient(source: EvidenceSource, address: string): MirrorCl
     unlessUnreadable(path, () => download(source, path, missing));
   return {
     baseUrl: address,
-    backOff: (error) => Promise.reject(error), // a place does not get better by being asked again
+    backOff: (error) => Promise.reject(error), // reading again does not help
     download: (name) => documentOf(source, DOCUMENTS.get(name) ?? ''),
     evidence: {
       exports: {
@@ -72,8 +72,8 @@ async function resourceOf(source: EvidenceSource, evidenceExportId: string): Pro
 }
 
 async function documentOf(source: EvidenceSource, path: string): Promise<Download> {
-  const there = (await source.files()).some((file) => file.path === path);
-  if (!there) throw new HttpStatusError(404, undefined); // as a server says that it has none
+  const exists = (await source.files()).some((file) => file.path === path);
+  if (!exists) throw new HttpStatusError(404, undefined); // the answer of a server without the document
   return unlessUnreadable(path, () => download(source, path, 'export.MANIFEST_MISSING'));
 }
 

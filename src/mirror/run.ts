@@ -14,31 +14,73 @@ import {
   TEXT,
   withMethods,
 } from '../bytes/index.ts';
+import type { Code } from '../codes/index.ts';
 import { type CallOptions, type ExportRef, pause, type Sleep } from '../client/index.ts';
-import type { OnProgress } from './events.ts';
 import { createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
 
+/** How a file was obtained; `linked` means from a store on this machine. */
+export type FileState = 'kept' | 'fetched' | 'resumed' | 'linked';
+
+/** The state of a file in the target. */
+export type FoundState = 'proven' | 'missing' | 'damaged' | 'unreadable';
+
+/**
+ * What `onProgress` of a mirror receives, for a progress bar or a log. `bytes` are those of files, not of the network.
+ */
+export type MirrorEvent =
+  /** The export is still being generated; it is requested again after `delayMs`. */
+  | {
+      readonly type: 'waiting';
+      readonly state: string;
+      readonly completed: number;
+      readonly of: number;
+      readonly delayMs: number;
+    }
+  /** The source has deleted the export, or is deleting it; the mirror continues with the documents in the target. */
+  | { readonly type: 'source-deleted' }
+  /** The files in the manifest; next, those in the target are verified. */
+  | { readonly type: 'listed'; readonly files: number; readonly bytes: number }
+  | { readonly type: 'looked'; readonly path: string; readonly bytes: number; readonly found: FoundState }
+  | {
+      readonly type: 'planned';
+      readonly files: number;
+      readonly bytes: number;
+      readonly missingFiles: number;
+      readonly missingBytes: number;
+    }
+  | { readonly type: 'part-started'; readonly path: string; readonly bytes: number }
+  /** An earlier run left `received` of `bytes`; the download is resumed. */
+  | { readonly type: 'resumed'; readonly path: string; readonly received: number; readonly bytes: number }
+  /** `received` of `bytes` are in the target; it returns to 0 when a file is started again. */
+  | { readonly type: 'bytes'; readonly path: string; readonly received: number; readonly bytes: number }
+  | { readonly type: 'part-done'; readonly path: string; readonly bytes: number; readonly state: FileState }
+  | { readonly type: 'retry'; readonly path: string; readonly error: unknown; readonly delayMs: number }
+  | { readonly type: 'failed'; readonly path: string; readonly code: Code; readonly message: string }
+  | { readonly type: 'done'; readonly outcome: 'complete' | 'incomplete'; readonly receipt: string };
+
+export type OnProgress = (event: MirrorEvent) => void;
+
 /** The options of `mirrorExport` and `checkMirror`. Only `client` and `to` are required. */
 export type MirrorOptions = {
-  /** Where it comes from: a control plane, or another mirror. */
+  /** The source: a control plane, or another mirror. */
   readonly client: MirrorClient;
-  /** Where the mirror goes. */
+  /** The target. */
   readonly to: MirrorSink;
-  /** Files that are fetched at the same time at most; default 4. A server that has too much to do gets fewer. */
+  /** The most files fetched at the same time; default 4. An overloaded server gets fewer requests. */
   readonly concurrency?: number;
-  /** Bytes per second of all parts and reports together; default: no bound. */
+  /** Bytes per second of all parts and reports together; default: unlimited. */
   readonly bytesPerSecond?: number;
   /** A pace that this mirror shares with others, in place of `concurrency` and `bytesPerSecond`. */
   readonly pacer?: Pacer;
   /** How long to wait for an export that is still being generated; default 0. */
   readonly waitMs?: number;
-  /** The export manifest, from a caller whose control plane does not serve it; it must have the digest of the export. */
+  /** The export manifest, if the control plane does not serve it; it must have the digest that the export states. */
   readonly manifest?: Uint8Array;
-  /** Leave out local reports that are not here yet. */
+  /** Do not fetch local reports. */
   readonly withoutLocalReports?: boolean;
-  /** The digest that the manifest must have, known from elsewhere. */
+  /** The digest that the manifest must have, from another source. */
   readonly expectManifest?: string;
   /** Name and version of the program, for the receipt; default `drillproof`. */
   readonly tool?: string;
@@ -80,7 +122,7 @@ export type Run = {
   readonly expectManifest: string | undefined;
   readonly tool: string;
   readonly signal: AbortSignal | undefined;
-  readonly tell: OnProgress;
+  readonly report: OnProgress;
   readonly now: () => number;
   readonly sleep: Sleep;
   readonly startedAtMs: number;
@@ -102,23 +144,19 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
     expectManifest: options.expectManifest,
     tool: options.tool ?? 'drillproof',
     signal: options.signal,
-    tell: options.onProgress ?? (() => undefined),
+    report: options.onProgress ?? (() => undefined),
     now,
     sleep,
     startedAtMs: now(),
   };
 }
 
-/** What a call for a document of the export needs of its run; its retries are told under the path of the document. */
+/** The options of a request for a document; its retries are reported under the path of the document. */
 export const callOptions = (
-  { signal, pacer, tell }: Pick<Run, 'signal' | 'pacer' | 'tell'>,
+  { signal, pacer, report }: Pick<Run, 'signal' | 'pacer' | 'report'>,
   path: string,
 ): CallOptions => ({
   pace: pacer.attempts(),
-  onRetry: ({ error, delayMs }) => tell({ type: 'retry', path, error, delayMs }),
-  ...signalOf(signal),
+  onRetry: ({ error, delayMs }) => report({ type: 'retry', path, error, delayMs }),
+  ...defined({ signal }),
 });
-
-/** A signal in the form that options take. */
-export const signalOf = (signal: AbortSignal | undefined): { readonly signal?: AbortSignal } =>
-  signal === undefined ? {} : { signal };

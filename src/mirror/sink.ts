@@ -1,27 +1,27 @@
-import type { Bytes } from '../bytes/index.ts';
+import { type Bytes, defined } from '../bytes/index.ts';
 import { collect } from '../client/index.ts';
 
-/** Where a mirror goes: a folder, a bucket. */
+/** The destination of a mirror, such as a folder or a bucket. */
 export type MirrorSink = {
   /**
-   * Takes the target for this process alone, until it is closed.
-   * @throws DrillproofError `io.LOCKED` when another process holds it, and what else the store reports
+   * Locks the target for this process until it is closed.
+   * @throws DrillproofError `io.LOCKED` if another process has locked it, and other errors of the storage
    */
   open(): Promise<MirrorTarget>;
   /**
-   * Optional. The target as it stands, without taking it and without writing anything; `undefined` when there is
-   * none yet. With it a finished mirror is proven without a lock and without a trace, and a mirror can be checked.
+   * Optional. The target as it is now, without a lock and without writing anything; `undefined` if it does not exist.
+   * With it, a complete mirror is verified without a lock, and `checkMirror` works.
    */
   look?(): Promise<MirrorView | undefined>;
 };
 
-/** What can be read of a target. */
+/** The readable part of a target. */
 export type MirrorView = Pick<MirrorTarget, 'isEmpty' | 'size' | 'read' | 'list' | 'readClaim'>;
 
-/** What a file has to be. */
+/** The digest and size that a file must have. */
 export type Expected = { readonly digest: string; readonly bytes: number };
 
-/** A file that is here and proven. */
+/** A verified file in the target. */
 export type Sealed = Expected & { readonly path: string };
 
 /**
@@ -29,57 +29,57 @@ export type Sealed = Expected & { readonly path: string };
  * the final name to whole and durable bytes in one step; until then no reader sees them.
  */
 export type MirrorTarget = {
-  /** Whether the target holds nothing but what the sink keeps for itself. */
+  /** Whether the target is empty apart from the private files of the sink. */
   isEmpty(): Promise<boolean>;
-  /** Size of a file under its final name, `undefined` when there is none. @throws DrillproofError `io.KIND` */
+  /** The size of a file under its final name; `undefined` if it is missing. @throws DrillproofError `io.KIND` */
   size(path: string): Promise<number | undefined>;
   /** The bytes of a file under its final name. */
   read(path: string): Bytes;
-  /** Paths of the files that lie directly in a folder under their final names, sorted; none without the folder. */
+  /** The sorted paths of the files directly in a folder, under their final names; none if the folder is missing. */
   list(folder: string): Promise<readonly string[]>;
-  /** Writes a small file whole. */
+  /** Writes a small file. */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** What an earlier run left of a file, or an empty beginning. */
+  /** The bytes that an earlier run left of a file, or none. */
   partial(path: string): Promise<PartialFile>;
   /**
-   * Optional. Gives a file its final name from bytes that lie at hand elsewhere (a local store), which are proven
-   * once more on the way; `false`, and nothing under the final name, when there are none that prove to be these.
+   * Optional. Takes a file from another place (a local store), verifies it again and gives it its final name. Returns
+   * `false`, without a file under the final name, if the place has no valid one.
    */
   adopt?(path: string, expected: Expected): Promise<boolean>;
-  /** Optional. Offers a file that was just proven under its final name to others (a local store). */
+  /** Optional. Offers a verified file under its final name to other mirrors (a local store). */
   share?(path: string, expected: Expected): Promise<void>;
-  /** A note that stays with the target until `clean`: what it is going to be a mirror of. */
+  /** A note of the export that the target is going to contain; `clean` removes it. */
   readClaim(): Promise<Uint8Array | undefined>;
   writeClaim(bytes: Uint8Array): Promise<void>;
   /**
-   * Optional. Told when everything is here, with every file of the export: the place to write what describes the
-   * whole (the tag files of a bag).
+   * Optional. Called with every file of the export once the mirror is complete, to write files that describe all of it
+   * (the tag files of a bag).
    */
   seal?(files: readonly Sealed[]): Promise<void>;
-  /** Removes everything that the sink keeps for itself: claim and partial files. */
+  /** Removes the private files of the sink: the claim and partial files. */
   clean(): Promise<void>;
-  /** Lets go of the target. */
+  /** Releases the lock. */
   close(): Promise<void>;
 };
 
-/** A file that is not whole yet. Its bytes may be wrong in any way: nobody but the digest vouches for them. */
+/** An incomplete file. Its bytes may be wrong in any way until they match the digest. */
 export type PartialFile = {
-  /** How many bytes are there. */
+  /** How many bytes it has. */
   readonly bytes: number;
-  /** The strong entity tag under which they came, when it is known. */
+  /** The strong entity tag of the answer that they came from, if any. */
   readonly etag: string | undefined;
-  /** Everything that is there, from the beginning. */
+  /** All its bytes. */
   read(): Bytes;
-  /** Forgets what is there and notes the entity tag of what comes next. */
+  /** Discards its bytes and notes the entity tag of the next ones. */
   restart(etag: string | undefined): Promise<void>;
   append(chunk: Uint8Array): Promise<void> | void;
-  /** Makes the bytes durable and gives them the final name. */
+  /** Makes the bytes durable and gives the file its final name. */
   commit(): Promise<void>;
-  /** Leaves what is there for another run. After `commit` it does nothing. */
+  /** Leaves the bytes for another run. After `commit` it does nothing. */
   close(): Promise<void>;
 };
 
-/** A small file of a target; `undefined` when it is absent or larger than any sound one. */
+/** A small file of a target; `undefined` if it is missing or larger than any valid one. */
 export async function readSmallFile(
   target: Pick<MirrorView, 'size' | 'read'>,
   path: string,
@@ -88,3 +88,17 @@ export async function readSmallFile(
   const bytes = await target.size(path);
   return bytes === undefined || bytes > maxBytes ? undefined : collect(target.read(path), maxBytes);
 }
+
+/** The `look` of a sink around another one, which shows that one's view through `wrap`. */
+export const lookWith = (
+  sink: MirrorSink,
+  wrap: (view: MirrorView) => MirrorView,
+): Pick<MirrorSink, 'look'> =>
+  defined({
+    look:
+      sink.look &&
+      (async () => {
+        const view = await sink.look!();
+        return view && wrap(view);
+      }),
+  });

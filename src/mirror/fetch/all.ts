@@ -1,119 +1,95 @@
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-import type { FileState } from '../events.ts';
-import { fetchFile, type FetchContext } from './file.ts';
 import type { Wanted } from '../plan.ts';
-import type { Run } from '../run.ts';
+import type { FileState, Run } from '../run.ts';
 import type { MirrorTarget } from '../sink.ts';
+import { fetchFile } from './file.ts';
 
 export type Failure = { readonly path: string; readonly code: Code; readonly message: string };
-export type Fetched = {
+export type FetchedFiles = {
   readonly states: ReadonlyMap<string, FileState>;
   readonly failures: readonly Failure[];
 };
 
-/** So many files in a row that failed on the way, and the server is taken to be away. */
-const AWAY_AFTER = 8;
+/** Connection failures in a row after which the server counts as unavailable. */
+export const UNAVAILABLE_AFTER = 8;
+export const isConnectionFailure = ({ code }: DrillproofError): boolean =>
+  code === 'transport.UNREACHABLE' || code === 'transport.TIMEOUT';
+
+// Failures of the target and of the credential.
+const isFatal = ({ code }: DrillproofError): boolean =>
+  code === 'control.UNAUTHENTICATED' || code.startsWith('io.');
 
 /**
- * Fetches files in parallel. The failure of one does not stop the others; a failure that each of them would meet
- * (of the target, of the credential, the end by the caller) ends the run and is thrown.
+ * Fetches files in parallel. The failure of one does not stop the others; a failure that each of them would have (the
+ * target, the credential, the caller's signal) ends the run and is thrown.
  */
 export async function fetchAll(
   missing: readonly Wanted[],
   target: MirrorTarget,
-  run: Pick<Run, 'client' | 'tell' | 'signal' | 'concurrency' | 'pacer'>,
-): Promise<Fetched> {
+  run: Pick<Run, 'client' | 'report' | 'signal' | 'concurrency' | 'pacer'>,
+): Promise<FetchedFiles> {
   const stop = new AbortController();
-  const end = (): void => stop.abort(run.signal?.reason);
-  run.signal?.addEventListener('abort', end, { once: true });
-  if (run.signal?.aborted === true) end();
-  const context: QueueContext = { ...run, target, signal: stop.signal };
-  const queue = new Queue(missing, context);
-  try {
-    const workers = Array.from({ length: Math.min(run.concurrency, missing.length) }, () =>
-      queue.work().catch((cause: unknown) => {
-        stop.abort(); // the others end, and what they say then is only an echo
-        throw cause;
-      }),
-    );
-    const outcomes = await Promise.allSettled(workers);
-    const [first] = outcomes.filter((outcome) => outcome.status === 'rejected');
-    if (first !== undefined) throw queue.fatal ?? first.reason;
-    return queue;
-  } finally {
-    run.signal?.removeEventListener('abort', end);
-  }
-}
+  const signal = run.signal === undefined ? stop.signal : AbortSignal.any([run.signal, stop.signal]);
+  const states = new Map<string, FileState>();
+  const failures: Failure[] = [];
+  let fatal: { readonly cause: unknown } | undefined;
+  let failuresInRow = 0;
 
-type QueueContext = Omit<FetchContext, 'place'> & Pick<Run, 'pacer'>;
-
-class Queue implements Fetched {
-  readonly states = new Map<string, FileState>();
-  readonly failures: Failure[] = [];
-  /** The first failure that ended the run. */
-  fatal: unknown;
-  private readonly files: Iterator<Wanted>;
-  private readonly context: QueueContext;
-  private awayInRow = 0;
-
-  constructor(files: readonly Wanted[], context: QueueContext) {
-    this.files = files.values();
-    this.context = context;
-  }
-
-  async work(): Promise<void> {
-    for (let next = this.files.next(); next.done !== true; next = this.files.next()) {
-      await this.fetch(next.value);
-    }
-  }
-
-  /** From bytes at hand, else from the source; it keeps a place among all that is fetched. */
-  private async bring(file: Wanted): Promise<FileState> {
-    const { target, pacer, signal } = this.context;
-    if ((await target.adopt?.(file.path, file)) === true) return 'linked';
-    const place = await pacer.place(signal);
-    let outcome: 'done' | 'failed' = 'failed';
-    try {
-      const state = await fetchFile(file, { ...this.context, place });
-      outcome = 'done';
-      await target.share?.(file.path, file);
-      return state;
-    } finally {
-      place.leave(outcome);
-    }
-  }
-
-  private async fetch(file: Wanted): Promise<void> {
+  const fetch = async (file: Wanted): Promise<void> => {
     const { path, bytes } = file;
-    const { tell, signal } = this.context;
     try {
-      if (this.awayInRow >= AWAY_AFTER)
-        throw new TransportError('transport.UNREACHABLE', 'the server is away');
-      tell({ type: 'part-started', path, bytes });
-      const state = await this.bring(file);
-      this.awayInRow = 0;
-      this.states.set(path, state);
-      tell({ type: 'part-done', path, bytes, state });
+      if (failuresInRow >= UNAVAILABLE_AFTER)
+        throw new TransportError('transport.UNREACHABLE', 'the server is unavailable');
+      run.report({ type: 'part-started', path, bytes });
+      const state = await fetchOrAdopt(file, target, run, signal);
+      failuresInRow = 0;
+      states.set(path, state);
+      run.report({ type: 'part-done', path, bytes, state });
     } catch (cause) {
-      if (signal.aborted || !(cause instanceof DrillproofError) || isFatal(cause)) {
-        this.fatal ??= cause;
-        throw cause;
-      }
-      this.awayInRow = AWAY.has(cause.code) ? this.awayInRow + 1 : 0;
-      this.failures.push(failureOf(path, cause));
-      tell({ type: 'failed', ...failureOf(path, cause) });
+      if (signal.aborted || !(cause instanceof DrillproofError) || isFatal(cause)) throw cause;
+      failuresInRow = isConnectionFailure(cause) ? failuresInRow + 1 : 0;
+      failures.push(toFailure(path, cause));
+      run.report({ type: 'failed', ...toFailure(path, cause) });
     }
+  };
+  const queue = missing.values();
+  const work = async (): Promise<void> => {
+    try {
+      for (const file of queue) await fetch(file);
+    } catch (cause) {
+      fatal ??= { cause };
+      stop.abort(); // the other files end with an echo of it
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(run.concurrency, missing.length) }, work));
+  if (fatal !== undefined) throw fatal.cause;
+  return { states, failures };
+}
+
+/** Adopts a file that the target has access to, or fetches it within the pace of all. */
+async function fetchOrAdopt(
+  file: Wanted,
+  target: MirrorTarget,
+  run: Pick<Run, 'client' | 'report' | 'pacer'>,
+  signal: AbortSignal,
+): Promise<FileState> {
+  if ((await target.adopt?.(file.path, file)) === true) return 'linked';
+  const place = await run.pacer.place(signal);
+  let outcome: 'done' | 'failed' = 'failed';
+  try {
+    const state = await fetchFile(file, { ...run, target, signal, place });
+    outcome = 'done';
+    await target.share?.(file.path, file);
+    return state;
+  } finally {
+    place.leave(outcome);
   }
 }
 
-/** A failure as it stands in an error, an event and a receipt. */
-export const failureOf = (path: string, { code, message }: DrillproofError): Failure => ({
+/** A failure as errors, events and receipts contain it. */
+export const toFailure = (path: string, { code, message }: DrillproofError): Failure => ({
   path,
   code,
   message,
 });
-
-const AWAY: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
-const FATAL: ReadonlySet<Code> = new Set<Code>(['control.UNAUTHENTICATED']);
-const isFatal = ({ code }: DrillproofError): boolean => FATAL.has(code) || code.startsWith('io.');

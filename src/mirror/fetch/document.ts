@@ -3,7 +3,7 @@ import type { Code } from '../../codes/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { callOptions, type Run } from '../run.ts';
 
-/** A small document of an export, which comes as bytes. */
+/** A small document of an export. */
 type WantedDocument = {
   readonly name: 'evidence.exports.manifest' | 'evidence.exports.attestation';
   readonly path: string;
@@ -11,30 +11,30 @@ type WantedDocument = {
 };
 
 /**
- * The bytes of a document, as `assertRight` wants them. As with files, bytes that cannot be right are fetched once
- * more, in case they were spoilt on the way.
- * @throws TransportError `transport.BODY_TOO_LONG`, `transport.DIGEST_MISMATCH`, and what `assertRight` and the client
+ * Fetches a document that `assertValid` accepts. As with files, invalid bytes are fetched once more, in case they were
+ * damaged on the way.
+ * @throws TransportError `transport.BODY_TOO_LONG`, `transport.DIGEST_MISMATCH`, and what `assertValid` and the client
  *   throw
  */
 export async function fetchDocument(
   run: Run,
   wanted: WantedDocument,
-  assertRight: (bytes: Uint8Array) => void,
+  assertValid: (bytes: Uint8Array) => void,
 ): Promise<Uint8Array> {
   for (let restarts = 0; ; restarts++) {
     try {
       const bytes = await receive(run, wanted);
-      assertRight(bytes);
+      assertValid(bytes);
       return bytes;
     } catch (cause) {
       run.signal?.throwIfAborted();
-      if (restarts > 0 || !isSpoilt(cause)) throw cause;
-      run.tell({ type: 'retry', path: wanted.path, error: cause, delayMs: 0 });
+      if (restarts > 0 || !isDamaged(cause)) throw cause;
+      run.report({ type: 'retry', path: wanted.path, error: cause, delayMs: 0 });
     }
   }
 }
 
-// A document is small: what breaks off is fetched again from its beginning.
+// A document is small, so an interrupted one is fetched again from its beginning.
 async function receive(run: Run, { name, path, maxBytes }: WantedDocument): Promise<Uint8Array> {
   const { client, exportRef } = run;
   for (let retries = 0; ; retries++) {
@@ -46,7 +46,7 @@ async function receive(run: Run, { name, path, maxBytes }: WantedDocument): Prom
       return bytes;
     } catch (cause) {
       if (cause instanceof LimitError)
-        throw new TransportError('transport.BODY_TOO_LONG', `${path} goes on past ${maxBytes} bytes`, {
+        throw new TransportError('transport.BODY_TOO_LONG', `${path} is longer than ${maxBytes} bytes`, {
           path,
         });
       await client.backOff(cause, retries, options);
@@ -54,8 +54,8 @@ async function receive(run: Run, { name, path, maxBytes }: WantedDocument): Prom
   }
 }
 
-/** What says, beside what is not even JSON, that other bytes came than those of the document. */
-const SPOILT: ReadonlySet<Code> = new Set<Code>([
+/** Codes, in addition to those of invalid JSON, that show that the bytes are not those of the document. */
+const DAMAGED: ReadonlySet<Code> = new Set<Code>([
   'attestation.INVALID',
   'export.ATTESTATION_SUBJECT_MISMATCH',
   'export.RESOURCE_MISMATCH',
@@ -63,5 +63,5 @@ const SPOILT: ReadonlySet<Code> = new Set<Code>([
   'transport.RANGE_INVALID',
 ]);
 
-const isSpoilt = (cause: unknown): boolean =>
-  cause instanceof DrillproofError && (SPOILT.has(cause.code) || cause.code.startsWith('json.'));
+const isDamaged = (cause: unknown): boolean =>
+  cause instanceof DrillproofError && (DAMAGED.has(cause.code) || cause.code.startsWith('json.'));

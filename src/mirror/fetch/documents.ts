@@ -1,7 +1,7 @@
-import { statusOf } from '../../client/index.ts';
+import { ControlError, statusOf } from '../../client/index.ts';
 import { type Digest, digestOf } from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
-import { DrillproofError, LimitError } from '../../errors.ts';
+import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import {
   DEFAULT_LIMITS,
   EXPORT_ATTESTATION,
@@ -14,13 +14,16 @@ import {
   parseExportResource,
   resourceDifferences,
 } from '../../evidence/index.ts';
-import { readSmallFile } from '../sink.ts';
 import { fetchDocument } from './document.ts';
-import type { Run } from '../run.ts';
-import type { MirrorView } from '../sink.ts';
-import { waitUntilGenerated } from '../wait.ts';
+import { callOptions, type Run } from '../run.ts';
+import { type MirrorView, readSmallFile } from '../sink.ts';
 
-/** The documents of an export that pin everything else. */
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 15_000;
+/** States in which an export may still become available. */
+const UNFINISHED: ReadonlySet<string> = new Set<EvidenceExport['state']>(['pending', 'generating']);
+
+/** The documents of an export that determine everything else. */
 export type Pinned = {
   readonly resource: EvidenceExport;
   readonly manifest: ExportManifest;
@@ -30,8 +33,8 @@ export type Pinned = {
 };
 
 /**
- * The documents that pin the rest: from the source, or, when the source deletes the export, those that are here. An
- * available export never changes, so what was proven under its manifest still is the export.
+ * Reads the documents that determine the rest from the source, or from the target if the source deletes the export. An
+ * available export never changes, so files that match its manifest are still the export.
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`, `export.CHANGED`,
  *   what `readManifest` throws, and what the client throws
  */
@@ -39,10 +42,10 @@ export async function pin(run: Run, view: MirrorView | undefined): Promise<Pinne
   try {
     return await readManifest(run, await readAvailableExport(run));
   } catch (cause) {
-    const here = view !== undefined && isDeleted(cause) ? await pinnedHere(run, view, cause) : undefined;
-    if (here === undefined) throw cause;
-    run.tell({ type: 'source-deleted' });
-    return here;
+    const pinned = view !== undefined && isDeleted(cause) ? await pinFromTarget(run, view, cause) : undefined;
+    if (pinned === undefined) throw cause;
+    run.report({ type: 'source-deleted' });
+    return pinned;
   }
 }
 
@@ -61,34 +64,73 @@ async function readAvailableExport(run: Run): Promise<EvidenceExport> {
   const details = { state, manifestDigest: manifestDigest ?? null };
   if (deletion === undefined)
     throw new DrillproofError('export.NOT_AVAILABLE', `the export is ${state}`, { details });
-  throw new DrillproofError('control.EVIDENCE_DELETED', 'the export is being deleted, or deleted', {
+  throw new DrillproofError('control.EVIDENCE_DELETED', 'the export is deleted or being deleted', {
     details,
   });
+}
+
+/**
+ * Reads the export resource until the export is generated, failed or deleted; once if the caller does not wait. The
+ * interval grows, and a longer one that the control plane asks for is used.
+ * @throws DrillproofError `mirror.WAIT_EXCEEDED`; TransportError `transport.RESPONSE_INVALID`; what the client throws
+ */
+async function waitUntilGenerated(run: Run): Promise<EvidenceExport> {
+  const untilMs = run.startedAtMs + run.waitMs;
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    const answer = await readResource(run);
+    if ('resource' in answer && (run.waitMs === 0 || !UNFINISHED.has(answer.resource.state)))
+      return answer.resource;
+    const pauseMs = Math.max(delayMs, 'askedMs' in answer ? answer.askedMs : 0);
+    if (run.now() + pauseMs > untilMs)
+      throw new DrillproofError('mirror.WAIT_EXCEEDED', `the export is not generated after ${run.waitMs} ms`);
+    if ('resource' in answer) reportWaiting(run, answer.resource, pauseMs);
+    await run.sleep(pauseMs, run.signal);
+  }
+}
+
+type ResourceAnswer = { readonly resource: EvidenceExport } | { readonly askedMs: number };
+
+async function readResource(run: Run): Promise<ResourceAnswer> {
+  const { client, exportRef } = run;
+  try {
+    const resource = await client.evidence.exports.read(exportRef, callOptions(run, EXPORT_RESOURCE));
+    if (resource.evidenceExportId === exportRef.evidenceExportId) return { resource };
+  } catch (cause) {
+    const asks = cause instanceof ControlError && cause.retryable && cause.retryAfterMs !== undefined;
+    if (!asks || run.waitMs === 0) throw cause;
+    return { askedMs: cause.retryAfterMs };
+  }
+  throw new TransportError('transport.RESPONSE_INVALID', 'the answer describes another export');
+}
+
+function reportWaiting(run: Run, resource: EvidenceExport, delayMs: number): void {
+  const { state, completedBundleCount, bundleCount } = resource;
+  run.report({ type: 'waiting', state, completed: completedBundleCount, of: bundleCount, delayMs });
 }
 
 const isDeleted = (cause: unknown): cause is DrillproofError =>
   cause instanceof DrillproofError && cause.code === 'control.EVIDENCE_DELETED';
 
-/** The documents of this export as an earlier run brought them; `undefined` when they are not sound. */
-async function pinnedHere(
+/** The documents that an earlier run wrote; `undefined` if they are not valid. */
+async function pinFromTarget(
   run: Run,
   view: MirrorView,
   { details }: DrillproofError,
 ): Promise<Pinned | undefined> {
   const manifestBytes = await readSmallFile(view, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
   const resourceBytes = await readSmallFile(view, EXPORT_RESOURCE, DEFAULT_LIMITS.documentBytes);
-  const held = soundPair(manifestBytes, resourceBytes);
-  if (held?.manifest.evidenceExportId !== run.exportRef.evidenceExportId) return undefined;
+  const pinned = parsePair(manifestBytes, resourceBytes);
+  if (pinned?.manifest.evidenceExportId !== run.exportRef.evidenceExportId) return undefined;
   const stated = details?.['manifestDigest'];
-  if (typeof stated === 'string' && stated !== held.manifestDigest)
-    throw new DrillproofError('export.CHANGED', 'the target holds this export with another manifest', {
-      details: { here: held.manifestDigest, source: stated },
+  if (typeof stated === 'string' && stated !== pinned.manifestDigest)
+    throw new DrillproofError('export.CHANGED', 'the target contains this export with another manifest', {
+      details: { here: pinned.manifestDigest, source: stated },
     });
-  assertExpected(run, held.manifestDigest);
-  return held;
+  assertExpected(run, pinned.manifestDigest);
+  return pinned;
 }
 
-function soundPair(
+function parsePair(
   manifestBytes: Uint8Array | undefined,
   resourceBytes: Uint8Array | undefined,
 ): Pinned | undefined {
@@ -101,13 +143,13 @@ function soundPair(
     if (differences.length > 0) return undefined;
     return { resource, manifest, manifestBytes, manifestDigest, manifestFrom: 'target' };
   } catch {
-    return undefined; // damaged documents pin nothing
+    return undefined; // damaged documents determine nothing
   }
 }
 
 /**
- * The export manifest, from the source or from the caller: what the resource says it is, what the caller expects it
- * to be, and then of its format.
+ * The export manifest, from the source or from the caller. Its digest must match the resource and the expectation of the
+ * caller before it is parsed.
  * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID`
  * @throws LimitError `json.TOO_LARGE`
  */
@@ -125,9 +167,13 @@ async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned>
 
 function assertExpected({ expectManifest }: Run, actual: string | undefined): void {
   if (expectManifest === undefined || actual === expectManifest) return;
-  throw new DrillproofError('expect.MANIFEST_MISMATCH', 'the export has another manifest than expected', {
-    details: { expected: expectManifest, actual: actual ?? null },
-  });
+  throw new DrillproofError(
+    'expect.MANIFEST_MISMATCH',
+    'the manifest of the export does not match the expected digest',
+    {
+      details: { expected: expectManifest, actual: actual ?? null },
+    },
+  );
 }
 
 function assertPinned(manifestBytes: Uint8Array, { manifestDigest }: EvidenceExport): Digest {
@@ -145,7 +191,7 @@ async function fetchManifest(run: Run, resource: EvidenceExport): Promise<Uint8A
     );
   }
   const wanted = { name: 'evidence.exports.manifest', path: EXPORT_MANIFEST, maxBytes: bytes } as const;
-  return fetchDocument(run, wanted, (found) => assertPinned(found, resource));
+  return fetchDocument(run, wanted, (fetched) => assertPinned(fetched, resource));
 }
 
 const ATTESTATION = {
@@ -155,9 +201,8 @@ const ATTESTATION = {
 } as const;
 
 /**
- * The bytes of the export attestation, which speak of this manifest; `undefined` when the source has none.
- * Whether its signature holds is for who verifies: a mirror has no trust store. A byte of it that was changed on the
- * way is found by the digest that the answer declares.
+ * The export attestation, which must name this manifest; `undefined` if the source has none. Its signature is not
+ * verified, because a mirror has no trust store. The digest in the answer detects bytes that were changed on the way.
  * @throws DrillproofError `attestation.INVALID`, `export.ATTESTATION_SUBJECT_MISMATCH`; TransportError
  *   `transport.DIGEST_MISMATCH`
  */
@@ -165,7 +210,7 @@ export async function fetchAttestation(run: Run, pinned: Pinned): Promise<Uint8A
   try {
     return await fetchDocument(run, ATTESTATION, (bytes) => assertSubject(bytes, pinned));
   } catch (cause) {
-    // Absent, or an implementation without the extension.
+    // Missing, or a control plane without the extension.
     if ([404, 405, 501].includes(statusOf(cause) ?? 0)) return undefined;
     throw cause;
   }
@@ -184,16 +229,16 @@ export function assertSubject(bytes: Uint8Array, { manifest, manifestDigest }: P
   }
   throw new DrillproofError(
     'export.ATTESTATION_SUBJECT_MISMATCH',
-    'the export attestation speaks of another export or manifest',
+    'the export attestation names another export or manifest',
   );
 }
 
-const mismatch = (field: string, stated: string, found: string): DrillproofError =>
+const mismatch = (field: string, stated: string, actual: string): DrillproofError =>
   new DrillproofError(
     'export.RESOURCE_MISMATCH',
-    `the export says ${field} ${stated}, its manifest ${found}`,
+    `the export states ${field} ${stated}, its manifest ${actual}`,
     {
       path: `/${field}`,
-      details: { field, stated, found },
+      details: { field, stated, found: actual },
     },
   );

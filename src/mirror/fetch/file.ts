@@ -2,54 +2,54 @@ import { digester } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { type Download, statusOf } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-import type { FileState } from '../events.ts';
+import type { FileState } from '../run.ts';
 import type { Place } from './pace.ts';
 import type { Wanted } from '../plan.ts';
 import type { Run } from '../run.ts';
 import type { MirrorTarget, PartialFile } from '../sink.ts';
 
-/** What fetching a file needs of its run. */
-export type FetchContext = Pick<Run, 'client' | 'tell'> & {
+/** What `fetchFile` needs of its run. */
+export type FetchContext = Pick<Run, 'client' | 'report'> & {
   readonly target: MirrorTarget;
   readonly signal: AbortSignal;
   readonly place: Place;
 };
 
-/** A file on its way: the bytes that are here, and what they hash to so far. */
+/** A file in progress: the received bytes and their digest so far. */
 type Transfer = {
   readonly wanted: Wanted;
   readonly partial: PartialFile;
   sum: ReturnType<typeof digester>;
   etag: string | undefined;
-  joined: boolean;
+  resumed: boolean;
 };
 
-/** So many bytes further than ever before, and the count of retries begins anew. */
+/** New bytes after which the count of retries starts again. */
 const PROGRESS_BYTES = 1024 * 1024;
 
 /**
- * Fetches one file, going on where an earlier run or an interruption stopped, and gives it its final name only when
- * all its bytes hash to the digest of the manifest. Bytes that cannot be right are discarded and fetched once more.
+ * Fetches one file, resuming after an earlier run or an interruption, and gives it its final name only if all its bytes
+ * match the digest of the manifest. Bytes that cannot match are discarded and fetched once more.
  * @throws DrillproofError `part.DIGEST_MISMATCH`, `part.BYTES_MISMATCH` (likewise `local-report.…`),
  *   `transport.BODY_TOO_LONG`, `transport.RANGE_INVALID`, and what the client and the target throw
  */
 export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<FileState> {
   const partial = await context.target.partial(wanted.path);
   try {
-    const transfer = await takeUp(wanted, partial, context.signal);
+    const transfer = await resume(wanted, partial, context.signal);
     const { path, bytes } = wanted;
-    if (transfer.joined) context.tell({ type: 'resumed', path, received: transfer.sum.bytes, bytes });
+    if (transfer.resumed) context.report({ type: 'resumed', path, received: transfer.sum.bytes, bytes });
     for (let restarts = 0; ; restarts++) {
       try {
         await receive(transfer, context);
-        prove(transfer);
+        assertDigest(transfer);
         await partial.commit();
-        return transfer.joined ? 'resumed' : 'fetched';
+        return transfer.resumed ? 'resumed' : 'fetched';
       } catch (cause) {
-        if (context.signal.aborted || !isSpoilt(cause)) throw cause;
+        if (context.signal.aborted || !isDamaged(cause)) throw cause;
         await startOver(transfer, undefined);
         if (restarts > 0) throw cause;
-        context.tell({ type: 'retry', path: wanted.path, error: cause, delayMs: 0 });
+        context.report({ type: 'retry', path: wanted.path, error: cause, delayMs: 0 });
       }
     }
   } finally {
@@ -57,9 +57,9 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
   }
 }
 
-// Bytes of an earlier run are hashed again; they are of use only under a strong entity tag, or when all are here.
-async function takeUp(wanted: Wanted, partial: PartialFile, signal: AbortSignal): Promise<Transfer> {
-  const transfer: Transfer = { wanted, partial, sum: digester(), etag: partial.etag, joined: false };
+// The bytes of an earlier run are hashed again. They are useful only with a strong entity tag, or if none is missing.
+async function resume(wanted: Wanted, partial: PartialFile, signal: AbortSignal): Promise<Transfer> {
+  const transfer: Transfer = { wanted, partial, sum: digester(), etag: partial.etag, resumed: false };
   const { bytes, etag } = partial;
   if (bytes > wanted.bytes || (etag === undefined && bytes < wanted.bytes)) {
     if (bytes > 0) await startOver(transfer, undefined);
@@ -69,7 +69,7 @@ async function takeUp(wanted: Wanted, partial: PartialFile, signal: AbortSignal)
     signal.throwIfAborted();
     transfer.sum.update(chunk);
   }
-  transfer.joined = bytes > 0;
+  transfer.resumed = bytes > 0;
   return transfer;
 }
 
@@ -77,46 +77,46 @@ async function startOver(transfer: Transfer, etag: string | undefined): Promise<
   await transfer.partial.restart(etag);
   transfer.sum = digester();
   transfer.etag = etag;
-  transfer.joined = false;
+  transfer.resumed = false;
 }
 
-/** Brings the rest of the bytes, over as many answers as it takes. */
+/** Fetches the remaining bytes, with as many answers as necessary. */
 async function receive(transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted } = transfer;
-  const { client, tell, signal, place } = context;
+  const { client, report, signal, place } = context;
   let furthest = transfer.sum.bytes;
   for (let retries = 0; transfer.sum.bytes < wanted.bytes;) {
-    const download = await ask(transfer, context);
+    const download = await request(transfer, context);
     try {
       await drain(download, transfer, context);
       if (transfer.sum.bytes < wanted.bytes) throw mismatch(wanted, 'BYTES_MISMATCH');
     } catch (cause) {
-      // Bytes that come again after a new beginning are no progress, or a source that has no ranges would be asked for ever.
-      if (transfer.joined && transfer.sum.bytes - furthest >= PROGRESS_BYTES) retries = 0;
+      // Bytes that are sent again after a restart are not progress, else a source without ranges would be retried forever.
+      if (transfer.resumed && transfer.sum.bytes - furthest >= PROGRESS_BYTES) retries = 0;
       furthest = Math.max(furthest, transfer.sum.bytes);
       place.failed(cause, 0);
       await client.backOff(cause, retries++, {
         signal,
-        onRetry: ({ error, delayMs }) => tell({ type: 'retry', path: wanted.path, error, delayMs }),
+        onRetry: ({ error, delayMs }) => report({ type: 'retry', path: wanted.path, error, delayMs }),
       });
     }
   }
 }
 
-// The client has already retried what may pass before the first byte.
-async function ask(transfer: Transfer, { signal, tell, place }: FetchContext): Promise<Download> {
+// The client has already retried temporary failures before the first byte.
+async function request(transfer: Transfer, { signal, report, place }: FetchContext): Promise<Download> {
   const { wanted, sum, etag } = transfer;
   const onRetry = ({ error, delayMs }: { error: unknown; delayMs: number }): void =>
-    tell({ type: 'retry', path: wanted.path, error, delayMs });
-  const joinable = sum.bytes > 0 && etag !== undefined;
+    report({ type: 'retry', path: wanted.path, error, delayMs });
+  const resumable = sum.bytes > 0 && etag !== undefined;
   const download = await wanted.open({
     signal,
     onRetry,
     pace: place,
-    ...(joinable && { range: { from: sum.bytes }, ifRange: etag }),
+    ...(resumable && { range: { from: sum.bytes }, ifRange: etag }),
   });
   try {
-    await join(transfer, download);
+    await acceptAnswer(transfer, download);
     return download;
   } catch (cause) {
     await download.cancel();
@@ -125,40 +125,40 @@ async function ask(transfer: Transfer, { signal, tell, place }: FetchContext): P
 }
 
 /**
- * Decides where the bytes of an answer belong. A range goes on only under the same strong entity tag and the declared
- * size; the whole, though a range was asked for, begins anew.
+ * Decides where the bytes of an answer belong. A range is appended only with the same strong entity tag and the declared
+ * size; a full answer, even to a range request, starts again.
  */
-async function join(transfer: Transfer, { status, etag, totalBytes }: Download): Promise<void> {
+async function acceptAnswer(transfer: Transfer, { status, etag, totalBytes }: Download): Promise<void> {
   if (status !== 206) return startOver(transfer, etag);
-  if (etag !== transfer.etag) throw notOurs('it is of another version');
+  if (etag !== transfer.etag) throw rangeInvalid('its entity tag does not match');
   if (totalBytes !== undefined && totalBytes !== transfer.wanted.bytes)
-    throw notOurs('the whole has another size');
-  transfer.joined = true;
+    throw rangeInvalid('the size of the file does not match');
+  transfer.resumed = true;
 }
 
 async function drain({ body }: Download, transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted, partial, sum } = transfer;
   const { path, bytes } = wanted;
-  const { tell, place, signal } = context;
+  const { report, place, signal } = context;
   for await (const chunk of body) {
     signal.throwIfAborted();
     if (sum.bytes + chunk.length > bytes) {
-      throw new TransportError('transport.BODY_TOO_LONG', `${path} goes on past its ${bytes} bytes`, {
+      throw new TransportError('transport.BODY_TOO_LONG', `${path} is longer than its ${bytes} bytes`, {
         path,
       });
     }
     await partial.append(chunk);
     sum.update(chunk);
-    tell({ type: 'bytes', path, received: sum.bytes, bytes });
+    report({ type: 'bytes', path, received: sum.bytes, bytes });
     await place.received(chunk.length, signal);
   }
 }
 
-function prove({ wanted, sum }: Transfer): void {
+function assertDigest({ wanted, sum }: Transfer): void {
   if (sum.digest() !== wanted.digest) throw mismatch(wanted, 'DIGEST_MISMATCH');
 }
 
-const SPOILT: ReadonlySet<Code> = new Set<Code>([
+const DAMAGED: ReadonlySet<Code> = new Set<Code>([
   'part.DIGEST_MISMATCH',
   'part.BYTES_MISMATCH',
   'local-report.DIGEST_MISMATCH',
@@ -167,9 +167,9 @@ const SPOILT: ReadonlySet<Code> = new Set<Code>([
   'transport.RANGE_INVALID',
 ]);
 
-/** Whether a failure says that the bytes here cannot become the file, so that only a new beginning helps. */
-const isSpoilt = (cause: unknown): boolean =>
-  statusOf(cause) === 416 || (cause instanceof DrillproofError && SPOILT.has(cause.code));
+/** Whether a failure shows that the received bytes cannot become the file, so that it must be started again. */
+const isDamaged = (cause: unknown): boolean =>
+  statusOf(cause) === 416 || (cause instanceof DrillproofError && DAMAGED.has(cause.code));
 
 const mismatch = (
   { kind, path, bytes }: Wanted,
@@ -179,8 +179,8 @@ const mismatch = (
     `${kind}.${what}`,
     what === 'BYTES_MISMATCH'
       ? `${path} ends before its ${bytes} bytes`
-      : `${path} has another digest than listed`,
+      : `${path} does not match the digest in the manifest`,
     { path },
   );
-const notOurs = (why: string): TransportError =>
-  new TransportError('transport.RANGE_INVALID', `the rest of the file cannot be joined: ${why}`);
+const rangeInvalid = (why: string): TransportError =>
+  new TransportError('transport.RANGE_INVALID', `the rest of the file cannot be appended: ${why}`);

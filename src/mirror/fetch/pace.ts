@@ -9,13 +9,11 @@ import {
 } from '../../bytes/index.ts';
 import { type Pace, pause, type Sleep, statusOf } from '../../client/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { TokenBucket } from './token-bucket.ts';
-import { CongestionWindow } from './window.ts';
 
 export type PacerOptions = {
-  /** Files that are fetched at the same time at most; default 4. */
+  /** The most files fetched at the same time; default 4. */
   readonly concurrency?: number;
-  /** Bytes per second of all files together; default: no bound. */
+  /** Bytes per second of all files together; default: unlimited. */
   readonly bytesPerSecond?: number;
   /** Milliseconds; default `Date.now`. */
   readonly now?: () => number;
@@ -29,25 +27,25 @@ const PACER_OPTIONS: MembersOf<PacerOptions> = {
   sleep: optional(FUNCTION),
 };
 
-/** The pace of one mirror, or of many that share it: how many files at once, how fast, and when not at all. */
+/** The pace of one mirror, or of several that share it: how many files at the same time, how fast, and when to pause. */
 export type Pacer = {
-  /** Waits for a place among the files under way. */
+  /** Waits until one more file may be fetched. */
   place(signal: AbortSignal): Promise<Place>;
-  /** For a call that needs no place, such as that of a document. */
+  /** For requests that need no place, such as those for documents. */
   attempts(): Pace;
-  /** Files that may be under way at this moment. */
+  /** Files that may be fetched at the same time now. */
   readonly size: number;
 };
 
 /** The place of one file. */
 export type Place = Pace & {
-  /** Told of bytes that came; resolves when more may be read. */
+  /** Counts received bytes; resolves when more may be read. */
   received(bytes: number, signal: AbortSignal): Promise<void>;
-  /** Makes room for another file. */
+  /** Frees the place for another file. */
   leave(outcome: 'done' | 'failed'): void;
 };
 
-/** The longest pause that one answer can ask of all; a call that is asked for more ends (`retryDelayMs`). */
+/** The longest pause that one answer can impose on all requests; one that asks for more ends its request (`retryDelayMs`). */
 const MAX_PAUSE_MS = 60_000;
 
 /**
@@ -106,14 +104,14 @@ export function createPacer(options: PacerOptions = {}): Pacer {
   };
 }
 
-/** The time in which nothing is asked of the server. */
+/** The time during which no request is made. */
 function quiet(now: () => number, sleep: Sleep) {
   let untilMs = 0;
   return {
     ask(ms: number): void {
       if (ms > 0 && ms <= MAX_PAUSE_MS) untilMs = Math.max(untilMs, now() + ms);
     },
-    // Asked of the clock once for each wish of the server: a clock that stands still or goes back holds nobody up.
+    // The clock is read once for each delay, so that one that stops or is set back blocks nothing.
     async over(signal: AbortSignal): Promise<void> {
       for (let seenMs = 0; seenMs < untilMs;) {
         seenMs = untilMs;
@@ -168,9 +166,80 @@ class Places {
   }
 }
 
-/** Whether a failure says that the server has too much to do. */
+/** Whether a failure shows that the server is overloaded. */
 const isOverload = (failure: unknown): boolean => {
   const status = statusOf(failure);
   if (status !== undefined) return status === 429 || status === 503;
   return failure instanceof DrillproofError && failure.code === 'transport.TIMEOUT';
 };
+
+/** The burst that is allowed after a pause, as a share of one second's bytes. */
+const BURST_SECONDS = 0.25;
+
+/**
+ * Limits a flow of bytes. Received bytes are taken from the bucket even if it has fewer, and the caller waits until the
+ * debt is paid. Over any time, the flow is at most the rate, one burst and the last chunk.
+ */
+export class TokenBucket {
+  private readonly bytesPerMs: number;
+  private readonly burst: number;
+  private readonly now: () => number;
+  private tokens: number;
+  private atMs: number;
+
+  constructor(bytesPerSecond: number, now: () => number) {
+    this.bytesPerMs = bytesPerSecond / 1000;
+    this.burst = bytesPerSecond * BURST_SECONDS;
+    this.now = now;
+    this.tokens = this.burst;
+    this.atMs = now();
+  }
+
+  /** Takes received bytes, and returns the milliseconds to wait before more are read. */
+  take(bytes: number): number {
+    const nowMs = this.now();
+    // A clock that was set back adds nothing and removes nothing.
+    const passedMs = Math.max(0, nowMs - this.atMs);
+    this.atMs = nowMs;
+    this.tokens = Math.min(this.burst, this.tokens + passedMs * this.bytesPerMs) - bytes;
+    return this.tokens >= 0 ? 0 : Math.ceil(-this.tokens / this.bytesPerMs);
+  }
+}
+
+/**
+ * How many transfers a server can handle at the same time, by additive increase and multiplicative decrease (Chiu and
+ * Jain 1989; RFC 5681 §3.1). It starts at `most`, is halved when the server reports an overload, and grows by about one
+ * for each round of successes.
+ *
+ * Many transfers notice one overload. An attempt therefore notes the `epoch` in which it started, and only the first
+ * failure of an epoch halves the window.
+ */
+export class CongestionWindow {
+  private readonly most: number;
+  private width: number;
+  private epochs = 0;
+
+  constructor(most: number) {
+    this.most = most;
+    this.width = most;
+  }
+
+  /** Transfers allowed at the same time; 1 to `most`. */
+  get size(): number {
+    return Math.max(1, Math.floor(this.width));
+  }
+
+  get epoch(): number {
+    return this.epochs;
+  }
+
+  succeeded(): void {
+    this.width = Math.min(this.most, this.width + 1 / this.width);
+  }
+
+  overloaded(epoch: number): void {
+    if (epoch !== this.epochs) return;
+    this.epochs++;
+    this.width = Math.max(1, this.width / 2);
+  }
+}

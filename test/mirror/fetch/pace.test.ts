@@ -2,9 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HttpStatusError } from '../../../src/client/index.ts';
 import { TransportError } from '../../../src/errors.ts';
-import { createPacer } from '../../../src/mirror/fetch/pace.ts';
-import { TokenBucket } from '../../../src/mirror/fetch/token-bucket.ts';
-import { CongestionWindow } from '../../../src/mirror/fetch/window.ts';
+import { CongestionWindow, createPacer, TokenBucket } from '../../../src/mirror/fetch/pace.ts';
 
 const never = new AbortController().signal;
 

@@ -17,7 +17,7 @@ const WITHIN_MS = LONG ? 500 : 250;
 const TIMEOUT = LONG ? 3_600_000 : 120_000;
 
 const childOf = (server: ExportSource, folder: string, options: ChildOptions) =>
-  startNode('mirror/mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
+  startNode('volume/mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
 /** The first kill comes when more was sent than four parts under way can be, so that one of them was proven. */
 const someBytes = (first: boolean): number =>

@@ -12,7 +12,7 @@ afterEach(cleanUp);
 const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
 
 const startIn = (server: ExportSource, folder: string, options: ChildOptions = {}) =>
-  startNode('mirror/mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
+  startNode('volume/mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
 /** A source that holds every part back until it is told, so that whoever asks first holds the folder. */
 async function heldSource() {
