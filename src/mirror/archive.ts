@@ -107,10 +107,9 @@ export async function mirrorMany(
   };
   const queue = wishes.values();
   const work = async (): Promise<void> => {
-    while (!ended && signal?.aborted !== true) {
-      const { value, done } = queue.next();
-      if (done === true) return;
-      await mirror(value);
+    for (const wish of queue) {
+      await mirror(wish);
+      if (ended || signal?.aborted === true) return;
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: Math.min(atOnce, wishes.length) }, work));

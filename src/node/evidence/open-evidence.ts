@@ -41,7 +41,11 @@ export async function openEvidence(path: string, env: AwsEnvironment = process.e
     const file = await volume.openFile();
     if (file === undefined) return await openTree(volume, isS3Url(path) ? volume.name : path);
     const opened = await openZipFile(file);
-    return { ...opened, close: () => opened.close().finally(() => volume.close()) };
+    const close = async (): Promise<void> => {
+      await opened.close();
+      await volume.close();
+    };
+    return { ...opened, close };
   } catch (cause) {
     await volume.close();
     throw cause;

@@ -125,8 +125,11 @@ const toWritten = ({ ChecksumSHA256 }: { readonly ChecksumSHA256?: string | unde
 });
 
 /** A bucket through the SDK. No request is made yet. */
-export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOptions): Bucket {
-  const { env, attempts = 3, failed = s3Error } = options;
+export function openBucket(
+  sdk: S3Sdk,
+  location: S3Location,
+  { env, attempts = 3, failed = s3Error }: BucketOptions,
+): Bucket {
   const client = s3Client(sdk, location, env, attempts);
   const inBucket = { Bucket: location.bucket };
   const nameOf = (key: string): string => `s3://${location.bucket}/${key}`;
@@ -213,17 +216,17 @@ export function openBucket(sdk: S3Sdk, location: S3Location, options: BucketOpti
       return put(key, bytes, { ...options, when: { ifMatch: etag.replaceAll('"', '') } });
     },
 
-    async write(key, body, { bytes = 0, ...options }) {
+    async write(key, body, { bytes = 0, ...how }) {
       const stream = Readable.from(body);
       let broken: { readonly cause: unknown } | undefined; // the source, and not the storage
       stream.once('error', (cause) => (broken = { cause }));
-      const params = { ...inBucket, Key: key, Body: stream, ...writeParameters(options) };
+      const params = { ...inBucket, Key: key, Body: stream, ...writeParameters(how) };
       const partSize = Math.max(PART_BYTES, Math.ceil(bytes / MAX_PARTS));
       try {
         return toWritten(await new sdk.Upload({ client, params, partSize, queueSize: PARTS_AT_ONCE }).done());
       } catch (cause) {
         if (broken !== undefined) throw broken.cause;
-        return refused(cause, key, options.when);
+        return refused(cause, key, how.when);
       } finally {
         stream.destroy();
       }

@@ -23,7 +23,7 @@ export type Hold = Files &
     /** Commits a file that `take` writes to a temporary path on this machine; `false` if it writes nothing valid. */
     adopt(path: string, digest: string, take: (file: string) => Promise<boolean>): Promise<boolean>;
     /** Where a file is on this machine, if it is. */
-    localPath?(path: string): string;
+    readonly localPath?: (path: string) => string;
     release(): Promise<void>;
   };
 
