@@ -146,14 +146,9 @@ const FUNCTIONS: Readonly<Record<string, (given: Given) => Promise<unknown>>> = 
     return silent(given).backOff(new TransportError('transport.TIMEOUT', 'x'), 3, { signal });
   },
   downloadPart: (given) =>
-    downloadPart(
-      halting(given),
-      { ...partRef, digest: HASH, bytes: '9' },
-      new WritableStream(),
-      {
-        signal: given.signal,
-      },
-    ),
+    downloadPart(halting(given), { ...partRef, digest: HASH, bytes: '9' }, new WritableStream(), {
+      signal: given.signal,
+    }),
   discoverExports: (given) => discoverExports(silent(given), exportRef.projectId, { signal: given.signal }),
   'mirrorExport from a control plane': (given) =>
     mirrorExport(exportRef, { ...mirrorOptions(given), client: silent(given) }),
