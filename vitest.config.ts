@@ -4,16 +4,22 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = 'drillproof:source';
-const deepOnly = 'test/**/*.deep.test.ts';
-const exclude = [...configDefaults.exclude, deepOnly];
-
 const testFiles = (pattern: RegExp): string[] =>
   globSync('test/**/*.test.ts').filter((path) => pattern.test(readFileSync(path, 'utf8')));
 
+const { exclude } = configDefaults;
+const deepOnly = 'test/**/*.deep.test.ts';
 /** Test files that try more, or use real servers too, in the deep run. */
 const scaled = testFiles(/support\/deep\.ts/);
 /** Test files that replace modules, which must not reach other files. */
 const mocking = testFiles(/vi\.(mock|resetModules)\(|failing-disk\.ts/);
+
+/** Files that share a process: loading src for each of them would take most of the time. */
+const together = {
+  exclude: [...exclude, ...mocking],
+  isolate: false,
+  experimental: { viteModuleRunner: false }, // Node.js strips types faster, but hoists no mocks
+};
 
 // Commands and threads that tests start load the sources again; this halves the time of their start.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
@@ -29,15 +35,28 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...together,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, ...mocking],
-          isolate: false, // loading src for every file would take most of the time
-          experimental: { viteModuleRunner: false }, // Node.js strips types faster, but hoists no mocks
+          exclude: [...together.exclude, deepOnly],
         },
       },
-      { extends: true, test: { name: 'quick mocks', include: mocking, exclude } },
-      { extends: true, test: { name: 'deep', include: [deepOnly, ...scaled], provide: { deep: true } } },
+      {
+        extends: true,
+        test: { name: 'quick mocks', include: mocking, exclude: [...exclude, deepOnly] },
+      },
+      {
+        extends: true,
+        test: { ...together, name: 'deep', include: [deepOnly, ...scaled], provide: { deep: true } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'deep mocks',
+          include: mocking.filter((path) => path.endsWith('.deep.test.ts') || scaled.includes(path)),
+          provide: { deep: true },
+        },
+      },
     ],
   },
 });
