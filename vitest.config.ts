@@ -28,7 +28,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: [source, 'node'] } },
   test: {
     execArgv: [`--conditions=${source}`],
-    maxWorkers: availableParallelism(),
+    maxWorkers: availableParallelism() + 1, // tests often wait, for a timer or another process
+    slowTestThreshold: 5_000,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [

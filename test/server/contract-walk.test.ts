@@ -17,7 +17,7 @@ import { HOUR_MS } from './change.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import { ask, HASH, type World } from './make.ts';
 import { seed, uploadAddress, type Seeded } from './seeded.ts';
-import { everyStore } from './worlds.ts';
+import { listStores } from './worlds.ts';
 
 const RUNS = tries(3, 30);
 
@@ -194,7 +194,7 @@ const expectDescribed = async (operation: Walked, response: Response): Promise<v
   }
 };
 
-for (const { name, make } of await everyStore(isDeep)) {
+for (const { name, make } of await listStores(isDeep)) {
   describe(`every operation of the OpenAPI document, on ${name}`, () => {
     let here: World;
     let seeded: Seeded;

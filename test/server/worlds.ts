@@ -27,12 +27,11 @@ async function postgresWorld(postgres: TestPostgres): Promise<World> {
   return { server, store, blobs, admin, folder: path, log, requests, clock, close };
 }
 
-/** Every kind of store, by its name, and how to make a control plane on it; PostgreSQL in the deep run only. */
-export async function everyStore(
+/** The stores of this run by name, and how to make a control plane on each: PostgreSQL in the deep run, else ours. */
+export async function listStores(
   isDeep: boolean,
 ): Promise<readonly { readonly name: string; readonly make: () => Promise<World> }[]> {
-  const embedded = { name: 'the embedded store', make: () => world() };
-  if (!isDeep) return [embedded];
+  if (!isDeep) return [{ name: 'the embedded store', make: () => world() }];
   const postgres = await startPostgres();
-  return [embedded, { name: 'PostgreSQL', make: () => postgresWorld(postgres) }];
+  return [{ name: 'PostgreSQL', make: () => postgresWorld(postgres) }];
 }

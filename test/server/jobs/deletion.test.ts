@@ -31,7 +31,7 @@ import {
   type World,
 } from '../make.ts';
 import { codeOf } from '../thrown.ts';
-import { everyStore } from '../worlds.ts';
+import { listStores } from '../worlds.ts';
 import { operationOf } from './make.ts';
 
 const BUNDLE = id('evidence', 1);
@@ -48,7 +48,7 @@ const reportSource = () => ({
 const powerless = () => Promise.reject(new Error('the power went'));
 const CONTENT = ['/manifest', '/export-attestation', `/parts/${BUNDLE}`, '/local-reports'];
 
-for (const { name, make } of await everyStore(isDeep)) {
+for (const { name, make } of await listStores(isDeep)) {
   describe(`deletion on ${name}`, () => {
     let here: World;
     let all: string;

@@ -3,7 +3,7 @@ import type { RunnerContext, RunnerOutcome } from '../../../src/server/index.ts'
 import { isDeep } from '../../support/deep.ts';
 import { EXTEND, extension, HOUR_MS, post, type Sender } from '../change.ts';
 import { id, NOW_MS, ORG, PROJECT, type World } from '../make.ts';
-import { everyStore } from '../worlds.ts';
+import { listStores } from '../worlds.ts';
 import {
   goodRunner,
   operationOf,
@@ -33,7 +33,7 @@ const gate = (): Gate => new Gate();
 const untilStopped = ({ signal }: RunnerContext): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
-for (const { name, make } of await everyStore(isDeep)) {
+for (const { name, make } of await listStores(isDeep)) {
   describe(`a worker on ${name}`, () => {
     let here: World;
     let sender: Sender;

@@ -36,7 +36,7 @@ import {
   type World,
 } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
-import { everyStore } from '../../worlds.ts';
+import { listStores } from '../../worlds.ts';
 import { operationOf, workerOf } from '../make.ts';
 
 const FROM = NOW_MS - 100_000;
@@ -53,7 +53,7 @@ const trustOf = (key: Signer) =>
     },
   ]);
 
-for (const { name, make } of await everyStore(isDeep)) {
+for (const { name, make } of await listStores(isDeep)) {
   describe(`an export generated on ${name}`, () => {
     let here: World;
     beforeEach(async () => {
