@@ -1,4 +1,6 @@
+import type { SchemaRow } from './schema.ts';
 import * as z from 'zod';
+import { runFileResultSchema, runFileSchema } from '../../src/cli/pack/input.ts';
 import {
   attestationSchema,
   evidenceBundleSchema,
@@ -11,12 +13,10 @@ import { buildLockSchema } from '../../src/evidence/build-lock.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
-import { runFileResultSchema, runFileSchema } from '../../src/cli/pack/run-file.ts';
 import { casesSchema } from '../../src/policy/document/cases.ts';
 import { policySchema } from '../../src/policy/document/document.ts';
 import { importSchema } from '../../src/server/index.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
-import type { SchemaRow } from './schema.ts';
 
 const base64url = (bytes: number) =>
   z

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { mirrorEventSchema } from '../../src/cli/mirror/event-schema.ts';
 import {
   attestationSchema,
   digestSchema,
@@ -6,14 +7,13 @@ import {
   exportAttestationSchema,
   localReportItemSchema,
 } from '../../src/contract/index.ts';
-import { mirrorEventSchema } from '../../src/cli/mirror/event-schema.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
-import { summaryReportSchema } from '../../src/policy/vsa/schema.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
+import { summaryReportSchema } from '../../src/policy/vsa/schema.ts';
 import { reportDiffSchema } from '../../src/report/diff-schema.ts';
-import { errorSchema, reportsSchema } from '../../src/report/merge/reports-schema.ts';
 import { archiveSchema } from '../../src/report/merge/archive-schema.ts';
+import { errorSchema, reportsSchema } from '../../src/report/merge/reports-schema.ts';
 import { scrubSchema } from '../../src/report/merge/scrub-schema.ts';
 import { selftestReportSchema } from '../../src/selftest/index.ts';
 import {

@@ -1,10 +1,104 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { ioError } from '../node/index.ts';
-import { putBack, takeOut } from './case-files.ts';
+import { bytesOfBase64, bytesOfHex } from './outcome.ts';
 import type { SelftestCase } from './vector-file.ts';
+
+/** How a member of an input becomes a file, and comes back from it. */
+type Encoding = { readonly decode: (text: string) => Uint8Array; readonly encode: (bytes: Buffer) => string };
+
+const ENCODINGS = {
+  text: { decode: toUtf8, encode: (bytes) => bytes.toString('utf8') },
+  hex: { decode: bytesOfHex, encode: (bytes) => bytes.toString('hex') },
+  base64: { decode: bytesOfBase64, encode: (bytes) => bytes.toString('base64') },
+} as const satisfies Readonly<Record<string, Encoding>>;
+
+/** A member that stands as a file in the folder of a case: its name there, and how the vectors write it. */
+type MemberFile = { readonly name: string; readonly as: keyof typeof ENCODINGS };
+
+const trust: MemberFile = { name: 'trust.json', as: 'text' };
+
+/** Which members of the inputs of a kind are files of their own; all others stay in `case.json`. */
+const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>>> = {
+  'strict-json': { hex: { name: 'document.json', as: 'hex' } },
+  'canonical-json': { json: { name: 'document.json', as: 'text' } },
+  'key-files': { base64: { name: 'key', as: 'base64' } },
+  'trust-stores': { base64: { name: 'trust.json', as: 'base64' } },
+  'judge-key': { trust },
+  archives: { zip: { name: 'archive.zip', as: 'base64' } },
+  'bundle-manifests': { manifest: { name: 'manifest.json', as: 'text' } },
+  'export-manifests': { manifest: { name: 'manifest.json', as: 'text' } },
+  dsse: {
+    envelope: { name: 'envelope.json', as: 'text' },
+    manifest: { name: 'manifest.json', as: 'text' },
+    part: { name: 'part.zip', as: 'base64' },
+    trust,
+  },
+  attestations: { attestation: { name: 'attestation.json', as: 'text' }, trust },
+  bundles: { zip: { name: 'part.zip', as: 'base64' }, trust },
+  exports: { zip: { name: 'export.zip', as: 'base64' }, trust },
+  summaries: { envelope: { name: 'envelope.json', as: 'text' }, trust },
+  'tool-sources': {
+    resource: { name: 'tool-source.json', as: 'text' },
+    lock: { name: 'build.json', as: 'text' },
+  },
+};
+
+export type Input = Readonly<Record<string, unknown>>;
+export type CaseFiles = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * An input with its bytes taken out into files with names of ours: no name from a case reaches a file system. `files` of
+ * the input lists members by the name of their file; a tree keeps its paths as text beside numbered files.
+ */
+export function takeOut(kind: string, input: Input): { input: Input; files: CaseFiles; members: Input } {
+  const files = new Map<string, Uint8Array>();
+  const members: Record<string, unknown> = {};
+  const left: Record<string, unknown> = { ...input };
+  for (const [member, { name, as }] of Object.entries(MEMBER_FILES[kind] ?? {})) {
+    const value = input[member];
+    if (typeof value !== 'string') continue;
+    files.set(name, ENCODINGS[as].decode(value));
+    members[member] = name;
+    delete left[member];
+  }
+  if (kind === 'exports' && 'files' in input) left['files'] = takeOutTree(input['files'], files);
+  return { input: left, files, members };
+}
+
+const treeSchema = z.record(z.string(), z.string());
+const rowsSchema = z.array(z.strictObject({ path: z.string(), file: z.string() }));
+
+function takeOutTree(value: unknown, files: Map<string, Uint8Array>): z.infer<typeof rowsSchema> {
+  return Object.entries(treeSchema.parse(value)).map(([path, base64], at) => {
+    const file = `file-${at}`;
+    files.set(file, bytesOfBase64(base64));
+    return { path, file };
+  });
+}
+
+/** The input as it stands in the vectors, from what `takeOut` made of it. */
+export async function putBack(
+  kind: string,
+  input: Input,
+  members: Readonly<Record<string, string>>,
+  readMember: (name: string) => Promise<Buffer>,
+): Promise<Input> {
+  const whole: Record<string, unknown> = { ...input };
+  for (const [member, name] of Object.entries(members)) {
+    const as = MEMBER_FILES[kind]?.[member]?.as;
+    if (as === undefined) throw new TypeError(`no file stands for ${member} of ${kind}`);
+    whole[member] = ENCODINGS[as].encode(await readMember(name));
+  }
+  if (kind !== 'exports' || input['files'] === undefined) return whole;
+  const tree: [string, string][] = [];
+  for (const { path, file } of rowsSchema.parse(input['files']))
+    tree.push([path, (await readMember(file)).toString('base64')]);
+  return { ...whole, files: Object.fromEntries(tree) };
+}
 
 /** The version of the protocol between `selftest --exec` and a verifier (docs/selftest.md). */
 const PROTOCOL = 1;

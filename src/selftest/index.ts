@@ -1,8 +1,8 @@
 export { readCaseFolder } from './case-folder.ts';
-export { plain } from './compare.ts';
+export { plain } from './result.ts';
 export { execCase, type ExecOptions } from './exec.ts';
-export { JUDGES } from './kinds/judges.ts';
-export { ANSWERS } from './protocol.ts';
+export { JUDGES } from './run.ts';
+export { ANSWERS } from './exec.ts';
 export {
   type CaseResult,
   joined,

@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+import { memoryAccess, type RandomAccess } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -28,3 +30,63 @@ export const judgement = (result: string, reports: readonly Uttered[]): Outcome 
   result,
   codes: [...new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)))].toSorted(),
 });
+
+/** One way in which an input comes to the implementation, such as "one byte at a time". */
+type Way<I> = readonly [name: string, run: (input: I) => Promise<Outcome> | Outcome];
+
+/** How the cases of one kind are judged. Every way has to come to what the file expects. */
+export type Judge = {
+  readonly ways: readonly string[];
+  /**
+   * The outcomes of a case by the name of the way in, of the first way alone when `most` is 1.
+   * @throws TypeError and the like for a fault of this program; what is wrong with the input is an outcome
+   */
+  outcomes(input: unknown, most?: number): Promise<ReadonlyMap<string, Outcome>>;
+};
+
+/** A judge of inputs of this shape. */
+export const judgeBy = <I>(shape: z.ZodType<I>, ...ways: readonly Way<I>[]): Judge => ({
+  ways: ways.map(([name]) => name),
+  async outcomes(input, most = ways.length) {
+    const typed = shape.parse(input);
+    const outcomes = new Map<string, Outcome>();
+    for (const [name, run] of ways.slice(0, most)) outcomes.set(name, await run(typed));
+    return outcomes;
+  },
+});
+
+export const bytesOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64'));
+export const bytesOfHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
+
+/** Random access that is asked for one byte at a time, each in a promise of its own. */
+function byteByByte(bytes: Uint8Array): RandomAccess {
+  const source = memoryAccess(bytes);
+  return {
+    size: source.size,
+    async read(offset, length) {
+      const whole = new Uint8Array(length);
+      for (let i = 0; i < length; i++) whole.set(await source.read(offset + i, 1), i);
+      return whole;
+    },
+  };
+}
+
+/** Reads that may reach outside the bytes are a fault of ours, and a source is free to throw for them. */
+function strict(bytes: Uint8Array): RandomAccess {
+  const source = memoryAccess(bytes);
+  return {
+    size: source.size,
+    read(offset, length) {
+      if (offset < 0 || length < 0 || offset + length > source.size)
+        throw new RangeError('a read outside the bytes');
+      return bytes.slice(offset, offset + length);
+    },
+  };
+}
+
+/** Every way in which bytes come to the readers. */
+export const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => RandomAccess])[] = [
+  ['memory', memoryAccess],
+  ['strict', strict],
+  ['one byte at a time', byteByByte],
+];

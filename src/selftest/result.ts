@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canonicalJson } from '../bytes/index.ts';
 
 const factsSchema = z.record(z.string(), z.unknown()).readonly();
 const countSchema = z.int().min(0);
@@ -112,4 +113,17 @@ function reportOf(
   const open = total.notRun > 0 || total.passed === 0;
   const verdict = total.failed > 0 ? 'failed' : open ? 'not_checked' : 'passed';
   return { schemaVersion: 1, kind: 'selftest', verdict, target, total, kinds, failures };
+}
+
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** As it would stand in a file: members without a value are absent. */
+export const plain = (facts: Facts): Facts => JSON.parse(JSON.stringify(facts)) as Facts;
+
+const form = (value: unknown): string => (value === undefined ? '' : canonicalJson(value));
+
+/** The members that differ; of both sides, so that nothing more is said than is expected. */
+export function differences(expected: Facts, actual: Facts): readonly string[] {
+  const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
+  return [...names].filter((name) => form(expected[name]) !== form(actual[name])).toSorted();
 }

@@ -1,8 +1,26 @@
-import { differences, plain } from './compare.ts';
-import type { Judge } from './kinds/judge.ts';
-import type { Outcome } from './outcome.ts';
-import type { CaseResult } from './result.ts';
+import { judgeBytes } from './kinds/bytes.ts';
+import { judgeCursors } from './kinds/cursors.ts';
+import { judgeDocuments } from './kinds/documents.ts';
+import { judgeDsse, judgeSummaries } from './kinds/dsse.ts';
+import { judgeEvidence } from './kinds/evidence.ts';
+import { judgePolicies, judgeReceipts } from './kinds/policies.ts';
+import { judgeTrust } from './kinds/trust.ts';
+import type { Judge, Outcome } from './outcome.ts';
+import { type CaseResult, differences, plain } from './result.ts';
 import type { SelftestCase } from './vector-file.ts';
+
+/** How each kind is put to our implementation: every way in that there is, each with its outcome. */
+export const JUDGES: Readonly<Record<string, Judge>> = {
+  ...judgeBytes,
+  ...judgeCursors,
+  ...judgeTrust,
+  ...judgeDocuments,
+  ...judgeDsse,
+  ...judgeEvidence,
+  ...judgeReceipts,
+  ...judgePolicies,
+  ...judgeSummaries,
+};
 
 /** Puts a case to this program by every way in; `platform` names the primitives on which it runs. */
 export async function runCase(

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { createProgram } from '../../src/cli/program.ts';
-import { commandOf } from '../../src/cli/shared/options/usage-failure.ts';
+import { COMMANDS, createProgram } from '../../src/cli/program.ts';
+import { commandOf } from '../../src/cli/shared/output/failed.ts';
 import { call, world } from './make.ts';
 
 /** Every command that can be called with --help: those of the table and all below them. */

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { COMMANDS, createProgram } from '../../src/cli/program.ts';
 import { world } from '../cli/make.ts';
 
 const PAGES = [

@@ -1,30 +1,20 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { failureText } from '../../src/cli/shared/output/failure.ts';
-import { facts, table } from '../../src/cli/shared/output/table.ts';
+import { facts, table } from '../../src/cli/shared/output/product.ts';
 import { diffReports } from '../../src/report/diff.ts';
 import { decisionRenderers, printable, renderers } from '../../src/report/index.ts';
 import { createSummary } from '../../src/report/merge/summary.ts';
+import { columnsOf } from '../../src/report/text-width.ts';
 import { renderDiff } from '../../src/report/text/diff.ts';
-import { renderLine } from '../../src/report/text/text.ts';
 import { foldLines } from '../../src/report/text/page.ts';
 import { renderSummary } from '../../src/report/text/summary.ts';
+import { renderLine } from '../../src/report/text/text.ts';
 import { renderSummaryReport } from '../../src/report/text/vsa.ts';
-import { columnsOf } from '../../src/report/text-width.ts';
 import type { Report } from '../../src/verify/report.ts';
 import { NO, UNSURE, YES } from './decision/makers.ts';
 import { hostileText, UNSAFE } from './hostile.ts';
-import {
-  attestationReport,
-  coverage,
-  DIGEST,
-  exportReport,
-  failedPart,
-  localReport,
-  part,
-  SIGNER,
-  toolSourceReport,
-} from './makers.ts';
+import { attestationReport, coverage, DIGEST, exportReport, failedPart, localReport, part, SIGNER, toolSourceReport } from './makers.ts';
 
 /** Members whose values are words of this program, whatever the evidence says. */
 const OWN = new Set(['kind', 'result', 'code', 'class', 'severity', 'state', 'completeness', 'depth']);

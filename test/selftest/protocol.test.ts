@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAnswer } from '../../src/selftest/protocol.ts';
+import { judgeAnswer } from '../../src/selftest/exec.ts';
 import type { SelftestCase } from '../../src/selftest/index.ts';
 
 const one = (expected: SelftestCase['expected']): SelftestCase => ({

@@ -14,7 +14,7 @@ import {
 import type { Cli } from '../cli.ts';
 import { examples } from '../shared/options/options.ts';
 
-export function define(command: Command, cli: Cli): void {
+export function defineAdminCommand(command: Command, cli: Cli): void {
   command.description(
     'Administer the data of a control plane on this machine, with or without a running server.',
   );

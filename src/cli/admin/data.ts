@@ -4,15 +4,14 @@ import type { Command } from 'commander';
 import { codeEntry } from '../../codes/index.ts';
 import { count, size } from '../../report/index.ts';
 import { backupSqlite, type CheckReport, checkStores, type Places, placesOf } from '../../server/index.ts';
-import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
-import { say, type Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
+import { type Cli, say } from '../cli.ts';
+import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { examples } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
+import { usageError } from '../shared/options/values.ts';
+import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { facts, table, writeProduct } from '../shared/output/product.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { facts, table } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
 
 /** `admin migrate` */
 export function defineMigrate(command: Command, cli: Cli): void {

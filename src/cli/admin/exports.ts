@@ -1,20 +1,19 @@
+import { type Command, Option } from 'commander';
 import { defined } from '../../bytes/index.ts';
-import { Option, type Command } from 'commander';
 import type { ExportScope, OperationResource } from '../../contract/index.ts';
 import { count } from '../../report/index.ts';
 import type { Admin, Store, WorkedOff } from '../../server/index.ts';
-import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { examples, text, time } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
 import {
   exportSigningOptions,
-  readExportSigning,
   type ExportSigningOptions,
+  readExportSigning,
 } from '../shared/options/signing.ts';
-import { facts } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 
 type NowOption = { readonly now?: boolean };
 type CreateOptions = DataOptions &

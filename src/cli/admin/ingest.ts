@@ -1,14 +1,14 @@
-import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import { openEvidence, openFile } from '../../node/index.ts';
+import { defined } from '../../bytes/index.ts';
 import type { OpenFile } from '../../evidence/index.ts';
-import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
+import { openFile } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
+import { readReportMetadata } from '../export/local-report.ts';
+import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
+import { withEvidence } from '../shared/input/evidence.ts';
 import { examples, many, text, time } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { readReportMetadata } from '../report/input.ts';
-import { facts } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 
 type InProject = DataOptions & { readonly project: string };
 
@@ -71,8 +71,7 @@ export function defineExport(command: Command, cli: Cli): void {
       const localReports = await Promise.all(
         (options.reportMetadata ?? []).map((file) => readReportMetadata(cli, file)),
       );
-      const evidence = await openEvidence(path, cli.env);
-      try {
+      await withEvidence(cli, path, async (evidence) => {
         if (evidence.kind === 'part')
           throw usageError(
             `${path} is a single part, not an export`,
@@ -90,9 +89,7 @@ export function defineExport(command: Command, cli: Cli): void {
           ['result', news(result.created)],
         ]);
         await writeProduct(cli, { kind: 'ingested-export', ...result }, lines);
-      } finally {
-        await evidence.close();
-      }
+      });
     });
   examples(command, [
     ['an export', 'drillproof admin ingest export ./export'],

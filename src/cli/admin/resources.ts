@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { parseJson } from '../../bytes/index.ts';
-import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
-import { readInput } from '../shared/input/input.ts';
 import type { Cli } from '../cli.ts';
+import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
+import { readInput } from '../shared/input/input.ts';
 import { examples } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { facts, table } from '../shared/output/table.ts';
+import { facts, table, writeProduct } from '../shared/output/product.ts';
 
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
 

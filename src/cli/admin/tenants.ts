@@ -1,13 +1,12 @@
+import { type Command, Option } from 'commander';
 import { defined, isoTime } from '../../bytes/index.ts';
-import { Option, type Command } from 'commander';
 import { MAX_SESSION_TTL_MS, type Permission, permissions } from '../../contract/index.ts';
 import type { IssuedToken } from '../../server/index.ts';
-import { dataOptions, withAdmin, type DataOptions } from '../shared/input/administration.ts';
-import { sayLines, type Cli } from '../cli.ts';
+import { type Cli, sayLines } from '../cli.ts';
+import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { examples, many, text, time, wholeNumber } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { facts, table } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { facts, table, writeProduct } from '../shared/output/product.ts';
 
 type OrgOptions = DataOptions & { readonly name: string; readonly id?: string };
 type ProjectOptions = OrgOptions & { readonly organization: string };

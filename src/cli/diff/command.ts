@@ -1,12 +1,12 @@
-import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
+import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
-import { lookOf, type Cli } from '../cli.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { EXIT } from '../shared/output/exit.ts';
 
 const MORE = `
 Parts are compared by bundle, checks by id, findings by code, subject and path,
@@ -15,7 +15,7 @@ in any order. Different times and wording are shown but do not count.
 Exit codes: 0 the results are equal, 1 they differ, 2 wrong call, 3 a report
 could not be read.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineDiffCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Compare two JSON reports of verify: verdicts, findings, checks, parts and keys.')
     .argument('<before>', 'report in JSON; - for standard input')

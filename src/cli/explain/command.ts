@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
+import { didYouMean } from '../../bytes/index.ts';
 import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { printable, stableJson } from '../../report/index.ts';
 import { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT } from '../shared/output/exit.ts';
-import { exitOfCode } from '../shared/output/exit-codes.ts';
-import { didYouMean } from '../../bytes/index.ts';
 import { examples, many, standardOptions, text } from '../shared/options/options.ts';
-import { facts } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { exitOfCode } from '../shared/output/exit-codes.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { facts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
@@ -16,7 +16,7 @@ const CLASSES = [...new Set(CODES.map((code) => codeEntry(code).class))].toSorte
 
 type Options = { readonly class?: readonly string[]; readonly checks?: boolean };
 
-export function define(command: Command, cli: Cli): void {
+export function defineExplainCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Explain a code, a check or a word of a report. Without one, list all codes.')
     .argument(

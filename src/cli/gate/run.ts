@@ -1,19 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defined } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
+import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type Answer, evaluate, type Policy } from '../../policy/index.ts';
-import { say, type Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { mirrorExport } from '../../mirror/index.ts';
+import { mirrorDirectory } from '../../node/index.ts';
+import { type Answer, evaluate, type EvidenceInput, type Policy, summaryFacts } from '../../policy/index.ts';
+import { type Cli, say } from '../cli.ts';
+import { looksLikeJson } from '../dsse/run.ts';
+import { toolName } from '../mirror/setting.ts';
+import { openPolicy } from '../policy/run.ts';
+import { pathsOf, readInput } from '../shared/input/input.ts';
+import { openRemote } from '../shared/input/remote.ts';
+import { findInside } from '../shared/input/trust.ts';
+import { usageError } from '../shared/options/values.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
-import { inputsOf } from './inputs.ts';
-import type { GateOptions } from './options.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { failureOf } from '../shared/output/failure.ts';
+import { describeRun } from '../shared/output/version.ts';
+import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
+import type { GateOptions } from './command.ts';
 import { outputsOf, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
-import { openPolicy } from '../policy/file.ts';
-import { findInside } from '../shared/options/trusting.ts';
-import { describeRun } from '../shared/output/version.ts';
-import { usageError } from '../shared/options/usage.ts';
-import { pathsOf } from '../verify/list.ts';
-import { verifyOptions } from '../verify/run.ts';
 
 const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
   yes: EXIT.pass,
@@ -21,7 +31,7 @@ const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
   could_not_tell: EXIT.unchecked,
 };
 
-/** Judges everything that was named under the policy, writes the decision, and sets the exit code to its answer. */
+/** Evaluates all named evidence under the policy, writes the decision, and sets the exit code to its answer. */
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
   refuse(options);
   const outputs = await outputsOf(options);
@@ -29,34 +39,34 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
   const policy = await configured(() => openPolicy(cli, options.policy));
-  const how = await configured(() => verifyOptions(cli, { ...verifying, depth: 'full' }));
+  const how = await configured(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }));
   if (how.trust === undefined)
     await say(
       cli,
-      'no trust store was given, so nothing can be verified: --trust FILE, or --key FILE,issuer=NAME',
+      'no trust store was given, so nothing can be verified: pass --trust FILE, or --key FILE,issuer=NAME',
     );
-  // Until something is judged the answer is that nobody could tell.
+  // Until a decision is made, the exit code says that the gate could not tell.
   cli.exitCode = EXIT.unchecked;
   const nothing = named.length === 0 && options.list === undefined;
   const names = nothing ? [] : await pathsOf(cli, named, options);
   if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
-    throw usageError('--dsse is about one part or export', 'Judge the others in a run of their own.');
-  const inputs = await inputsOf(cli, names, options, how);
+    throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
+  const inputs = await readInputs(cli, names, options, how);
   const { asOfMs, trust } = how;
-  const judgement = evaluate(inputs, policy, {
+  const evaluated = evaluate(inputs, policy, {
     asOfMs,
-    ...(trust !== undefined && { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
+    ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
-  const exitCode = EXIT_OF[judgement.answer];
-  const decision = { ...judgement, run: { ...(await describeRun(options)), exitCode, unmet: [] } };
+  const exitCode = EXIT_OF[evaluated.answer];
+  const decision = { ...evaluated, run: { ...(await describeRun(options)), exitCode, unmet: [] } };
   await writeDecision(cli, decision, outputs);
   await summary?.write(decision);
   cli.exitCode = exitCode;
 }
 
-/** A fault of the configuration is a wrong call, whatever its code says of evidence: nothing was judged by it. */
+/** A faulty configuration is a wrong call, whatever the class of its code: no evidence was verified. */
 async function configured<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -64,13 +74,13 @@ async function configured<T>(read: () => Promise<T>): Promise<T> {
     if (!(cause instanceof DrillproofError) || exitOfCode(cause.code) !== EXIT.bad) throw cause;
     throw new DrillproofError('usage.INVALID', `${cause.code}: ${cause.message}`, {
       cause,
-      ...(cause.path !== undefined && { path: cause.path }),
+      ...defined({ path: cause.path }),
       details: { ...cause.details, hint: codeEntry(cause.code).action },
     });
   }
 }
 
-/** Whoever made the evidence must not have made the rules: neither policy nor keys may lie inside of it. */
+/** Makers of evidence must not choose the rules: neither the policy nor the keys may lie inside the evidence. */
 async function refuseOwnRules(
   names: readonly string[],
   { sources }: Policy,
@@ -88,11 +98,101 @@ async function refuseOwnRules(
 function refuse({ depth, url, project, tokenFile, caFile, wait }: GateOptions): void {
   if (depth !== undefined && depth !== 'full')
     throw usageError(
-      'a gate reads everything: digests alone prove neither who signed nor what the drill came to',
-      'Leave --depth out.',
+      'a gate needs --depth full: digests alone prove neither who signed nor the outcome of the drill',
+      'Omit --depth.',
     );
   const remote = Object.entries({ project, 'token-file': tokenFile, 'ca-file': caFile, wait });
   const [given] = remote.find(([, value]) => value !== undefined) ?? [];
   if (url === undefined && given !== undefined)
     throw usageError(`--${given} is for a control plane`, 'Name it with --url URL.');
+}
+
+const isExportId = (name: string): boolean => evidenceExportIdSchema.safeParse(name).success;
+
+/**
+ * The report on each named evidence, or why there is none. Only a wrong call and an internal error end the work; every
+ * other failure becomes a reason in the decision.
+ */
+async function readInputs(
+  cli: Cli,
+  names: readonly string[],
+  options: GateOptions,
+  how: VerifyHow,
+): Promise<readonly EvidenceInput[]> {
+  const inputs: EvidenceInput[] = [];
+  for (const name of names) {
+    cli.signal.throwIfAborted();
+    inputs.push(await readInputOf(cli, name, options, how));
+  }
+  return inputs;
+}
+
+async function readInputOf(
+  cli: Cli,
+  name: string,
+  options: GateOptions,
+  how: VerifyHow,
+): Promise<EvidenceInput> {
+  try {
+    const remote = options.url !== undefined && isExportId(name);
+    if (!remote && (await looksLikeJson(name)))
+      return { name, summary: await readSummaryFacts(cli, name, options, how) };
+    const report = remote
+      ? await fromControlPlane(cli, name, options, how)
+      : await verifyPath(cli, name, how);
+    const pinned = how.expect?.manifestDigest !== undefined && report.kind === 'bundle';
+    return {
+      name,
+      report,
+      ...(pinned && { pinned: report.manifestDigest === how.expect?.manifestDigest }),
+    };
+  } catch (error) {
+    const { code, message, path } = failureOf(error, cli.signal.aborted);
+    if (cli.signal.aborted || /^(?:usage|internal|client)\./.test(code)) throw error;
+    if (codeEntry(code).class === 'internal') throw error;
+    const missing = code === 'io.NOT_FOUND' && options.url === undefined && isExportId(name);
+    const words = missing ? `${message}; an export at a control plane needs --url and --project` : message;
+    return { name, failure: { code, message: words, ...defined({ path }) } };
+  }
+}
+
+const MAX_SUMMARY_BYTES = 1024 * 1024;
+
+/** Evidence is never a JSON document, so a file that begins as one must be a verification summary. */
+async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, how: VerifyHow) {
+  const { asOfMs, trust, expect = {} } = how;
+  // An expectation that cannot be applied must not be ignored silently.
+  if (Object.keys(expect).length > 0 || dsse !== undefined)
+    throw usageError(
+      `${name} is a verification summary, which --expect-… and --dsse do not apply to`,
+      'Pin the summary in the policy, under summary.accepted.',
+    );
+  const envelope = await readInput(name, MAX_SUMMARY_BYTES, cli);
+  return summaryFacts(envelope, { asOfMs, ...defined({ trust }) });
+}
+
+/** Copies an export into a temporary folder, verifies it there, and always removes the folder. */
+async function fromControlPlane(cli: Cli, evidenceExportId: string, options: GateOptions, how: VerifyHow) {
+  const { url, project, wait } = options;
+  if (url === undefined || project === undefined)
+    throw usageError('--url needs --project', 'Name the project with --project ID.');
+  const client = await openRemote(cli, { ...options, url, project });
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-gate-'));
+  try {
+    const to = join(folder, evidenceExportId);
+    await mirrorExport(
+      { projectId: project, evidenceExportId },
+      {
+        client,
+        to: mirrorDirectory(to),
+        tool: await toolName(),
+        signal: cli.signal,
+        now: cli.now,
+        ...defined({ waitMs: wait, expectManifest: how.expect?.manifestDigest }),
+      },
+    );
+    return await verifyPath(cli, to, how);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
 import { dsseBytes, type Signer } from '../../trust/index.ts';
-import { say, type Cli } from '../cli.ts';
-import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
+import { type Cli, say } from '../cli.ts';
 import {
   readSummarySigning,
   summarySigningOptions,
   type SummarySigningOptions,
 } from '../shared/options/signing.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
 /** What the command line says of a summary that is to be signed. */

@@ -1,13 +1,12 @@
-import type { Command } from 'commander';
+import { availableParallelism } from 'node:os';
+import { type Command, Option } from 'commander';
+import { type Purpose, PURPOSES, type Retirement, RETIREMENTS, SIGNER_PURPOSES } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
-import { defineAdd } from './add.ts';
-import { defineGenerate } from './generate.ts';
-import { defineList } from './list.ts';
-import { definePlan } from './plan.ts';
-import { defineRevoke, defineSet } from './set.ts';
-import { examples } from '../shared/options/options.ts';
+import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
+import { examples, many, standardOptions, text, time, wholeNumber } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/values.ts';
 
-export function define(command: Command, cli: Cli): void {
+export function defineKeysCommand(command: Command, cli: Cli): void {
   command.description('Make signing keys, and manage trust stores: the keys that you trust.');
   defineGenerate(command.command('generate').summary('make a signing key'), cli);
   defineAdd(command.command('add').alias('import').summary('add public keys to a trust store'), cli);
@@ -25,4 +24,251 @@ export function define(command: Command, cli: Cli): void {
     ],
     ['and trust it no longer', 'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json'],
   ]);
+}
+
+export type GenerateOptions = { readonly out: string; readonly public?: string; readonly force?: boolean };
+
+export function defineGenerate(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description(
+      'Make a P-256 signing key. The private key is for its owner alone; give away the public one.',
+    )
+    .requiredOption('--out <file>', 'private key to write, as PKCS#8 in PEM, readable by you alone')
+    .option('--public <file>', 'public key to write (default: the same name with .pub.pem)')
+    .option('--force', 'replace existing files')
+    .action(async (options: GenerateOptions) => (await import('./run.ts')).generate(cli, options));
+  examples(command, [['make a key pair', 'drillproof keys generate --out key.pem']]);
+}
+
+/** A moment, or `none` to take a limit away. */
+export type Moment = number | 'none';
+
+/** What the command line says of what a key is trusted for. */
+export type KeyOptions<M = Moment> = {
+  readonly notBefore?: M;
+  readonly notAfter?: M;
+  readonly revokedAt?: M;
+  readonly compromised?: boolean;
+  readonly notCompromised?: boolean;
+  readonly project?: readonly string[];
+  readonly organization?: readonly string[];
+  readonly purpose?: readonly Purpose[];
+};
+
+export const momentOrNone = (value: string): Moment => (value === 'none' ? 'none' : time(value));
+
+/** The options that limit a key; `defaultPurposes` is what the help says of a key without --purpose. */
+export function keyOptions(
+  command: Command,
+  read: (value: string) => Moment,
+  defaultPurposes?: string,
+): Command {
+  const purpose = new Option('--purpose <purpose>', 'valid for these statements (repeatable)')
+    .choices(PURPOSES)
+    .argParser(purposes);
+  return command
+    .option('--not-before <time>', 'first moment at which the key is valid', read)
+    .option('--not-after <time>', 'last moment at which the key is valid', read)
+    .option('--revoked-at <time>', 'the key is revoked from this moment on', read)
+    .addOption(
+      new Option('--compromised', 'refuse every signature of a revoked key (default)').conflicts(
+        'notCompromised',
+      ),
+    )
+    .option('--not-compromised', 'accept signatures made before the revocation')
+    .option('--project <id>', 'valid only for this project (repeatable)', many(text))
+    .option('--organization <id>', 'valid only for this organization (repeatable)', many(text))
+    .addOption(defaultPurposes === undefined ? purpose : purpose.default(undefined, defaultPurposes));
+}
+
+function purposes(value: string, before: readonly Purpose[] | undefined): readonly Purpose[] {
+  const purpose = PURPOSES.find((one) => one === value);
+  if (purpose === undefined) throw usageError(`--purpose is one of ${PURPOSES.join(', ')}`);
+  return [...(before ?? []), purpose];
+}
+
+export type AddOptions = KeyOptions<number> & {
+  readonly trust: string;
+  readonly issuer: string;
+  readonly keyId?: string;
+  readonly newOnly?: boolean;
+};
+
+const ADD_MORE = `
+A JWK Set is imported completely or not at all: every key must be a public
+signing key on P-256. A JWK is named by its "kid". A certificate provides the
+key and its validity; its chain is not checked. A name that is already trusted
+is never replaced; use "keys set".`;
+
+export function defineAdd(command: Command, cli: Cli): void {
+  keyOptions(
+    standardOptions(command)
+      .description('Add public keys to a trust store, which is made when it does not exist.')
+      .argument(
+        '<keys>',
+        'public key as PEM or JWK, a JWK Set, or a certificate as PEM; - for standard input',
+      )
+      .requiredOption('--trust <file>', 'trust store to add to')
+      .requiredOption('--issuer <name>', 'name under which the keys sign, exactly as statements have it')
+      .option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)')
+      .option('--new-only', 'leave out keys that are trusted under this name already'),
+    time,
+    SIGNER_PURPOSES.join(' and '),
+  ).action(async (path: string, options: AddOptions) => (await import('./run.ts')).add(cli, path, options));
+  examples(command, [
+    ['trust a key', 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json'],
+    [
+      'for one project only, until a day',
+      'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
+    ],
+    [
+      'all keys that an issuer publishes',
+      'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
+    ],
+    [
+      'what the issuer published since',
+      'drillproof keys add jwks.json --issuer acme-ci --trust trust.json --new-only',
+    ],
+    [
+      'record a revoked key',
+      'drillproof keys add old.pub.pem --issuer acme-ci --trust trust.json --revoked-at 2026-11-01',
+    ],
+  ]).addHelpText('after', ADD_MORE);
+}
+
+export function defineList(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Show the keys of a trust store and what each is valid for.')
+    .argument('<trust>', 'trust store; - for standard input')
+    .action(async (path: string) => (await import('./run.ts')).list(cli, path));
+  examples(command, [
+    ['show whom you trust', 'drillproof keys list trust.json'],
+    ['for programs', 'drillproof keys list trust.json --json'],
+  ]);
+}
+
+type Which = { readonly trust: string; readonly issuer?: string };
+export type SetOptions = Which &
+  KeyOptions & { readonly anyProject?: boolean; readonly anyOrganization?: boolean };
+export type RevokeOptions = Which & { readonly at?: number; readonly notCompromised?: boolean };
+
+const SET_MORE = `
+A time is a date (its midnight in UTC), an ISO 8601 time with its zone, or
+milliseconds since 1970; "none" removes the limit. What is not named stays
+as it is.`;
+
+export function defineSet(command: Command, cli: Cli): void {
+  keyOptions(whichKey(command), momentOrNone)
+    .description('Change when and for what a key of a trust store is valid.')
+    .addOption(new Option('--any-project', 'valid for every project').conflicts('project'))
+    .addOption(new Option('--any-organization', 'valid for every organization').conflicts('organization'))
+    .action(async (keyId: string, options: SetOptions) =>
+      (await import('./run.ts')).set(cli, keyId, options),
+    );
+  examples(command, [
+    [
+      'set the end of a key',
+      'drillproof keys set sha256:fc6290a9ccf4 --not-after 2026-12-31T23:59:59.999Z --trust trust.json',
+    ],
+    [
+      'limit it to one project',
+      'drillproof keys set sha256:fc6290a9ccf4 --project prj_0123456789ab --trust trust.json',
+    ],
+    ['remove the end', 'drillproof keys set sha256:fc6290a9ccf4 --not-after none --trust trust.json'],
+  ]).addHelpText('after', SET_MORE);
+}
+
+export function defineRevoke(command: Command, cli: Cli): void {
+  whichKey(command)
+    .description('Revoke a key. It stays in the trust store, so that its signatures are reported as revoked.')
+    .option('--at <time>', 'moment of the revocation (default: now)', time)
+    .option('--not-compromised', 'accept signatures made before that moment')
+    .action(async (keyId: string, options: RevokeOptions) =>
+      (await import('./run.ts')).revoke(cli, keyId, options),
+    );
+  examples(command, [
+    [
+      'a key that may be stolen: refuse all its signatures',
+      'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
+    ],
+    [
+      'a key that was destroyed: accept earlier signatures',
+      'drillproof keys revoke sha256:fc6290a9ccf4 --at 2026-11-01 --not-compromised --trust trust.json',
+    ],
+  ]);
+}
+
+const whichKey = (command: Command): Command =>
+  standardOptions(command)
+    .argument('<key>', 'key id, or its beginning as keys list shows it')
+    .requiredOption('--trust <file>', 'trust store to change')
+    .option('--issuer <name>', 'issuer of the key, if several have a key of that name');
+
+/** How much of the evidence a rehearsal reads. */
+const PLAN_DEPTHS = ['attestations', 'full'] as const;
+
+/** What the command line says, parsed. */
+export type PlanOptions = TrustOptions & {
+  readonly retire: string;
+  readonly issuer?: string;
+  readonly at?: number;
+  readonly as: Retirement['how'];
+  readonly compromised?: boolean;
+  readonly replaceWith?: string;
+  readonly depth: (typeof PLAN_DEPTHS)[number];
+  readonly jobs: number;
+};
+
+const PLAN_MORE = `
+Every signature is verified twice, with the trust store as it is and with the
+key retired, as of now or of --at if that is later. Nothing is written. Removing
+a key has the effect of --as compromised.
+
+Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
+3 something could not be read or nothing there is signed, 130 interrupted.`;
+
+export function definePlan(command: Command, cli: Cli): void {
+  trustOptions(standardOptions(command))
+    .description('List which evidence would stop verifying if a key were retired.')
+    .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
+    .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it', text)
+    .option('--issuer <name>', 'issuer of the key, if several have a key of that name')
+    .addOption(
+      new Option(
+        '--as <how>',
+        'revoked: what it signed before the moment stands; compromised: nothing stands; expired: the moment is its last',
+      )
+        .choices(RETIREMENTS)
+        .default('revoked'),
+    )
+    .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
+    .option('--at <time>', 'the moment (default: now)', time)
+    .option('--replace-with <file>', 'trust these public keys for the same purposes from then on')
+    .addOption(
+      new Option('--depth <depth>', 'attestations judges signatures only; full verifies every byte, twice')
+        .choices(PLAN_DEPTHS)
+        .default('attestations'),
+    )
+    .addOption(
+      new Option('--jobs <n>', 'verify this many parts at once')
+        .argParser(wholeNumber(1, 256))
+        .default(availableParallelism(), 'number of cores'),
+    )
+    .action(async (paths: string[], options: PlanOptions) =>
+      (await import('./plan.ts')).plan(cli, paths, options),
+    );
+  examples(command, [
+    [
+      'if the key were stolen',
+      'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
+    ],
+    [
+      'if it ended with the year',
+      'drillproof keys plan --retire sha256:fc6290a9ccf4 --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2',
+    ],
+    [
+      'if it were replaced',
+      'drillproof keys plan --retire sha256:fc6290a9ccf4 --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror',
+    ],
+  ]).addHelpText('after', PLAN_MORE);
 }

@@ -1,77 +1,136 @@
-import { availableParallelism } from 'node:os';
-import { Option, type Command } from 'commander';
-import { type Retirement, RETIREMENTS } from '../../trust/index.ts';
+import { openEvidence, type OpenEvidence, readVerifyingKeys, verifyDirectory } from '../../node/index.ts';
+import {
+  MAX_KEY_SET_BYTES,
+  retireKey,
+  type TrustedKey,
+  trustStore,
+  type TrustStore,
+} from '../../trust/index.ts';
+import {
+  bundleStanding,
+  type ExportReport,
+  judgePartSignature,
+  judgeSignatures,
+  listStanding,
+  type SignatureStanding,
+  trustEffects,
+  verifyExport,
+  verifyPart,
+} from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions, text, time, wholeNumber } from '../shared/options/options.ts';
-import { trustOptions, type TrustOptions } from '../shared/options/trust.ts';
+import { readInput } from '../shared/input/input.ts';
+import { naming, readTrust } from '../shared/input/trust.ts';
+import { usageError } from '../shared/options/values.ts';
+import { failureOf } from '../shared/output/failure.ts';
+import { writeProduct } from '../shared/output/product.ts';
+import { createProgress } from '../shared/output/progress.ts';
+import type { PlanOptions } from './command.ts';
+import { exitOfPlan, type Plan, planJson, type PlanResult, planText } from './output.ts';
+import { aliasesOf, findKey, isTrusted } from './trust-file.ts';
 
-/** How much of the evidence a rehearsal reads. */
-const PLAN_DEPTHS = ['attestations', 'full'] as const;
+/** Judges everything under both trust stores, writes what differs, and sets the exit code. */
+export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {
+  const before = await readTrust(cli, options);
+  if (before === undefined)
+    throw usageError('no trust store was given', 'Name it with --trust FILE, or single keys with --key.');
+  const key = findKey(before, options.retire, options.issuer);
+  const how = options.compromised === true ? 'compromised' : options.as;
+  const atMs = options.at ?? cli.now();
+  const asOfMs = Math.max(atMs, cli.now());
+  const retired = retireKey(before, { issuer: key.issuer, keyId: key.keyId, how, atMs });
+  const replacements = await readReplacements(cli, options.replaceWith, key, atMs);
+  const added = replacements.filter((one) => !isTrusted(before, one));
+  const after = trustStore([...retired.keys, ...added]);
+  const { depth, jobs } = options;
+  const results: PlanResult[] = [];
+  for (const path of paths) results.push(await planned(cli, path, { before, after, asOfMs, depth, jobs }));
+  const aliases = aliasesOf(before, key);
+  const whole: Plan = { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results };
+  cli.exitCode = exitOfPlan(whole);
+  await writeProduct(cli, planJson(whole), planText(whole));
+}
 
-/** What the command line says, parsed. */
-export type PlanOptions = TrustOptions & {
-  readonly retire: string;
-  readonly issuer?: string;
-  readonly at?: number;
-  readonly as: Retirement['how'];
-  readonly compromised?: boolean;
-  readonly replaceWith?: string;
-  readonly depth: (typeof PLAN_DEPTHS)[number];
+/** The keys that would be trusted for what the retired one is trusted for, from the moment on. */
+async function readReplacements(
+  cli: Cli,
+  path: string | undefined,
+  key: TrustedKey,
+  atMs: number,
+): Promise<readonly TrustedKey[]> {
+  if (path === undefined) return [];
+  const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
+  const {
+    notAfterMs: _end,
+    notBeforeMs: _begin,
+    revokedAtMs: _revoked,
+    fromCertificate: _from,
+    ...same
+  } = key;
+  return naming(path, () => readVerifyingKeys(bytes)).map((read) => {
+    if (Buffer.compare(read.point, key.point) === 0)
+      throw usageError(`${path} holds the key that is retired`, 'Name the public key that takes its place.');
+    return { ...same, notBeforeMs: atMs, compromised: true, ...read };
+  });
+}
+
+export type How = {
+  readonly before: TrustStore;
+  readonly after: TrustStore;
+  readonly asOfMs: number;
+  readonly depth: PlanOptions['depth'];
   readonly jobs: number;
 };
 
-const MORE = `
-Every signature is verified twice, with the trust store as it is and with the
-key retired, as of now or of --at if that is later. Nothing is written. Removing
-a key has the effect of --as compromised.
-
-Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
-3 something could not be read or nothing there is signed, 130 interrupted.`;
-
-export function definePlan(command: Command, cli: Cli): void {
-  trustOptions(standardOptions(command))
-    .description('List which evidence would stop verifying if a key were retired.')
-    .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
-    .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it', text)
-    .option('--issuer <name>', 'issuer of the key, if several have a key of that name')
-    .addOption(
-      new Option(
-        '--as <how>',
-        'revoked: what it signed before the moment stands; compromised: nothing stands; expired: the moment is its last',
-      )
-        .choices(RETIREMENTS)
-        .default('revoked'),
-    )
-    .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
-    .option('--at <time>', 'the moment (default: now)', time)
-    .option('--replace-with <file>', 'trust these public keys for the same purposes from then on')
-    .addOption(
-      new Option('--depth <depth>', 'attestations judges signatures only; full verifies every byte, twice')
-        .choices(PLAN_DEPTHS)
-        .default('attestations'),
-    )
-    .addOption(
-      new Option('--jobs <n>', 'verify this many parts at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'number of cores'),
-    )
-    .action(async (paths: string[], options: PlanOptions) => {
-      // Loaded only now: help needs nothing of what verifies.
-      const { plan } = await import('./plan-run.ts');
-      await plan(cli, paths, options);
-    });
-  examples(command, [
-    [
-      'if the key were stolen',
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
-    ],
-    [
-      'if it ended with the year',
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2',
-    ],
-    [
-      'if it were replaced',
-      'drillproof keys plan --retire sha256:fc6290a9ccf4 --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror',
-    ],
-  ]).addHelpText('after', MORE);
+/** A path that cannot be opened does not hide the others. */
+async function planned(cli: Cli, path: string, how: How): Promise<PlanResult> {
+  try {
+    const evidence = await openEvidence(path, cli.env);
+    try {
+      const judge = how.depth === 'full' ? judgedFully : judgedBySignature;
+      const before = await judge(cli, path, evidence, how.before, how);
+      const after = await judge(cli, path, evidence, how.after, how);
+      return { path, effects: trustEffects(before, after) };
+    } finally {
+      await evidence.close();
+    }
+  } catch (error) {
+    if (cli.signal.aborted) throw error;
+    return { path, failure: failureOf(error, false) };
+  }
 }
+
+type Judge = (
+  cli: Cli,
+  path: string,
+  evidence: OpenEvidence,
+  trust: TrustStore,
+  how: How,
+) => Promise<readonly SignatureStanding[]>;
+
+const judgedBySignature: Judge = async (cli, _path, evidence, trust, { asOfMs, jobs }) => {
+  const options = { asOfMs, trust, signal: cli.signal };
+  if (evidence.kind === 'part') return [await judgePartSignature(evidence.access, options)];
+  const progress = createProgress(cli, 'judged', 'parts');
+  try {
+    const onProgress = (done: number, of: number): void => progress.update({ done, of, bytes: 0 });
+    return await judgeSignatures(evidence.source, { ...options, concurrency: jobs, onProgress });
+  } finally {
+    progress.end();
+  }
+};
+
+const judgedFully: Judge = async (cli, path, evidence, trust, { asOfMs, jobs }) => {
+  const options = { asOfMs, trust, signal: cli.signal };
+  if (evidence.kind === 'part') return [bundleStanding(await verifyPart(evidence.access, options))];
+  const { source } = evidence;
+  const report =
+    source.kind === 'directory'
+      ? await verifyDirectory(path, { ...options, jobs })
+      : await verifyExport(source, { ...options, concurrency: jobs });
+  return standingsOf(report);
+};
+
+const standingsOf = (report: ExportReport): readonly SignatureStanding[] => [
+  listStanding(report),
+  ...report.parts.map(bundleStanding),
+];

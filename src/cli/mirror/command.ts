@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import type { Client, ExportRef } from '../../client/index.ts';
 import {
@@ -8,31 +8,33 @@ import {
   mirrorExport,
   type MirrorOptions,
 } from '../../mirror/index.ts';
-import { sayLines, type Cli } from '../cli.ts';
-import { assertWhole, writeCheck } from './check.ts';
-import { openEvents } from './events.ts';
-import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
-import { assertOneWay, refuseWriting, settingOf, toolName, type MirrorCommandOptions } from './setting.ts';
-import { openReplicas, readExportRef } from './replica.ts';
-import { sinkOptions } from './sink.ts';
-import { queueOptions } from '../shared/options/queue.ts';
+import { type Cli, sayLines } from '../cli.ts';
 import { openRemote, remoteOptions } from '../shared/input/remote.ts';
-import { followLook, followMirror } from './progress.ts';
-import { MirrorTally } from './tally.ts';
-import { incompleteText, receiptText } from './output.ts';
 import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { queueOptions } from '../shared/options/queue.ts';
+import { duration, rate, shard, timeOrAgo, usageError } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { duration, rate, timeOrAgo } from '../shared/options/quantities.ts';
-import { shard } from '../shared/options/shard.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { openEvents } from './events.ts';
+import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
+import { assertWhole, incompleteText, receiptText, writeCheck } from './output.ts';
+import { followLook, followMirror, MirrorTally } from './progress.ts';
+import { openReplicas, readExportRef } from './replica.ts';
+import {
+  assertOneWay,
+  type MirrorCommandOptions,
+  refuseWriting,
+  settingOf,
+  sinkOptions,
+  toolName,
+} from './setting.ts';
 
 const MORE = `
 A file has its final name only when its bytes were proven, and manifest.json is
 written last. Interrupt it anywhere and run the same command again: it goes on.
 A mirror that is whole is checked again and left as it is.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineMirrorCommand(command: Command, cli: Cli): void {
   queueOptions(sinkOptions(remoteOptions(standardOptions(command))))
     .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')

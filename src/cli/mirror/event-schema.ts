@@ -4,10 +4,10 @@ import { codeSchema } from '../../verify/index.ts';
 const count = z.int().min(0);
 const ms = z.int().min(0);
 const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: ms };
-const path = z.string().describe('of the file in the export');
-const fault = { code: codeSchema, message: z.string() };
-const action = z.string().describe('what to do');
-const figures = {
+export const path = z.string().describe('of the file in the export');
+export const fault = { code: codeSchema, message: z.string() };
+export const action = z.string().describe('what to do');
+export const figures = {
   files: count,
   fetched: count.describe('files'),
   resumed: count.describe('files that an earlier run had begun'),
@@ -19,7 +19,7 @@ const figures = {
   retries: count,
 };
 
-const event = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
+export const event = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
   z.strictObject({ ...head, type: z.literal(type), ...members });
 const ofExport = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
   event(type, { evidenceExportId: z.string(), ...members });

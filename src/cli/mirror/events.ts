@@ -1,12 +1,12 @@
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorEvent, OnProgress } from '../../mirror/index.ts';
+import { printableJson } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { failureOf } from '../shared/output/failure.ts';
 import type { MirrorEventBody } from './event-schema.ts';
-import { MirrorTally } from './tally.ts';
-import { printableJson } from '../../report/index.ts';
+import { MirrorTally } from './progress.ts';
 
 /** What a mirror tells programs. */
 export type MirrorEvents = {

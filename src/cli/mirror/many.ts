@@ -1,18 +1,145 @@
 import { join } from 'node:path';
+import * as z from 'zod';
+import { fromUtf8 } from '../../bytes/index.ts';
 import type { Client, Retry } from '../../client/index.ts';
+import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../../mirror/index.ts';
+import { type JobResult, type QueueItem, workThrough } from '../../node/queue/index.ts';
 import { isS3Url } from '../../node/s3/index.ts';
-import { type ArchiveReport, counted, inShard, listDigest } from '../../report/index.ts';
-import type { Cli } from '../cli.ts';
-import type { MirrorEvents } from './events.ts';
-import { readWishes } from './list.ts';
-import { archiveReport, writeArchive } from './many-text.ts';
-import { ManyMirrors, reasonOf, retryNote } from './progress.ts';
-import { MirrorTally } from './tally.ts';
-import { mirrorShared, type Asked, type ManyOptions, type WatchedEach } from './shared.ts';
+import {
+  type ArchiveReport,
+  archiveSchema,
+  counted,
+  inShard,
+  listDigest,
+  type Shard,
+  sumTransfers,
+} from '../../report/index.ts';
+import { type Cli, say } from '../cli.ts';
+import { readInput } from '../shared/input/input.ts';
+import {
+  isFailed,
+  openRun,
+  type QueueOptions,
+  sharedPlace,
+  type SharedRun,
+  whyFailed,
+  workersOf,
+} from '../shared/options/queue.ts';
+import { usageError } from '../shared/options/values.ts';
 import { interruption } from '../shared/output/failure.ts';
 import { createProgress, type Progress } from '../shared/output/progress.ts';
+import type { MirrorEvents } from './events.ts';
+import { archiveReport, type Aside, failureOf, transferOf, writeArchive } from './output.ts';
+import { ManyMirrors, MirrorTally, reasonOf, retryNote } from './progress.ts';
+import type { SinkOptions } from './setting.ts';
+
+/** Which exports are meant. */
+export type ManyOptions = QueueOptions & {
+  readonly shard?: Shard;
+  readonly list?: string;
+  readonly all?: boolean;
+  readonly since?: number;
+  readonly project: string;
+  readonly to: string;
+  readonly concurrency: number;
+  readonly wait?: number;
+  /** Only to look at what is here. */
+  readonly check?: boolean;
+};
+
+/** What is known of the exports before any of them is mirrored. */
+export type Asked = Aside & { readonly wishes: readonly Wish[] };
+
+/** Mirrors an export and gives what its product says of it. */
+export type WatchedEach = (
+  wish: Wish,
+) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
+
+/** What decides what a mirror is: machines that differ in it do not share a run. */
+type SharedOptions = ManyOptions & SinkOptions & { readonly withoutLocalReports?: boolean };
+
+/**
+ * Mirrors the exports together with every other machine that gave the same command, and tells what became of all.
+ * @throws DrillproofError `queue.UNREACHABLE`, `queue.REFUSED`, `queue.RUN_MISMATCH`, and what each export would meet
+ */
+export async function mirrorShared(
+  cli: Cli,
+  client: Client,
+  asked: Asked,
+  each: WatchedEach,
+  options: SharedOptions,
+  stop: AbortController,
+): Promise<ArchiveReport> {
+  const run = await openRun('mirror', factsOf(client, options), options);
+  try {
+    await say(cli, `run ${run.name}: worker ${run.worker}`);
+    await run.queue.share(asked.wishes.map(itemOf));
+    const { concurrency: atOnce } = options;
+    const act = async (data: QueueItem['data']) => {
+      const { manifestDigest, tally } = await each(wishSchema.parse(data));
+      return { manifestDigest, transfer: transferOf(tally) };
+    };
+    await workThrough(run.queue, act, { atOnce, signal: cli.signal, stop, worker: run.worker });
+    return runReport(run, await run.queue.results(), asked);
+  } finally {
+    await run.queue.close();
+  }
+}
+
+function factsOf({ baseUrl }: Client, options: SharedOptions) {
+  const { project, to, bagit = false, withoutLocalReports = false } = options;
+  const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
+  const retention = { s3RetainUntil, s3LockMode, s3LegalHold };
+  return { source: baseUrl, project, to: sharedPlace(to), bagit, withoutLocalReports, ...retention };
+}
+
+/** An export never changes: its id and, where it is known, the digest of its manifest say what is to be done. */
+const itemOf = ({ projectId, evidenceExportId, expectManifest }: Wish): QueueItem => ({
+  key: `${evidenceExportId} ${expectManifest ?? ''}`,
+  data: { projectId, evidenceExportId, ...(expectManifest !== undefined && { expectManifest }) },
+});
+
+const wishSchema = z.object({
+  projectId: z.string(),
+  evidenceExportId: z.string(),
+  expectManifest: z.string().exactOptional(),
+});
+
+const doneSchema = z.object({
+  manifestDigest: z.string(),
+  transfer: archiveSchema.shape.transfer,
+  worker: z.string(),
+});
+
+function runReport({ name }: SharedRun, results: readonly JobResult[], asked: Asked): ArchiveReport {
+  const { left = new Map<string, number>(), older = 0 } = asked;
+  const rows = results
+    .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const done = rows.filter(({ state }) => state === 'done').map(doneOf);
+  const failures = rows.flatMap((row) => (isFailed(row) ? [failureOf(row.id, whyFailed(row))] : []));
+  return {
+    schemaVersion: 1,
+    kind: 'mirror.archive',
+    exports: rows.length,
+    complete: done.length,
+    failed: failures.length,
+    untried: rows.length - done.length - failures.length,
+    older,
+    left: Object.fromEntries(left),
+    mirrored: done.map(({ evidenceExportId, manifestDigest }) => ({ evidenceExportId, manifestDigest })),
+    ...sumTransfers(done.map(({ transfer }) => transfer)),
+    failures,
+    codes: [...new Set(failures.map(({ code }) => code))].toSorted(),
+    run: { name, workers: workersOf(results) },
+  };
+}
+
+function doneOf({ id, output }: JobResult & { readonly id: string }) {
+  return { evidenceExportId: id, ...doneSchema.parse(output) };
+}
 
 type OnRetry = (retry: Retry) => void;
 
@@ -140,4 +267,34 @@ export function placeBelow(to: string, evidenceExportId: string): string {
   if (!isS3Url(to)) return join(to, evidenceExportId);
   const [place = '', ...parameters] = to.split('?');
   return [`${place.replace(/\/$/, '')}/${evidenceExportId}/`, ...parameters].join('?');
+}
+
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const FORM =
+  'Each line is the id of an export, and the digest of its manifest after a space where you know it.';
+
+/**
+ * The exports of a list, one on each line (`evexp_… [sha256:…]`); empty lines and those that begin with # are none. The
+ * whole list is read before anything is fetched.
+ * @throws DrillproofError `usage.INVALID` with the number of the line; what `readInput` throws
+ */
+export async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
+  const name = list === '-' ? 'standard input' : list;
+  const lines = fromUtf8(await readInput(list, MAX_LIST_BYTES, cli)).split(/\r?\n/);
+  const wishes = new Map<string, Wish>();
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const [id = '', expectManifest, ...more] = line.trim().split(/[ \t]+/);
+    const known = evidenceExportIdSchema.safeParse(id).success;
+    if (!known || more.length > 0 || !(expectManifest === undefined || DIGEST.test(expectManifest)))
+      throw usageError(`${name}, line ${i + 1}: this names no export`, FORM);
+    if (wishes.has(id)) throw usageError(`${name}, line ${i + 1}: ${id} is named more than once`, FORM);
+    wishes.set(id, {
+      projectId,
+      evidenceExportId: id,
+      ...(expectManifest !== undefined && { expectManifest }),
+    });
+  }
+  return [...wishes.values()];
 }

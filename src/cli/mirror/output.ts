@@ -1,11 +1,23 @@
+import { type Code, codeEntry, isCode } from '../../codes/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/index.ts';
-import type { FileState, MirrorReceipt } from '../../mirror/index.ts';
+import type {
+  ArchiveOutcome,
+  ExportFailure,
+  FileState,
+  MirrorCheck,
+  MirrorFault,
+  MirrorReceipt,
+} from '../../mirror/index.ts';
 import { isS3Url } from '../../node/s3/index.ts';
-import { count, counted, size } from '../../report/index.ts';
-import { FILE_STATES, type MirrorTally } from './tally.ts';
-import { timeSpan } from '../shared/options/quantities.ts';
-import { shellWord } from '../shared/input/signature-files.ts';
-import { facts } from '../shared/output/table.ts';
+import { type ArchiveReport, count, counted, type ShardFacts, size } from '../../report/index.ts';
+import type { Cli } from '../cli.ts';
+import { timeSpan } from '../shared/options/values.ts';
+import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { adviceFor } from '../shared/output/failure.ts';
+import { facts, shellWord, table, writeProduct } from '../shared/output/product.ts';
+import { FILE_STATES, type MirrorTally } from './progress.ts';
 
 const PROVEN = 'Every byte has the digest that the manifest says. Who signed it, verify says:';
 
@@ -65,3 +77,190 @@ export function transferText({ moved, transferMs, retries }: Transfer): string |
 }
 
 const shortSpan = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : timeSpan(ms));
+
+const EXITS: Readonly<Record<MirrorCheck['outcome'], ExitCode>> = {
+  complete: EXIT.pass,
+  incomplete: EXIT.bad,
+  unreadable: EXIT.unchecked,
+};
+
+/** Tells what a look at a mirror found, and sets the exit code by it. */
+export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Promise<void> {
+  cli.exitCode = EXITS[check.outcome];
+  await writeProduct(cli, { ...check }, checkText(check, to));
+}
+
+/**
+ * For a look at many mirrors, where what is not whole counts as failed.
+ * @throws DrillproofError `mirror.TARGET_INCOMPLETE`, or `io.UNREADABLE` when nothing is known to be wrong
+ */
+export function assertWhole({ outcome, files, faults }: MirrorCheck): void {
+  if (outcome === 'complete') return;
+  const code = outcome === 'incomplete' ? 'mirror.TARGET_INCOMPLETE' : 'io.UNREADABLE';
+  const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
+  const failures = absent ? [] : faults.map(fileFailure);
+  const message = absent
+    ? `nothing of it is here: ${counted(files, 'file')}`
+    : `${faults.length} of ${counted(files, 'file')} not as they must be`;
+  throw new DrillproofError(code, message, { details: { failures } });
+}
+
+const fileFailure = ({ path, found }: MirrorFault) => ({
+  path,
+  code: found === 'unreadable' ? 'io.UNREADABLE' : 'mirror.TARGET_INCOMPLETE',
+  message: found,
+});
+
+function checkText(check: MirrorCheck, to: string): string {
+  const { outcome, evidenceExportId, manifestDigest, files, bytes, faults } = check;
+  const rows = faults.map((fault) => [fault.found, fault.path, size(fault.bytes)]);
+  const lines = facts([
+    [outcome, evidenceExportId],
+    ['place', to],
+    ['manifest', manifestDigest],
+    ['files', `${counted(files, 'file')}, ${size(bytes)}; ${faults.length} not as they must be`],
+  ]);
+  return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'size'], rows)}`;
+}
+
+/** What is told of exports that were not meant, and of the share of them that this is about. */
+export type Aside = {
+  readonly left?: ReadonlyMap<string, number>;
+  readonly older?: number;
+  readonly shard?: ShardFacts;
+};
+
+type Failure = ArchiveReport['failures'][number];
+type FailedFile = Failure['files'][number];
+
+/** Files of one export that are named; the receipt of the export has all. */
+const MAX_FILES = 10;
+
+/** What became of many exports; `mirrored` has the digest of the manifest of each that is complete. */
+export function archiveReport(
+  outcome: ArchiveOutcome,
+  mirrored: ReadonlyMap<string, string>,
+  totals: MirrorTally,
+  { left = new Map<string, number>(), older = 0, shard }: Aside,
+): ArchiveReport {
+  const { exports, complete, untried, failures, moreFailures, codes } = outcome;
+  return {
+    schemaVersion: 1,
+    kind: 'mirror.archive',
+    exports,
+    complete,
+    failed: failures.length + moreFailures,
+    untried,
+    older,
+    left: Object.fromEntries(left),
+    mirrored: [...mirrored].map(([evidenceExportId, manifestDigest]) => ({
+      evidenceExportId,
+      manifestDigest,
+    })),
+    transfer: transferOf(totals),
+    failures: failures.map(failureRow),
+    codes: [...codes].toSorted(),
+    ...(shard !== undefined && { shard }),
+  };
+}
+
+/** What was moved, for programs. */
+export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['transfer']> {
+  const { files, states, bytes, moved, retries, transferMs } = totals;
+  return { files, ...states, bytes, transferredBytes: moved, retries, transferMs };
+}
+
+const failureRow = ({ evidenceExportId, error }: ExportFailure): Failure =>
+  failureOf(evidenceExportId, error);
+
+/** Why an export is not here, and which of its files. */
+export const failureOf = (
+  evidenceExportId: string,
+  { code, message, details }: { code: Code; message: string; details?: Readonly<Record<string, unknown>> },
+): Failure => ({
+  evidenceExportId,
+  code,
+  message,
+  action: codeEntry(code).action,
+  files: filesOf(details),
+});
+
+/** Tells what became of many exports, and sets the exit code to the worst of it. */
+export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<void> {
+  cli.exitCode = cli.signal.aborted ? EXIT.interrupted : exitOfArchive(report);
+  await writeProduct(cli, report, archiveText(report));
+}
+
+/** The worst of what became of them. A shard may have none of them; a whole may not. */
+function exitOfArchive({ exports, codes, shard }: ArchiveReport): ExitCode {
+  if (exports === 0 && shard === undefined) return EXIT.unchecked;
+  return worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
+}
+
+/** For people: what there is of everything first, and last what failed and what to do about it. */
+function archiveText(report: ArchiveReport): string {
+  const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
+  const states = Object.entries(left);
+  return [
+    facts([
+      ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
+      ['run', run === undefined ? undefined : `${run.name}, ${counted(run.workers.length, 'worker')}`],
+      [
+        'exports',
+        `${count(exports)}: ${count(complete)} complete, ${count(failed)} failed, ${count(untried)} untried`,
+      ],
+      [
+        'left',
+        states.length === 0 ? undefined : states.map(([state, times]) => `${times} ${state}`).join(', '),
+      ],
+      ['older', older === 0 ? undefined : counted(older, 'export')],
+      ...(transfer === undefined ? [] : transferLines(transfer)),
+    ]),
+    failures.length === 0 ? '' : failuresText(failures, failed - failures.length),
+  ].join('');
+}
+
+function transferLines(
+  transfer: NonNullable<ArchiveReport['transfer']>,
+): readonly (readonly [string, string | undefined])[] {
+  const { files, bytes, transferredBytes: moved, retries, transferMs, ...states } = transfer;
+  const done = Object.values(states).reduce((sum, times) => sum + times, 0);
+  const told = `${count(done)} of ${counted(files, 'file')}, ${size(bytes)} (${talliedText({ states })})`;
+  return [
+    ['files', files === 0 ? undefined : told],
+    ['transfer', transferText({ moved, retries, transferMs })],
+  ];
+}
+
+function failuresText(failures: readonly Failure[], moreFailures: number): string {
+  const more = moreFailures === 0 ? '' : `and ${counted(moreFailures, 'failure')} more\n`;
+  const rows = failures.flatMap(({ evidenceExportId, code, message, files }) => [
+    [evidenceExportId, code, message],
+    ...fileRows(files),
+  ]);
+  const faults = failures.flatMap((failure) => [failure, ...failure.files]);
+  const advice = adviceFor(faults).map((line) => `${line}\n`);
+  return `\n${table(['failed', 'code', 'why'], rows)}${more}\n${advice.join('')}`;
+}
+
+function fileRows(files: readonly FailedFile[]): readonly (readonly string[])[] {
+  const more = files.length - MAX_FILES;
+  return [
+    ...files.slice(0, MAX_FILES).map(({ path, code, message }) => [`  ${path}`, code, message]),
+    ...(more > 0 ? [[`  and ${counted(more, 'file')} more`, '', '']] : []),
+  ];
+}
+
+function filesOf(details: Readonly<Record<string, unknown>> | undefined): FailedFile[] {
+  const failures: unknown = details?.['failures'];
+  return Array.isArray(failures) ? failures.filter(isFailedFile) : [];
+}
+
+const isFailedFile = (value: unknown): value is FailedFile =>
+  typeof value === 'object' &&
+  value !== null &&
+  'path' in value &&
+  'message' in value &&
+  'code' in value &&
+  typeof value.code === 'string' &&
+  isCode(value.code);

@@ -1,24 +1,46 @@
-import { defined, didYouMean, digester } from '../../bytes/index.ts';
-import { join, resolve } from 'node:path';
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import {
-  OBJECT_ROLES,
-  type ObjectInput,
-  type ObjectRole,
-  packBundle,
-  type PackedBundle,
-} from '../../evidence/index.ts';
-import { sayLines, type Cli } from '../cli.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OBJECT_ROLES, type ObjectRole } from '../../evidence/index.ts';
+import type { Cli } from '../cli.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
-import { writeBytes, writeProduct } from '../shared/output/product.ts';
-import { readRunFile, type RunFile } from './run-file.ts';
-import { readSigning, signingOptions, type SigningOptions } from '../shared/options/signing.ts';
-import { facts } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
-import { fileBytes, filesBelow, mediaTypeOf } from './walk.ts';
+import { signingOptions, type SigningOptions } from '../shared/options/signing.ts';
 
-type RoleOf = { readonly path: string; readonly role: ObjectRole };
-type Options = SigningOptions & {
+export function definePackCommand(command: Command, cli: Cli): void {
+  standardOptions(command)
+    .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
+    .argument('<dir>', 'folder with the objects')
+    .requiredOption(
+      '--run <file>',
+      'read the description of the run from this file, see below; - for standard input',
+    )
+    .requiredOption('--out <file>', 'write the part to this file; - for standard output');
+  signingOptions(command, 'the bundle')
+    .option('--unsigned', 'do not sign; the bundle is then at best intact')
+    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', many(roleOf))
+    .addOption(
+      new Option('--compression <kind>', 'store gives the same bytes on every machine')
+        .choices(['deflate', 'store'])
+        .default('deflate'),
+    )
+    .option('--force', 'replace an existing part')
+    .action(async (dir: string, options: PackOptions) => (await import('./run.ts')).pack(cli, dir, options));
+  examples(command, [
+    [
+      'a signed part',
+      'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+    ],
+    [
+      'signed by a command',
+      'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+    ],
+    [
+      'unsigned',
+      'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
+    ],
+  ]).addHelpText('after', RUN_HELP);
+}
+
+export type RoleOf = { readonly path: string; readonly role: ObjectRole };
+export type PackOptions = SigningOptions & {
   readonly run: string;
   readonly out: string;
   readonly unsigned?: boolean;
@@ -53,138 +75,10 @@ result becomes objects/run-result.json.
 A signed bundle has a result and exactly one object of each of the roles
 evidence, state and trajectory. Other roles are log, screenshot, video and file.`;
 
-export function define(command: Command, cli: Cli): void {
-  standardOptions(command)
-    .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
-    .argument('<dir>', 'folder with the objects')
-    .requiredOption(
-      '--run <file>',
-      'read the description of the run from this file, see below; - for standard input',
-    )
-    .requiredOption('--out <file>', 'write the part to this file; - for standard output');
-  signingOptions(command, 'the bundle')
-    .option('--unsigned', 'do not sign; the bundle is then at best intact')
-    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', many(roleOf))
-    .addOption(
-      new Option('--compression <kind>', 'store gives the same bytes on every machine')
-        .choices(['deflate', 'store'])
-        .default('deflate'),
-    )
-    .option('--force', 'replace an existing part')
-    .action((dir: string, options: Options) => pack(cli, dir, options));
-  examples(command, [
-    [
-      'a signed part',
-      'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
-    ],
-    [
-      'signed by a command',
-      'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
-    ],
-    [
-      'unsigned',
-      'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
-    ],
-  ]).addHelpText('after', RUN_HELP);
-}
-
 function roleOf(value: string): RoleOf {
   const at = value.lastIndexOf('=');
   const name = value.slice(at + 1);
   const role = OBJECT_ROLES.find((one) => one === name);
   if (at > 0 && role !== undefined) return { path: value.slice(0, at), role };
   throw new InvalidArgumentError(`It must be PATH=ROLE, ROLE one of ${OBJECT_ROLES.join(', ')}.`);
-}
-
-async function pack(cli: Cli, dir: string, options: Options): Promise<void> {
-  const signing = await readSigning(cli, options);
-  if ((signing === undefined) !== (options.unsigned === true)) {
-    throw usageError(
-      signing === undefined ? 'no signer given' : '--unsigned conflicts with --key and --signer',
-      'Pass --key or --signer with --issuer, or pass --unsigned.',
-    );
-  }
-  const run = await readRunFile(cli, options.run);
-  const { facts: described, runResult, original } = run;
-  const packed = await packBundle(
-    {
-      ...described,
-      objects: await objectsOf(dir, options.role ?? [], run, cli.signal),
-      ...defined({ runResult }),
-    },
-    signing && { ...signing, ...defined({ original }) },
-  );
-  await write(cli, packed, options);
-}
-
-async function objectsOf(
-  dir: string,
-  roles: readonly RoleOf[],
-  run: RunFile,
-  signal: AbortSignal,
-): Promise<ObjectInput[]> {
-  const files = (await filesBelow(dir)).filter((path) => !run.ownFiles.has(resolve(dir, path)));
-  const byPath = new Map<string, ObjectRole>();
-  for (const { path, role } of roles) {
-    if (!files.includes(path)) {
-      const hint = didYouMean(path, files) ?? 'Write paths of --role relative to DIR, with "/".';
-      throw usageError(`--role names ${path}, which is not a file in ${dir}`, hint);
-    }
-    byPath.set(path, role);
-  }
-  return files.map((path) => {
-    const role = byPath.get(path);
-    return {
-      path: `objects/${path}`,
-      mediaType: mediaTypeOf(path),
-      open: () => fileBytes(join(dir, path), signal),
-      ...defined({ role }),
-    };
-  });
-}
-
-async function write(
-  cli: Cli,
-  packed: PackedBundle,
-  { out, compression, force = false }: Options,
-): Promise<void> {
-  const sum = digester();
-  await writeBytes(cli, out, counted(packed.archive({ compression }), sum, cli.signal), { force });
-  const { manifest, manifestDigest, attestation } = packed;
-  const product = {
-    kind: 'packed-bundle',
-    evidenceBundleId: manifest.evidenceBundleId,
-    path: out,
-    digest: sum.digest(),
-    bytes: sum.bytes,
-    manifestDigest,
-    objects: manifest.objects.length,
-    signed: attestation !== undefined,
-    ...(attestation && { issuer: attestation.statement.issuer, keyId: attestation.statement.keyId }),
-  };
-  const text = facts([
-    ['bundle', product.evidenceBundleId],
-    ['part', out],
-    ['archive', `${product.digest} (${product.bytes} bytes)`],
-    ['manifest', manifestDigest],
-    ['objects', String(product.objects)],
-    [
-      'signed by',
-      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'nobody',
-    ],
-  ]);
-  if (out === '-') await sayLines(cli, text.trimEnd());
-  else await writeProduct(cli, product, text);
-}
-
-async function* counted(
-  chunks: AsyncIterable<Uint8Array>,
-  sum: { update(chunk: Uint8Array): void },
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    sum.update(chunk);
-    yield chunk;
-  }
 }

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { detectSyntax, jsonTemplate, type Policy, yamlTemplate } from '../../policy/index.ts';
-import { say, type Cli } from '../cli.ts';
+import { type Cli, say } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
-import { writeBytes, writeProduct } from '../shared/output/product.ts';
-import { facts } from '../shared/output/table.ts';
+import { facts, writeBytes, writeProduct } from '../shared/output/product.ts';
 import { defineExplain } from './explain.ts';
-import { openPolicy } from './file.ts';
-import { defineTest } from './test.ts';
+import { defineTest, openPolicy } from './run.ts';
 
-export function define(command: Command, cli: Cli): void {
+export function definePolicyCommand(command: Command, cli: Cli): void {
   command.description('Write, check, explain and test the policies of "drillproof gate".');
   defineInit(command.command('init').summary('write the default policy to a file'), cli);
   defineCheck(command.command('check').summary('list every mistake in a policy'), cli);

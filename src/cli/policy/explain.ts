@@ -9,10 +9,10 @@ import {
   type Waiver,
 } from '../../policy/index.ts';
 import { labelled, type Page, pageOf, printable, sections } from '../../report/index.ts';
-import { lookOf, type Cli } from '../cli.ts';
+import { type Cli, lookOf } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
-import { openPolicy } from './file.ts';
 import { writeProduct } from '../shared/output/product.ts';
+import { openPolicy } from './run.ts';
 
 export function defineExplain(command: Command, cli: Cli): void {
   standardOptions(command)

@@ -10,7 +10,7 @@ import { listText, receiptsText } from './output.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
 
-export function define(command: Command, cli: Cli): void {
+export function defineReceiptsCommand(command: Command, cli: Cli): void {
   command.description('List and verify the receipts that mirrors leave: what was fetched, from where, when.');
   defineList(command.command('list').summary('show the receipts of mirrors, without a verdict'), cli);
   defineVerify(command.command('verify').summary('verify the chain of receipts of each mirror'), cli);

@@ -1,8 +1,8 @@
 import { isoTime } from '../../bytes/index.ts';
 import { count, counted, printable } from '../../report/index.ts';
 import type { ReceiptLine, ReceiptsReport } from '../../verify/index.ts';
+import { facts, table } from '../shared/output/product.ts';
 import type { MirrorReceipts } from './run.ts';
-import { facts, table } from '../shared/output/table.ts';
 
 const HEADLINES: Readonly<Record<ReceiptsReport['verdict'], string>> = {
   sound: 'SOUND',

@@ -1,12 +1,14 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { mirrorsIn } from '../../evidence/index.ts';
+import { type EvidenceSource, memorySource, mirrorsIn, readWhole } from '../../evidence/index.ts';
+import { ioError, openZipFile, openFile, openVolume } from '../../node/index.ts';
+import { isS3Url } from '../../node/s3/index.ts';
 import { type ReceiptsReport, verifyReceipt, verifyReceipts } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
+import { usageError } from '../shared/options/values.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { openReceiptTree, type ReceiptTree } from './trees.ts';
-import { isS3Url } from '../../node/s3/index.ts';
-import { usageError } from '../shared/options/usage.ts';
 
 /** The receipts of one mirror, and where it lies. */
 export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
@@ -74,4 +76,52 @@ function placeOf(path: string, prefix: string): string {
   if (prefix === '') return path;
   const [place = '', ...parameters] = isS3Url(path) ? path.split('?') : [path];
   return [`${place.replace(/\/$/, '')}/${prefix.slice(0, -1)}`, ...parameters].join('?');
+}
+
+const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
+
+/** What a person named that holds receipts: a tree of mirrors, or one receipt at a path of `source`. */
+export type ReceiptTree = {
+  readonly source: EvidenceSource;
+  readonly single?: string;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens a folder, a prefix in S3 or a one-file export as a tree in which mirrors are looked for, and any other file as
+ * a single receipt.
+ * @throws DrillproofError `io.NOT_FOUND`, `io.UNREADABLE`, `json.TOO_LARGE`; for S3 also `usage.INVALID`,
+ *   `io.PACKAGE_MISSING`
+ */
+export async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
+  if (isS3Url(path) || (await isFolder(path))) {
+    const volume = await openVolume(path, cli.env);
+    return { source: volume.source(), close: () => volume.close() };
+  }
+  const opened = await openZipFile(await openFile(path));
+  if (opened.kind === 'export') return opened;
+  await opened.close();
+  return openReceipt(path);
+}
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (
+    await stat(path).catch((cause: unknown) => {
+      throw ioError(cause, path, 'read');
+    })
+  ).isDirectory();
+
+async function openReceipt(path: string): Promise<ReceiptTree> {
+  const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
+  const source = memorySource({ [single]: await readFileAt(path) });
+  return { source, single, close: () => Promise.resolve() };
+}
+
+async function readFileAt(path: string): Promise<Uint8Array> {
+  const file = await openFile(path);
+  try {
+    return await readWhole(file, MAX_RECEIPT_BYTES, path);
+  } finally {
+    await file.close();
+  }
 }

@@ -11,14 +11,14 @@ Exit codes: the worst of what the reports tell, so 0 all is good, 1 something is
 bad or contradicts; 2 wrong call, 3 a shard is missing or something was not
 checked.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineReportCommand(command: Command, cli: Cli): void {
   command.description('Work on the JSON reports of other commands.');
   const merge = command.command('merge').summary('put the reports of shards or machines together');
   standardOptions(merge)
     .description('Merge the JSON reports of shards or machines into one.')
     .argument('<file...>', 'reports in JSON; - for standard input')
     .action(async (files: string[]) => {
-      const { mergeFiles } = await import('./merge.ts');
+      const { mergeFiles } = await import('./run.ts');
       await mergeFiles(cli, files);
     });
   examples(merge, [

@@ -1,13 +1,12 @@
-import { defined, isoTime } from '../../bytes/index.ts';
 import type { Command } from 'commander';
+import { defined, isoTime } from '../../bytes/index.ts';
 import type { LocalReportItem } from '../../client/index.ts';
 import type { LocalReportRow } from '../../evidence/index.ts';
 import { shortId } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
-import { table } from '../shared/output/table.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { table, writeProduct } from '../shared/output/product.ts';
 
 type Options = {
   readonly url?: string;
@@ -18,7 +17,7 @@ type Options = {
 
 const NOTE = '\nLocal reports are made by users and attested by nobody.\n';
 
-export function define(command: Command, cli: Cli): void {
+export function defineReportsCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('List the local reports of an export in a control plane, a folder or a ZIP.')
     .argument('<export>', 'id of an export with --url, else the path of one')
@@ -75,20 +74,13 @@ function remoteText(items: readonly LocalReportItem[]): string {
 }
 
 async function localReports(cli: Cli, path: string): Promise<void> {
-  const { openEvidence } = await import('../../node/index.ts');
-  const { readExportDocuments } = await import('../inspect/documents.ts');
-  const evidence = await openEvidence(path, cli.env);
-  try {
+  const { readExportDocuments, withEvidence } = await import('../shared/input/evidence.ts');
+  await withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);
     const { manifest } = await readExportDocuments(evidence.source);
-    await writeProduct(
-      cli,
-      { kind: 'local-reports', items: manifest.localReports },
-      localText(manifest.localReports),
-    );
-  } finally {
-    await evidence.close();
-  }
+    const items = manifest.localReports;
+    await writeProduct(cli, { kind: 'local-reports', items }, localText(items));
+  });
 }
 
 function localText(rows: readonly LocalReportRow[]): string {

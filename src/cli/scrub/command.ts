@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
+import { trustOptions } from '../shared/options/evidence.ts';
 import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
-import { duration } from '../shared/options/quantities.ts';
 import { queueOptions } from '../shared/options/queue.ts';
+import { duration, shard } from '../shared/options/values.ts';
 import type { ScrubCommandOptions } from './run.ts';
-import { shard } from '../shared/options/shard.ts';
-import { trustOptions } from '../shared/options/trust.ts';
 
 const MORE = `
 What was read longest ago comes first. A journal beside the mirrors notes when
@@ -19,7 +18,7 @@ Exit codes: 0 everything that was read is good or repaired, 1 something is
 damaged or missing, 2 wrong call, 3 something could not be read or there is
 nothing to read, 130 interrupted: what was read stands in the journal.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineScrubCommand(command: Command, cli: Cli): void {
   queueOptions(trustOptions(standardOptions(command)))
     .description('Read mirrors again, in slices, report damage and repair it.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')

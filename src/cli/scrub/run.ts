@@ -1,5 +1,10 @@
-import type { Digest } from '../../bytes/index.ts';
+import * as z from 'zod';
+import type { Digest, JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
+import type { MirrorClient } from '../../mirror/index.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
+import { type JobResult, workThrough } from '../../node/queue/index.ts';
+import { inShard, mirrorScrubSchema, type Shard, shardName } from '../../report/index.ts';
 import {
   type MirrorScrub,
   repairMirror,
@@ -7,20 +12,24 @@ import {
   scrubMany,
   type ScrubOptions,
 } from '../../scrub/index.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
 import type { Depth } from '../../verify/index.ts';
-import { inShard, type Shard, shardName } from '../../report/index.ts';
-import type { Cli } from '../cli.ts';
+import { type Cli, say } from '../cli.ts';
+import { openReplicas } from '../mirror/replica.ts';
 import { toolName } from '../mirror/setting.ts';
+import { openRemote } from '../shared/input/remote.ts';
+import { readTrust } from '../shared/input/trust.ts';
+import type { TrustOptions } from '../shared/options/evidence.ts';
+import {
+  assertQueue,
+  openRun,
+  type QueueOptions,
+  sharedPlace,
+  whyFailed,
+  workersOf,
+} from '../shared/options/queue.ts';
+import { usageError } from '../shared/options/values.ts';
 import { createProgress, type Progress } from '../shared/output/progress.ts';
-import { assertQueue, type QueueOptions } from '../shared/options/queue.ts';
-import { openRepairs, type RepairCommandOptions, type Repairs } from './repairs.ts';
-import { assertSharedScrub, scrubShared } from './shared.ts';
-import { createTally } from './tally.ts';
-import { writeScrub, type ScrubProduct } from './output.ts';
-import type { TrustOptions } from '../shared/options/trust.ts';
-import { readTrust } from '../shared/options/trusting.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { createTally, type ScrubProduct, writeScrub } from './output.ts';
 
 /** What the command line says, parsed. */
 export type ScrubCommandOptions = TrustOptions & {
@@ -174,3 +183,109 @@ async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<Scr
     ...(options.for !== undefined && { untilMs: cli.now() + options.for }),
   };
 }
+
+export type RepairCommandOptions = {
+  readonly repairFrom?: string;
+  readonly url?: string;
+  readonly project?: string;
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+};
+
+/** Where damaged files are brought from. */
+export type Repairs = {
+  /** The source of one mirror of the archive, by its name there. */
+  clientFor(name: string): Promise<MirrorClient>;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens what is to repair an archive: the control plane, or a second archive or mirror.
+ * @throws DrillproofError `usage.INVALID`, and what opening an archive or reading the token throws
+ */
+export async function openRepairs(cli: Cli, options: RepairCommandOptions): Promise<Repairs | undefined> {
+  const { repairFrom, url, project, tokenFile, caFile } = options;
+  if (repairFrom === 'source') {
+    if (url === undefined || project === undefined)
+      throw usageError('--repair-from source needs --url and --project');
+    const client = await openRemote(cli, { ...options, url, project });
+    return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
+  }
+  if (url !== undefined || tokenFile !== undefined || caFile !== undefined)
+    throw usageError('--url, --token-file and --ca-file are for --repair-from source');
+  if (repairFrom === undefined) return undefined;
+  const replicas = await openReplicas(cli, repairFrom);
+  return { clientFor: async (name) => (await replicas.open(name)).client, close: () => replicas.close() };
+}
+
+/** What a run of many machines says besides what it found. */
+export type ScrubRun = { readonly name: string; readonly workers: readonly string[] };
+
+type Shared = {
+  readonly place: string;
+  readonly mirrors: readonly string[];
+  /** What decides what a scrub is worth, in a form that says nothing secret. */
+  readonly policy: JsonValue;
+  readonly scrubOne: (name: string) => Promise<MirrorScrub>;
+  readonly stop: AbortController;
+};
+
+type SharedScrubOptions = QueueOptions & { readonly for?: number; readonly journal?: string };
+
+/** What a scrub that machines share cannot have. @throws DrillproofError `usage.INVALID` */
+export function assertSharedScrub(options: SharedScrubOptions): void {
+  if (options.queueName === undefined)
+    throw usageError(
+      'a scrub that is shared needs --queue-name',
+      'Every scrub is a run of its own: name it alike on all machines, such as scrub-2026-11-21.',
+    );
+  if (options.for !== undefined)
+    throw usageError('--for is about one process, and --queue shares a whole scrub', 'Use --older-than.');
+  if (options.journal !== undefined)
+    throw usageError('--journal is a folder of this machine', 'The journals lie beside the mirrors in S3.');
+}
+
+/**
+ * Scrubs the mirrors together with every other machine that gave the same command, and gives what all of them found.
+ * @throws DrillproofError `queue.UNREACHABLE`, `queue.REFUSED`, `queue.RUN_MISMATCH`
+ */
+export async function scrubShared(
+  cli: Cli,
+  { place, mirrors, policy, scrubOne, stop }: Shared,
+  options: QueueOptions,
+  add: (result: MirrorScrub) => void,
+): Promise<ScrubRun> {
+  const run = await openRun('scrub', { place: sharedPlace(place), policy }, options);
+  try {
+    await say(cli, `run ${run.name}: worker ${run.worker}`);
+    await run.queue.share(mirrors.map((name) => ({ key: name, data: { mirror: name } })));
+    const act = async ({ mirror = '' }: Readonly<Record<string, string>>) => ({
+      scrub: await scrubOne(mirror),
+    });
+    await workThrough(run.queue, act, { atOnce: 1, signal: cli.signal, stop, worker: run.worker });
+    const results = await run.queue.results();
+    for (const result of results.map(scrubIn).toSorted(byName)) add(result);
+    return { name: run.name, workers: workersOf(results) };
+  } finally {
+    await run.queue.close();
+  }
+}
+
+const outputSchema = z.object({ scrub: mirrorScrubSchema });
+
+function scrubIn(result: JobResult): MirrorScrub {
+  const name = result.data['mirror'] ?? '';
+  if (result.state === 'done') return outputSchema.parse(result.output).scrub;
+  const nothing = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
+  if (result.state === 'waiting' || result.state === 'active')
+    return { name, outcome: 'unread', ...nothing, faults: [] };
+  const { code, message } = whyFailed(result);
+  return {
+    name,
+    outcome: 'unreadable',
+    ...nothing,
+    faults: [{ path: '', found: 'unreadable', code, message }],
+  };
+}
+
+const byName = (a: MirrorScrub, b: MirrorScrub): number => (a.name < b.name ? -1 : 1);

@@ -8,7 +8,7 @@ const MORE = `
 Exit codes: 0 every case that ran did as expected, 1 one did not, 2 wrong call,
 3 no case ran or a command could not be started, 130 interrupted.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineSelftestCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Run the published conformance vectors against this program or another verifier.')
     .option('--kind <kind>', 'run only cases of this kind (repeatable)', many(text))

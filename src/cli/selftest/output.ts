@@ -2,7 +2,7 @@ import { count, counted, printable, stableJson } from '../../report/index.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/index.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { table } from '../shared/output/table.ts';
+import { table } from '../shared/output/product.ts';
 
 const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {
   passed: EXIT.pass,

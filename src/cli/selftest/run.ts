@@ -1,8 +1,13 @@
+import { packaging } from '#packaging';
 import { platform } from '#platform';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { mapConcurrently } from '../../bytes/index.ts';
+import { extname, join } from 'node:path';
+import { didYouMean, mapConcurrently } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { ioError } from '../../node/index.ts';
+import { printable } from '../../report/index.ts';
 import {
   ANSWERS,
   type CaseResult,
@@ -10,21 +15,24 @@ import {
   type ExecOptions,
   joined,
   JUDGES,
+  MAX_VECTOR_BYTES,
+  parseVectorFile,
   plain,
   readCaseFolder,
   runCase,
   type SelftestCase,
   selftestReport,
   type SelftestReport,
+  selftestReportSchema,
   type VectorFile,
 } from '../../selftest/index.ts';
 import type { Cli } from '../cli.ts';
+import { readInput } from '../shared/input/input.ts';
+import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { createProgress } from '../shared/output/progress.ts';
-import { writeSelftest } from './output.ts';
-import { portableSelftest } from './platform.ts';
-import { readVectors, type Selection } from './vectors.ts';
 import { ownVersion } from '../shared/output/version.ts';
+import { writeSelftest } from './output.ts';
 
 export type SelftestOptions = Selection & {
   readonly platform: 'native' | 'portable' | 'both';
@@ -102,3 +110,100 @@ export async function selftestCase(cli: Cli, folder: string): Promise<void> {
   cli.exitCode = verdict === 'valid' ? EXIT.pass : EXIT.bad;
   await cli.stdout.write(`${JSON.stringify(facts)}\n`);
 }
+
+export type Selection = {
+  readonly vectors?: string;
+  readonly kind?: readonly string[];
+  readonly case?: readonly string[];
+};
+
+/**
+ * The files of vectors in a folder, by kind, with the cases that are asked for.
+ * @throws DrillproofError `selftest.VECTORS_INVALID`; `usage.INVALID` for a kind or case that there is not
+ */
+export async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
+  const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
+  if (vectors === undefined)
+    throw usageError('the single file carries no vectors', 'Give --vectors DIR with those of the package.');
+  const kinds = await kindsIn(vectors);
+  for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
+  const files: VectorFile[] = [];
+  for (const kind of kinds.filter((one) => wanted?.includes(one) ?? true)) {
+    const path = join(vectors, `${kind}.json`);
+    files.push(parseVectorFile(await readInput(path, MAX_VECTOR_BYTES, cli), path));
+  }
+  return ids === undefined ? files : withCases(files, ids);
+}
+
+async function kindsIn(folder: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(folder);
+    return names
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => name.slice(0, -'.json'.length))
+      .toSorted();
+  } catch (cause) {
+    throw ioError(cause, folder, 'read');
+  }
+}
+
+function withCases(files: readonly VectorFile[], ids: readonly string[]): VectorFile[] {
+  const known = [...new Set(files.flatMap(({ cases }) => cases.map(({ id }) => id)))];
+  for (const id of ids) assertKnown('case', id, known);
+  return files
+    .map((file) => ({ ...file, cases: file.cases.filter(({ id }) => ids.includes(id)) }))
+    .filter(({ cases }) => cases.length > 0);
+}
+
+function assertKnown(what: string, given: string, known: readonly string[]): void {
+  if (known.includes(given)) return;
+  const names = known.length < 40 ? `There are ${known.join(', ')}.` : 'See the files in vectors/.';
+  throw usageError(`there is no ${what} "${printable(given)}"`, didYouMean(given, known) ?? names);
+}
+
+/**
+ * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
+ * own: which primitives a program has is decided when its modules are loaded.
+ * @throws DrillproofError `internal.BUG` when it ends without a report; `usage.INVALID` in the single file
+ */
+export async function portableSelftest(
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<SelftestReport> {
+  if (packaging.selftest === undefined)
+    throw usageError('the single file has the primitives of Node.js only', 'Give --platform native.');
+  const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
+  const argv = [...process.execArgv, '--import', hook(), packaging.selftest.main, ...own];
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  const report = selftestReportSchema.safeParse(jsonOf(Buffer.concat(chunks).toString('utf8')));
+  if (report.success) return report.data;
+  throw new DrillproofError(
+    'internal.BUG',
+    `the selftest on portable primitives ended without a report (${code})`,
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A module, loaded before all others, that lets `#platform` mean the portable primitives. */
+function hook(): string {
+  const native = import.meta.resolve('#platform');
+  const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;
+  const resolve = `export const resolve = (name, context, next) =>
+    name === '#platform' ? { url: ${JSON.stringify(portable)}, shortCircuit: true } : next(name, context);`;
+  return dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(dataUrl(resolve))});`);
+}
+
+const dataUrl = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InvalidArgumentError, type Command } from 'commander';
-import { createServer, defaultLimits, listen, type Stores } from '../../server/index.ts';
+import { type Command, InvalidArgumentError } from 'commander';
 import { printable } from '../../report/index.ts';
-import { openData } from '../shared/input/administration.ts';
+import { createServer, defaultLimits, listen, type Stores } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { logging, logOptions, type LogOptions } from '../shared/input/logging.ts';
+import { logging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
 import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { ownVersion } from '../shared/output/version.ts';
@@ -35,7 +34,7 @@ create".`;
 
 const DAY_S = 86_400;
 
-export function define(command: Command, cli: Cli): void {
+export function defineServeCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Start a control plane, with its store and blobs in one folder.')
     .option('--data <dir>', 'folder of the store and the blobs, created if absent', './drillproof-data')

@@ -1,15 +1,15 @@
-import { defined } from '../../bytes/index.ts';
 import type { Command } from 'commander';
-import { parseDocument } from '../../evidence/index.ts';
+import { defined } from '../../bytes/index.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
+import { parseDocument } from '../../evidence/index.ts';
 import { renderers } from '../../report/index.ts';
 import { type ToolSourceReport, verifyToolSource } from '../../verify/index.ts';
-import { lookOf, type Cli } from '../cli.ts';
-import { exitOfVerdict } from '../shared/output/exit-codes.ts';
+import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/values.ts';
+import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { writeBytes } from '../shared/output/product.ts';
-import { usageError } from '../shared/options/usage.ts';
 
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;
@@ -30,7 +30,7 @@ const MORE = `
 The source must match its own size and digest and, with --lock, a build.json
 that you trust. It is never executed. Nothing is written if a check fails.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineToolSourceCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Fetch the source of a locked tool and check its bytes, or check a saved copy.')
     .argument('[build-hash]', 'hash of the build that locks the package')

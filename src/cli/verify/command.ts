@@ -1,8 +1,8 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { judgingOptions } from '../shared/options/judging.ts';
+import { judgingOptions } from '../shared/options/evidence.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
-import { shard } from '../shared/options/shard.ts';
+import { shard } from '../shared/options/values.ts';
 import { target } from './output.ts';
 import type { VerifyCommandOptions } from './run.ts';
 
@@ -13,7 +13,7 @@ Exit codes: 0 verified (or intact with --accept intact), 1 bad evidence or only
 intact, 2 wrong call or configuration, 3 could not be checked or nothing to
 check, 130 interrupted.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineVerifyCommand(command: Command, cli: Cli): void {
   judgingOptions(standardOptions(command, { formats: false }))
     .description(
       'Judge exports (a folder or one ZIP) and single parts, offline: are the bytes what was signed, by whom, and is it complete?',

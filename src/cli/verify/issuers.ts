@@ -1,12 +1,17 @@
-import { openEvidence, readVerifyingKeys } from '../../node/index.ts';
 import { DrillproofError } from '../../errors.ts';
+import { readVerifyingKeys } from '../../node/index.ts';
 import { keyIdOf, MAX_KEY_SET_BYTES } from '../../trust/index.ts';
 import type { BundleReport, ExportReport } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { readExportDocuments, readListedPart, readPartDocuments } from '../inspect/documents.ts';
+import {
+  readExportDocuments,
+  readListedPart,
+  readPartDocuments,
+  withEvidence,
+} from '../shared/input/evidence.ts';
 import { readInput } from '../shared/input/input.ts';
-import type { KeySpec, TrustOptions } from '../shared/options/trust.ts';
-import { usageError } from '../shared/options/usage.ts';
+import type { KeySpec, TrustOptions } from '../shared/options/evidence.ts';
+import { usageError } from '../shared/options/values.ts';
 
 /** Whom a statement names as its signer. Nothing about it was verified. */
 type Claim = { readonly issuer: string; readonly keyId: string };
@@ -86,21 +91,18 @@ async function readKeyIds(cli: Cli, { file, keyId }: KeySpec): Promise<ReadonlyS
 async function readClaims(cli: Cli, path: string): Promise<readonly Claim[]> {
   const claims: Claim[] = [];
   try {
-    const evidence = await openEvidence(path, cli.env);
-    try {
+    await withEvidence(cli, path, async (evidence) => {
       if (evidence.kind === 'part') {
         const { attestation } = await readPartDocuments(evidence.access);
         if (attestation !== undefined) claims.push(attestation.statement);
-        return claims;
+        return;
       }
       const { manifest, attestation } = await readExportDocuments(evidence.source);
       if (attestation !== undefined) claims.push(attestation.statement);
       const row = manifest.parts.find(({ signed }) => signed);
       const part = row && (await readListedPart(evidence.source, row.path));
       if (part?.attestation !== undefined) claims.push(part.attestation.statement);
-    } finally {
-      await evidence.close();
-    }
+    });
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
   }

@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
+import { defined } from '../../bytes/index.ts';
 import {
+  createSummary,
   type Detail,
   foldLines,
   printable,
@@ -12,13 +14,15 @@ import {
   type SummaryCollector,
 } from '../../report/index.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
-import { lookOf, type Cli } from '../cli.ts';
-import { failureJsonObject, failureText, type Failure } from '../shared/output/failure.ts';
-import { openOutputFile } from '../shared/output/output-stream.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { type Cli, lookOf } from '../cli.ts';
+import { usageError } from '../shared/options/values.ts';
+import { worstExit } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
+import { openOutputFile } from '../shared/output/output-file.ts';
 
-/** One result of a run: a report, or why there is none, and whether it passed. */
-export type Result = { readonly path: string; readonly passed: boolean } & (
+/** One result of a run: a report, or why there is none, and its exit code. */
+export type Result = { readonly path: string; readonly exit: ExitCode } & (
   | { readonly report: ExportReport | BundleReport }
   | { readonly failure: Failure }
 );
@@ -64,6 +68,7 @@ type Rendering = {
   end(summary: SummaryCollector, look: Look, ending: Ending): string;
 };
 
+const hasPassed = ({ exit }: Result): boolean => exit === EXIT.pass;
 const textOf = (result: Result, look: Look): string =>
   'report' in result
     ? renderers.text(result.report, look)
@@ -83,7 +88,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
     begin: '',
     result: (result, _index, look) => {
       if (look.detail === 'verdict') return '';
-      if (result.passed && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
+      if (hasPassed(result) && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
       return `\n${foldLines(`# ${printable(result.path)}`, look.width)}\n${textOf(result, look)}\n`;
     },
     end: (summary, look, { shard }) =>
@@ -92,7 +97,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
     result: (result, index) =>
-      `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, passed: result.passed, result: jsonOf(result) }, 4)}`,
+      `${index === 0 ? '' : ','}\n    ${nested({ path: result.path, passed: hasPassed(result), result: jsonOf(result) }, 4)}`,
     end: ({ summary }, _look, { run, shard }) => {
       const facts = summary();
       const cut = shard === undefined ? '' : `,\n  "shard": ${nested(shard, 2)}`;
@@ -110,13 +115,13 @@ const nested = (value: unknown, indent: number): string =>
 /** Takes results as they come. */
 export type ResultWriter = {
   add(result: Result): Promise<void>;
-  /** Completes every rendering; files appear only now. */
-  end(summary: SummaryCollector, exitCode: Run['exitCode']): Promise<void>;
+  /** Completes every rendering, and sets the exit code to the worst result. Files appear only now. */
+  end(): Promise<void>;
   /** Leaves no file behind. */
   abort(reason: unknown): Promise<void>;
 };
 
-export type WriteOptions = {
+type WriteOptions = {
   readonly many: boolean;
   readonly force: boolean;
   readonly run: Pick<Run, 'tool' | 'options'>;
@@ -149,6 +154,8 @@ export async function writeResults(
     const text = render(shown, look);
     if (text !== '') await cli.stdout.write(text);
   };
+  const summary = createSummary();
+  const exits = new Set<ExitCode>();
   let index = 0;
   for (const { rendering, write } of files) await write(rendering.begin);
   let begun = false;
@@ -158,12 +165,16 @@ export async function writeResults(
       // Standard output begins with the first result: what ends the run before has a document of its own.
       if (!begun && shown.begin !== '') await cli.stdout.write(shown.begin);
       begun = true;
+      exits.add(result.exit);
+      summary.add({ ...result, passed: hasPassed(result) });
       await all((rendering, how) => rendering.result(result, index, how));
       index++;
     },
-    async end(summary, exitCode) {
+    async end() {
       const unmet = contradictionsIn(summary);
-      const ending = { run: { ...run, exitCode, unmet }, ...(shard !== undefined && { shard }) };
+      if (unmet.length > 0) exits.add(EXIT.bad);
+      const exitCode = worstExit([...exits]);
+      const ending = { run: { ...run, exitCode, unmet }, ...defined({ shard }) };
       for (const { rendering, write, close } of files) {
         await write(rendering.end(summary, plain, ending));
         await close();
@@ -171,6 +182,7 @@ export async function writeResults(
       const begin = begun ? '' : shown.begin;
       const text = begin + shown.end(summary, look, ending);
       if (text !== '') await cli.stdout.write(text);
+      cli.exitCode = exitCode;
     },
   };
 }

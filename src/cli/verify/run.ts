@@ -1,5 +1,6 @@
-import { openEvidence, type OpenEvidence, verifyDirectory } from '../../node/index.ts';
-import { createSummary, inShard, listDigest, type Shard, shardName } from '../../report/index.ts';
+import { defined } from '../../bytes/index.ts';
+import { verifyDirectory } from '../../node/index.ts';
+import { count, counted, inShard, listDigest, type Shard, shardName } from '../../report/index.ts';
 import type { TrustStore } from '../../trust/index.ts';
 import {
   type BundleReport,
@@ -7,47 +8,55 @@ import {
   type Expectations,
   type ExportReport,
   type Run,
+  type SecondOpinion,
   verifyExport,
   type VerifyOptions,
   verifyPart,
   type VerifyProgress,
 } from '../../verify/index.ts';
-import { say, type Cli } from '../cli.ts';
-import { readEnvelopes } from '../shared/input/envelopes.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { worstExit } from '../shared/output/exit-codes.ts';
-import { failureOf, type Failure } from '../shared/output/failure.ts';
-import type { JudgingOptions } from '../shared/options/judging.ts';
-import { createProgress } from '../shared/output/progress.ts';
-import { findInside, readTrust } from '../shared/options/trusting.ts';
-import { usageError } from '../shared/options/usage.ts';
-import { refuseWrongIssuer, requireIssuers } from './issuers.ts';
-import { pathsOf } from './list.ts';
+import { type Cli, say } from '../cli.ts';
+import { withEvidence } from '../shared/input/evidence.ts';
+import { pathsOf, readEnvelopes } from '../shared/input/input.ts';
+import { findInside, readTrust } from '../shared/input/trust.ts';
+import type { JudgingOptions, TrustOptions } from '../shared/options/evidence.ts';
+import { usageError } from '../shared/options/values.ts';
+import { exitOfVerdict } from '../shared/output/exit-codes.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { type Failure, failureOf } from '../shared/output/failure.ts';
+import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { describeRun } from '../shared/output/version.ts';
-import { finishReport, type Requirements } from './requirements.ts';
-import { targetsOf, writeResults, type ResultWriter, type Target } from './output.ts';
+import { refuseWrongIssuer, requireIssuers } from './issuers.ts';
+import { type Result, type Target, targetsOf, writeResults } from './output.ts';
 
-/** What the command line says, parsed. */
-export type VerifyCommandOptions = JudgingOptions & {
+/** How evidence is verified, by the options that commands share. */
+type VerifyingOptions = JudgingOptions & { readonly depth: Depth };
+
+/** What the caller requires besides intact evidence, and what the caller accepts. */
+type Requirements = {
   readonly accept?: 'intact';
-  readonly depth: Depth;
   readonly requireCoverage?: boolean;
   readonly requireList?: boolean;
-  readonly verbose?: boolean;
-  readonly format?: readonly Target[];
-  readonly json?: boolean;
-  readonly force?: boolean;
-  readonly shard?: Shard;
 };
 
-/** How every path is judged; envelopes are about one of them alone. */
-type How = VerifyOptions & {
+/** What the command line says, parsed. */
+export type VerifyCommandOptions = VerifyingOptions &
+  Requirements & {
+    readonly verbose?: boolean;
+    readonly format?: readonly Target[];
+    readonly json?: boolean;
+    readonly force?: boolean;
+    readonly shard?: Shard;
+  };
+
+/** How every path is verified; envelopes are about one of them alone. */
+export type VerifyHow = VerifyOptions & {
   readonly asOfMs: number;
   readonly trust?: TrustStore;
   readonly dsse?: readonly Uint8Array[];
+  readonly jobs: number;
 };
 
-/** Judges every path, writes each report as it is made, and sets the exit code to the worst of them. */
+/** Verifies every path, writes each report as it is made, and sets the exit code to the worst of them. */
 export async function verify(
   cli: Cli,
   named: readonly string[],
@@ -56,29 +65,30 @@ export async function verify(
   const targets = targetsOf(options.format ?? [], options.json === true);
   if (targets[0] === 'json') cli.format = 'json';
   const all = await pathsOf(cli, named, options);
-  const { shard } = options;
+  const { shard, force = false, verbose = false } = options;
   const paths = inShard(all, shardName, shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
   await requireIssuers(cli, paths[0], options);
   await warnAboutKeysInside(cli, paths, options);
-  const how = await verifyOptions(cli, options);
-  // Whoever gives a list gets the form for many, however long it is.
+  const how = await readVerifyOptions(cli, options);
+  // A list always gets the form for many paths, even if it names one.
   const many = options.list !== undefined || named.length > 1 || shard !== undefined;
-  const writer = await writeResults(cli, targets, {
-    many,
-    force: options.force === true,
-    run: await describeRun(options),
-    verbose: options.verbose === true,
-    ...(shard !== undefined && { shard: { ...shard, list: listDigest(all.map(shardName)) } }),
-  });
+  const run = await describeRun(options);
+  const cut = shard && { ...shard, list: listDigest(all.map(shardName)) };
+  const writer = await writeResults(cli, targets, { many, force, run, verbose, ...defined({ shard: cut }) });
   try {
-    await judgeAll(cli, paths, how, options, many, writer);
+    for (const path of paths) {
+      cli.signal.throwIfAborted();
+      const verified = await tryPath(cli, path, { ...options, how, many });
+      await writer.add(finishResult(verified, options, { ...run, path }));
+    }
+    await writer.end();
   } catch (error) {
     await writer.abort(error);
     throw error;
   }
-  // Other shards have what there is: that this one has nothing is no fault of the evidence.
+  // The other shards have the paths, so an empty shard passes.
   if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
 }
 
@@ -96,139 +106,97 @@ async function warnAboutKeysInside(
   );
 }
 
-async function judgeAll(
-  cli: Cli,
-  paths: readonly string[],
-  how: How,
-  options: VerifyCommandOptions,
-  many: boolean,
-  writer: ResultWriter,
-): Promise<void> {
-  const summary = createSummary();
-  const run = await describeRun(options);
-  const exits = new Set<ExitCode>();
-  for (const path of paths) {
-    cli.signal.throwIfAborted();
-    const judgement = await judged(cli, path, how, options, many);
-    const result = finishResult(judgement, options, { ...run, path });
-    const exit = 'report' in result ? result.report.run.exitCode : result.failure.exit;
-    exits.add(exit);
-    summary.add(result);
-    await writer.add(result);
-  }
-  // Two manifests under one id: at least one of them is not what it says.
-  if (summary.summary().copies.some(({ same }) => !same)) exits.add(EXIT.bad);
-  const exitCode = worstExit([...exits]);
-  await writer.end(summary, exitCode);
-  cli.exitCode = exitCode;
-}
-
-function finishResult(judgement: Judgement, options: Requirements, run: Omit<Run, 'exitCode' | 'unmet'>) {
-  if ('failure' in judgement) return { ...judgement, passed: false };
-  const report = finishReport(judgement.report, options, run);
-  return { ...judgement, report, passed: report.run.exitCode === EXIT.pass };
-}
-
-/** How evidence is judged, as the options say. */
-export async function verifyOptions(cli: Cli, options: VerifyCommandOptions): Promise<How> {
-  const trust = await readTrust(cli, options);
-  return {
-    asOfMs: options.asOf ?? cli.now(),
-    depth: options.depth,
-    expect: expectations(options),
-    signal: cli.signal,
-    ...(trust !== undefined && { trust }),
-    ...(options.dsse !== undefined && { dsse: await readEnvelopes(cli, options.dsse) }),
-    ...(options.secondOpinion === true && (await import('../../node/second-opinion/index.ts'))),
-  };
-}
-
-function expectations(options: VerifyCommandOptions): Expectations {
-  const { expectManifest, expectExport, expectOrganization, expectProject, expectBundles } = options;
-  return {
-    ...(expectManifest !== undefined && { manifestDigest: expectManifest }),
-    ...(expectExport !== undefined && { evidenceExportId: expectExport }),
-    ...(expectOrganization !== undefined && { organizationId: expectOrganization }),
-    ...(expectProject !== undefined && { projectId: expectProject }),
-    ...(expectBundles !== undefined && { bundles: expectBundles }),
-  };
-}
-
-type Judgement = { readonly path: string } & (
+type Verified = { readonly path: string } & (
   | { readonly report: ExportReport | BundleReport }
   | { readonly failure: Failure }
 );
 
-/** The report on a path. Among several paths one that cannot be judged does not hide the others. */
-async function judged(
+/** The report on a path. Among several paths, a failure of one does not hide the others. */
+async function tryPath(
   cli: Cli,
   path: string,
-  how: How,
-  options: VerifyCommandOptions,
-  amongOthers: boolean,
-): Promise<Judgement> {
+  { how, many, ...trust }: TrustOptions & { readonly how: VerifyHow; readonly many: boolean },
+): Promise<Verified> {
   try {
-    const report = await judgePath(cli, path, how, options);
-    await refuseWrongIssuer(cli, path, report, options);
+    const report = await verifyPath(cli, path, how);
+    await refuseWrongIssuer(cli, path, report, trust);
     return { path, report };
   } catch (error) {
-    if (!amongOthers || cli.signal.aborted) throw error;
+    if (!many || cli.signal.aborted) throw error;
     return { path, failure: failureOf(error, false) };
   }
 }
 
-/** The report on what lies at a path. @throws DrillproofError what opening it throws, `usage.INVALID` */
-export async function judgePath(
-  cli: Cli,
-  path: string,
-  how: How,
-  options: Pick<VerifyCommandOptions, 'jobs'>,
-): Promise<ExportReport | BundleReport> {
-  const evidence = await openEvidence(path, cli.env);
-  try {
-    return await judge(cli, path, evidence, how, options);
-  } finally {
-    await evidence.close();
-  }
+function finishResult(
+  verified: Verified,
+  options: Requirements,
+  run: Omit<Run, 'exitCode' | 'unmet'>,
+): Result {
+  if ('failure' in verified) return { ...verified, exit: verified.failure.exit };
+  const report = finishReport(verified.report, options, run);
+  return { ...verified, report, exit: report.run.exitCode };
 }
 
-async function judge(
+/** Reads what the options say about how to verify. */
+export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Promise<VerifyHow> {
+  const { dsse, secondOpinion = false } = options;
+  return {
+    asOfMs: options.asOf ?? cli.now(),
+    depth: options.depth,
+    jobs: options.jobs,
+    expect: expectations(options),
+    signal: cli.signal,
+    ...defined({
+      trust: await readTrust(cli, options),
+      dsse: dsse && (await readEnvelopes(cli, dsse)),
+      secondOpinion: await loadSecondOpinion(secondOpinion),
+    }),
+  };
+}
+
+/** The second implementation of everything that decides, if it is asked for. */
+export const loadSecondOpinion = async (wanted = false): Promise<SecondOpinion | undefined> =>
+  wanted ? (await import('../../node/second-opinion/index.ts')).secondOpinion : undefined;
+
+const expectations = (options: VerifyingOptions): Expectations =>
+  defined({
+    manifestDigest: options.expectManifest,
+    evidenceExportId: options.expectExport,
+    organizationId: options.expectOrganization,
+    projectId: options.expectProject,
+    bundles: options.expectBundles,
+  });
+
+/** The report on the evidence at a path. @throws DrillproofError what opening it throws, `usage.INVALID` */
+export const verifyPath = (
   cli: Cli,
   path: string,
-  evidence: OpenEvidence,
-  how: How,
-  options: Pick<VerifyCommandOptions, 'jobs'>,
-): Promise<ExportReport | BundleReport> {
-  if (evidence.kind === 'part') {
-    refuseExportExpectations(path, how.expect ?? {});
-    return verifyPart(evidence.access, how);
-  }
-  const progress = createProgress(cli, 'verified', 'parts');
-  try {
-    const onProgress = follow(progress.update);
-    const { source } = evidence;
-    if (source.kind === 's3')
-      return await verifyExport(source, { ...how, onProgress, concurrency: options.jobs });
-    if (source.kind !== 'directory') return await verifyExport(source, { ...how, onProgress });
-    return await verifyDirectory(path, { ...how, jobs: options.jobs, onProgress });
-  } finally {
-    progress.end();
-  }
-}
+  { jobs, ...how }: VerifyHow,
+): Promise<ExportReport | BundleReport> =>
+  withEvidence(cli, path, async (evidence) => {
+    if (evidence.kind === 'part') {
+      refuseExportExpectations(path, how.expect ?? {});
+      return verifyPart(evidence.access, how);
+    }
+    return withProgress(cli, 'verified', 'parts', ({ update }) => {
+      const { source } = evidence;
+      const watched = { ...how, onProgress: follow(update) };
+      if (source.kind === 'directory') return verifyDirectory(path, { ...watched, jobs });
+      return verifyExport(source, source.kind === 's3' ? { ...watched, concurrency: jobs } : watched);
+    });
+  });
 
 function refuseExportExpectations(path: string, expect: Expectations): void {
   const { evidenceExportId, bundles } = expect;
   if (evidenceExportId === undefined && bundles === undefined) return;
   const option = evidenceExportId === undefined ? '--expect-bundles' : '--expect-export';
   throw usageError(
-    `${option} speaks of an export, and ${path} is a single part`,
-    `Leave ${option} out, or name the export.`,
+    `${option} is about an export, and ${path} is a single part`,
+    `Omit ${option}, or name the export.`,
   );
 }
 
-type Update = ReturnType<typeof createProgress>['update'];
-
-function follow(update: Update): (event: VerifyProgress) => void {
+function follow(update: Progress['update']): (event: VerifyProgress) => void {
   let totalBytes = 0;
   let bytes = 0;
   return (event) => {
@@ -239,4 +207,49 @@ function follow(update: Update): (event: VerifyProgress) => void {
     bytes += event.bytes;
     update({ done: event.done, of: event.of, bytes, totalBytes });
   };
+}
+
+/**
+ * The report as the command answers: with the run, and `failed` where evidence is good but lacks what was required, so
+ * that the first line, the JSON verdict and the exit code agree.
+ */
+function finishReport(
+  report: ExportReport | BundleReport,
+  requirements: Requirements,
+  run: Omit<Run, 'exitCode' | 'unmet'>,
+): (ExportReport | BundleReport) & { readonly run: Run } {
+  const missing = missingOf(report, requirements);
+  const isGood = report.verdict === 'verified' || report.verdict === 'intact';
+  const verdict = isGood && missing.length > 0 ? 'failed' : report.verdict;
+  const accepted = requirements.accept === 'intact';
+  const unaccepted = verdict === 'intact' && !accepted ? [UNACCEPTED] : [];
+  const exitCode = exitOfVerdict(verdict, accepted);
+  return { ...report, verdict, run: { ...run, exitCode, unmet: [...missing, ...unaccepted] } };
+}
+
+const UNACCEPTED = {
+  requirement: '--accept intact',
+  message: 'not given, so intact does not pass',
+};
+
+function missingOf(
+  report: ExportReport | BundleReport,
+  { requireCoverage, requireList }: Requirements,
+): Run['unmet'] {
+  const list = report.kind === 'export' && report.completeness === 'claimed';
+  return [
+    ...(requireCoverage === true ? uncovered(report) : []),
+    ...(requireList === true && list
+      ? [{ requirement: '--require-list', message: 'the list of bundles is neither attested nor pinned' }]
+      : []),
+  ];
+}
+
+function uncovered({ coverage }: Pick<ExportReport, 'coverage'>): Run['unmet'] {
+  const bytes = coverage.totalBytes - coverage.coveredBytes;
+  const files = coverage.uncovered.length;
+  if (bytes === 0 && files === 0) return [];
+  const where = files === 0 ? '' : `, ${counted(files, 'whole file')} among them`;
+  const message = `no digest covers ${count(bytes)} of ${counted(coverage.totalBytes, 'byte')}${where}`;
+  return [{ requirement: '--require-coverage', message }];
 }

@@ -1,10 +1,10 @@
-import { defined, type Digest } from '../../bytes/index.ts';
 import type { Command } from 'commander';
+import { defined, type Digest } from '../../bytes/index.ts';
 import { verifySummary } from '../../policy/index.ts';
 import { renderSummaryReport, stableJson } from '../../report/index.ts';
-import { lookOf, type Cli } from '../cli.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
+import { readTrust } from '../shared/input/trust.ts';
 import {
   digest,
   examples,
@@ -14,9 +14,8 @@ import {
   time,
   wholeNumber,
 } from '../shared/options/options.ts';
-import { duration } from '../shared/options/quantities.ts';
-import { readTrust } from '../shared/options/trusting.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { duration, usageError } from '../shared/options/values.ts';
+import { EXIT } from '../shared/output/exit.ts';
 
 const MAX_ENVELOPE_BYTES = 1024 * 1024;
 
@@ -31,7 +30,7 @@ type VerifyOptions = {
   readonly asOf?: number;
 };
 
-export function define(command: Command, cli: Cli): void {
+export function defineVsaCommand(command: Command, cli: Cli): void {
   command.description(
     'Check verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );

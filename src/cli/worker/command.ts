@@ -1,18 +1,17 @@
-import { defined } from '../../bytes/index.ts';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { createWorker, defaultLimits, loadRunner, type Runner, standardWork } from '../../server/index.ts';
+import { defined } from '../../bytes/index.ts';
 import { printable } from '../../report/index.ts';
-import { openData } from '../shared/input/administration.ts';
+import { createWorker, defaultLimits, loadRunner, type Runner, standardWork } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { logging, logOptions, type LogOptions } from '../shared/input/logging.ts';
+import { logging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
 import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
-import { writeProduct } from '../shared/output/product.ts';
 import {
   exportSigningOptions,
-  readExportSigning,
   type ExportSigningOptions,
+  readExportSigning,
 } from '../shared/options/signing.ts';
+import { writeProduct } from '../shared/output/product.ts';
 
 type Options = LogOptions &
   ExportSigningOptions & {
@@ -32,7 +31,7 @@ DATABASE_URL and BLOBS_URL say where the data are when they are not in the
 folder, as for "drillproof serve". Any number of workers may run. It runs until
 it is interrupted, lets work that is under way end, and gives back the rest.`;
 
-export function define(command: Command, cli: Cli): void {
+export function defineWorkerCommand(command: Command, cli: Cli): void {
   standardOptions(command)
     .description(
       'Do the queued work of a control plane: exports and deletions, and turns and reruns with your runner.',

@@ -15,9 +15,7 @@ import {
 } from '../../bytes/index.ts';
 import * as contract from '../../contract/index.ts';
 import { assertSafeName, distinctNames, openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { outcomeOf, type Outcome } from '../outcome.ts';
-import { bytesOfBase64, bytesOfHex, WAYS } from '../ways.ts';
+import { bytesOfBase64, bytesOfHex, type Judge, judgeBy, type Outcome, outcomeOf, WAYS } from '../outcome.ts';
 
 const text = z.object({ text: z.string() });
 

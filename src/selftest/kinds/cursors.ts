@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { createClient } from '../../client/index.ts';
 import type { LocalReportItem } from '../../contract/index.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { outcomeOf, type Outcome } from '../outcome.ts';
+import { type Judge, judgeBy, type Outcome, outcomeOf } from '../outcome.ts';
 
 const limit = z.int().exactOptional();
 const shape = z.object({

@@ -8,11 +8,10 @@ import {
   parseExportManifest,
   selectionDigest,
 } from '../../evidence/index.ts';
-import { parseTrustStore } from '../../trust/index.ts';
 import { readZipWithYauzl } from '../../node/second-opinion/index.ts';
+import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { judgement, outcomeOf, type Outcome } from '../outcome.ts';
+import { type Judge, judgeBy, judgement, type Outcome, outcomeOf } from '../outcome.ts';
 
 export const SECOND_OPINION: SecondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { memoryAccess, toUtf8 } from '../../bytes/index.ts';
+import { digestSchema } from '../../contract/index.ts';
+import { verifySummary } from '../../policy/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyDsse, verifyPart } from '../../verify/index.ts';
+import { bytesOfBase64, type Judge, judgeBy, judgement, type Outcome } from '../outcome.ts';
 import { SECOND_OPINION } from './documents.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { judgement, type Outcome } from '../outcome.ts';
-import { bytesOfBase64 } from '../ways.ts';
 
 const dsseShape = z.object({
   envelope: z.string(),
@@ -42,4 +42,31 @@ export const judgeDsse: Readonly<Record<string, Judge>> = {
     ['bytes', (input) => judgeEnvelope(input)],
     ['with a second opinion', (input) => judgeEnvelope(input, SECOND_OPINION)],
   ),
+};
+
+const digest = z.custom<`sha256:${string}`>((value) => digestSchema.safeParse(value).success);
+const shape = z.object({
+  envelope: z.string(),
+  trust: z.string().exactOptional(),
+  asOfMs: z.int(),
+  threshold: z.int().exactOptional(),
+  verifierId: z.string().exactOptional(),
+  resourceUri: z.string().exactOptional(),
+  policyDigest: digest.exactOptional(),
+  inputs: z.array(digest).exactOptional(),
+  maxAgeMs: z.int().exactOptional(),
+});
+
+function judge({ envelope, trust, asOfMs, threshold, ...expect }: z.infer<typeof shape>): Outcome {
+  const report = verifySummary(toUtf8(envelope), {
+    asOfMs,
+    expect,
+    ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+    ...(threshold !== undefined && { threshold }),
+  });
+  return judgement(report.verdict, [report]);
+}
+
+export const judgeSummaries: Readonly<Record<string, Judge>> = {
+  summaries: judgeBy(shape, ['bytes', judge]),
 };

@@ -19,10 +19,8 @@ import {
 import { parseTrustStore } from '../../trust/index.ts';
 import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
+import { bytesOfBase64, type Judge, judgeBy, judgement, type Outcome, WAYS } from '../outcome.ts';
 import { SECOND_OPINION } from './documents.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { judgement, type Outcome } from '../outcome.ts';
-import { bytesOfBase64, WAYS } from '../ways.ts';
 
 const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
 

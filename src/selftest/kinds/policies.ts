@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { toUtf8 } from '../../bytes/index.ts';
+import { defined, type Digest, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
+import { memorySource } from '../../evidence/index.ts';
 import {
   type Decision,
   evaluate,
@@ -10,8 +11,8 @@ import {
   RULES,
   type RuleState,
 } from '../../policy/index.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { refusal, type Outcome } from '../outcome.ts';
+import { verifyReceipt, verifyReceipts } from '../../verify/index.ts';
+import { type Judge, judgeBy, judgement, type Outcome, refusal } from '../outcome.ts';
 
 const shape = z.object({
   policy: z.string(),
@@ -61,4 +62,27 @@ export const judgePolicies: Readonly<Record<string, Judge>> = {
     ['in order', (input) => judge(input, reportsOf(input))],
     ['backwards', (input) => judge(input, reportsOf(input).toReversed())],
   ),
+};
+
+const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
+
+const chainShape = z.object({
+  files: z.record(z.string(), z.string()),
+  single: z.string().optional(),
+  expectHead: z.string().refine(isDigest).optional(),
+});
+
+async function judgeChain({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
+  const source = memorySource(
+    Object.fromEntries(Object.entries(files).map(([path, text]) => [path, toUtf8(text)])),
+  );
+  const report =
+    single === undefined
+      ? await verifyReceipts(source, defined({ expectHead }))
+      : await verifyReceipt(source, single, {});
+  return judgement(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
+}
+
+export const judgeReceipts: Readonly<Record<string, Judge>> = {
+  receipts: judgeBy(chainShape, ['files', judgeChain]),
 };

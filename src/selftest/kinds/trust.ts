@@ -10,9 +10,15 @@ import {
   trustStoreJwks,
   verifySignature,
 } from '../../trust/index.ts';
-import { judgeBy, type Judge } from './judge.ts';
-import { outcomeOf, refusal, type Outcome } from '../outcome.ts';
-import { bytesOfBase64, bytesOfHex } from '../ways.ts';
+import {
+  bytesOfBase64,
+  bytesOfHex,
+  type Judge,
+  judgeBy,
+  type Outcome,
+  outcomeOf,
+  refusal,
+} from '../outcome.ts';
 
 const signatureShape = z.object({ point: z.string(), message: z.string(), signature: z.string() });
 

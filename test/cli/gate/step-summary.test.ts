@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appendStepSummary } from '../../../src/cli/gate/step-summary.ts';
+import { appendStepSummary } from '../../../src/cli/gate/output.ts';
 import { NO, withReasons } from '../../report/decision/makers.ts';
 import { world } from '../make.ts';
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, readdir, readFile, rm, stat, symlink, writeFile, chmod, cp } from 'node:fs/promises';
+import { chmod, cp, lstat, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTrustFile, rewriteTrustFile, storeOf } from '../../../src/cli/keys/trust-file.ts';
 import { DrillproofError } from '../../../src/errors.ts';

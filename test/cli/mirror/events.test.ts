@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MirrorEventBody } from '../../../src/cli/mirror/event-schema.ts';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
-import { etagOf, exportRef, makeExport, sendBytes, type Fault } from '../../faults/export-source.ts';
+import { etagOf, exportRef, type Fault, makeExport, sendBytes } from '../../faults/export-source.ts';
 import { envelope } from '../../faults/server.ts';
 import { cleanUp, newFolder, source, TOKEN } from '../../mirror/make.ts';
 import { call } from '../make.ts';

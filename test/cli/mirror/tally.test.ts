@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { followMirror, ManyMirrors } from '../../../src/cli/mirror/progress.ts';
-import { MirrorTally } from '../../../src/cli/mirror/tally.ts';
+import { followMirror, ManyMirrors, MirrorTally } from '../../../src/cli/mirror/progress.ts';
 import type { Progress, Whole } from '../../../src/cli/shared/output/progress.ts';
 import type { MirrorEvent } from '../../../src/mirror/index.ts';
 

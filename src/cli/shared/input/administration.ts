@@ -1,9 +1,21 @@
 import { stat } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
-import { type Admin, createAdmin, openStores, placesOf, type Stores } from '../../../server/index.ts';
-import type { Cli } from '../../cli.ts';
+import {
+  type Admin,
+  createAdmin,
+  createLog,
+  type Log,
+  type LogEntry,
+  type LogFormat,
+  type LogLevel,
+  logLevels,
+  openStores,
+  placesOf,
+  type Stores,
+} from '../../../server/index.ts';
+import { type Cli, sayLines } from '../../cli.ts';
 import { standardOptions } from '../options/options.ts';
 
 export type DataOptions = { readonly data: string };
@@ -60,4 +72,35 @@ async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> 
     throw ioError(cause, data, 'read');
   }
   throw new DrillproofError('io.KIND', `${data} is no folder`, { path: data });
+}
+
+export type LogOptions = { readonly logLevel: LogLevel; readonly logFormat?: LogFormat };
+
+/** The options of what runs on and on: what it logs to stderr, one line for each request and event. */
+export function logOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info'))
+    .addOption(
+      new Option('--log-format <kind>', 'format of the log (default: text on a terminal, else json)').choices(
+        ['text', 'json'],
+      ),
+    );
+}
+
+export type Logging = {
+  readonly log: Log;
+  /** Tells people of an event in their words, or, where nobody reads along, logs it. */
+  readonly announce: (words: string, event: string, facts?: LogEntry['facts']) => Promise<void>;
+};
+
+/** The log that the options ask for. With --quiet it holds errors only. */
+export function logging(cli: Cli, { logLevel, logFormat }: LogOptions): Logging {
+  const format = logFormat ?? (cli.stderr.isTTY ? 'text' : 'json');
+  const write = (line: string): void => void cli.stderr.write(line);
+  const log = createLog({ level: cli.quiet ? 'error' : logLevel, format, write, now: cli.now });
+  return {
+    log,
+    announce: async (words, event, facts = {}) =>
+      format === 'text' ? sayLines(cli, words) : log({ level: 'info', event, facts }),
+  };
 }

@@ -1,7 +1,13 @@
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { fromUtf8 } from '../../../bytes/index.ts';
 import { LimitError } from '../../../errors.ts';
 import { ioError } from '../../../node/index.ts';
-import type { Cli } from '../../cli.ts';
+import { isS3Url } from '../../../node/s3/index.ts';
+import { MAX_ENVELOPES } from '../../../verify/index.ts';
+import { type Cli, say } from '../../cli.ts';
+import type { PathList } from '../options/evidence.ts';
+import { usageError } from '../options/values.ts';
 
 /**
  * All bytes of a file that must be small, or of standard input for `-`. Pipes such as `<(…)` work too.
@@ -22,4 +28,60 @@ export async function readInput(path: string, maxBytes: number, cli: Cli): Promi
     throw ioError(cause, name, 'read');
   }
   return Buffer.concat(chunks);
+}
+
+/** More than an envelope may have, so that an oversized one is a finding. */
+const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+
+/** The envelopes of `--dsse`, in the order in which they were given. @throws DrillproofError what `readInput` throws, `usage.INVALID` */
+export async function readEnvelopes(cli: Cli, files: readonly string[]): Promise<readonly Uint8Array[]> {
+  if (files.length > MAX_ENVELOPES)
+    throw usageError(`${files.length} envelopes given with --dsse; the maximum is ${MAX_ENVELOPES}`);
+  if (files.filter((file) => file === '-').length > 1)
+    throw usageError('--dsse - is given twice, but standard input can be read only once');
+  const envelopes: Uint8Array[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const envelope = await readInput(file, MAX_ENVELOPE_BYTES, cli);
+    bytes += envelope.length;
+    if (bytes > MAX_TOTAL_BYTES) throw usageError('the envelopes of --dsse have more than 256 MiB together');
+    envelopes.push(envelope);
+  }
+  return envelopes;
+}
+
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The paths to be judged: those of the command line, then those of the list. One that is named twice is judged once.
+ * @throws DrillproofError `usage.INVALID` when none is named and there is no list; what `readInput` throws
+ */
+export async function pathsOf(
+  cli: Cli,
+  named: readonly string[],
+  { list, null: byNull = false }: PathList,
+): Promise<readonly string[]> {
+  if (list === undefined) {
+    if (byNull) throw usageError('-0 speaks of a list, and there is none', 'Add --list FILE.');
+    if (named.length === 0) throw usageError('no path was given', 'Name a path, or give --list FILE.');
+  }
+  const listed = list === undefined ? [] : namesIn(await readInput(list, MAX_LIST_BYTES, cli), byNull);
+  return distinct(cli, [...named, ...listed]);
+}
+
+/** Names with one on each line (of either ending), or each ended by NUL; empty ones are none. */
+function namesIn(bytes: Uint8Array, byNull: boolean): readonly string[] {
+  const text = fromUtf8(bytes);
+  return text.split(byNull ? '\0' : /\r?\n/).filter((name) => name !== '');
+}
+
+async function distinct(cli: Cli, paths: readonly string[]): Promise<readonly string[]> {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const place = isS3Url(path) ? path : resolve(path);
+    if (seen.has(place)) await say(cli, `${path} is named more than once; it is verified once`);
+    else seen.set(place, path);
+  }
+  return [...seen.values()];
 }

@@ -1,9 +1,14 @@
-import { defined } from '../../../bytes/index.ts';
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import * as tls from 'node:tls';
 import type { Command } from 'commander';
+import { defined, fromUtf8 } from '../../../bytes/index.ts';
 import { type Client, createClient } from '../../../client/index.ts';
+import { TransportError } from '../../../errors.ts';
+import { ioError } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
-import { fetchFor } from './http-fetch.ts';
-import { readToken } from '../options/token.ts';
+import { usageError } from '../options/values.ts';
+import { readInput } from './input.ts';
 
 /** The address of a control plane, and the token. */
 export type RemoteOptions = {
@@ -30,4 +35,123 @@ export async function openRemote(cli: Cli, options: RemoteOptions): Promise<Clie
     userAgent: 'drillproof-cli',
     now: cli.now,
   });
+}
+
+const MAX_TOKEN_BYTES = 4096;
+
+/** The bearer token: from the file when one is named, else from DRILLPROOF_TOKEN. It never comes from an argument. */
+export async function readToken(cli: Cli, file: string | undefined): Promise<string> {
+  const { DRILLPROOF_TOKEN } = cli.env;
+  const given = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
+  const token = given?.trim() ?? '';
+  if (token !== '') return token;
+  const where = file === undefined ? 'DRILLPROOF_TOKEN is not set' : `${file} holds no token`;
+  throw usageError(
+    `there is no token: ${where}`,
+    'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.',
+  );
+}
+
+/** The proxies of the environment, and the hosts to reach without them. */
+type Proxies = { readonly http?: string; readonly https?: string; readonly none: string };
+
+const MAX_CA_BYTES = 4 * 1024 * 1024;
+/** Setting up a tunnel and TLS costs three round trips: a connection that rests is kept for a pause between retries. */
+const KEEP_ALIVE_MS = 15_000;
+
+/**
+ * The `fetch` for a control plane behind a proxy, or under a certificate authority of one's own; `undefined` where
+ * that of the platform does. Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes
+ * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
+ * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
+ */
+export async function fetchFor(cli: Cli, caFile: string | undefined): Promise<typeof fetch | undefined> {
+  const proxies = proxiesOf(cli.env);
+  const ca = caFile === undefined ? undefined : await authorities(cli, caFile);
+  if (ca === undefined && proxies.http === undefined && proxies.https === undefined) return undefined;
+  const undici = await import('undici');
+  // The package and the types of Node.js declare the same interfaces apart from each other.
+  const send = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
+  const trust = ca === undefined ? {} : { ca };
+  const dispatcher = new undici.EnvHttpProxyAgent({
+    httpProxy: proxies.http ?? '',
+    httpsProxy: proxies.https ?? '',
+    noProxy: proxies.none,
+    proxyTunnel: false, // of http to http; https is always in a tunnel
+    connect: trust,
+    requestTls: trust,
+    proxyTls: trust,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+  return async (input: unknown, init?: object) => {
+    try {
+      return await send(input, { ...init, dispatcher });
+    } catch (cause) {
+      throw proxyFailure(cause) ?? cause;
+    }
+  };
+}
+
+function proxiesOf(env: Cli['env']): Proxies {
+  const read = (name: string): string | undefined => {
+    const value = env[name.toLowerCase()] ?? env[name];
+    return value === undefined || value === '' ? undefined : proxyAddress(name, value);
+  };
+  const http = read('HTTP_PROXY');
+  const https = read('HTTPS_PROXY') ?? http;
+  return {
+    ...defined({ http, https }),
+    none: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
+  };
+}
+
+// The value is never repeated: it may hold a password.
+function proxyAddress(name: string, value: string): string {
+  const address = value.includes('://') ? value : `http://${value}`;
+  if (URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)) return address;
+  throw usageError(`${name} is not the address of an HTTP proxy`, 'Write it as http://host:port.');
+}
+
+/** The certificates of a file, beside those that the platform trusts anyway. */
+async function authorities(cli: Cli, file: string): Promise<string[]> {
+  const text = fromUtf8(await readInput(file, MAX_CA_BYTES, cli));
+  const given = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (given.length === 0 || !given.every(isCertificate))
+    throw usageError(
+      `${file} does not contain certificates`,
+      'Pass a PEM file with the certificates to trust.',
+    );
+  return [...(await ofPlatform(cli.env)), ...given];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+// A list of one's own takes the place of all others. Node.js before 22.15 does not say which those are.
+async function ofPlatform(env: Cli['env']): Promise<readonly string[]> {
+  const { getCACertificates }: { getCACertificates?: typeof tls.getCACertificates } = tls;
+  if (getCACertificates !== undefined) return getCACertificates('default');
+  const extra = env['NODE_EXTRA_CA_CERTS'];
+  if (extra === undefined || extra === '') return tls.rootCertificates;
+  const text = await readFile(extra, 'utf8').catch((cause: unknown) => {
+    throw ioError(cause, extra, 'read');
+  });
+  return [...tls.rootCertificates, text];
+}
+
+/** A refusal by the proxy itself, which is no answer of the control plane. */
+function proxyFailure(error: unknown): TransportError | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
+    const [, status] = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(at.message) ?? [];
+    if (status === undefined) continue;
+    return new TransportError('transport.UNREACHABLE', `the proxy refused with status ${status}`, {
+      details: { phase: 'headers', passes: status.startsWith('5'), proxyStatus: Number(status) },
+    });
+  }
+  return undefined;
 }

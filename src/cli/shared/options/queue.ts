@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import * as z from 'zod';
 import { canonicalBytes, digestOf, type JsonValue } from '../../../bytes/index.ts';
-import { parseQueueAddress, type WorkQueue } from '../../../node/queue/index.ts';
+import { type Code, codeEntry } from '../../../codes/index.ts';
+import { type JobResult, parseQueueAddress, type WorkQueue } from '../../../node/queue/index.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/index.ts';
+import { codeSchema } from '../../../verify/index.ts';
 import { wholeNumber } from './options.ts';
-import { duration } from './quantities.ts';
-import { usageError } from './usage.ts';
+import { duration, usageError } from './values.ts';
 
 /** Which queue is shared, and how its work is tried again. */
 export type QueueOptions = {
@@ -82,4 +83,29 @@ export async function openRun(
   const { openQueue } = await import('../../../node/queue/index.ts');
   const queue = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
   return { name, queue, worker: `${hostname()}:${process.pid}` };
+}
+
+const workerSchema = z.object({ worker: z.string() });
+const failedSchema = z.object({
+  code: codeSchema,
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).exactOptional(),
+});
+
+/** The workers that ended a piece of work, each once. */
+export const workersOf = (results: readonly JobResult[]): string[] =>
+  [...new Set(results.flatMap(({ output }) => workerSchema.safeParse(output).data?.worker ?? []))].toSorted();
+
+export const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';
+
+/** Why a piece of work failed: what its last worker said, unless somebody else ended it. */
+export function whyFailed({ state, output }: JobResult): {
+  readonly code: Code;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+} {
+  const told = state === 'failed' ? failedSchema.safeParse(output).data : undefined;
+  if (told !== undefined) return told;
+  const code = state === 'cancelled' ? 'queue.JOB_CANCELLED' : 'queue.WORKER_LOST';
+  return { code, message: codeEntry(code).meaning };
 }

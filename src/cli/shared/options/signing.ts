@@ -1,12 +1,12 @@
-import { defined } from '../../../bytes/index.ts';
 import type { Command } from 'commander';
+import { defined } from '../../../bytes/index.ts';
 import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
 import type { Signer, VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput } from '../input/input.ts';
+import { naming } from '../input/trust.ts';
 import { wholeNumber } from './options.ts';
-import { naming } from './trusting.ts';
-import { usageError } from './usage.ts';
+import { usageError } from './values.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;
 

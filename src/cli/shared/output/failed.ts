@@ -1,10 +1,12 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
+import { didYouMean } from '../../../bytes/index.ts';
+import type { DrillproofError } from '../../../errors.ts';
 import { printable } from '../../../report/index.ts';
-import { writeFolded, type Cli } from '../../cli.ts';
-import { COMMANDS } from '../../commands.ts';
+import { type Cli, writeFolded } from '../../cli.ts';
+import { COMMANDS } from '../../program.ts';
+import { usageError } from '../options/values.ts';
 import type { ExitCode } from './exit.ts';
 import { failureJson, failureOf, failureText } from './failure.ts';
-import { commandOf, usageOf } from '../options/usage-failure.ts';
 
 /** Tells why the work ended, as a line on stderr and, where JSON is asked for, as an object on stdout. */
 export async function failed(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
@@ -35,4 +37,77 @@ function asksForJson(argv: readonly string[]): boolean {
     (word, i) =>
       word === '--json' || word === '--format=json' || (word === 'json' && argv[i - 1] === '--format'),
   );
+}
+
+/** Options that other tools have, and what does the same here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['--pubkey', 'Pass a public key with --key FILE,issuer=NAME.'],
+  ['--public-key', 'Pass a public key with --key FILE,issuer=NAME.'],
+  ['--issuer', 'Name the issuer next to its key: --key FILE,issuer=NAME.'],
+  ['--output', 'Write a report to a file with --format KIND=FILE.'],
+]);
+
+const SECRET_OPTIONS = new Set(['--token', '--access-token', '--bearer', '--password', '--secret']);
+const SECRET_HINT = 'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.';
+
+/** The command that a command line calls, as deep as its words name subcommands. */
+export function commandOf(program: Command, argv: readonly string[]): Command {
+  let command = program;
+  for (const word of argv) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  return command;
+}
+
+/** What commander says of a wrong call, with the near name where there is one. */
+export function usageOf(
+  error: CommanderError,
+  command: Command,
+  argv: readonly string[],
+  names: readonly string[],
+): DrillproofError {
+  const message = error.message.replace(/^error: /, '').split('\n')[0]!;
+  const help = `See "${pathOf(command)} --help".`;
+  const given = /'([^']*)'/.exec(message)?.[1] ?? '';
+  if (error.code === 'commander.unknownOption') return unknownOption(given, command, help);
+  if (error.code === 'commander.unknownCommand') {
+    const known = command.parent === null ? names : command.commands.map((one) => one.name());
+    const hint = given === 'version' ? 'Did you mean --version?' : didYouMean(given, known);
+    return usageError(`there is no command "${given}"`, join(hint, help));
+  }
+  // A misspelt option is often why another one is missing or an argument too many.
+  const unknown = argv.find((word) => word.startsWith('--') && word !== '--' && !isKnown(word, command));
+  return unknown === undefined ? usageError(message, help) : unknownOption(unknown, command, help);
+}
+
+const nameOf = (word: string): string => word.split('=', 1)[0]!;
+const optionNames = (command: Command): readonly string[] => [
+  ...command.options.flatMap(({ long }) => (typeof long === 'string' ? [long] : [])),
+  '--help',
+];
+const isKnown = (word: string, command: Command): boolean => optionNames(command).includes(nameOf(word));
+
+/** The value after `=` is not repeated: it may be a secret. */
+function unknownOption(given: string, command: Command, help: string): DrillproofError {
+  const name = nameOf(given);
+  if (SECRET_OPTIONS.has(name)) {
+    return usageError(
+      'a token is never taken from the command line, where every user of the machine can see it',
+      SECRET_HINT,
+    );
+  }
+  const names = optionNames(command);
+  const needs = name === '--output' ? '--force' : '--key';
+  const advice = names.includes(needs) && names.includes('--trust') ? ELSEWHERE.get(name) : undefined;
+  const hint = advice ?? didYouMean(name, names);
+  return usageError(`there is no option ${name}`, join(hint, help));
+}
+
+const join = (first: string | undefined, second: string): string =>
+  first === undefined ? second : `${first} ${second}`;
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

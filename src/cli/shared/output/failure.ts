@@ -2,9 +2,9 @@ import { type Code, codeEntry, isCode } from '../../../codes/index.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
 import { printable, stableJson } from '../../../report/index.ts';
-import { EXIT, type ExitCode } from './exit.ts';
+import { timeSpan } from '../options/values.ts';
 import { exitOfCode } from './exit-codes.ts';
-import { timeSpan } from '../options/quantities.ts';
+import { EXIT, type ExitCode } from './exit.ts';
 
 /** Why the work ended, as it is told to people and programs. */
 export type Failure = {

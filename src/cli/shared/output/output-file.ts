@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
 import { type Chunks, errnoOf, ioError, writeDurably, writeNewFile } from '../../../node/index.ts';
-import { usageError } from '../options/usage.ts';
+import { usageError } from '../options/values.ts';
 
 export type WriteOptions = {
   /** Replace a file that is there. Default false. */
@@ -76,3 +76,38 @@ async function refuseExistingFolder(target: string, path: string): Promise<void>
   if (names.length > 0)
     throw new DrillproofError('io.EXISTS', `${path} is a folder that is not empty`, { path });
 }
+
+/** A file that is written piece by piece and appears under its name when it is closed. */
+export type OutputStream = {
+  /** Resolves when the bytes are taken. @throws DrillproofError what `writeOutputFile` throws */
+  readonly write: (text: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+  readonly abort: (reason: unknown) => Promise<void>;
+};
+
+/** `writeOutputFile` for bytes that are not all known yet. */
+export function openOutputFile(path: string, options: WriteOptions): OutputStream {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const written = writeOutputFile(path, readable, options);
+  // Where it failed before it read anything, the bytes that wait for it must not wait for ever.
+  written.catch((error: unknown) => (readable.locked ? undefined : readable.cancel(error)));
+  return {
+    // A file that cannot be written never takes the bytes, so that its failure has to win.
+    write: async (text) => {
+      if (text !== '') await Promise.race([writer.write(Buffer.from(text)), failureOf(written)]);
+    },
+    async close() {
+      await Promise.race([writer.close(), failureOf(written)]);
+      await written;
+    },
+    async abort(reason) {
+      await writer.abort(reason).catch(() => {});
+      await written.catch(() => {});
+    },
+  };
+}
+
+/** Never resolves: only a failure counts. */
+const failureOf = (written: Promise<void>): Promise<never> =>
+  written.then(() => new Promise<never>(() => {}));

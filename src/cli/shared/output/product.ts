@@ -1,6 +1,6 @@
-import { stableJson } from '../../../report/index.ts';
-import { writeFolded, type Cli } from '../../cli.ts';
-import { writeOutputFile, type WriteOptions } from './output-file.ts';
+import { columnsOf, padEnd, printable, stableJson } from '../../../report/index.ts';
+import { type Cli, writeFolded } from '../../cli.ts';
+import { type WriteOptions, writeOutputFile } from './output-file.ts';
 
 /** Writes the product of a command: JSON of these members, or the text. */
 export async function writeProduct(
@@ -21,4 +21,26 @@ export async function writeBytes(
 ): Promise<void> {
   if (path !== '-') return writeOutputFile(path, chunks, options);
   for await (const chunk of chunks) await cli.stdout.write(chunk);
+}
+
+/** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
+export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [heading, ...rows.map((row) => row.map(printable))];
+  const widths = heading.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
+  const lines = cells.map((row) =>
+    ['', ...row.map((cell, column) => padEnd(cell, widths[column] ?? 0))].join('  ').trimEnd(),
+  );
+  return rows.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** Named values below each other, the names in one column; values that are not known are left out. */
+export function facts(rows: readonly (readonly [string, string | undefined])[]): string {
+  const known = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
+}
+
+/** A word as a POSIX shell takes it. */
+export function shellWord(word: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,5 +1,5 @@
 import { clipEnd, count, foldLines, percent, printable, size } from '../../../report/index.ts';
-import { say, talks, type Cli } from '../../cli.ts';
+import { type Cli, say, talks } from '../../cli.ts';
 
 /** How far a command is; without bytes where things are only counted. */
 export type Whole = {
@@ -32,6 +32,21 @@ const CLEAR_LINE = '\r\u001B[K';
 export function createProgress(cli: Cli, verb: string, things: string): Progress {
   if (!talks(cli)) return { update() {}, phase() {}, note() {}, end() {} };
   return canRedraw(cli) ? onTerminal(cli, verb, things) : inLog(cli, verb, things);
+}
+
+/** `createProgress` for the time of some work. */
+export async function withProgress<T>(
+  cli: Cli,
+  verb: string,
+  things: string,
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = createProgress(cli, verb, things);
+  try {
+    return await work(progress);
+  } finally {
+    progress.end();
+  }
 }
 
 function canRedraw({ stderr, env }: Cli): boolean {

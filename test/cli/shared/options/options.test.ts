@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { keySpec } from '../../../../src/cli/shared/options/evidence.ts';
 import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
-import { keySpec } from '../../../../src/cli/shared/options/trust.ts';
 import { target, targetsOf } from '../../../../src/cli/verify/output.ts';
 
 describe('a time', () => {

@@ -1,11 +1,12 @@
-import { defined, parseJson } from '../../bytes/index.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { defined, parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   compareDecision,
+  DEFAULT_POLICY,
   evaluate,
   type EvidenceInput,
   MAX_POLICY_BYTES,
@@ -13,17 +14,30 @@ import {
   parseCases,
   type Policy,
   type PolicyCase,
+  readPolicy,
 } from '../../policy/index.ts';
 import { printable } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT } from '../shared/output/exit.ts';
 import { readInput } from '../shared/input/input.ts';
+import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
-import { openPolicy } from './file.ts';
+import { EXIT } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';
-import { trustOptions, type TrustOptions } from '../shared/options/trust.ts';
-import { judgePath, verifyOptions } from '../verify/run.ts';
+import { verifyPath, readVerifyOptions } from '../verify/run.ts';
+
+/** The policy of a file with everything that it extends (default: the default policy). */
+export async function openPolicy(cli: Cli, path: string | undefined): Promise<Policy> {
+  if (path === undefined) return DEFAULT_POLICY;
+  const read = async (file: string) => ({
+    path: file,
+    bytes: await readInput(file, MAX_POLICY_BYTES, cli),
+  });
+  return readPolicy(await read(path), (parent, from) => read(besides(from, parent)));
+}
+
+/** Paths in standard input are relative to the working directory. */
+const besides = (from: string, path: string): string => (from === '-' ? path : join(dirname(from), path));
 
 const MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,
@@ -82,7 +96,7 @@ async function tryCase(
 ): Promise<Tested> {
   cli.signal.throwIfAborted();
   const given = one.asOf === undefined ? undefined : momentMs(one.asOf);
-  const how = await verifyOptions(cli, {
+  const how = await readVerifyOptions(cli, {
     ...options,
     depth: 'full',
     jobs: 1,
@@ -91,7 +105,7 @@ async function tryCase(
   const inputs: EvidenceInput[] = [...(one.inputs ?? [])];
   for (const path of one.evidence ?? []) {
     const place = join(folder, path);
-    const report = (await storedReport(place)) ?? (await judgePath(cli, place, how, { jobs: 1 }));
+    const report = (await storedReport(place)) ?? (await verifyPath(cli, place, how));
     inputs.push({ name: path, report });
   }
   const found = compareDecision(

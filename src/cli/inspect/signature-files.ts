@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import type { Attestation, ExportAttestation } from '../../../contract/index.ts';
-import { DrillproofError } from '../../../errors.ts';
-import { signatureBytes, statementBytes } from '../../../evidence/index.ts';
-import { publicKeyPem, type TrustStore } from '../../../trust/index.ts';
-import { writeNewFile } from '../../../node/index.ts';
-import { writeOutputFolder } from '../output/output-file.ts';
+import { defined } from '../../bytes/index.ts';
+import type { Attestation, ExportAttestation } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { signatureBytes, statementBytes } from '../../evidence/index.ts';
+import { writeNewFile } from '../../node/index.ts';
+import { publicKeyPem, type TrustStore } from '../../trust/index.ts';
+import { writeOutputFolder } from '../shared/output/output-file.ts';
+import { shellWord } from '../shared/output/product.ts';
 
 /** A signature as files that any tool can verify. */
 export type SignatureFiles = {
@@ -38,28 +40,13 @@ export async function writeSignatureFiles(
     if (key !== undefined)
       await writeNewFile(join(inside, 'key.pem'), [Buffer.from(publicKeyPem(key.point))]);
   });
-  const [statementPath, signaturePath, keyPath] = ['statement.json', 'signature.der', 'key.pem'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
-  const words = [
-    'openssl',
-    'dgst',
-    '-sha256',
-    '-verify',
-    keyPath,
-    '-signature',
-    signaturePath,
-    statementPath,
-  ];
+  const [statementPath, signaturePath] = [join(folder, 'statement.json'), join(folder, 'signature.der')];
+  const keyPath = join(folder, 'key.pem');
+  const [statementWord, signatureWord, keyWord] = [statementPath, signaturePath, keyPath].map(shellWord);
   return {
     statementPath,
     signaturePath,
-    ...(key !== undefined && { keyPath }),
-    command: words.map(shellWord).join(' '),
+    ...defined({ keyPath: key && keyPath }),
+    command: `openssl dgst -sha256 -verify ${keyWord} -signature ${signatureWord} ${statementWord}`,
   };
-}
-
-/** A word as a POSIX shell takes it. */
-export function shellWord(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,4 +1,6 @@
-import { openZip, type ZipArchive } from '../../zip/index.ts';
+import { type Digest, digestOf, type RandomAccess } from '../../../bytes/index.ts';
+import type { Attestation, EvidenceExport, ExportAttestation } from '../../../contract/index.ts';
+import { DrillproofError } from '../../../errors.ts';
 import {
   ATTESTATION,
   BUNDLE_MANIFEST,
@@ -18,10 +20,24 @@ import {
   readEntry,
   readFile,
   type SourceFile,
-} from '../../evidence/index.ts';
-import { type Digest, digestOf, type RandomAccess } from '../../bytes/index.ts';
-import type { Attestation, EvidenceExport, ExportAttestation } from '../../contract/index.ts';
-import { DrillproofError } from '../../errors.ts';
+} from '../../../evidence/index.ts';
+import { openEvidence, type OpenEvidence } from '../../../node/index.ts';
+import { openZip, type ZipArchive } from '../../../zip/index.ts';
+import type { Cli } from '../../cli.ts';
+
+/** Opens the evidence at a path, and closes it after the work. @throws DrillproofError what `openEvidence` throws */
+export async function withEvidence<T>(
+  { env }: Cli,
+  path: string,
+  work: (evidence: OpenEvidence) => Promise<T>,
+): Promise<T> {
+  const evidence = await openEvidence(path, env);
+  try {
+    return await work(evidence);
+  } finally {
+    await evidence.close();
+  }
+}
 
 /** The parsed documents of an export, not verified. */
 export type ExportDocuments = {
@@ -59,21 +75,27 @@ export type PartDocuments = {
   readonly attestation?: Attestation;
 };
 
-/** @throws DrillproofError `bundle.MANIFEST_MISSING`, and what reading and parsing throw */
-export async function readPartDocuments(access: RandomAccess): Promise<PartDocuments> {
+/** The archive of a part and the bytes of its manifest. @throws DrillproofError `bundle.MANIFEST_MISSING`, and as `openZip` */
+export async function readPartManifest(
+  access: RandomAccess,
+): Promise<{ readonly archive: ZipArchive; readonly bytes: Uint8Array }> {
   const archive = await openZip(access);
   const entry = findEntry(archive, BUNDLE_MANIFEST);
   if (entry === undefined)
     throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive holds no manifest.json');
-  const bytes = await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes);
+  return { archive, bytes: await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes) };
+}
+
+/** @throws DrillproofError `bundle.MANIFEST_MISSING`, and what reading and parsing throw */
+export async function readPartDocuments(access: RandomAccess): Promise<PartDocuments> {
+  const { archive, bytes } = await readPartManifest(access);
   const signed = findEntry(archive, ATTESTATION);
+  const attestation = signed && (await readEntry(archive, signed, DEFAULT_LIMITS.documentBytes));
   return {
     archive,
     manifest: parseBundleManifest(bytes),
     manifestDigest: digestOf(bytes),
-    ...(signed && {
-      attestation: parseAttestation(await readEntry(archive, signed, DEFAULT_LIMITS.documentBytes)),
-    }),
+    ...(attestation && { attestation: parseAttestation(attestation) }),
   };
 }
 

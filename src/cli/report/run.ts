@@ -3,7 +3,6 @@ import { DrillproofError } from '../../errors.ts';
 import {
   type ArchiveReport,
   assertWhole,
-  createSummary,
   MAX_REPORT_BYTES,
   type Mergeable,
   mergeArchives,
@@ -18,16 +17,15 @@ import {
   stableJson,
 } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { exitOfVerdict, worstExit } from '../shared/output/exit-codes.ts';
-import type { Failure } from '../shared/output/failure.ts';
+import { writeArchive } from '../mirror/output.ts';
+import { createTally, writeScrub } from '../scrub/output.ts';
 import { readInput } from '../shared/input/input.ts';
-import { writeArchive } from '../mirror/many-text.ts';
-import { createTally } from '../scrub/tally.ts';
-import { writeScrub } from '../scrub/output.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
+import { exitOfVerdict } from '../shared/output/exit-codes.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import type { Failure } from '../shared/output/failure.ts';
 import { describeRun } from '../shared/output/version.ts';
-import { writeResults, type Result } from '../verify/output.ts';
+import { writeResults } from '../verify/output.ts';
 
 /**
  * Puts reports together, tells the whole, and sets the exit code to the worst of it.
@@ -89,23 +87,16 @@ async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<
     force: false,
     run: await describeRun({}),
   });
-  const summary = createSummary();
   for (const { path, passed, result } of results) {
-    const one: Result =
-      result.kind === 'error'
-        ? { path, passed, failure: failureIn(result) }
-        : { path, passed, report: result };
-    summary.add(one);
-    await writer.add(one);
+    const exit = passed ? EXIT.pass : failedExit(result);
+    await writer.add(
+      result.kind === 'error' ? { path, exit, failure: failureIn(result) } : { path, exit, report: result },
+    );
   }
-  const contradicts = summary.summary().copies.some(({ same }) => !same);
-  const exitCode = worstExit([...results.map(exitOf), ...(contradicts ? [EXIT.bad] : [])]);
-  await writer.end(summary, exitCode);
-  cli.exitCode = exitCode;
+  await writer.end();
 }
 
-function exitOf({ passed, result }: PathResult): ExitCode {
-  if (passed) return EXIT.pass;
+function failedExit(result: PathResult['result']): ExitCode {
   if (result.kind === 'error') return result.exitCode;
   const exit = exitOfVerdict(result.verdict, false);
   // What is verified and did not pass lacks the coverage that was asked for.

@@ -14,9 +14,9 @@ import {
   type TrustStore,
 } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
-import { readInput } from '../input/input.ts';
-import { usageError } from './usage.ts';
-import type { KeySpec, TrustOptions } from './trust.ts';
+import type { KeySpec, TrustOptions } from '../options/evidence.ts';
+import { usageError } from '../options/values.ts';
+import { readInput } from './input.ts';
 
 /** Bytes of a trust store, as `parseTrustStore` limits it. */
 export const MAX_STORE_BYTES = 16 * 1024 * 1024;

@@ -1,11 +1,10 @@
 import { open } from 'node:fs/promises';
-import { parseJson } from '../../bytes/index.ts';
+import { defined, parseJson } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   attestDsse,
   attestExportDsse,
-  BUNDLE_MANIFEST,
   type BundleSigning,
   bundleStatement,
   DEFAULT_LIMITS,
@@ -17,14 +16,71 @@ import {
   readEntry,
   readFile,
 } from '../../evidence/index.ts';
-import { openEvidence, type OpenEvidence } from '../../node/index.ts';
-import type { DsseEnvelope } from '../../trust/index.ts';
-import { type BundleReport, type ExportReport, verifyExport, verifyPart } from '../../verify/index.ts';
-import { openZip } from '../../zip/index.ts';
-import type { Cli } from '../cli.ts';
-import { readExportDocuments, readPartDocuments, type PartDocuments } from '../inspect/documents.ts';
+import { renderers, stableJson } from '../../report/index.ts';
+import { dsseBytes, type DsseEnvelope } from '../../trust/index.ts';
+import {
+  type BundleReport,
+  type ExportReport,
+  verifyDsse,
+  verifyExport,
+  verifyPart,
+} from '../../verify/index.ts';
+import { type Cli, lookOf, sayLines } from '../cli.ts';
+import {
+  type PartDocuments,
+  readExportDocuments,
+  readPartDocuments,
+  readPartManifest,
+  withEvidence,
+} from '../shared/input/evidence.ts';
 import { readInput } from '../shared/input/input.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { readTrust } from '../shared/input/trust.ts';
+import { readSigning } from '../shared/options/signing.ts';
+import { usageError } from '../shared/options/values.ts';
+import { EXIT } from '../shared/output/exit.ts';
+import { facts, writeBytes, writeProduct } from '../shared/output/product.ts';
+import type { CreateOptions, VerifyOptions } from './command.ts';
+
+export async function create(cli: Cli, path: string, options: CreateOptions): Promise<void> {
+  const signing = await readSigning(cli, options);
+  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+  const envelope = await createDsse(cli, path, signing);
+  const { issuer, signer } = signing;
+  await writeBytes(cli, options.out, [dsseBytes(envelope)], { force: options.force === true });
+  const text = facts([
+    ['subject', path],
+    ['envelope', options.out],
+    ['signed by', `${issuer}, key ${signer.keyId}`],
+  ]);
+  if (options.out === '-') await sayLines(cli, text.trimEnd());
+  else
+    await writeProduct(
+      cli,
+      { kind: 'dsse', subject: path, path: options.out, issuer, keyId: signer.keyId },
+      text,
+    );
+}
+
+const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
+
+export async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
+  const { subject, threshold, asOf = cli.now() } = options;
+  const trust = await readTrust(cli, options);
+  if (trust === undefined)
+    throw usageError('no trusted keys given', 'Pass --trust FILE or --key FILE,issuer=NAME.');
+  const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
+  const report = verifyDsse(envelope, {
+    asOfMs: asOf,
+    trust,
+    ...(await subjectManifest(cli, subject)),
+    ...defined({ threshold }),
+  });
+  const look = lookOf(cli, cli.stdout);
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
+  cli.exitCode = EXITS[report.verdict];
+}
+
+const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 
 /** The subject of an envelope, a bundle or the list of an export: the bytes of its manifest. */
 type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
@@ -32,17 +88,13 @@ type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manif
 /** Reads the manifest of a part or an export, or a manifest file, without verifying it. */
 export async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
   if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
-  return withEvidence(path, async (evidence) => {
+  return withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'export')
       return {
         purpose: 'export',
         manifest: await readFile(evidence.source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes),
       };
-    const archive = await openZip(evidence.access);
-    const entry = findEntry(archive, BUNDLE_MANIFEST);
-    if (entry === undefined)
-      throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive holds no manifest.json');
-    return { purpose: 'evidence', manifest: await readEntry(archive, entry, DEFAULT_LIMITS.manifestBytes) };
+    return { purpose: 'evidence', manifest: (await readPartManifest(evidence.access)).bytes };
   });
 }
 
@@ -68,22 +120,13 @@ async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
   throw usageError(`${path} is neither a part, an export, nor the manifest of one`);
 }
 
-async function withEvidence<T>(path: string, use: (evidence: OpenEvidence) => Promise<T>): Promise<T> {
-  const evidence = await openEvidence(path);
-  try {
-    return await use(evidence);
-  } finally {
-    await evidence.close();
-  }
-}
-
 /**
  * Signs a statement about a part, or about the list of an export, in an envelope. It is verified first, without trusting
  * any key.
  * @throws DrillproofError the code of the first error of the verification; `pack.INPUT_INVALID`; what signing throws
  */
 export const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
-  withEvidence(path, async (evidence) => {
+  withEvidence(cli, path, async (evidence) => {
     const how = { asOfMs: signing.issuedAtMs, signal: cli.signal };
     if (evidence.kind === 'part') {
       refuseFaulty(path, await verifyPart(evidence.access, how));

@@ -1,9 +1,28 @@
 import { availableParallelism } from 'node:os';
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Digest } from '../../../bytes/index.ts';
-import { digest, many, text, time, wholeNumber } from './options.ts';
-import { trustOptions, type TrustOptions } from './trust.ts';
-import type { PathList } from '../../verify/list.ts';
+import { digest, fileSpec, many, text, time, wholeNumber } from './options.ts';
+
+/** `FILE,issuer=NAME[,keyId=ID]`, parsed. Without an issuer the command reports what is missing when it reads the key. */
+export type KeySpec = { readonly file: string; readonly issuer?: string; readonly keyId?: string };
+
+export type TrustOptions = { readonly trust?: readonly string[]; readonly key?: readonly KeySpec[] };
+
+export function trustOptions(command: Command): Command {
+  return command
+    .option('--trust <file>', 'trust the keys of this trust store (repeatable)', many(text))
+    .option(
+      '--key <spec>',
+      'trust this public key or certificate: FILE,issuer=NAME[,keyId=ID] (repeatable)',
+      many(keySpec),
+    );
+}
+
+const FORM = 'FILE,issuer=NAME or FILE,issuer=NAME,keyId=ID';
+
+export function keySpec(value: string): KeySpec {
+  return fileSpec(value, ['issuer', 'keyId'], FORM);
+}
 
 /** What every command that judges evidence is told: by which keys, of what, as of when. */
 export type JudgingOptions = TrustOptions &
@@ -41,3 +60,5 @@ export function judgingOptions(command: Command): Command {
     .option('--second-opinion', 'verify everything with a second implementation too, and report differences')
     .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', many(text));
 }
+
+export type PathList = { readonly list?: string; readonly null?: boolean };

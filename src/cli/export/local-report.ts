@@ -15,7 +15,7 @@ import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { fileSpec } from '../shared/options/options.ts';
-import { usageError } from '../shared/options/usage.ts';
+import { usageError } from '../shared/options/values.ts';
 
 const MAX_METADATA_BYTES = 1024 * 1024;
 

@@ -4,8 +4,42 @@ import type { TrustedKey, TrustStore } from '../../trust/index.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { type Failure, failureJsonObject } from '../shared/output/failure.ts';
-import { facts, table } from '../shared/output/table.ts';
-import type { PlanOptions } from './plan.ts';
+import { facts, table } from '../shared/output/product.ts';
+import type { PlanOptions } from './command.ts';
+
+export function listText(store: TrustStore): string {
+  const blocks = store.keys.map((key) =>
+    facts([
+      ['issuer', key.issuer],
+      ['key', key.keyId],
+      ['valid for', key.purposes.join(', ')],
+      ['period', validity(key)],
+      ['only for', scope(key)],
+    ]),
+  );
+  return [...blocks, facts([['fingerprint', store.fingerprint]])].join('\n');
+}
+
+export function validity({
+  notBeforeMs,
+  notAfterMs,
+  revokedAtMs,
+  compromised,
+  fromCertificate,
+}: TrustedKey): string {
+  const words = [
+    ...(notBeforeMs === undefined ? [] : [`from ${day(notBeforeMs)}`]),
+    ...(notAfterMs === undefined ? [] : [`to ${day(notAfterMs)}`]),
+  ];
+  if (revokedAtMs !== undefined)
+    words.push(`revoked ${day(revokedAtMs)}${compromised ? '' : ', earlier signatures stay valid'}`);
+  if (words.length === 0) words.push('always');
+  return `${words.join(' ')}${fromCertificate === true ? ' (certificate)' : ''}`;
+}
+
+const day = (atMs: number): string => isoTime(atMs).replace('T00:00:00.000Z', '');
+const scope = ({ projects = [], organizations = [] }: TrustedKey): string | undefined =>
+  projects.length + organizations.length === 0 ? undefined : [...organizations, ...projects].join(', ');
 
 /** What a path has to say: what becomes of each signature in it, or why it could not be opened. */
 export type PlanResult = { readonly path: string } & (
@@ -42,7 +76,7 @@ function countsOf(plan: Plan): Readonly<Record<TrustOutcome, number>> {
 const unopened = ({ results }: Plan) => results.filter((result) => 'failure' in result);
 
 /** Bad when something would stop, unchecked when something was not read or nothing was signed: nothing is no success. */
-export function exitOf(plan: Plan): ExitCode {
+export function exitOfPlan(plan: Plan): ExitCode {
   const { stops, unread, unsigned } = countsOf(plan);
   if (stops > 0) return EXIT.bad;
   if (unread > 0 || unopened(plan).length > 0) return EXIT.unchecked;
@@ -72,7 +106,7 @@ export function planJson(plan: Plan): Readonly<Record<string, unknown>> {
   };
 }
 
-const named = ({ issuer, keyId }: TrustedKey) => ({ issuer, keyId });
+export const named = ({ issuer, keyId }: TrustedKey) => ({ issuer, keyId });
 const trustUsed = ({ fingerprint, keys }: TrustStore) => ({ fingerprint, keys: keys.length });
 
 const HOW: Readonly<Record<Plan['how'], string>> = {
@@ -89,7 +123,7 @@ const DEPTHS: Readonly<Record<Plan['depth'], string>> = {
 export function planText(plan: Plan): string {
   const { key, how, atMs, asOfMs, depth, before, after } = plan;
   const counts = countsOf(plan);
-  const head = `${headline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
+  const head = `${planHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
     `${printable(head)}\n`,
     facts([
@@ -111,12 +145,12 @@ export function planText(plan: Plan): string {
   ].join('');
 }
 
-function headline(plan: Plan): string {
+function planHeadline(plan: Plan): string {
   const { stops, unsigned } = countsOf(plan);
   const signatures = allEffects(plan).length - unsigned;
   if (signatures === 0) return 'NOTHING JUDGED: there is no signature that could be read,';
   if (stops > 0) return `${count(stops)} of ${counted(signatures, 'signature')} WOULD STOP VERIFYING`;
-  return exitOf(plan) === EXIT.pass
+  return exitOfPlan(plan) === EXIT.pass
     ? `NOTHING WOULD STOP VERIFYING, of ${counted(signatures, 'signature')},`
     : `NOT EVERYTHING COULD BE READ; of the rest nothing would stop verifying`;
 }

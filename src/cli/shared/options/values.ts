@@ -1,5 +1,11 @@
 import { InvalidArgumentError } from 'commander';
+import { DrillproofError } from '../../../errors.ts';
+import type { Shard } from '../../../report/index.ts';
 import { time } from './options.ts';
+
+/** A wrong call: `usage.INVALID` with what to do instead, which is printed in place of the catalogue's advice. */
+export const usageError = (message: string, hint?: string): DrillproofError =>
+  new DrillproofError('usage.INVALID', message, hint === undefined ? {} : { details: { hint } });
 
 const DURATION = /^(\d{1,9})(s|m|h|d)$/;
 const UNIT_MS = new Map([
@@ -65,4 +71,19 @@ export function timeSpan(ms: number): string {
   const [nextName, nextUnit] = SPANS[at + 1] ?? ['', 1];
   const rest = at < 0 ? 0 : Math.floor((seconds % unit) / nextUnit);
   return `${Math.floor(seconds / unit)} ${name}${nextName === '' || rest === 0 ? '' : ` ${rest} ${nextName}`}`;
+}
+
+const MAX_SHARDS = 10_000;
+
+/** `i/n`, with i from 0 to n-1, as the indexes of Kubernetes count. */
+export function shard(value: string): Shard {
+  const [, i = '', n = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(value) ?? [];
+  const [index, count] = [Number(i), Number(n)];
+  if (i === '' || count < 1 || count > MAX_SHARDS)
+    throw new InvalidArgumentError(`It must be i/n, such as 0/8, with n from 1 to ${MAX_SHARDS}.`);
+  if (index === count)
+    throw new InvalidArgumentError(`Shards count from 0: the last of ${count} is ${count - 1}/${count}.`);
+  if (index > count)
+    throw new InvalidArgumentError(`There is no such shard: they are 0/${count} to ${count - 1}/${count}.`);
+  return { index, count };
 }

@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { digester } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import {
+  type ExportInput,
+  type PackedExport,
+  packExport,
+  type PartFacts,
+  readPartFacts,
+} from '../../evidence/index.ts';
+import { newId, openFile, writeNewFile, zipExport } from '../../node/index.ts';
+import { count } from '../../report/index.ts';
+import type { Cli } from '../cli.ts';
+import { fileBytes } from '../pack/input.ts';
+import { naming } from '../shared/input/trust.ts';
+import { readSigning } from '../shared/options/signing.ts';
+import { usageError } from '../shared/options/values.ts';
+import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
+import type { ExportOptions } from './command.ts';
+import { readReportFacts } from './local-report.ts';
+
+export async function exportParts(cli: Cli, paths: readonly string[], options: ExportOptions): Promise<void> {
+  const signing = await readSigning(cli, options);
+  const filesByDigest = new Map<string, string>();
+  const parts: PartFacts[] = [];
+  for (const path of paths) {
+    const part = await readPart(path);
+    filesByDigest.set(part.digest, path);
+    parts.push(part);
+  }
+  const projects = [...new Set(parts.map(({ manifest }) => manifest.projectId))];
+  const onlyProject = projects.length === 1 ? projects[0] : undefined;
+  const localReports = [];
+  for (const spec of options.report ?? []) {
+    const report = await readReportFacts(cli, spec, onlyProject);
+    filesByDigest.set(report.digest, spec.file);
+    localReports.push(report);
+  }
+  const packed = await packExport(inputOf(cli, options, parts, localReports, onlyProject), signing);
+  const files = exportFiles(packed, filesByDigest, cli.signal);
+  if (options.out.endsWith('.zip')) await writeExportZip(options.out, files, options.force === true);
+  else await writeExportFolder(options.out, files);
+  await writeProduct(cli, productOf(packed, options.out), textOf(packed, options.out));
+}
+
+async function readPart(path: string): Promise<PartFacts> {
+  const access = await openFile(path);
+  try {
+    return await readPartFacts(access).catch((error: unknown) =>
+      naming(path, () => {
+        throw error;
+      }),
+    );
+  } finally {
+    await access.close();
+  }
+}
+
+function inputOf(
+  cli: Cli,
+  options: ExportOptions,
+  parts: readonly PartFacts[],
+  localReports: ExportInput['localReports'],
+  onlyProject: string | undefined,
+): ExportInput {
+  const [first] = parts;
+  if (first === undefined) throw usageError('no part is named');
+  const times = [
+    ...parts.map(({ manifest }) => manifest.createdAtMs),
+    ...localReports.map((report) => report.createdAtMs),
+  ];
+  const nowMs = cli.now();
+  return {
+    evidenceExportId: options.id ?? newId('evexp'),
+    organizationId: first.manifest.organizationId,
+    scope:
+      options.scope === 'organization'
+        ? { kind: 'organization' }
+        : { kind: 'project', projectId: projectOf(onlyProject) },
+    fromAtMs: options.from ?? times.reduce((a, b) => Math.min(a, b)),
+    throughAtMs: options.through ?? times.reduce((a, b) => Math.max(a, b)) + 1,
+    operationId: newId('op'),
+    requestedBy: options.requestedBy,
+    createdAtMs: nowMs,
+    completedAtMs: nowMs,
+    parts,
+    localReports,
+  };
+}
+
+function projectOf(onlyProject: string | undefined): string {
+  if (onlyProject !== undefined) return onlyProject;
+  throw usageError(
+    'the parts are of several projects',
+    'Leave --scope project out, or name the parts of one project.',
+  );
+}
+
+function productOf({ manifest, manifestDigest, attestation }: PackedExport, path: string) {
+  return {
+    kind: 'packed-export',
+    evidenceExportId: manifest.evidenceExportId,
+    path,
+    manifestDigest,
+    bundles: manifest.parts.length,
+    localReports: manifest.localReports.length,
+    attested: attestation !== undefined,
+  };
+}
+
+function textOf({ manifest, manifestDigest, attestation }: PackedExport, path: string): string {
+  return facts([
+    ['export', manifest.evidenceExportId],
+    ['written to', path],
+    ['manifest', manifestDigest],
+    ['bundles', count(manifest.parts.length)],
+    ['local reports', count(manifest.localReports.length)],
+    [
+      'list signed by',
+      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'nobody',
+    ],
+  ]);
+}
+
+/** A file of an export to be written: its place in the tree, and its bytes, which are read once. */
+export type ExportFile = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+};
+
+/** Documents first, then parts and local reports, in the order in which the manifest lists them. */
+export function exportFiles(
+  packed: PackedExport,
+  filesByDigest: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): readonly ExportFile[] {
+  const { documents, manifest } = packed;
+  const archives = [...manifest.parts, ...manifest.localReports].map(({ path, digest, bytes }) => {
+    const file = filesByDigest.get(digest);
+    if (file === undefined) throw new DrillproofError('internal.BUG', `no file for ${path}`);
+    return { path, bytes: Number(bytes), open: () => unchanged(file, digest, signal) };
+  });
+  return [
+    ...documents.map(({ path, bytes }) => ({ path, bytes: bytes.length, open: () => whole(bytes) })),
+    ...archives,
+  ];
+}
+
+async function* whole(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The bytes of a file that must still be what was digested. @throws DrillproofError `io.CHANGED` */
+async function* unchanged(file: string, digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const sum = digester();
+  for await (const chunk of fileBytes(file)) {
+    signal.throwIfAborted();
+    sum.update(chunk);
+    yield chunk;
+  }
+  if (sum.digest() !== digest)
+    throw new DrillproofError('io.CHANGED', `${file} changed while it was being read`, { path: file });
+}
+
+/** Writes an export as a folder, which has its name only when it is whole. */
+export async function writeExportFolder(folder: string, files: readonly ExportFile[]): Promise<void> {
+  await writeOutputFolder(folder, async (inside) => {
+    for (const { path, open } of files) {
+      await mkdir(dirname(join(inside, path)), { recursive: true });
+      await writeNewFile(join(inside, path), open());
+    }
+  });
+}
+
+/** Writes an export as one ZIP. */
+export async function writeExportZip(
+  path: string,
+  files: readonly ExportFile[],
+  force: boolean,
+): Promise<void> {
+  const pass = new PassThrough();
+  const zipped = zipExport(files, pass);
+  zipped.catch(() => undefined); // awaited below, after the writing that it may have ended
+  try {
+    await writeOutputFile(path, pass, { force });
+  } catch (cause) {
+    if (!pass.destroyed) {
+      pass.destroy();
+      await once(pass, 'close');
+    }
+    if (cause instanceof DrillproofError) throw cause;
+    await zipped; // what ended it
+    throw cause;
+  }
+  await zipped;
+}

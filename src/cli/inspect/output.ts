@@ -1,0 +1,123 @@
+import { defined, isoTime } from '../../bytes/index.ts';
+import type { Attestation, ExportAttestation } from '../../contract/index.ts';
+import { count, shortId, size } from '../../report/index.ts';
+import type { ExportDocuments, PartDocuments } from '../shared/input/evidence.ts';
+import { facts, table } from '../shared/output/product.ts';
+import type { SignatureFiles } from './signature-files.ts';
+
+/** What a command prints: the members of its JSON, or the text. */
+type Described = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
+
+export function describeExport(documents: ExportDocuments): Described {
+  const { manifest, manifestDigest, resource, attestation, files } = documents;
+  const { parts, localReports } = manifest;
+  const listed = new Set([...parts, ...localReports].map((row) => row.path));
+  const others = files.filter((file) => !listed.has(file.path));
+  const text = [
+    facts([
+      ['export', manifest.evidenceExportId],
+      ['organization', manifest.organizationId],
+      ['scope', manifest.scope.kind === 'project' ? `project ${manifest.scope.projectId}` : 'organization'],
+      ['from', isoTime(manifest.fromAtMs)],
+      ['through', isoTime(manifest.throughAtMs)],
+      ['state', resource?.state ?? 'unknown: there is no export.json'],
+      ['manifest', manifestDigest],
+      ['list signed by', signerOf(attestation)],
+      ['bundles', count(parts.length)],
+      ['local reports', count(localReports.length)],
+    ]),
+    table(
+      ['#', 'BUNDLE', 'PROJECT', 'BYTES', 'SIGNED', 'ARCHIVE'],
+      parts.map((row) => [
+        String(row.ordinal),
+        row.evidenceBundleId,
+        row.projectId,
+        row.bytes,
+        row.signed ? 'yes' : 'no',
+        shortId(row.digest),
+      ]),
+    ),
+    table(
+      ['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE'],
+      localReports.map((row) => [
+        String(row.ordinal),
+        row.localReportId,
+        row.projectId,
+        row.bytes,
+        shortId(row.digest),
+      ]),
+    ),
+    table(
+      ['OTHER FILE', 'BYTES'],
+      others.map((file) => [file.path, String(file.bytes)]),
+    ),
+  ];
+  const otherFiles = others.map(({ path, bytes }) => ({ path, bytes }));
+  const documentsJson = defined({ resource, attestation });
+  return {
+    product: { kind: 'export-contents', manifestDigest, manifest, ...documentsJson, otherFiles },
+    text: joinBlocks(text),
+  };
+}
+
+export function describePart({ manifest, manifestDigest, attestation }: PartDocuments): Described {
+  const subject = attestation?.statement.subject;
+  const text = [
+    facts([
+      ['bundle', manifest.evidenceBundleId],
+      ['organization', manifest.organizationId],
+      ['project', manifest.projectId],
+      ['hosted run', manifest.hostedRunId],
+      ['rerun of', manifest.rerunOfHostedRunId],
+      ['run', manifest.runId],
+      ['created at', isoTime(manifest.createdAtMs)],
+      ['manifest', manifestDigest],
+      ['signed by', signerOf(attestation)],
+      ['drill', subject?.reproduction.drillId],
+      ['target', subject?.reproduction.targetId],
+    ]),
+    table(
+      ['OBJECT', 'ROLE', 'MEDIA TYPE', 'SIZE', 'DIGEST'],
+      manifest.objects.map((object) => [
+        object.path,
+        object.role ?? '',
+        object.mediaType,
+        size(object.bytes),
+        shortId(object.digest),
+      ]),
+    ),
+  ];
+  return {
+    product: { kind: 'part-contents', manifestDigest, manifest, ...defined({ attestation }) },
+    text: joinBlocks(text),
+  };
+}
+
+export function formatSignatureFiles(
+  files: SignatureFiles,
+  { statement: { issuer, keyId, issuedAtMs, subject } }: Attestation | ExportAttestation,
+  manifestCommand: string | undefined,
+): string {
+  const lines = facts([
+    ['statement', files.statementPath],
+    ['signature', files.signaturePath],
+    ['public key', files.keyPath ?? 'not written: pass it with --trust or --key; evidence never supplies it'],
+    ['issuer', issuer],
+    ['key id', keyId],
+    ['issued at', isoTime(issuedAtMs)],
+    ['manifest', subject.manifestDigest],
+  ]);
+  const compare =
+    manifestCommand === undefined
+      ? ''
+      : `\nCompare the digest in the statement with the manifest:\n  ${manifestCommand} | sha256sum\n`;
+  return `${lines}\nVerify the signature without drillproof:\n  ${files.command}\n${compare}`;
+}
+
+const joinBlocks = (blocks: readonly string[]): string => blocks.filter((block) => block !== '').join('\n');
+
+function signerOf(attestation: Attestation | ExportAttestation | undefined): string {
+  if (attestation === undefined) return 'no key';
+  const { issuer, keyId, issuedAtMs } = attestation.statement;
+  return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not checked)`;
+}

@@ -1,0 +1,268 @@
+import { rm } from 'node:fs/promises';
+import { defined, isoTime } from '../../bytes/index.ts';
+import {
+  generateSigningKey,
+  type ReadNamedKey,
+  readVerifyingKeys,
+  writeSigningKeyPem,
+} from '../../node/index.ts';
+import { counted } from '../../report/index.ts';
+import {
+  MAX_KEY_SET_BYTES,
+  publicKeyPem,
+  retireKey,
+  SIGNER_PURPOSES,
+  type TrustedKey,
+  type TrustStore,
+  trustStoreJwks,
+} from '../../trust/index.ts';
+import { type Cli, say } from '../cli.ts';
+import { readInput } from '../shared/input/input.ts';
+import { naming, readTrustFile } from '../shared/input/trust.ts';
+import { listText } from './output.ts';
+import { usageError } from '../shared/options/values.ts';
+import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
+import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './command.ts';
+import {
+  aliasesOf,
+  findKey,
+  isTrusted,
+  openTrustFile,
+  rewriteTrustFile,
+  storeOf,
+  type TrustFile,
+} from './trust-file.ts';
+
+export async function generate(cli: Cli, options: GenerateOptions): Promise<void> {
+  const { out, force = false, public: publicPath = `${out.replace(/\.pem$/, '')}.pub.pem` } = options;
+  const { scalar, signer } = generateSigningKey();
+  const pem = publicKeyPem(signer.point);
+  if (!force) await refuseExisting(publicPath);
+  await writeOutputFile(out, [Buffer.from(writeSigningKeyPem(scalar))], { force, mode: 0o600 });
+  try {
+    await writeOutputFile(publicPath, [Buffer.from(pem)], { force });
+  } catch (cause) {
+    if (!force) await rm(out); // half a key pair is of no use
+    throw cause;
+  }
+  await writeProduct(
+    cli,
+    { kind: 'key', keyId: signer.keyId, privateKeyPath: out, publicKeyPath: publicPath },
+    facts([
+      ['key id', signer.keyId],
+      ['private key', `${out} (keep it secret; it signs in your name)`],
+      ['public key', `${publicPath} (give it to those who verify)`],
+    ]),
+  );
+}
+
+export async function add(cli: Cli, path: string, options: AddOptions): Promise<void> {
+  const { trust, newOnly = false } = options;
+  const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
+  const read = naming(path, () => readVerifyingKeys(bytes));
+  refuseMeaningless(path, read, options);
+  const keys = read.map((key) => trustedKey(key, options));
+  const file = await openTrustFile(cli, trust);
+  const before = file.found?.store;
+  const added = newOnly ? keys.filter((key) => !isTrusted(before, key)) : keys;
+  const store =
+    added.length === 0 && before !== undefined
+      ? before
+      : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
+  await writeAdded(cli, options, store, added, keys.length - added.length);
+  await sayEnded(cli, added);
+  await sayRevoked(cli, before, added);
+}
+
+function refuseMeaningless(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
+  const { keyId, revokedAt, compromised, notCompromised } = options;
+  if (keyId !== undefined && keys.length > 1)
+    throw usageError(`--key-id names one key, and ${path} holds ${keys.length}`, 'Leave --key-id out.');
+  if (revokedAt === undefined && (compromised === true || notCompromised === true))
+    throw usageError('only a revoked key is compromised or not', 'Give --revoked-at TIME as well.');
+}
+
+function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
+  const { issuer, keyId = key.keyId, revokedAt, notCompromised = false, project, organization } = options;
+  const notBeforeMs = options.notBefore ?? key.notBeforeMs;
+  const notAfterMs = options.notAfter ?? key.notAfterMs;
+  return {
+    issuer,
+    keyId,
+    point: key.point,
+    compromised: !(revokedAt !== undefined && notCompromised),
+    purposes: options.purpose ?? SIGNER_PURPOSES,
+    ...defined({
+      notBeforeMs,
+      notAfterMs,
+      revokedAtMs: revokedAt,
+      projects: project,
+      organizations: organization,
+    }),
+    ...(key.fromCertificate === true && { fromCertificate: true }),
+  };
+}
+
+async function writeAdded(
+  cli: Cli,
+  { trust, issuer }: AddOptions,
+  store: TrustStore,
+  added: readonly TrustedKey[],
+  known: number,
+): Promise<void> {
+  const { fingerprint } = store;
+  const names = added.map((key) => ({ issuer, keyId: key.keyId }));
+  await writeProduct(
+    cli,
+    { kind: 'trust-store', fingerprint, added: names, alreadyTrusted: known, keys: store.keys.length },
+    facts([
+      ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
+      ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
+      ['valid for', added[0]?.purposes.join(', ')],
+      ['trust store', `${trust}, ${counted(store.keys.length, 'key')}`],
+      ['fingerprint', fingerprint],
+    ]),
+  );
+}
+
+async function sayEnded(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
+  for (const { keyId, notAfterMs } of keys) {
+    if (notAfterMs !== undefined && notAfterMs < cli.now())
+      await say(
+        cli,
+        `key ${keyId} ceased to speak at ${isoTime(notAfterMs)}: nothing signed since will verify`,
+      );
+  }
+}
+
+/** A key that was revoked may come back under another name. */
+async function sayRevoked(
+  cli: Cli,
+  before: TrustStore | undefined,
+  keys: readonly TrustedKey[],
+): Promise<void> {
+  if (before === undefined) return;
+  for (const key of keys) {
+    for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs !== undefined))
+      await say(
+        cli,
+        `key ${key.keyId} is the same key as ${other.keyId} of ${other.issuer}, which is revoked`,
+      );
+  }
+}
+
+export async function set(cli: Cli, keyId: string, options: SetOptions): Promise<void> {
+  const file = await openTrustFile(cli, options.trust);
+  const store = storeOf(file);
+  const key = findKey(store, keyId, options.issuer);
+  await replace(cli, file, store, key, changed(key, options));
+}
+
+function changed(key: TrustedKey, options: SetOptions): TrustedKey {
+  const { notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization } =
+    options;
+  const { anyProject, anyOrganization } = options;
+  const given = [notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization];
+  if ([...given, anyProject, anyOrganization].every((one) => one === undefined))
+    throw usageError('nothing is to be changed', 'Name what to change, such as --not-after TIME.');
+  const revokedAtMs = moment(revokedAt, key.revokedAtMs);
+  if (revokedAtMs === undefined && (compromised ?? notCompromised) !== undefined)
+    throw usageError('the key is not revoked', 'Give --revoked-at TIME as well, or use keys revoke.');
+  const notBeforeMs = moment(notBefore, key.notBeforeMs);
+  const notAfterMs = moment(notAfter, key.notAfterMs);
+  const projects = anyProject === true ? undefined : (project ?? key.projects);
+  const organizations = anyOrganization === true ? undefined : (organization ?? key.organizations);
+  return {
+    issuer: key.issuer,
+    keyId: key.keyId,
+    point: key.point,
+    purposes: purpose ?? key.purposes,
+    // Who revokes a key anew does not inherit that an earlier revocation let something stand.
+    compromised:
+      compromised ?? (notCompromised === true ? false : key.revokedAtMs === undefined || key.compromised),
+    ...defined({ notBeforeMs, notAfterMs, revokedAtMs, projects, organizations }),
+    ...(key.fromCertificate === true && { fromCertificate: true }),
+  };
+}
+
+export const moment = (given: Moment | undefined, before: number | undefined): number | undefined =>
+  given === 'none' ? undefined : (given ?? before);
+
+export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
+  const file = await openTrustFile(cli, options.trust);
+  const store = storeOf(file);
+  const key = findKey(store, keyId, options.issuer);
+  if (key.revokedAtMs !== undefined) {
+    const since = `${isoTime(key.revokedAtMs)}${key.compromised ? ', as compromised' : ''}`;
+    throw usageError(
+      `the key is revoked already, since ${since}`,
+      'Change that with keys set --revoked-at TIME.',
+    );
+  }
+  const { at: atMs = cli.now(), notCompromised = false } = options;
+  const how = notCompromised ? 'revoked' : 'compromised';
+  const after = retireKey(store, { issuer: key.issuer, keyId: key.keyId, how, atMs });
+  await replace(cli, file, store, key, after.find(key.issuer, key.keyId) ?? key);
+}
+
+async function replace(
+  cli: Cli,
+  file: TrustFile,
+  before: TrustStore,
+  key: TrustedKey,
+  next: TrustedKey,
+): Promise<void> {
+  const changes = differences(key, next);
+  const keys = before.keys.map((one) => (one === key ? next : one));
+  const store = changes.length === 0 ? before : await rewriteTrustFile(file, keys);
+  const { issuer, keyId } = key;
+  await writeProduct(
+    cli,
+    {
+      kind: 'trust-store',
+      fingerprint: store.fingerprint,
+      changed: { issuer, keyId },
+      changes: changes.map(([name, was, is]) => ({ name, before: was, after: is })),
+      keys: store.keys.length,
+    },
+    facts([
+      ['key', `${issuer}, key ${keyId}`],
+      ...changes.map(([name, was, is]) => [name, `${was} -> ${is}`] as const),
+      ...(changes.length === 0 ? [['changed', 'nothing: it is so already'] as const] : []),
+      ['trust store', file.path],
+      ['fingerprint', store.fingerprint],
+    ]),
+  );
+  if (next.revokedAtMs === undefined) return;
+  for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))
+    await say(cli, `the same key is trusted as ${other.keyId} of ${other.issuer} too, which still speaks`);
+}
+
+type Change = readonly [name: string, before: string, after: string];
+
+function differences(before: TrustedKey, after: TrustedKey): readonly Change[] {
+  const old = described(before);
+  return Object.entries(described(after))
+    .map(([name, value]): Change => [name, old[name] ?? 'none', value])
+    .filter(([, was, is]) => was !== is);
+}
+
+/** What can be changed of a key, in words. */
+const described = (key: TrustedKey): Readonly<Record<string, string>> => ({
+  'not before': atOrNone(key.notBeforeMs),
+  'not after': atOrNone(key.notAfterMs),
+  'revoked at': atOrNone(key.revokedAtMs),
+  compromised: key.revokedAtMs === undefined ? 'no' : key.compromised ? 'yes' : 'no',
+  'valid for': key.purposes.toSorted().join(', '),
+  projects: key.projects?.toSorted().join(', ') ?? 'any',
+  organizations: key.organizations?.toSorted().join(', ') ?? 'any',
+});
+
+const atOrNone = (ms: number | undefined): string => (ms === undefined ? 'none' : isoTime(ms));
+
+export async function list(cli: Cli, path: string): Promise<void> {
+  const store = await readTrustFile(cli, path);
+  const product = { kind: 'trust-store', fingerprint: store.fingerprint, ...trustStoreJwks(store) };
+  await writeProduct(cli, product, listText(store));
+}
