@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Digest, JsonValue } from '../../bytes/index.ts';
+import { defined, type Digest, type JsonValue } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/index.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
@@ -29,6 +29,7 @@ import {
 } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
 import { createProgress, type Progress } from '../shared/output/progress.ts';
+import { loadSecondOpinion } from '../verify/run.ts';
 import { createTally, type ScrubProduct, writeScrub } from './output.ts';
 
 /** What the command line says, parsed. */
@@ -169,18 +170,19 @@ function noteFaults(progress: Progress, { name, faults }: MirrorScrub): void {
 
 async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {
   const { olderThan, depth, jobs, expectManifest } = options;
-  const trust = await readTrust(cli, options);
   return {
     tool: await toolName(),
     depth,
     jobs,
     signal: cli.signal,
     now: cli.now,
-    ...(trust !== undefined && { trust }),
-    ...(expectManifest !== undefined && { expectManifest }),
-    ...(options.secondOpinion === true && (await import('../../node/second-opinion/index.ts'))),
-    ...(olderThan !== undefined && { olderThanMs: olderThan }),
-    ...(options.for !== undefined && { untilMs: cli.now() + options.for }),
+    ...defined({
+      trust: await readTrust(cli, options),
+      expectManifest,
+      secondOpinion: await loadSecondOpinion(options.secondOpinion),
+      olderThanMs: olderThan,
+      untilMs: options.for && cli.now() + options.for,
+    }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { checkArguments, ITERABLE, optional, optionsOf, SIGNAL, withMethods } from '../../bytes/index.ts';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
+import type { ZipFile } from 'yazl';
 import { DrillproofError } from '../../errors.ts';
 import { assertSafeName, distinctNames } from '../../zip/index.ts';
 
@@ -34,7 +34,8 @@ export async function zipExport(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   checkArguments(KINDS, { files, out, options });
-  const zip = new ZipFile();
+  const yazl = await import('yazl'); // only exports in one file need it
+  const zip = new yazl.ZipFile();
   const stop = new AbortController();
   const signal = AbortSignal.any(
     options.signal === undefined ? [stop.signal] : [stop.signal, options.signal],
