@@ -85,6 +85,10 @@ export const withMembers = (what: string, members: Members): Kind => ({
 /** An object that has no members but these. */
 export const optionsOf = (members: Members): Kind => ({ ...OBJECT, members });
 
+/** An object of amounts: it has no members but those of `defaults`, and needs none of them. */
+export const amountsOf = (defaults: object): Kind =>
+  optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)])));
+
 /**
  * Checks the arguments of a public function.
  * @throws TypeError that names the first argument, or member of one, that is not of its kind

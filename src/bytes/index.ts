@@ -1,6 +1,7 @@
 export { platform as portablePlatform } from './platform-portable.ts';
 export {
   AMOUNT,
+  amountsOf,
   BYTES,
   BYTES_OR_TEXT,
   checkArguments,
@@ -27,6 +28,7 @@ export {
   withMethods,
 } from './arguments.ts';
 export { abortable, mapConcurrently, once, rejectWithReason, turn } from './async.ts';
+export { collectBytes, concatBytes, joinChunks } from './chunks.ts';
 export { assertEcdsaDer, type DerElement, derTag, readDer, readDerItems } from './der.ts';
 export { type Digest, digestAccess, digester, digestOf, digestStream } from './hash.ts';
 export { canonicalBytes, canonicalJson, parseCanonicalJson } from './json/canonical.ts';

@@ -17,7 +17,7 @@ export type RandomAccess = {
    * are done with the bytes before they do anything else; errors are those of `read`.
    */
   readInto?(target: Uint8Array, offset: number): void;
-  /** All the bytes, where they are in memory. Nothing may change them. */
+  /** All the bytes, if they are in memory: `read` returns parts of them. Nothing may change them. */
   readonly bytes?: Uint8Array;
   /**
    * Throws when the bytes were changed since they were opened. Offered by sources that can tell, so that a reader that
@@ -59,17 +59,12 @@ export function memoryAccess(bytes: Uint8Array): RandomAccess {
 const SMALL_BYTES = 2 ** 20;
 
 /**
- * The same bytes in memory when they are at most 1 MiB, read at once; otherwise the access itself. It is also the result
- * where reading fails, so that each reader meets the failure at the place that it reads.
+ * The same bytes in memory when they are at most 1 MiB, read at once; otherwise the access itself.
+ * @throws what `read` throws; DrillproofError `io.CHANGED` when the source returns fewer bytes than it has
  */
 export async function holdSmall(access: RandomAccess): Promise<RandomAccess> {
   if (access.bytes !== undefined || access.size > SMALL_BYTES) return access;
-  try {
-    const bytes = await readExactly(access, 0, access.size);
-    return { ...memoryAccess(bytes), ...watchedBy(access) };
-  } catch {
-    return access;
-  }
+  return { ...memoryAccess(await readExactly(access, 0, access.size)), ...watchedBy(access) };
 }
 
 /** The window `[offset, offset + size)` of another random access. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
-import { parseDocument, type DocumentKind } from './document.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from './limits.ts';
+import { documentParser } from './document.ts';
 import { pathSchema } from './path.ts';
 
 const assetSchema = z.strictObject({
@@ -28,7 +27,7 @@ export const buildLockSchema = z
     const seen = new Set<string>();
     for (const [i, { packageId }] of value.packages.entries()) {
       if (seen.has(packageId)) {
-        const message = `the package ${packageId} stands twice`;
+        const message = `the package ${packageId} occurs twice`;
         issues.push({ code: 'custom', input: value, path: ['packages', i, 'packageId'], message });
       }
       seen.add(packageId);
@@ -38,16 +37,14 @@ export const buildLockSchema = z
 export type BuildLock = z.infer<typeof buildLockSchema>;
 export type LockedPackage = BuildLock['packages'][number];
 
-const KIND: DocumentKind<BuildLock> = {
-  schema: buildLockSchema,
-  code: 'build.ARCHIVE_INVALID',
-  canonical: true,
-  rows: { packages: packageSchema },
-};
-
 /**
  * Types `build.json`.
  * @throws DrillproofError `build.ARCHIVE_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
  */
-export const parseBuildLock = (bytes: Uint8Array, limits: EvidenceLimits = DEFAULT_LIMITS): BuildLock =>
-  parseDocument(bytes, KIND, { maxBytes: limits.manifestBytes, maxValues: limits.jsonValues });
+export const parseBuildLock = documentParser<BuildLock>({
+  schema: buildLockSchema,
+  code: 'build.ARCHIVE_INVALID',
+  canonical: true,
+  limit: 'manifestBytes',
+  rows: { packages: { schema: packageSchema } },
+});

@@ -1,10 +1,59 @@
 import type * as z from 'zod';
-import { formatJsonPointer, type JsonLimits, parseCanonicalJson, parseJson } from '../bytes/index.ts';
+import {
+  amountsOf,
+  BYTES,
+  checkArguments,
+  formatJsonPointer,
+  type Kind,
+  parseCanonicalJson,
+  parseJson,
+} from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, LimitError } from '../errors.ts';
+
+/**
+ * The most that evidence may have of anything: bytes or counts. Every loop over external input is bounded by one of
+ * them (formats, Limits).
+ */
+export type EvidenceLimits = {
+  /** Bytes of a bundle manifest or an export manifest. */
+  readonly manifestBytes: number;
+  /** Bytes of an attestation, an export resource or a receipt. */
+  readonly documentBytes: number;
+  /** Bytes of a run result. */
+  readonly runResultBytes: number;
+  /** JSON values of each of these documents. */
+  readonly jsonValues: number;
+  /** Parts of an export, and likewise local reports (control API, Limits). */
+  readonly parts: number;
+  /** Objects of a bundle. */
+  readonly objects: number;
+  /** Files in an export, whether listed or not. */
+  readonly files: number;
+};
+
+/** The limits that apply if the caller gives none: bytes, and counts of values, parts, objects and files. */
+export const DEFAULT_LIMITS: EvidenceLimits = {
+  manifestBytes: 64 * 1024 * 1024,
+  documentBytes: 1024 * 1024,
+  runResultBytes: 64 * 1024 * 1024,
+  jsonValues: 1_000_000,
+  parts: 10_000,
+  objects: 99_998,
+  files: 50_000,
+};
+
+/** What an argument that has some of these limits may be. */
+export const EVIDENCE_LIMITS: Kind = amountsOf(DEFAULT_LIMITS);
 
 /** One broken rule of a document: a JSON pointer (RFC 6901) and what the rule wants. */
 export type DocumentIssue = { readonly path: string; readonly message: string };
+
+/** A long list at the top of a document: the shape of a row, and how many rows there may be. */
+type RowKind = {
+  readonly schema: z.ZodType;
+  readonly limit?: { readonly name: keyof EvidenceLimits; readonly code: Code };
+};
 
 /** What a kind of document is: its shape, the code of a document that breaks it, and how it is read. */
 export type DocumentKind<T> = {
@@ -12,51 +61,79 @@ export type DocumentKind<T> = {
   readonly code: Code;
   /** Whether the bytes must equal their own RFC 8785 form (formats §1, *Canonical or parsed*). */
   readonly canonical: boolean;
-  /** The long lists at its top, by member: the shape of a row. */
-  readonly rows?: Readonly<Record<string, z.ZodType>>;
+  /** The limit of its bytes. */
+  readonly limit: 'manifestBytes' | 'documentBytes' | 'runResultBytes';
+  /** The long lists at its top, by member. */
+  readonly rows?: Readonly<Record<string, RowKind>>;
 };
+
+/** Types the bytes of one kind of document; limits that are absent are `DEFAULT_LIMITS`. */
+export type DocumentParser<T> = (bytes: Uint8Array, limits?: Partial<EvidenceLimits>) => T;
+
+/**
+ * Makes the parser of a kind of document. It types the bytes once, at the edge, and collects every rule that they break
+ * in `details.issues`. It throws the code of the kind, and all that the JSON parsers throw.
+ */
+export const documentParser =
+  <T>(kind: DocumentKind<T>): DocumentParser<T> =>
+  (bytes, limits = DEFAULT_LIMITS) => {
+    checkArguments(KINDS, { bytes, limits });
+    const all = { ...DEFAULT_LIMITS, ...limits };
+    const jsonLimits = { maxBytes: all[kind.limit], maxValues: all.jsonValues };
+    const value = kind.canonical ? parseCanonicalJson(bytes, jsonLimits) : parseJson(bytes, jsonLimits);
+    const document = typeDocument(value, kind);
+    assertRowLimits(document, kind, all);
+    return document;
+  };
+
+const KINDS = { bytes: BYTES, limits: EVIDENCE_LIMITS };
 
 /** Faults of rows reported at most. A few kilobytes of ZIP can hold millions, which no memory would hold. */
 const MAX_ROW_ISSUES = 100;
-/** A message repeats what it found, unknown names for example, and those can be long. */
+/** A message repeats the input, unknown names for example, and those can be long. */
 const MAX_MESSAGE = 500;
 
-/**
- * Types the bytes of a document once, at the edge, and collects every rule that they break in `details.issues`.
- * @throws DrillproofError the code of the kind, and all that the JSON parsers throw
- */
-export function parseDocument<T>(bytes: Uint8Array, kind: DocumentKind<T>, limits?: JsonLimits): T {
-  const value = kind.canonical ? parseCanonicalJson(bytes, limits) : parseJson(bytes, limits);
-  return typeDocument(value, kind);
-}
-
-/** `parseDocument` for a value that is already parsed. */
+/** Types a value that is already parsed. @throws DrillproofError the code of the kind */
 export function typeDocument<T>(value: unknown, kind: Pick<DocumentKind<T>, 'schema' | 'code' | 'rows'>): T {
-  for (const [member, row] of Object.entries(kind.rows ?? {})) {
-    const issues = rowIssues(value, member, row);
+  for (const [member, { schema }] of Object.entries(kind.rows ?? {})) {
+    const issues = listRowIssues(value, member, schema);
     if (issues.length > 0) throw brokenDocument(kind.code, issues);
   }
   const result = kind.schema.safeParse(value);
   if (result.success) return result.data;
-  throw brokenDocument(kind.code, issuesOf(result.error, []));
+  throw brokenDocument(kind.code, listIssues(result.error, []));
 }
 
+const rowsOf = (value: unknown, member: string): readonly unknown[] => {
+  const own = typeof value === 'object' && value !== null && Object.hasOwn(value, member);
+  const list: unknown = own ? Reflect.get(value, member) : undefined;
+  return Array.isArray(list) ? list : [];
+};
+
 /** The first faults in the rows of a long list; a short list is left to the schema. */
-function rowIssues(value: unknown, member: string, row: z.ZodType): DocumentIssue[] {
-  const list: unknown =
-    typeof value === 'object' && value !== null && Object.hasOwn(value, member)
-      ? Reflect.get(value, member)
-      : undefined;
+function listRowIssues(value: unknown, member: string, row: z.ZodType): DocumentIssue[] {
+  const list = rowsOf(value, member);
   const issues: DocumentIssue[] = [];
-  if (!Array.isArray(list) || list.length <= MAX_ROW_ISSUES) return issues;
+  if (list.length <= MAX_ROW_ISSUES) return issues;
   for (let i = 0; i < list.length && issues.length < MAX_ROW_ISSUES; i++) {
     const { error } = row.safeParse(list[i]);
-    if (error !== undefined) issues.push(...issuesOf(error, [member, i]));
+    if (error !== undefined) issues.push(...listIssues(error, [member, i]));
   }
   return issues;
 }
 
-const issuesOf = (error: z.ZodError, parent: readonly PropertyKey[]): DocumentIssue[] =>
+function assertRowLimits(
+  value: unknown,
+  { rows = {} }: Pick<DocumentKind<unknown>, 'rows'>,
+  limits: EvidenceLimits,
+): void {
+  for (const [member, { limit }] of Object.entries(rows)) {
+    if (limit === undefined || rowsOf(value, member).length <= limits[limit.name]) continue;
+    throw new LimitError(limit.code, `more than ${limits[limit.name]} ${limit.name}`, { path: `/${member}` });
+  }
+}
+
+const listIssues = (error: z.ZodError, parent: readonly PropertyKey[]): DocumentIssue[] =>
   error.issues.map(({ path, message }) => ({
     path: formatJsonPointer([...parent, ...path]),
     message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,

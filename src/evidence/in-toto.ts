@@ -4,7 +4,7 @@ import type { Code } from '../codes/index.ts';
 import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { type DsseEnvelope, signDsse, type Signer } from '../trust/index.ts';
-import { BUNDLE_MANIFEST } from './bundle/archive.ts';
+import { BUNDLE_MANIFEST } from './bundle/part.ts';
 import { typeStatement, type ExportStatement, type Statement } from './bundle/attestation.ts';
 import { typeDocument } from './document.ts';
 
@@ -36,7 +36,7 @@ export const inTotoStatement = <P>(
 
 const manifestName = z.literal(BUNDLE_MANIFEST);
 
-/** Closed, unlike in-toto asks: it is signed, and an unknown member could be a restriction that goes unheeded. */
+/** Closed, although in-toto asks for open: an unknown signed member could be a restriction that would be ignored. */
 const statementOf = <P extends z.ZodType>(predicate: P, name: z.ZodType<string> = manifestName) =>
   z.strictObject({
     _type: z.literal(STATEMENT_TYPE),
@@ -55,9 +55,9 @@ const exportSchema = statementOf(exportAttestationSchema.shape.statement);
 const openSchema = statementOf(z.unknown(), z.string());
 
 /**
- * The statement about a bundle in an envelope: its payload an in-toto Statement v1, the predicate a statement of ours,
- * and both of one predicate type and about one manifest (formats §2, DSSE). No signature is judged.
- * @param accepted the predicate types that may stand here
+ * The statement about a bundle in an envelope: its payload is an in-toto Statement v1, the predicate is a statement of
+ * ours, and both have one predicate type and are about one manifest (formats §2, DSSE). No signature is verified.
+ * @param accepted the predicate types that are accepted
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `dsse.STATEMENT_INVALID`, `dsse.SUBJECT_MISMATCH`,
  *   `attestation.PREDICATE_UNSUPPORTED`, and what `parseJson` throws
  */
@@ -69,7 +69,7 @@ export const readExportDsseStatement = (envelope: Content, accepted: readonly st
   read(envelope, exportSchema, accepted);
 
 /**
- * What the in-toto statement in an envelope says to be about; neither the signature nor the predicate is judged.
+ * What the in-toto statement in an envelope is about, by its own claim; neither signature nor predicate is checked.
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `dsse.STATEMENT_INVALID`, and what `parseJson` throws
  */
 export function readDsseSubject(envelope: Content): {
@@ -99,7 +99,7 @@ function read<P extends Ours>(
   return statement.predicate;
 }
 
-/** The payload as JSON, and as an in-toto statement about whatever it may be. */
+/** The payload as JSON, and as an in-toto statement with any predicate. */
 function openStatement({ payloadType, payload }: Content) {
   if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
     const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
@@ -109,14 +109,14 @@ function openStatement({ payloadType, payload }: Content) {
   return { value, open: typeDocument(value, { schema: openSchema, code: 'dsse.STATEMENT_INVALID' }) };
 }
 
-/** What stands twice, inside and outside the predicate, must be one thing. */
+/** What occurs both inside and outside the predicate must be equal. */
 function refuseContradiction({ predicateType, predicate, subject: [subject] }: InTotoStatement<Ours>): void {
   if (predicate.predicateType !== predicateType) {
-    const message = 'the predicate calls itself another type than the statement around it';
+    const message = 'the type of the predicate differs from that of the statement around it';
     throw broken('dsse.STATEMENT_INVALID', '/predicate/predicateType', message);
   }
   if (predicate.subject.manifestDigest !== `sha256:${subject.digest.sha256}`) {
-    const message = 'the predicate speaks of another subject than the statement around it';
+    const message = 'the subject of the predicate differs from that of the statement around it';
     throw broken('dsse.SUBJECT_MISMATCH', '/subject/0/digest/sha256', message);
   }
 }
@@ -127,7 +127,7 @@ const broken = (code: Code, path: string, message: string): DrillproofError =>
 /**
  * Signs a statement about a bundle as an in-toto statement in a DSSE envelope. The first signer is the one that the
  * statement names; others sign the same.
- * @throws DrillproofError `pack.INPUT_INVALID` for a statement that no verifier would read, `trust.SIGNER_FAULT`, and
+ * @throws DrillproofError `pack.INPUT_INVALID` for a statement that verifiers would refuse, `trust.SIGNER_FAULT`, and
  *   what the signers throw
  */
 export const attestDsse = (statement: Statement, signers: Signers): Promise<DsseEnvelope> =>

@@ -1,5 +1,4 @@
 export { type BuildLock, type LockedPackage, parseBuildLock } from './build-lock.ts';
-export { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from './bundle/archive.ts';
 export {
   attest,
   type ExportStatement,
@@ -9,7 +8,6 @@ export {
   type Statement,
   statementBytes,
 } from './bundle/attestation.ts';
-export { brokenBindings, reproductionOf } from './bundle/bindings.ts';
 export {
   artifactBytes,
   type BundleManifest,
@@ -19,14 +17,28 @@ export {
   objectOfRole,
   type ObjectRole,
   parseBundleManifest,
+  parseRunResult,
   signedRoles,
 } from './bundle/manifest.ts';
 export { type BundleInput, type ObjectInput, packBundle, type PackedBundle } from './bundle/pack-bundle.ts';
-export { type PartFacts, readPartFacts } from './bundle/part-facts.ts';
-export { parseRunResult } from './bundle/run-result.ts';
-export { type BundleSigning, bundleStatement } from './bundle/statement.ts';
-export { brokenDocument, type DocumentIssue, parseDocument, typeDocument } from './document.ts';
-export { bagSource, isBag } from './export/bag-source.ts';
+export {
+  ATTESTATION,
+  BUNDLE_MANIFEST,
+  findEntry,
+  type PartFacts,
+  readEntry,
+  readPartFacts,
+} from './bundle/part.ts';
+export { brokenBindings, type BundleSigning, bundleStatement, reproductionOf } from './bundle/statement.ts';
+export {
+  brokenDocument,
+  DEFAULT_LIMITS,
+  type DocumentIssue,
+  documentParser,
+  EVIDENCE_LIMITS,
+  type EvidenceLimits,
+  typeDocument,
+} from './document.ts';
 export {
   BAG_DECLARATION,
   BAG_INFO,
@@ -39,11 +51,14 @@ export {
   bagInfoBytes,
   bagManifestBytes,
   type BagRow,
+  type Checksum,
+  CHECKSUMS,
+  formatChecksums,
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
-} from './export/bag-tags.ts';
-export { type Checksum, CHECKSUMS, formatChecksums, parseChecksums } from './export/checksums.ts';
+  parseChecksums,
+} from './export/checksums.ts';
 export {
   type ExportManifest,
   exportManifestBytes,
@@ -55,7 +70,6 @@ export {
   selectionDigest,
   sumBytes,
 } from './export/manifest.ts';
-export { mirrorsIn } from './export/mirrors.ts';
 export {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
@@ -79,6 +93,7 @@ export {
   timeInPath,
 } from './export/receipt.ts';
 export { parseExportResource, resourceDifferences } from './export/resource.ts';
+export { bagSource, isBag, mirrorsIn } from './export/subtrees.ts';
 export {
   attestDsse,
   attestExportDsse,
@@ -88,7 +103,6 @@ export {
   readDsseSubject,
   readExportDsseStatement,
 } from './in-toto.ts';
-export { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from './limits.ts';
 export {
   type EvidenceSource,
   memorySource,

@@ -23,7 +23,7 @@ export function refuseTwins(
   for (const [i, { path }] of rows.entries()) {
     const twin = pathTwin(path);
     if (seen.has(twin)) {
-      const message = `the path ${path} stands twice, up to case and normalization`;
+      const message = `the path ${path} occurs twice, up to case and normalization`;
       issues.push({ code: 'custom', input: rows, path: [member, i, 'path'], message });
       return;
     }

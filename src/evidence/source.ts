@@ -14,17 +14,17 @@ import {
 import { DrillproofError, LimitError } from '../errors.ts';
 import type { ZipArchive, ZipNote } from '../zip/index.ts';
 
-/** What lies at a path of an export: the path from the root with `/`, its size, and whether it is a regular file. */
+/** What is at a path of an export: the path from the root with `/`, its size, and whether it is a regular file. */
 export type SourceFile = {
   readonly path: string;
   readonly bytes: number;
   /** False for a link, a device and a folder. */
   readonly regular: boolean;
-  /** Set for a folder that holds nothing. The paths of files imply all other folders. */
+  /** Set for an empty folder. The paths of files imply all other folders. */
   readonly folder?: true;
   /** Why the file or folder could not be examined, although its parent folder lists it. */
   readonly unreadable?: string;
-  /** What tells this file from another one under the same path, as far as can be told without reading it. */
+  /** Differs for another file under the same path, as far as that can be seen without reading it. */
   readonly identity?: string;
 };
 
@@ -42,17 +42,17 @@ export type EvidenceSource = {
    * @throws DrillproofError `io.UNREADABLE` when a folder cannot be read
    */
   files(): Promise<readonly SourceFile[]>;
-  /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is no regular file, `io.UNREADABLE` */
+  /** @throws DrillproofError `io.NOT_FOUND`, `io.KIND` for what is not a regular file, `io.UNREADABLE` */
   open(path: string): Promise<OpenFile>;
   /**
-   * Where the tree lies in one file: reads all of it except the entries of these paths, returns what is unusual about the
-   * container, and throws the first thing that is wrong with it, or the reason of an aborted signal.
+   * For a tree in one file: reads all of it except the entries of these paths, returns what is unusual about the
+   * container, and throws the first fault of it, or the reason of an aborted signal.
    * @throws DrillproofError with a `zip.` code, `io.UNREADABLE`
    */
   checkContainer?(signal?: AbortSignal, except?: ReadonlySet<string>): Promise<readonly ZipNote[]>;
-  /** The bytes of that one file: for a second reader, and because all of them count for coverage. */
+  /** The bytes of that one file: for a second reader, and because coverage counts all of them. */
   readonly container?: RandomAccess;
-  /** Where the tree is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
+  /** For a tree that is the payload of a BagIt bag: the whole bag, tag files and `data/`. */
   readonly bag?: EvidenceSource;
 };
 
@@ -141,7 +141,7 @@ export async function readWhole(access: RandomAccess, maxBytes: number, path: st
   return Uint8Array.from(await readExactly(access, 0, access.size, path));
 }
 
-/** `readWhole` of a file of a source, which is closed again. */
+/** `readWhole` of a file of a source, which is closed afterwards. */
 export async function readFile(source: EvidenceSource, path: string, maxBytes: number): Promise<Uint8Array> {
   const file = await source.open(path);
   try {

@@ -6,9 +6,8 @@ import {
   type DeflateRaw,
   type InflateRaw,
 } from 'node:zlib';
-import type { Bytes } from '../bytes/index.ts';
+import { type Bytes, concatBytes } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { concat } from '../zip/index.ts';
 import { errnoOf } from './fs-errors.ts';
 
 // Creating a zlib stream costs more than the work on a small file, and evidence has thousands of them. Small
@@ -82,10 +81,10 @@ async function startOf(stream: Bytes, bytes: number): Promise<Start> {
   let heldBytes = 0;
   for (;;) {
     const { value, done } = await rest.next();
-    if (done === true) return { head: concat(held), rest: undefined };
+    if (done === true) return { head: concatBytes(held), rest: undefined };
     held.push(value);
     heldBytes += value.length;
-    if (heldBytes > bytes) return { head: concat(held), rest };
+    if (heldBytes > bytes) return { head: concatBytes(held), rest };
   }
 }
 

@@ -86,7 +86,7 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
   predicateTypes: optional(optionsOf({ evidence: listOf(TEXT), export: listOf(TEXT) })),
   secondOpinion: optional(withMethods('a second opinion', 'readZip')),
   limits: optional(EVIDENCE_LIMITS),
-  zipLimits: optional(optionsOf(ZIP_LIMITS)),
+  zipLimits: optional(ZIP_LIMITS),
   signal: optional(SIGNAL),
 };
 

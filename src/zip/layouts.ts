@@ -1,4 +1,33 @@
-import { recordLayout, type RecordOf } from './record.ts';
+import { DrillproofError } from '../errors.ts';
+
+type Width = 2 | 4 | 8;
+
+/** A record of fixed size: its signature, then unsigned little-endian fields in order (APPNOTE 4.4.1.1). */
+export type RecordLayout<Name extends string> = {
+  readonly name: string;
+  readonly signature: number;
+  /** Bytes of the record, signature included. */
+  readonly size: number;
+  readonly fields: readonly (readonly [field: Name, at: number, width: Width])[];
+};
+
+export type RecordOf<Layout> =
+  Layout extends RecordLayout<infer Name> ? Readonly<Record<Name, number>> : never;
+
+/** A layout from its fields in order and their widths in bytes. */
+export function recordLayout<Name extends string>(
+  name: string,
+  signature: number,
+  widths: Readonly<Record<Name, Width>>,
+): RecordLayout<Name> {
+  let size = 4;
+  const fields = (Object.entries(widths) as [Name, Width][]).map(([field, width]) => {
+    const at = size;
+    size += width;
+    return [field, at, width] as const;
+  });
+  return { name, signature, size, fields };
+}
 
 /** Local file header (APPNOTE 4.3.7); the name and the extra field follow it. */
 export const LOCAL_HEADER = recordLayout('local header', 0x04_03_4b_50, {
@@ -70,7 +99,7 @@ export const DESCRIPTOR_SIGNATURE = 0x08_07_4b_50;
 export type LocalHeader = RecordOf<typeof LOCAL_HEADER>;
 export type CentralHeader = RecordOf<typeof CENTRAL_HEADER>;
 
-/** In a 16- or 32-bit field: the number stands in the ZIP64 record (APPNOTE 4.4.1.4). */
+/** In a 16- or 32-bit field: the ZIP64 record holds the number (APPNOTE 4.4.1.4). */
 export const IN_ZIP64_16 = 0xff_ff;
 export const IN_ZIP64_32 = 0xff_ff_ff_ff;
 
@@ -90,7 +119,7 @@ export const METHOD = { store: 0, deflate: 8 } as const;
 /** Versions needed to extract (APPNOTE 4.4.3.2): 2.0 has deflate, 4.5 has ZIP64. */
 export const VERSION = { deflate: 20, zip64: 45 } as const;
 
-/** Of who made an archive here: Unix, APPNOTE 6.3 (APPNOTE 4.4.2). */
+/** The maker of the archives written here: Unix, APPNOTE 6.3 (APPNOTE 4.4.2). */
 export const VERSION_MADE_BY = (3 << 8) | 63;
 
 /** Midnight of 1 January 1980, the first moment that an MS-DOS date has (APPNOTE 4.4.6). */
@@ -103,3 +132,68 @@ export const REGULAR_FILE_ATTRIBUTES = 0o100644 * 2 ** 16;
 export const EXTRA_ZIP64 = 0x00_01;
 /** Extra field that holds the name once more, in UTF-8 (APPNOTE 4.6.9). */
 export const EXTRA_UNICODE_PATH = 0x70_75;
+
+/** Whether the record begins at this place, by its signature. */
+export function startsRecord(layout: RecordLayout<string>, bytes: Uint8Array, at: number): boolean {
+  return at >= 0 && at + 4 <= bytes.length && viewOf(bytes).getUint32(at, true) === layout.signature;
+}
+
+/**
+ * The fields of the record at this place.
+ * @throws DrillproofError `zip.RECORD_INVALID` when it does not begin there, `zip.ZIP64_INVALID` for a number beyond 2^53-1
+ */
+export function decodeRecord<Name extends string>(
+  layout: RecordLayout<Name>,
+  bytes: Uint8Array,
+  at = 0,
+): Readonly<Record<Name, number>> {
+  if (at + layout.size > bytes.length) {
+    throw new DrillproofError('zip.RECORD_INVALID', `the ${layout.name} is cut`);
+  }
+  const view = viewOf(bytes);
+  if (view.getUint32(at, true) !== layout.signature) {
+    throw new DrillproofError('zip.RECORD_INVALID', `the ${layout.name} has a wrong signature`);
+  }
+  const record = {} as Record<Name, number>;
+  for (const [field, offset, width] of layout.fields) record[field] = readers[width](view, at + offset);
+  return record;
+}
+
+/** The bytes of a record. */
+export function encodeRecord<Name extends string>(
+  layout: RecordLayout<Name>,
+  record: Readonly<Record<Name, number>>,
+): Uint8Array {
+  const bytes = new Uint8Array(layout.size);
+  const view = viewOf(bytes);
+  view.setUint32(0, layout.signature, true);
+  for (const [field, at, width] of layout.fields) writers[width](view, at, record[field]);
+  return bytes;
+}
+
+/** An unsigned 64-bit number. @throws DrillproofError `zip.ZIP64_INVALID` beyond 2^53-1, where doubles have gaps */
+export function readUint64(view: DataView, at: number): number {
+  const value = view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+  if (Number.isSafeInteger(value)) return value;
+  throw new DrillproofError('zip.ZIP64_INVALID', 'a 64-bit number is larger than any archive');
+}
+
+export function writeUint64(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value % 2 ** 32, true);
+  view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
+}
+
+export const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const readers: Readonly<Record<Width, (view: DataView, at: number) => number>> = {
+  2: (view, at) => view.getUint16(at, true),
+  4: (view, at) => view.getUint32(at, true),
+  8: readUint64,
+};
+
+const writers: Readonly<Record<Width, (view: DataView, at: number, value: number) => void>> = {
+  2: (view, at, value) => view.setUint16(at, value, true),
+  4: (view, at, value) => view.setUint32(at, value, true),
+  8: writeUint64,
+};

@@ -1,6 +1,6 @@
-import { AMOUNT, type MembersOf, optional } from '../bytes/index.ts';
+import { amountsOf, type Kind } from '../bytes/index.ts';
 
-/** What an archive from outside may cost. Passing a row is a `LimitError`, never a truncation. */
+/** What an archive from outside may cost. Exceeding a limit is a `LimitError`, never a truncation. */
 export type ZipLimits = {
   /** Entries in the archive. Default 100,000. */
   readonly entries?: number;
@@ -12,7 +12,7 @@ export type ZipLimits = {
   readonly totalBytes?: number;
   /** Decompressed bytes per compressed byte of one entry, once past `expansionFloorBytes`. Default 1,100. */
   readonly expansionRatio?: number;
-  /** Decompressed bytes of an entry up to which its expansion is not judged. Default 1 MiB. */
+  /** Decompressed bytes of an entry up to which its expansion is not checked. Default 1 MiB. */
   readonly expansionFloorBytes?: number;
 };
 
@@ -26,11 +26,5 @@ export const zipLimits: Required<ZipLimits> = {
   expansionFloorBytes: 2 ** 20,
 };
 
-export const ZIP_LIMITS: MembersOf<ZipLimits> = {
-  entries: optional(AMOUNT),
-  directoryBytes: optional(AMOUNT),
-  entryBytes: optional(AMOUNT),
-  totalBytes: optional(AMOUNT),
-  expansionRatio: optional(AMOUNT),
-  expansionFloorBytes: optional(AMOUNT),
-};
+/** What an argument that has some of these limits may be. */
+export const ZIP_LIMITS: Kind = amountsOf(zipLimits);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { codeEntry } from '../../src/codes/index.ts';
-import { DEFAULT_LIMITS } from '../../src/evidence/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
 import { zipLimits } from '../../src/zip/limits.ts';
 import { parseAttestation, parseBundleManifest, statementBytes } from '../../src/evidence/index.ts';
 

@@ -12,7 +12,8 @@ export const MAX_JSON_DEPTH = 64;
 /**
  * Parses JSON so that every reader sees the same content (formats §1): UTF-8 without a byte order mark, no two members
  * with the same name, no lone surrogate, at most 64 levels, and no number that a double changes. A member named
- * `__proto__` is an ordinary own member of the result. `limits` are `maxBytes` and `maxValues`; default: no limit.
+ * `__proto__` is an ordinary own member of the result. The limits are 64 MiB and 1,000,000
+ * values by default.
  * @throws DrillproofError `encoding.UTF8_INVALID`, `json.BOM`, `json.INVALID`, `json.MEMBER_DUPLICATE`,
  *   `json.SURROGATE_LONE`, `json.NUMBER_INEXACT`
  * @throws LimitError `json.DEPTH_EXCEEDED`, `json.TOO_LARGE`, `json.VALUES_EXCEEDED`

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { defined } from '../../bytes/index.ts';
+import { defined, parseJson } from '../../bytes/index.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
-import { parseDocument } from '../../evidence/index.ts';
+import { typeDocument } from '../../evidence/index.ts';
 import { renderers } from '../../report/index.ts';
 import { type ToolSourceReport, verifyToolSource } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
@@ -106,11 +106,8 @@ async function resourceBytes(
 async function save(cli: Cli, bytes: Uint8Array, { out, source, force = false }: Options): Promise<void> {
   if (out !== undefined) await writeBytes(cli, out, [bytes], { force });
   if (source === undefined) return;
-  const { implementation } = parseDocument(bytes, {
-    schema: toolSourceSchema,
-    code: 'tool-source.INVALID',
-    canonical: false,
-  });
+  const kind = { schema: toolSourceSchema, code: 'tool-source.INVALID' } as const;
+  const { implementation } = typeDocument(parseJson(bytes), kind);
   await writeBytes(cli, source, [Buffer.from(implementation.source)], { force });
 }
 

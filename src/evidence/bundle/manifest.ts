@@ -1,4 +1,4 @@
-import { BYTES, canonicalBytes, checkArguments, compareUtf8 } from '../../bytes/index.ts';
+import { canonicalBytes, compareUtf8 } from '../../bytes/index.ts';
 import * as z from 'zod';
 import {
   digestSchema,
@@ -8,10 +8,10 @@ import {
   organizationIdSchema,
   projectIdSchema,
   runIdSchema,
+  type RunResult,
+  runResultSchema,
 } from '../../contract/index.ts';
-import { LimitError } from '../../errors.ts';
-import { parseDocument, type DocumentKind } from '../document.ts';
-import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { documentParser } from '../document.ts';
 import { pathSchema, refuseTwins } from '../path.ts';
 
 /** What an object of a bundle is. The first four are bound by the signature; a signed bundle has each exactly once. */
@@ -27,7 +27,7 @@ export const OBJECT_ROLES = [
 ] as const;
 export type ObjectRole = (typeof OBJECT_ROLES)[number];
 
-/** The roles whose objects a statement names by hash, with the field of the statement that does (formats §2). */
+/** The roles whose objects a statement names by hash, with the field of the statement that holds it (formats §2). */
 export const SIGNED_ROLES = {
   'run-result': 'runResultHash',
   evidence: 'evidenceHash',
@@ -96,21 +96,13 @@ function refuseDisorder(objects: readonly BundleObject[], issues: Issues): void 
 
 function refuseSecondRole(objects: readonly BundleObject[], issues: Issues): void {
   for (const role of signedRoles) {
-    const second = objects.findIndex(
-      (one, i) => one.role === role && objects.findIndex((o) => o.role === role) !== i,
-    );
+    const first = objects.findIndex((object) => object.role === role);
+    const second = objects.findIndex((object, i) => object.role === role && i > first);
     if (second < 0) continue;
-    const message = `the role ${role} stands more than once`;
+    const message = `the role ${role} occurs more than once`;
     issues.push({ code: 'custom', input: objects, path: ['objects', second, 'role'], message });
   }
 }
-
-const KIND: DocumentKind<BundleManifest> = {
-  schema: bundleManifestSchema,
-  code: 'bundle.MANIFEST_INVALID',
-  canonical: true,
-  rows: { objects: objectSchema },
-};
 
 /**
  * Parses the manifest of a bundle, which must be canonical JSON (formats §1).
@@ -118,28 +110,29 @@ const KIND: DocumentKind<BundleManifest> = {
  * @example
  * const { objects } = parseBundleManifest(await readFile('manifest.json'));
  */
-export function parseBundleManifest(
-  bytes: Uint8Array,
-  given: Partial<EvidenceLimits> = DEFAULT_LIMITS,
-): BundleManifest {
-  checkArguments({ bytes: BYTES, given: EVIDENCE_LIMITS }, { bytes, given });
-  const limits = { ...DEFAULT_LIMITS, ...given };
-  const manifest = parseDocument(bytes, KIND, {
-    maxBytes: limits.manifestBytes,
-    maxValues: limits.jsonValues,
-  });
-  if (manifest.objects.length > limits.objects) {
-    throw new LimitError('bundle.OBJECTS_EXCEEDED', `more than ${limits.objects} objects`, {
-      path: '/objects',
-    });
-  }
-  return manifest;
-}
+export const parseBundleManifest = documentParser<BundleManifest>({
+  schema: bundleManifestSchema,
+  code: 'bundle.MANIFEST_INVALID',
+  canonical: true,
+  limit: 'manifestBytes',
+  rows: { objects: { schema: objectSchema, limit: { name: 'objects', code: 'bundle.OBJECTS_EXCEEDED' } } },
+});
+
+/**
+ * Types the object of role `run-result`: the `result` of the hosted run (formats §1, Bundle manifest).
+ * @throws DrillproofError `bundle.RUN_RESULT_INVALID`, `json.NOT_CANONICAL`, and what the JSON parsers throw
+ */
+export const parseRunResult = documentParser<RunResult>({
+  schema: runResultSchema,
+  code: 'bundle.RUN_RESULT_INVALID',
+  canonical: true,
+  limit: 'runResultBytes',
+});
 
 /** The one encoding of a bundle manifest. */
 export const bundleManifestBytes = (manifest: BundleManifest): Uint8Array => canonicalBytes(manifest);
 
-/** The object of a role that stands at most once. */
+/** The object of a role that occurs at most once. */
 export const objectOfRole = (manifest: BundleManifest, role: SignedRole): BundleObject | undefined =>
   manifest.objects.find((object) => object.role === role);
 

@@ -2,7 +2,9 @@ import {
   type Bytes,
   canonicalBytes,
   checkArguments,
+  collectBytes,
   compareUtf8,
+  defined,
   type Digest,
   digester,
   digestOf,
@@ -16,18 +18,17 @@ import {
 import type { Attestation, RunResult } from '../../contract/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/index.ts';
-import { ATTESTATION, BUNDLE_MANIFEST } from './archive.ts';
 import { attest } from './attestation.ts';
 import {
   bundleManifestBytes,
   bundleManifestSchema,
   type BundleManifest,
   type ObjectRole,
+  parseRunResult,
 } from './manifest.ts';
+import { ATTESTATION, BUNDLE_MANIFEST } from './part.ts';
 import { bundleStatement, refuseMissingRoles, type BundleSigning } from './statement.ts';
-import { typeDocument } from '../document.ts';
-import { DEFAULT_LIMITS } from '../limits.ts';
-import { parseRunResult } from './run-result.ts';
+import { DEFAULT_LIMITS, typeDocument } from '../document.ts';
 
 /** An object to be packed. `open` may be called several times and must give the same bytes each time. */
 export type ObjectInput = {
@@ -98,7 +99,7 @@ export async function packBundle(input: BundleInput, signing?: BundleSigning): P
   return {
     manifest,
     manifestDigest,
-    ...(attestation === undefined ? {} : { attestation }),
+    ...defined({ attestation }),
     archive: (options) => writeZip(entries, options),
   };
 }
@@ -112,14 +113,14 @@ async function digestObjects(inputs: readonly ObjectInput[]): Promise<DigestedOb
   const objects: DigestedObject[] = [];
   for (const { path, mediaType, role, open } of inputs) {
     const { digest, bytes } = await digestStream(open());
-    const row: Row = { path, mediaType, digest, bytes, ...(role === undefined ? {} : { role }) };
-    objects.push({ row, open: () => unchanged(row, open()) });
+    const row: Row = { path, mediaType, digest, bytes, ...defined({ role }) };
+    objects.push({ row, open: () => assertUnchanged(row, open()) });
   }
   return objects;
 }
 
-/** Passes bytes on and throws at their end when they are not those that were digested. */
-async function* unchanged(row: Row, bytes: Bytes): Bytes {
+/** Passes bytes on and throws at their end if they differ from those that were digested. */
+async function* assertUnchanged(row: Row, bytes: Bytes): Bytes {
   const sum = digester();
   for await (const chunk of bytes) {
     sum.update(chunk);
@@ -175,7 +176,7 @@ async function attestBundle(
   return attest(bundleStatement(manifest, manifestDigest, runResult, signing), signing.signer);
 }
 
-/** The run result of a bundle, signed or not: one that no verifier would read is not packed. */
+/** The run result of a bundle, signed or not. It is refused here if verifiers would refuse it. */
 async function readRunResult(objects: readonly DigestedObject[]): Promise<RunResult | undefined> {
   const object = objects.find(({ row }) => row.role === 'run-result');
   if (object === undefined) return undefined;
@@ -183,10 +184,9 @@ async function readRunResult(objects: readonly DigestedObject[]): Promise<RunRes
     const message = `the run result has more than ${DEFAULT_LIMITS.runResultBytes} bytes`;
     throw new LimitError('json.TOO_LARGE', message, { path: object.row.path });
   }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of object.open()) chunks.push(chunk);
+  const bytes = await collectBytes(object.open());
   try {
-    return parseRunResult(new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer()));
+    return parseRunResult(bytes);
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
     const context = { cause: error, path: object.row.path, details: { ...error.details } };

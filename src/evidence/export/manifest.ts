@@ -1,4 +1,4 @@
-import { BYTES, canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
+import { canonicalBytes, checkArguments, type Digest, digestOf, TEXT } from '../../bytes/index.ts';
 import * as z from 'zod';
 import {
   decimalBytesSchema,
@@ -11,9 +11,7 @@ import {
   organizationIdSchema,
   projectIdSchema,
 } from '../../contract/index.ts';
-import { LimitError } from '../../errors.ts';
-import { parseDocument, type DocumentKind } from '../document.ts';
-import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../limits.ts';
+import { documentParser } from '../document.ts';
 import { pathSchema } from '../path.ts';
 
 /**
@@ -28,25 +26,23 @@ export function partPath(evidenceBundleId: string): string {
 }
 export const localReportPath = (localReportId: string): string => `local-reports/${localReportId}.zip`;
 
-const partRowSchema = z.strictObject({
+/** What a row has whether it lists a part or a local report. */
+const rowMembers = {
   ordinal: z.int().min(0),
-  evidenceBundleId: evidenceBundleIdSchema,
   projectId: projectIdSchema,
   path: pathSchema,
   digest: digestSchema,
   bytes: decimalBytesSchema,
   manifestDigest: digestSchema,
+};
+const partRowSchema = z.strictObject({
+  ...rowMembers,
+  evidenceBundleId: evidenceBundleIdSchema,
   signed: z.boolean(),
 });
-
 const reportRowSchema = z.strictObject({
-  ordinal: z.int().min(0),
+  ...rowMembers,
   localReportId: localReportIdSchema,
-  projectId: projectIdSchema,
-  path: pathSchema,
-  digest: digestSchema,
-  bytes: decimalBytesSchema,
-  manifestDigest: digestSchema,
   expandedBytes: decimalBytesSchema,
 });
 
@@ -71,18 +67,16 @@ export const exportManifestSchema = z
     const add = (path: PropertyKey[], message: string): void => {
       issues.push({ code: 'custom', input: value, path, message });
     };
-    const parts = value.parts.map((row) => ({
-      row,
-      id: row.evidenceBundleId,
-      path: partPath(row.evidenceBundleId),
-    }));
-    const reports = value.localReports.map((row) => ({
-      row,
-      id: row.localReportId,
-      path: localReportPath(row.localReportId),
-    }));
-    checkRows(parts, 'parts', value.scope, add);
-    checkRows(reports, 'localReports', value.scope, add);
+    const rows = {
+      parts: value.parts.map((row) => ({ row, id: row.evidenceBundleId, pathOf: partPath })),
+      localReports: value.localReports.map((row) => ({
+        row,
+        id: row.localReportId,
+        pathOf: localReportPath,
+      })),
+    };
+    checkRows(rows.parts, 'parts', value.scope, add);
+    checkRows(rows.localReports, 'localReports', value.scope, add);
     if (value.throughAtMs < value.fromAtMs) add(['throughAtMs'], 'the window ends before it begins');
   });
 
@@ -92,7 +86,7 @@ export const exportManifestSchema = z
  */
 export type ExportManifest = z.infer<typeof exportManifestSchema>;
 type Scope = ExportManifest['scope'];
-type Row = { row: PartRow | LocalReportRow; id: string; path: string };
+type Row = { row: PartRow | LocalReportRow; id: string; pathOf: (id: string) => string };
 
 function checkRows(
   rows: readonly Row[],
@@ -101,10 +95,10 @@ function checkRows(
   add: (path: PropertyKey[], message: string) => void,
 ): void {
   const twins = new Set<string>();
-  for (const [i, { row, id, path }] of rows.entries()) {
+  for (const [i, { row, id, pathOf }] of rows.entries()) {
     if (row.ordinal !== i) add([member, i, 'ordinal'], `the ordinal is not ${i}`);
-    if (row.path !== path) add([member, i, 'path'], `the path is not ${path}`);
-    if (twins.has(id.toLowerCase())) add([member, i], `the id ${id} stands twice`);
+    if (row.path !== pathOf(id)) add([member, i, 'path'], `the path is not ${pathOf(id)}`);
+    if (twins.has(id.toLowerCase())) add([member, i], `the id ${id} occurs twice`);
     twins.add(id.toLowerCase());
     if (!Number.isSafeInteger(Number(row.bytes)))
       add([member, i, 'bytes'], 'more bytes than a file can have');
@@ -114,13 +108,6 @@ function checkRows(
   }
 }
 
-const KIND: DocumentKind<ExportManifest> = {
-  schema: exportManifestSchema,
-  code: 'export.MANIFEST_INVALID',
-  canonical: true,
-  rows: { parts: partRowSchema, localReports: reportRowSchema },
-};
-
 /**
  * Parses the manifest of an export, which must be canonical JSON (formats §1, Export manifest).
  * @throws DrillproofError `export.MANIFEST_INVALID`, `json.NOT_CANONICAL`, and what `parseJson` throws
@@ -128,23 +115,16 @@ const KIND: DocumentKind<ExportManifest> = {
  * @example
  * const { parts } = parseExportManifest(await readFile('export/manifest.json'));
  */
-export function parseExportManifest(
-  bytes: Uint8Array,
-  given: Partial<EvidenceLimits> = DEFAULT_LIMITS,
-): ExportManifest {
-  checkArguments({ bytes: BYTES, given: EVIDENCE_LIMITS }, { bytes, given });
-  const limits = { ...DEFAULT_LIMITS, ...given };
-  const manifest = parseDocument(bytes, KIND, {
-    maxBytes: limits.manifestBytes,
-    maxValues: limits.jsonValues,
-  });
-  for (const member of ['parts', 'localReports'] as const) {
-    if (manifest[member].length > limits.parts) {
-      throw new LimitError('export.PARTS_EXCEEDED', `more than ${limits.parts} rows`, { path: `/${member}` });
-    }
-  }
-  return manifest;
-}
+export const parseExportManifest = documentParser<ExportManifest>({
+  schema: exportManifestSchema,
+  code: 'export.MANIFEST_INVALID',
+  canonical: true,
+  limit: 'manifestBytes',
+  rows: {
+    parts: { schema: partRowSchema, limit: { name: 'parts', code: 'export.PARTS_EXCEEDED' } },
+    localReports: { schema: reportRowSchema, limit: { name: 'parts', code: 'export.PARTS_EXCEEDED' } },
+  },
+});
 
 /** The one encoding of an export manifest. */
 export const exportManifestBytes = (manifest: ExportManifest): Uint8Array => canonicalBytes(manifest);

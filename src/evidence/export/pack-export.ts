@@ -2,6 +2,7 @@ import {
   canonicalBytes,
   checkArguments,
   compareUtf8,
+  defined,
   type Digest,
   digestOf,
   listOf,
@@ -29,14 +30,14 @@ import {
   sumBytes,
   type ExportManifest,
 } from './manifest.ts';
-import type { PartFacts } from '../bundle/part-facts.ts';
+import type { PartFacts } from '../bundle/part.ts';
 
 /** Names of the documents of an export (formats §1, Export). */
 export const EXPORT_MANIFEST = 'manifest.json';
 export const EXPORT_RESOURCE = 'export.json';
 export const EXPORT_ATTESTATION = 'export-attestation.json';
 
-/** What an export has to know of a local report: the archive is opaque, the last two are its uploader's claims. */
+/** What an export has to know about a local report: the archive is opaque, the last two are its uploader's claims. */
 export type LocalReportFacts = {
   readonly localReportId: string;
   readonly projectId: string;
@@ -71,7 +72,7 @@ export type PackedExport = {
   readonly manifestDigest: Digest;
   readonly resource: EvidenceExport;
   readonly attestation?: ExportAttestation;
-  /** Every document by its path, in the order in which it stands in a one-file export. */
+  /** Every document by its path, in the order of a one-file export. */
   readonly documents: readonly { readonly path: string; readonly bytes: Uint8Array }[];
 };
 
@@ -110,7 +111,7 @@ export async function packExport(input: ExportInput, signing?: ExportSigning): P
     manifest,
     manifestDigest,
     resource,
-    ...(attestation === undefined ? {} : { attestation }),
+    ...defined({ attestation }),
     documents,
   };
 }
@@ -137,37 +138,27 @@ function refuseForeign({ organizationId, fromAtMs, throughAtMs, parts, localRepo
   if (issues.length > 0) throw brokenDocument('pack.INPUT_INVALID', issues);
 }
 
-/** Order of selection: by time of creation, then by id. */
-const inOrder = <T>(rows: readonly T[], key: (row: T) => { createdAtMs: number; id: string }): T[] =>
-  rows.toSorted((a, b) => {
-    const [left, right] = [key(a), key(b)];
-    return left.createdAtMs - right.createdAtMs || compareUtf8(left.id, right.id);
-  });
+/** The rows in the order of selection: by time of creation, then by id. */
+const inOrder = <T extends object>(
+  rows: readonly { readonly createdAtMs: number; readonly id: string; readonly row: T }[],
+): (T & { ordinal: number })[] =>
+  rows
+    .toSorted((a, b) => a.createdAtMs - b.createdAtMs || compareUtf8(a.id, b.id))
+    .map(({ row }, ordinal) => ({ ordinal, ...row }));
 
 function manifestOf(input: ExportInput): ExportManifest {
   const { evidenceExportId, organizationId, scope, fromAtMs, throughAtMs } = input;
-  const parts = inOrder(input.parts, ({ manifest }) => ({
-    createdAtMs: manifest.createdAtMs,
-    id: manifest.evidenceBundleId,
-  })).map(({ manifest, manifestDigest, signed, digest, bytes }, ordinal) => ({
-    ordinal,
-    evidenceBundleId: manifest.evidenceBundleId,
-    projectId: manifest.projectId,
-    path: partPath(manifest.evidenceBundleId),
-    digest,
-    bytes: String(bytes),
-    manifestDigest,
-    signed,
-  }));
-  const localReports = inOrder(input.localReports, ({ createdAtMs, localReportId }) => ({
-    createdAtMs,
-    id: localReportId,
-  })).map(({ createdAtMs: _createdAtMs, bytes, ...report }, ordinal) => ({
-    ordinal,
-    ...report,
-    path: localReportPath(report.localReportId),
-    bytes: String(bytes),
-  }));
+  const partRows = input.parts.map(({ manifest, manifestDigest, signed, digest, bytes }) => {
+    const { evidenceBundleId: id, projectId, createdAtMs } = manifest;
+    const facts = { projectId, path: partPath(id), digest, bytes: String(bytes), manifestDigest, signed };
+    return { createdAtMs, id, row: { evidenceBundleId: id, ...facts } };
+  });
+  const reportRows = input.localReports.map(({ createdAtMs, bytes, ...report }) => {
+    const { localReportId: id } = report;
+    return { createdAtMs, id, row: { ...report, path: localReportPath(id), bytes: String(bytes) } };
+  });
+  const parts = inOrder(partRows);
+  const localReports = inOrder(reportRows);
   return typeDocument(
     {
       schemaVersion: 1,
@@ -192,7 +183,7 @@ function resourceOf(
   manifestBytes: number,
 ): EvidenceExport {
   const { parts, localReports } = manifest;
-  const reports = localReports.length;
+  const reports = localReports.length === 0 ? undefined : localReports.length;
   return typeDocument(
     {
       schemaVersion: 1,
@@ -214,7 +205,7 @@ function resourceOf(
       archiveBytes: sumBytes([...parts, ...localReports].map((row) => row.bytes)),
       createdAtMs: input.createdAtMs,
       updatedAtMs: input.completedAtMs,
-      ...(reports === 0 ? {} : { localReportCount: reports, completedLocalReportCount: reports }),
+      ...defined({ localReportCount: reports, completedLocalReportCount: reports }),
       manifestDigest,
       manifestBytes: String(manifestBytes),
       completedAtMs: input.completedAtMs,

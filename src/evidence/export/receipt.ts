@@ -8,11 +8,10 @@ import {
   organizationIdSchema,
   projectIdSchema,
 } from '../../contract/index.ts';
-import { parseDocument, type DocumentKind } from '../document.ts';
-import { DEFAULT_LIMITS } from '../limits.ts';
+import { documentParser } from '../document.ts';
 import { pathSchema } from '../path.ts';
 
-/** Where receipts lie in a mirror: their time to the millisecond, and the beginning of their digest. */
+/** Where receipts are in a mirror: their time to the millisecond, and the beginning of their digest. */
 export const RECEIPT_PATH = /^receipts\/\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{12}\.json$/;
 /** Beyond it a time has another form, and names would no longer sort by it. */
 const LAST_NAMED_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -31,8 +30,8 @@ const sourceSchema = z
   });
 
 /**
- * What became of one file: fetched whole, resumed from what was there, kept because it was proven, or linked from a
- * store on the same machine.
+ * How one file got there: fetched whole, resumed from a partial file, kept because it was proven, or linked from a store
+ * on the same machine.
  */
 const fileStates = ['fetched', 'resumed', 'kept', 'linked'] as const;
 
@@ -40,7 +39,7 @@ const fileSchema = z.strictObject({ path: pathSchema, bytes: decimalBytesSchema,
 const linkedFileSchema = z.strictObject({
   path: pathSchema,
   bytes: decimalBytesSchema,
-  /** `repaired`: brought anew in the place of a damaged one. */
+  /** `repaired`: fetched again to replace a damaged one. */
   state: z.enum([...fileStates, 'repaired']),
   /** SHA-256 of a file that the manifest does not pin, such as the export attestation. */
   digest: digestSchema.exactOptional(),
@@ -57,7 +56,7 @@ const receiptHead = {
   organizationId: organizationIdSchema,
   projectId: projectIdSchema,
   manifestDigest: digestSchema,
-  /** Whether the manifest came from the source, from the caller, or, when the source deletes the export, was here. */
+  /** Whether the manifest came from the source, from the caller, or, when the source has deleted the export, from the target. */
   manifestFrom: z.enum(['source', 'caller', 'target']),
   /** The base address of the control plane. */
   source: sourceSchema,
@@ -65,21 +64,21 @@ const receiptHead = {
   startedAtMs: msSchema,
   finishedAtMs: msSchema,
   outcome: z.enum(['complete', 'incomplete']),
-  /** Whether the caller asked to leave the local reports out. */
+  /** Whether the caller asked to omit the local reports. */
   withoutLocalReports: z.boolean(),
   failures: z.array(failureSchema),
 };
 
 type Ended = z.core.ParsePayload<{ outcome: string; failures: readonly unknown[] }>;
-const agrees = ({ value, issues }: Ended): void => {
+const checkOutcome = ({ value, issues }: Ended): void => {
   if ((value.outcome === 'complete') === (value.failures.length === 0)) return;
   issues.push({ code: 'custom', input: value, path: ['outcome'], message: 'contradicts the failures' });
 };
 
-/** A receipt as it was before receipts were linked: it can begin a chain, and names no other. */
+/** A receipt from before receipts were linked: it can begin a chain, and names no other. */
 export const unlinkedReceiptSchema = z
   .strictObject({ schemaVersion: z.literal(1), ...receiptHead, files: z.array(fileSchema) })
-  .check(agrees);
+  .check(checkOutcome);
 
 /**
  * What one run of a mirror did: which bytes it fetched and kept, from where and when. The digests of the files are
@@ -93,7 +92,7 @@ export const receiptSchema = z
     /** The receipt of this mirror before this one; absent in the first. */
     previous: z.strictObject({ path: z.string().regex(RECEIPT_PATH), digest: digestSchema }).exactOptional(),
   })
-  .check(agrees);
+  .check(checkOutcome);
 
 const anySchema = z.discriminatedUnion('schemaVersion', [unlinkedReceiptSchema, receiptSchema]);
 
@@ -107,26 +106,24 @@ export type MirrorReceipt = z.infer<typeof anySchema>;
 /** How a receipt names the one before it. */
 export type ReceiptLink = NonNullable<LinkedReceipt['previous']>;
 
-const KIND: DocumentKind<MirrorReceipt> = {
-  schema: anySchema,
-  code: 'receipt.INVALID',
-  canonical: false,
-  rows: { files: linkedFileSchema, failures: failureSchema },
-};
-
 /**
  * Types a receipt of a mirror.
  * @throws DrillproofError `receipt.INVALID`, and what the JSON parser throws
  */
-export const parseReceipt = (bytes: Uint8Array): MirrorReceipt =>
-  parseDocument(bytes, KIND, { maxBytes: DEFAULT_LIMITS.manifestBytes });
+export const parseReceipt = documentParser<MirrorReceipt>({
+  schema: anySchema,
+  code: 'receipt.INVALID',
+  canonical: false,
+  limit: 'manifestBytes',
+  rows: { files: { schema: linkedFileSchema }, failures: { schema: failureSchema } },
+});
 
 /** The bytes of a receipt as a mirror writes it. */
 export const receiptBytes = (receipt: MirrorReceipt): Uint8Array => canonicalBytes(receipt);
 
 /** The path of a receipt in its mirror, which follows from its bytes. */
 export function receiptPath({ finishedAtMs }: Pick<MirrorReceipt, 'finishedAtMs'>, digest: Digest): string {
-  // No colon, which is no character of a portable path (formats §1, Paths).
+  // Without colons, which a portable path cannot have (formats §1, Paths).
   const time = new Date(Math.max(0, Math.min(finishedAtMs, LAST_NAMED_MS)))
     .toISOString()
     .replaceAll(/[-:]/g, '');

@@ -1,27 +1,21 @@
 import { type EvidenceExport, evidenceExportSchema } from '../../contract/index.ts';
 import { canonicalJson, type Digest } from '../../bytes/index.ts';
-import { parseDocument, type DocumentKind } from '../document.ts';
+import type { BrokenBinding } from '../bundle/statement.ts';
+import { documentParser } from '../document.ts';
 import { sumBytes, type ExportManifest } from './manifest.ts';
-import { DEFAULT_LIMITS, type EvidenceLimits } from '../limits.ts';
-import type { BrokenBinding } from '../bundle/bindings.ts';
-
-const KIND: DocumentKind<EvidenceExport> = {
-  schema: evidenceExportSchema,
-  code: 'export.RESOURCE_INVALID',
-  canonical: false,
-};
 
 /**
  * Types `export.json`, the export resource; it is parsed strictly but need not be canonical.
  * @throws DrillproofError `export.RESOURCE_INVALID`, and what the JSON parsers throw
  */
-export const parseExportResource = (
-  bytes: Uint8Array,
-  limits: EvidenceLimits = DEFAULT_LIMITS,
-): EvidenceExport =>
-  parseDocument(bytes, KIND, { maxBytes: limits.documentBytes, maxValues: limits.jsonValues });
+export const parseExportResource = documentParser<EvidenceExport>({
+  schema: evidenceExportSchema,
+  code: 'export.RESOURCE_INVALID',
+  canonical: false,
+  limit: 'documentBytes',
+});
 
-type Row = readonly [field: string, stated: unknown, found: unknown];
+type Row = readonly [field: string, stated: unknown, actual: unknown];
 
 /** Every field of the resource that the manifest determines, and differs from it (formats §1, Export manifest). */
 export function resourceDifferences(
@@ -50,7 +44,7 @@ export function resourceDifferences(
     ['archiveBytes', resource.archiveBytes, sumBytes([...parts, ...localReports].map((row) => row.bytes))],
   ];
   return rows
-    .map(([field, stated, found]) => ({ field, expected: show(found), actual: show(stated) }))
+    .map(([field, stated, actual]) => ({ field, expected: show(actual), actual: show(stated) }))
     .filter(({ expected, actual }) => expected !== actual);
 }
 

@@ -1,25 +1,33 @@
 import type { Finding } from '../report.ts';
-import { digestAccess, type RandomAccess } from '../../bytes/index.ts';
+import { digestAccess, holdSmall, type RandomAccess } from '../../bytes/index.ts';
 import { openZip, type ZipArchive, type ZipNote } from '../../zip/index.ts';
 import type { Bundle } from './state.ts';
 import { finding, findingsOf } from '../finding.ts';
 
-/** `part.bytes`: the archive as a whole, against the row that lists it. */
-export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<void> {
-  const { ledger, listed, subject, settings } = bundle;
+/**
+ * `part.bytes`: the archive as a whole, against the row that lists it.
+ * @returns where to read the archive from now on: a small one is read only once
+ */
+export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<RandomAccess> {
+  const { ledger, settings, subject } = bundle;
   try {
-    bundle.archive = await digestAccess(access, settings.signal);
+    const held = await holdSmall(access);
+    bundle.archive = await digestAccess(held, settings.signal);
+    checkListedDigest(bundle, bundle.archive.digest);
+    return held;
   } catch (error) {
     settings.signal?.throwIfAborted();
     ledger.ran('part.bytes', findingsOf(error, subject));
-    return;
+    return access;
   }
+}
+
+function checkListedDigest({ ledger, listed, subject }: Bundle, actual: string): void {
   if (listed === undefined) {
     ledger.skipped('part.bytes', 'not_applicable', 'no export manifest lists this archive');
     return;
   }
   const { path, digest: expected } = listed.row;
-  const { digest: actual } = bundle.archive;
   const message = 'the SHA-256 of the archive does not match';
   const mismatch = finding('part.DIGEST_MISMATCH', subject, { path, message, expected, actual });
   ledger.ran('part.bytes', actual === expected ? [] : [mismatch]);

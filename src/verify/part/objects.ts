@@ -98,6 +98,8 @@ async function readObject(
     if (digest === object.digest) bundle.runResult = parseRunResult(whole, bundle.settings.limits);
     return { bytes: whole.length, digest };
   }
+  const atOnce = archive.readAtOnce(entry);
+  if (atOnce !== undefined) return { bytes: atOnce.length, digest: digestOf(atOnce) };
   const sum = digester();
   for await (const chunk of abortable(archive.read(entry), bundle.settings.signal)) sum.update(chunk);
   return { bytes: sum.bytes, digest: sum.digest() };

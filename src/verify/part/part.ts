@@ -31,10 +31,10 @@ export async function verifyPart(access: RandomAccess, options: VerifyPartOption
   if (listed !== undefined && listed.row.bytes !== String(access.size))
     return unreadPart([sizeFinding(listed, access.size)], { ...options, listed }, access.size);
   const bundle = newBundle(options);
-  await checkBytes(bundle, access);
-  if (bundle.settings.depth === 'full') await checkContent(bundle, access);
+  const held = await checkBytes(bundle, access);
+  if (bundle.settings.depth === 'full') await checkContent(bundle, held);
   else checkListing(bundle);
-  checkUnchanged(bundle, access);
+  checkUnchanged(bundle, held);
   return reportOf(bundle, access.size);
 }
 

@@ -1,29 +1,53 @@
 import { defined, type RandomAccess, readExactly } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
+type Window = { readonly offset: number; readonly length: number; readonly path: string | undefined };
+
+/**
+ * Steps that read a file of a known size: each window that they yield comes back as its bytes. The steps are the same
+ * whether the bytes are in memory or have to be waited for.
+ */
+export type Reading<T> = Generator<Window, T, Uint8Array>;
+
 /**
  * Exactly the bytes `[offset, offset + length)`; a record that points outside the file fails here.
- * @throws DrillproofError `zip.TRUNCATED` outside the file, `io.CHANGED` when the source returns fewer bytes than it
- * has; errors of the source pass unchanged
+ * @throws DrillproofError `zip.TRUNCATED`
  */
-export async function readWithin(
-  access: RandomAccess,
+export function* readWindow(
+  fileBytes: number,
   offset: number,
   length: number,
   path?: string,
-): Promise<Uint8Array> {
-  if (offset < 0 || offset + length > access.size) {
-    throw new DrillproofError(
-      'zip.TRUNCATED',
-      'a record extends past the end of the file',
-      defined({ path }),
-    );
-  }
-  return readExactly(access, offset, length, path);
+): Reading<Uint8Array> {
+  assertWithin(fileBytes, { offset, length, path });
+  return yield { offset, length, path };
 }
 
-/** The same source, with the checks of `readWithin` at every read. */
+/**
+ * Runs the steps on a source, and waits only where it does.
+ * @throws what the steps throw; `io.CHANGED` when the source returns fewer bytes than it has; errors of the source
+ */
+export async function runReading<T>(reading: Reading<T>, access: RandomAccess): Promise<T> {
+  let step = reading.next();
+  while (step.done !== true) {
+    const { offset, length, path } = step.value;
+    const { bytes } = access;
+    const window = bytes?.subarray(offset, offset + length) ?? readExactly(access, offset, length, path);
+    step = reading.next(window instanceof Uint8Array ? window : await window);
+  }
+  return step.value;
+}
+
+function assertWithin(fileBytes: number, { offset, length, path }: Window): void {
+  if (offset >= 0 && offset + length <= fileBytes) return;
+  throw new DrillproofError('zip.TRUNCATED', 'a record extends past the end of the file', defined({ path }));
+}
+
+/** The same source; a read outside it fails with `zip.TRUNCATED`, and one that returns too little with `io.CHANGED`. */
 export const exactAccess = (access: RandomAccess, path?: string): RandomAccess => ({
   size: access.size,
-  read: (offset, length) => readWithin(access, offset, length, path),
+  read(offset, length) {
+    assertWithin(access.size, { offset, length, path });
+    return readExactly(access, offset, length, path);
+  },
 });

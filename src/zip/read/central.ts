@@ -1,12 +1,11 @@
-import { DrillproofError } from '../../errors.ts';
 import { fromUtf8 } from '../../bytes/index.ts';
+import type { Code } from '../../codes/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { assertUnicodePathAgrees, parseExtraFields, withZip64, type ExtraFields } from './extra.ts';
-import { CENTRAL_HEADER, FLAG, METHOD, type CentralHeader } from '../layouts.ts';
+import { CENTRAL_HEADER, type CentralHeader, decodeRecord, FLAG, METHOD, VERSION } from '../layouts.ts';
 import { assertSafeName } from './names.ts';
-import { assertInProfile } from './profile.ts';
-import { decodeRecord } from '../record.ts';
 
-/** What the central directory says of one entry, with ZIP64 numbers in place. */
+/** What the central directory states about one entry, with ZIP64 numbers in place. */
 export type CentralEntry = {
   readonly name: string;
   readonly nameBytes: Uint8Array;
@@ -73,4 +72,74 @@ const invalidName = (bytes: Uint8Array, message: string, cause?: unknown): Drill
 function assertStoredSize({ method, bytes, compressedBytes }: CentralHeader, path: string): void {
   if (method !== METHOD.store || bytes === compressedBytes) return;
   throw new DrillproofError('zip.SIZE_MISMATCH', 'the entry is stored but has two different sizes', { path });
+}
+
+type Refusal = {
+  readonly code: Code;
+  readonly message: string;
+  readonly when: (header: CentralHeader, name: string) => boolean;
+};
+
+const ENCRYPTION = FLAG.encrypted | FLAG.strongEncryption | FLAG.maskedHeader;
+const KNOWN_FLAGS = ENCRYPTION | FLAG.deflateOptions | FLAG.descriptor | FLAG.utf8;
+
+const UNIX_TYPE = 0o170000;
+const UNIX_REGULAR = 0o100000;
+/** Volume label, directory, device and reparse point among the attributes of MS-DOS and Windows. */
+const SPECIAL_ATTRIBUTES = 0x08 | 0x10 | 0x40 | 0x4_00;
+
+const unixType = (header: CentralHeader): number => (header.externalAttributes >>> 16) & UNIX_TYPE;
+
+/** Kinds of entries that evidence must not have; the first that applies is reported. */
+const refusals: readonly Refusal[] = [
+  {
+    code: 'zip.ENCRYPTED',
+    message: 'the entry is encrypted',
+    when: (header) => (header.flags & ENCRYPTION) !== 0,
+  },
+  {
+    code: 'zip.FEATURE_UNSUPPORTED',
+    message: 'the entry sets a flag outside deflate options, data descriptor and UTF-8',
+    when: (header) => (header.flags & ~KNOWN_FLAGS) !== 0,
+  },
+  {
+    code: 'zip.METHOD_UNSUPPORTED',
+    message: 'the method of the entry is neither stored nor deflate',
+    when: ({ method }) => method !== METHOD.store && method !== METHOD.deflate,
+  },
+  {
+    code: 'zip.FEATURE_UNSUPPORTED',
+    message: 'the entry is stored and sets options of deflate',
+    when: ({ method, flags }) => method === METHOD.store && (flags & FLAG.deflateOptions) !== 0,
+  },
+  {
+    code: 'zip.FEATURE_UNSUPPORTED',
+    message: 'the entry needs a version after 4.5',
+    when: (header) => header.versionNeeded > VERSION.zip64,
+  },
+  {
+    code: 'zip.MULTI_DISK',
+    message: 'the entry is on another disk',
+    when: (header) => header.diskStart !== 0,
+  },
+  {
+    code: 'zip.COMMENT',
+    message: 'the entry has a comment',
+    when: (header) => header.commentBytes !== 0,
+  },
+  {
+    code: 'zip.ENTRY_KIND',
+    message: 'the entry is a directory, a link or a device',
+    when: (header, name) =>
+      name.endsWith('/') ||
+      (header.externalAttributes & SPECIAL_ATTRIBUTES) !== 0 ||
+      (unixType(header) !== 0 && unixType(header) !== UNIX_REGULAR),
+  },
+];
+
+/** @throws DrillproofError for an entry that is not a plain stored or deflated regular file (formats §1, Part archive) */
+function assertInProfile(header: CentralHeader, name: string): void {
+  for (const { code, message, when } of refusals) {
+    if (when(header, name)) throw new DrillproofError(code, message, { path: name });
+  }
 }

@@ -1,10 +1,18 @@
-import type { RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { readWithin } from './access.ts';
+import { type Reading, readWindow } from './access.ts';
 import { equalBytes } from './extra.ts';
-import { END, END64, END64_LOCATOR, IN_ZIP64_16, IN_ZIP64_32, VERSION } from '../layouts.ts';
+import {
+  decodeRecord,
+  END,
+  END64,
+  END64_LOCATOR,
+  IN_ZIP64_16,
+  IN_ZIP64_32,
+  type RecordOf,
+  startsRecord,
+  VERSION,
+} from '../layouts.ts';
 import type { ZipLimits } from '../limits.ts';
-import { decodeRecord, startsRecord, type RecordOf } from '../record.ts';
 import { endRecords } from '../write/records.ts';
 
 /** Where the central directory lies; `end` is the offset of the record after it. */
@@ -17,7 +25,7 @@ export type DirectoryPlace = {
   readonly usual: boolean;
 };
 
-type Found = Omit<DirectoryPlace, 'usual'>;
+type Place = Omit<DirectoryPlace, 'usual'>;
 
 type End = RecordOf<typeof END>;
 type End64 = RecordOf<typeof END64>;
@@ -29,24 +37,21 @@ const MAX_COMMENT_BYTES = 0xff_ff;
  * Finds the central directory from the end of the file. An archive comment is refused, so the last record has only
  * one possible place and no search is needed.
  */
-export async function locateDirectory(
-  access: RandomAccess,
-  limits: Required<ZipLimits>,
-): Promise<DirectoryPlace> {
-  const tailBytes = Math.min(access.size, ZIP64_TAIL_BYTES + END.size);
-  const tail = await readWithin(access, access.size - tailBytes, tailBytes);
+export function* locateDirectory(fileBytes: number, limits: Required<ZipLimits>): Reading<DirectoryPlace> {
+  const tailBytes = Math.min(fileBytes, ZIP64_TAIL_BYTES + END.size);
+  const tail = yield* readWindow(fileBytes, fileBytes - tailBytes, tailBytes);
   const endAt = tail.length - END.size;
-  if (!startsRecord(END, tail, endAt)) throw await missingEnd(access);
+  if (!startsRecord(END, tail, endAt)) throw yield* missingEnd(fileBytes);
   const end = decodeRecord(END, tail, endAt);
-  if (end.commentBytes !== 0) throw await missingEnd(access);
-  const place = placeOf(end, tail, access.size);
+  if (end.commentBytes !== 0) throw yield* missingEnd(fileBytes);
+  const place = placeOf(end, tail, fileBytes);
   assertWithin(place, limits);
-  return { ...place, usual: equalBytes(tail.subarray(place.end - access.size), usualEnd(place)) };
+  return { ...place, usual: equalBytes(tail.subarray(place.end - fileBytes), usualEnd(place)) };
 }
 
-const usualEnd = ({ entries, offset, bytes }: Found): Uint8Array => endRecords(entries, offset, bytes);
+const usualEnd = ({ entries, offset, bytes }: Place): Uint8Array => endRecords(entries, offset, bytes);
 
-function placeOf(end: End, tail: Uint8Array, fileBytes: number): Found {
+function placeOf(end: End, tail: Uint8Array, fileBytes: number): Place {
   const locatorAt = tail.length - END.size - END64_LOCATOR.size;
   if (startsRecord(END64_LOCATOR, tail, locatorAt)) {
     const end64 = decodeEnd64(tail, locatorAt, fileBytes - END.size - ZIP64_TAIL_BYTES);
@@ -104,7 +109,7 @@ function assertOneDisk(end: End | End64): void {
   if (end.disk !== 0 || end.directoryDisk !== 0 || end.entriesOnDisk !== end.entries) throw multiDisk();
 }
 
-function assertAbuts(end: End | End64, recordOffset: number): Found {
+function assertAbuts(end: End | End64, recordOffset: number): Place {
   const place = { entries: end.entries, offset: end.directoryOffset, bytes: end.directoryBytes };
   const directoryEnd = place.offset + place.bytes;
   if (directoryEnd > recordOffset) {
@@ -118,7 +123,7 @@ function assertAbuts(end: End | End64, recordOffset: number): Found {
   return { ...place, end: recordOffset };
 }
 
-function assertWithin(place: Found, limits: Required<ZipLimits>): void {
+function assertWithin(place: Place, limits: Required<ZipLimits>): void {
   if (place.entries > limits.entries) {
     throw new LimitError(
       'zip.ENTRIES_EXCEEDED',
@@ -134,9 +139,9 @@ function assertWithin(place: Found, limits: Required<ZipLimits>): void {
 }
 
 /** Finds out why the file has no end record without a comment at its end. */
-async function missingEnd(access: RandomAccess): Promise<DrillproofError> {
-  const searched = Math.min(access.size, END.size + MAX_COMMENT_BYTES);
-  const tail = await readWithin(access, access.size - searched, searched);
+function* missingEnd(fileBytes: number): Reading<DrillproofError> {
+  const searched = Math.min(fileBytes, END.size + MAX_COMMENT_BYTES);
+  const tail = yield* readWindow(fileBytes, fileBytes - searched, searched);
   for (let at = tail.length - END.size; at >= 0; at--) {
     if (!startsRecord(END, tail, at)) continue;
     const { commentBytes } = decodeRecord(END, tail, at);

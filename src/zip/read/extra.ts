@@ -2,8 +2,7 @@ import { platform } from '#platform';
 import type { Code } from '../../codes/index.ts';
 import { toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32 } from '../layouts.ts';
-import { readUint64, viewOf } from '../record.ts';
+import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32, readUint64, viewOf } from '../layouts.ts';
 
 /** What is kept of the extra fields of one header: a directory can hold sixteen million of them. */
 export type ExtraFields = {
@@ -15,7 +14,7 @@ export type ExtraFields = {
 
 const NONE: ExtraFields = { zip64: undefined, unicodePath: undefined, foreign: false };
 
-// Fields that make another kind of thing of an entry than its header says (APPNOTE 4.5.2, 4.6.1).
+// Fields that make an entry something other than its header states (APPNOTE 4.5.2, 4.6.1).
 const REFUSED = new Map<number, readonly [code: Code, what: string]>([
   [0x00_14, ['zip.ENCRYPTED', 'a PKCS#7 store']],
   [0x00_15, ['zip.ENCRYPTED', 'a certificate']],
@@ -60,7 +59,7 @@ export function parseExtraFields(bytes: Uint8Array, path: string): ExtraFields {
 
 /**
  * The numbers of a header with those in place that its ZIP64 field holds: one 64-bit number for each field that
- * stands at its largest value, in this order, and nothing else (APPNOTE 4.5.3).
+ * has its largest value, in this order, and nothing else (APPNOTE 4.5.3).
  * @throws DrillproofError `zip.ZIP64_INVALID`
  */
 export function withZip64<Header extends Readonly<Record<string, number>>>(
@@ -81,8 +80,8 @@ export function withZip64<Header extends Readonly<Record<string, number>>>(
 }
 
 /**
- * A Unicode path field (APPNOTE 4.6.9) must say what the name says: readers differ in which of the two they take,
- * and in whether they check its CRC.
+ * A Unicode path field (APPNOTE 4.6.9) must agree with the name: readers differ in which of the two they take, and in
+ * whether they check its CRC.
  * @throws DrillproofError `zip.NAME_INVALID`
  */
 export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void {
@@ -101,5 +100,8 @@ export function assertUnicodePathAgrees(extra: ExtraFields, name: string): void 
   }
 }
 
-export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, i) => byte === b[i]);
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

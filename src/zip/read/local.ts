@@ -1,6 +1,5 @@
-import type { RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { readWithin } from './access.ts';
+import { type Reading, readWindow } from './access.ts';
 import type { CentralEntry } from './central.ts';
 import {
   assertUnicodePathAgrees,
@@ -9,11 +8,117 @@ import {
   withZip64,
   type ExtraFields,
 } from './extra.ts';
-import { FLAG, LOCAL_HEADER, VERSION, type LocalHeader } from '../layouts.ts';
-import { decodeRecord } from '../record.ts';
+import {
+  decodeRecord,
+  DESCRIPTOR_SIGNATURE,
+  FLAG,
+  LOCAL_HEADER,
+  type LocalHeader,
+  readUint64,
+  VERSION,
+  viewOf,
+} from '../layouts.ts';
 
-/** What an entry's local header adds: where the data begin, and what it may say otherwise than the directory. */
-export type LocalPart = {
+/** An entry whose two headers agree and whose place in the file is known. */
+export type PlacedEntry = CentralEntry & { readonly local: LocalPart };
+
+/**
+ * Walks the file from its first byte to the central directory and finds every byte to belong to exactly one entry:
+ * local header, data, data descriptor. Returns the entries in the order in which they lie.
+ * @throws DrillproofError `zip.BYTES_UNACCOUNTED`, `zip.ENTRY_OVERLAP`, `zip.RECORD_INVALID` and the codes of local headers
+ */
+export function* placeEntries(
+  fileBytes: number,
+  entries: readonly CentralEntry[],
+  directoryOffset: number,
+): Reading<PlacedEntry[]> {
+  const inFile = inFileOrder(entries);
+  const placed: PlacedEntry[] = [];
+  const last = inFile.at(-1);
+  if (last !== undefined && last.header.offset >= directoryOffset) {
+    const message = 'the directory places the entry after all entries';
+    throw new DrillproofError('zip.RECORD_INVALID', message, { path: last.name });
+  }
+  const first = inFile[0]?.header.offset ?? directoryOffset;
+  if (first !== 0) {
+    throw new DrillproofError('zip.BYTES_UNACCOUNTED', `${first} bytes precede the first entry`);
+  }
+  for (const [i, entry] of inFile.entries()) {
+    const next = inFile[i + 1]?.header.offset ?? directoryOffset;
+    const local = yield* readLocalPart(fileBytes, entry);
+    yield* assertEndsAt(fileBytes, entry, local, next);
+    placed.push({ ...entry, local });
+  }
+  return placed;
+}
+
+/** Nearly every archive has the order of its directory, and then nothing has to be sorted. */
+const inFileOrder = (entries: readonly CentralEntry[]): readonly CentralEntry[] =>
+  entries.every(({ header }, i) => i === 0 || entries[i - 1]!.header.offset <= header.offset)
+    ? entries
+    : entries.toSorted((a, b) => a.header.offset - b.header.offset);
+
+function* assertEndsAt(
+  fileBytes: number,
+  entry: CentralEntry,
+  local: LocalPart,
+  next: number,
+): Reading<void> {
+  const { name: path, header } = entry;
+  const dataEnd = local.dataOffset + header.compressedBytes;
+  const gap = next - dataEnd;
+  if (gap < 0)
+    throw new DrillproofError('zip.ENTRY_OVERLAP', 'the entry reaches into what follows it', { path });
+  const form = (header.flags & FLAG.descriptor) === 0 ? undefined : descriptorFormOf(gap, entry, local);
+  if (form !== undefined) {
+    assertDescriptor(yield* readWindow(fileBytes, dataEnd, gap, path), form, entry);
+  } else if (gap > 0) {
+    const message = `${gap} bytes after the entry belong to no record`;
+    throw new DrillproofError('zip.BYTES_UNACCOUNTED', message, { path });
+  }
+}
+
+/** The form of data descriptor that has this size, if the entry may have that form. */
+const descriptorFormOf = (
+  bytes: number,
+  { extra }: CentralEntry,
+  local: LocalPart,
+): DescriptorForm | undefined =>
+  descriptorForms.find(
+    (form) => form.bytes === bytes && (!form.wide || extra.zip64 !== undefined || local.zip64),
+  );
+
+type DescriptorForm = { readonly bytes: number; readonly signed: boolean; readonly wide: boolean };
+
+/** Its signature is optional and its sizes have 8 bytes in ZIP64 format (APPNOTE 4.3.9); the length tells them apart. */
+const descriptorForms: readonly DescriptorForm[] = [
+  { bytes: 12, signed: false, wide: false },
+  { bytes: 16, signed: true, wide: false },
+  { bytes: 20, signed: false, wide: true },
+  { bytes: 24, signed: true, wide: true },
+];
+
+function assertDescriptor(bytes: Uint8Array, { signed, wide }: DescriptorForm, entry: CentralEntry): void {
+  const { name: path, header } = entry;
+  const view = viewOf(bytes);
+  const crcAt = signed ? 4 : 0;
+  const size = (index: number): number =>
+    wide ? readUint64(view, crcAt + 4 + 8 * index) : view.getUint32(crcAt + 4 + 4 * index, true);
+  if (signed && view.getUint32(0, true) !== DESCRIPTOR_SIGNATURE) {
+    throw new DrillproofError('zip.RECORD_INVALID', 'the data descriptor has a wrong signature', { path });
+  }
+  const same =
+    view.getUint32(crcAt, true) === header.crc32 &&
+    size(0) === header.compressedBytes &&
+    size(1) === header.bytes;
+  if (same) return;
+  throw new DrillproofError('zip.HEADER_MISMATCH', 'the data descriptor contradicts the directory', { path });
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** What an entry's local header adds: where the data begin, and what may differ from the directory. */
+type LocalPart = {
   readonly dataOffset: number;
   readonly versionNeeded: number;
   /** Whether its extra field holds ZIP64 sizes, and whether it holds anything else. */
@@ -26,9 +131,9 @@ export type LocalPart = {
  * differ in which of the two they use.
  * @throws DrillproofError `zip.HEADER_MISMATCH`, `zip.RECORD_INVALID`, `zip.TRUNCATED`, `zip.ZIP64_INVALID`
  */
-export async function readLocalPart(access: RandomAccess, central: CentralEntry): Promise<LocalPart> {
+function* readLocalPart(fileBytes: number, central: CentralEntry): Reading<LocalPart> {
   const { name, nameBytes, header } = central;
-  const fixed = await readWithin(access, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
+  const fixed = yield* readWindow(fileBytes, header.offset, LOCAL_HEADER.size + nameBytes.length, name);
   const raw = decodeLocal(fixed, name);
   assertSame('flags', raw, central);
   assertSame('method', raw, central);
@@ -39,7 +144,10 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
     throw mismatch('name', name);
   }
   const extraOffset = header.offset + fixed.length;
-  const extra = parseExtraFields(await readExtra(access, extraOffset, raw.extraBytes, name), name);
+  // Most local headers have none, and a read of nothing costs as much as one of something.
+  const extraBytes =
+    raw.extraBytes === 0 ? NO_BYTES : yield* readWindow(fileBytes, extraOffset, raw.extraBytes, name);
+  const extra = parseExtraFields(extraBytes, name);
   assertUnicodePathAgrees(extra, name);
   assertNumbers(withLocalZip64(raw, extra, name), central);
   return {
@@ -50,22 +158,12 @@ export async function readLocalPart(access: RandomAccess, central: CentralEntry)
   };
 }
 
-/** Most local headers have none, and a read for nothing costs as much as one for something. */
-const readExtra = async (access: RandomAccess, offset: number, bytes: number, path: string) =>
-  bytes === 0 ? new Uint8Array() : readWithin(access, offset, bytes, path);
-
 function decodeLocal(bytes: Uint8Array, path: string): LocalHeader {
   try {
     return decodeRecord(LOCAL_HEADER, bytes);
   } catch (cause) {
-    throw new DrillproofError(
-      'zip.RECORD_INVALID',
-      'there is no local header at the offset in the directory',
-      {
-        path,
-        cause,
-      },
-    );
+    const message = 'there is no local header at the offset in the directory';
+    throw new DrillproofError('zip.RECORD_INVALID', message, { path, cause });
   }
 }
 
@@ -82,7 +180,7 @@ function assertVersion(raw: LocalHeader, { name, header, extra }: CentralEntry):
   throw mismatch('version', name);
 }
 
-/** Both sizes stand in a local ZIP64 field, or none does (APPNOTE 4.5.3). */
+/** A local ZIP64 field holds both sizes or none (APPNOTE 4.5.3). */
 function withLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): LocalHeader {
   const header = withZip64(raw, ['bytes', 'compressedBytes'], extra, path);
   if (extra.zip64 === undefined || extra.zip64.length === 16) return header;

@@ -16,7 +16,9 @@ export function distinctNames(): (name: string) => void {
     const twin = seen.get(fold);
     if (twin !== undefined) {
       const message =
-        twin === name ? 'two entries have this name' : 'a file system may take the name for another';
+        twin === name
+          ? 'two entries have this name'
+          : 'a file system may take the name for that of another entry';
       throw new DrillproofError('zip.ENTRY_DUPLICATE', message, { path: name, details: { twin } });
     }
     seen.set(fold, name);

@@ -1,15 +1,15 @@
-import type { PlacedEntry } from './accounting.ts';
+import type { PlacedEntry } from './local.ts';
 import { DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
 
 /** Metadata that drillproof would not write and that changes no content (formats §1, Part archive). */
 export type ZipNote = {
   readonly code: 'zip.ORDER_UNUSUAL' | 'zip.METADATA_UNUSUAL';
-  /** Absent for what concerns the archive as a whole. */
+  /** Absent for a note about the archive as a whole. */
   readonly entry?: string;
   readonly message: string;
 };
 
-const habits: readonly (readonly [what: string, unusual: (entry: PlacedEntry) => boolean])[] = [
+const HABITS: readonly (readonly [what: string, unusual: (entry: PlacedEntry) => boolean])[] = [
   ['another maker', ({ header }) => header.versionMadeBy !== VERSION_MADE_BY],
   [
     'a needed version',
@@ -24,7 +24,7 @@ const habits: readonly (readonly [what: string, unusual: (entry: PlacedEntry) =>
   ['a data descriptor', ({ header }) => (header.flags & FLAG.descriptor) !== 0],
 ];
 
-/** The two headers may differ in it where ZIP64 is in one of them only, so each is held to its own fields. */
+/** The two headers may differ in it where ZIP64 is in one of them only, so each is compared with its own fields. */
 const neededVersion = (zip64: boolean): number => (zip64 ? VERSION.zip64 : VERSION.deflate);
 
 const END_UNUSUAL: ZipNote = {
@@ -34,18 +34,18 @@ const END_UNUSUAL: ZipNote = {
 
 /**
  * One note for each entry with unusual metadata, one when the directory has another order than the file, and one for
- * end records that say the same in another form. Whatever byte of a record no check covers leads to one of them.
+ * end records that state the same in another form. Every byte of a record that no check covers leads to one of them.
  */
-export function notesOn(
+export function listNotes(
   directoryOrder: readonly { readonly name: string }[],
   fileOrder: readonly PlacedEntry[],
   usualEnd: boolean,
 ): ZipNote[] {
   const onEntries = fileOrder.flatMap((entry): ZipNote[] => {
-    const found = habits.filter(([, unusual]) => unusual(entry)).map(([what]) => what);
-    if (found.length === 0) return [];
+    const habits = HABITS.filter(([, unusual]) => unusual(entry)).map(([what]) => what);
+    if (habits.length === 0) return [];
     return [
-      { code: 'zip.METADATA_UNUSUAL', entry: entry.name, message: `the entry has ${found.join(', ')}` },
+      { code: 'zip.METADATA_UNUSUAL', entry: entry.name, message: `the entry has ${habits.join(', ')}` },
     ];
   });
   const notes = usualEnd ? onEntries : [...onEntries, END_UNUSUAL];

@@ -1,14 +1,14 @@
-import { ACCESS, checkArguments, optionsOf, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
+import { ACCESS, checkArguments, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
 import { LimitError } from '../../errors.ts';
-import { readWithin } from './access.ts';
-import { placeEntries, type PlacedEntry } from './accounting.ts';
+import { type Reading, readWindow, runReading } from './access.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';
 import { locateDirectory } from './end.ts';
-import { readEntry, type ZipEntry } from './entry-stream.ts';
+import { readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
+import { placeEntries, type PlacedEntry } from './local.ts';
 import { METHOD } from '../layouts.ts';
 import { ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
 import { distinctNames } from './names.ts';
-import { notesOn, type ZipNote } from './notes.ts';
+import { listNotes, type ZipNote } from './notes.ts';
 
 export type ZipArchive = {
   /** The whole file. */
@@ -18,11 +18,16 @@ export type ZipArchive = {
   /** Unusual metadata; no note changes the content of the archive. */
   readonly notes: readonly ZipNote[];
   /**
-   * The bytes of an entry, decompressed and streamed. They are proven when the stream has ended without an error.
+   * The bytes of an entry, decompressed and streamed. They are checked when the stream has ended without an error.
    * @throws DrillproofError `zip.DATA_INVALID`, `zip.SIZE_MISMATCH`, `zip.CRC_MISMATCH`; LimitError
    * `zip.SIZE_EXCEEDED`, `zip.RATIO_EXCEEDED`; each with the name as `path`. What the source throws passes unchanged.
    */
   read(entry: ZipEntry): AsyncIterable<Uint8Array>;
+  /**
+   * All bytes of an entry, decompressed and checked, or `undefined` for one that has to be streamed with `read`: the
+   * archive is not in memory, the entry is large, or the platform cannot inflate in one call. Errors are those of `read`.
+   */
+  readAtOnce(entry: ZipEntry): Uint8Array | undefined;
   /**
    * Random access to a stored entry, such as a part in a one-file export. Its CRC-32 is not checked on this way.
    * @throws TypeError for a deflated entry
@@ -41,30 +46,44 @@ export type ZipArchive = {
  * const names = archive.entries.map(({ name }) => name);
  */
 export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Promise<ZipArchive> {
-  checkArguments({ access: ACCESS, limits: optionsOf(ZIP_LIMITS) }, { access, limits });
+  checkArguments(KINDS, { access, limits });
   const limit = { ...zipLimits, ...limits };
-  const place = await locateDirectory(access, limit);
-  const central = parseDirectory(await readWithin(access, place.offset, place.bytes), place.entries);
-  const assertNew = distinctNames();
-  for (const { name } of central) assertNew(name);
-  assertTotal(central, limit);
-  const placed = await placeEntries(access, central, place.offset);
+  const { central, placed, usualEnd } = await runReading(readStructure(access.size, limit), access);
   const byName = new Map(placed.map((entry) => [entry.name, toEntry(entry)]));
-  const entries = central.map(({ name }) => byName.get(name)!);
-  const own = (entry: ZipEntry): ZipEntry => {
+  const checkOwner = (entry: ZipEntry): ZipEntry => {
     if (byName.get(entry.name) === entry) return entry;
     throw new TypeError('the entry is not one of this archive');
   };
   return {
     access,
-    entries,
-    notes: notesOn(central, placed, place.usual),
-    read: (entry) => readEntry(access, own(entry), limit),
+    entries: central.map(({ name }) => byName.get(name)!),
+    notes: listNotes(central, placed, usualEnd),
+    read: (entry) => streamEntry(access, checkOwner(entry), limit),
+    readAtOnce: (entry) => readEntryAtOnce(access, checkOwner(entry), limit),
     stored(entry) {
-      if (own(entry).method !== 'store') throw new TypeError('the entry is not stored');
+      if (checkOwner(entry).method !== 'store') throw new TypeError('the entry is not stored');
       return sliceAccess(access, entry.dataOffset, entry.bytes);
     },
   };
+}
+
+const KINDS = { access: ACCESS, limits: ZIP_LIMITS };
+
+type Structure = {
+  readonly central: readonly CentralEntry[];
+  readonly placed: readonly PlacedEntry[];
+  readonly usualEnd: boolean;
+};
+
+function* readStructure(fileBytes: number, limits: Required<ZipLimits>): Reading<Structure> {
+  const place = yield* locateDirectory(fileBytes, limits);
+  const directory = yield* readWindow(fileBytes, place.offset, place.bytes);
+  const central = parseDirectory(directory, place.entries);
+  const assertNew = distinctNames();
+  for (const { name } of central) assertNew(name);
+  assertTotal(central, limits);
+  const placed = yield* placeEntries(fileBytes, central, place.offset);
+  return { central, placed, usualEnd: place.usual };
 }
 
 function assertTotal(entries: readonly CentralEntry[], limits: Required<ZipLimits>): void {
@@ -72,13 +91,8 @@ function assertTotal(entries: readonly CentralEntry[], limits: Required<ZipLimit
   for (const { name, header } of entries) {
     total += header.bytes;
     if (total <= limits.totalBytes) continue;
-    throw new LimitError(
-      'zip.SIZE_EXCEEDED',
-      `the entries have more than ${limits.totalBytes} bytes together`,
-      {
-        path: name,
-      },
-    );
+    const message = `the entries have more than ${limits.totalBytes} bytes together`;
+    throw new LimitError('zip.SIZE_EXCEEDED', message, { path: name });
   }
 }
 

@@ -1,7 +1,6 @@
 import { platform } from '#platform';
-import type { Bytes } from '../../bytes/index.ts';
+import { type Bytes, collectBytes, concatBytes, joinChunks } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { collect, concat, joined } from '../chunks.ts';
 import type { EntryFacts } from './records.ts';
 
 /** One file for `writeZip`: its path in the archive, and its bytes. */
@@ -14,7 +13,7 @@ export type ZipInput = {
   open(): Bytes;
 };
 
-/** The bytes of an entry as they go into the archive, and what its headers say of them. */
+/** The bytes of an entry as they go into the archive, and what its headers state about them. */
 export type EncodedEntry = Pick<EntryFacts, 'method' | 'crc32' | 'compressedBytes' | 'bytes'> & {
   readonly data: Bytes;
 };
@@ -31,58 +30,58 @@ export async function encodeEntry(input: ZipInput, level: number | undefined): P
   let heldBytes = 0;
   for (;;) {
     const { value, done } = await source.next();
-    if (done === true) return encodeHeld(concat(held), level);
+    if (done === true) return encodeHeld(concatBytes(held), level);
     held.push(value);
     heldBytes += value.length;
-    if (heldBytes > HELD_BYTES) return encodeTwice(input, resumed(held, source), level);
+    if (heldBytes > HELD_BYTES) return encodeTwice(input, resume(held, source), level);
   }
 }
 
 async function encodeHeld(plain: Uint8Array, level: number | undefined): Promise<EncodedEntry> {
   const facts = { bytes: plain.length, crc32: platform.crc32(plain, 0) };
   const deflated =
-    level === undefined ? undefined : await collect(platform.deflateRaw(chunksOf([plain]), level));
+    level === undefined ? undefined : await collectBytes(platform.deflateRaw(chunksOf([plain]), level));
   return deflated !== undefined && deflated.length < plain.length
     ? { ...facts, method: 'deflate', compressedBytes: deflated.length, data: chunksOf([deflated]) }
     : { ...facts, method: 'store', compressedBytes: plain.length, data: chunksOf([plain]) };
 }
 
-/** The headers stand before the data, so a file that is not held is read once to know them and once to write it. */
+/** The headers precede the data, so a file that is not held is read once to know them and once to write it. */
 async function encodeTwice(input: ZipInput, first: Bytes, level: number | undefined): Promise<EncodedEntry> {
-  const known = await drain(first, level);
-  const smaller = known.compressedBytes < known.bytes;
-  const facts = { ...known, compressedBytes: smaller ? known.compressedBytes : known.bytes };
-  const data = again(input, facts, smaller ? level : undefined);
+  const tally = await drain(first, level);
+  const smaller = tally.compressedBytes < tally.bytes;
+  const facts = { ...tally, compressedBytes: smaller ? tally.compressedBytes : tally.bytes };
+  const data = encodeAgain(input, facts, smaller ? level : undefined);
   return { ...facts, method: smaller ? 'deflate' : 'store', data };
 }
 
 async function drain(plain: Bytes, level: number | undefined): Promise<Tally> {
   const tally = { bytes: 0, crc32: 0, compressedBytes: 0 };
-  for await (const _ of encoded(plain, level, tally));
+  for await (const _ of encode(plain, level, tally));
   return tally;
 }
 
-async function* again(input: ZipInput, known: Readonly<Tally>, level: number | undefined): Bytes {
+async function* encodeAgain(input: ZipInput, expected: Readonly<Tally>, level: number | undefined): Bytes {
   const tally = { bytes: 0, crc32: 0, compressedBytes: 0 };
   const changed = (): DrillproofError =>
     new DrillproofError('io.CHANGED', 'the file changed while it was packed', { path: input.name });
-  for await (const chunk of encoded(input.open(), level, tally)) {
-    if (tally.compressedBytes > known.compressedBytes) throw changed();
+  for await (const chunk of encode(input.open(), level, tally)) {
+    if (tally.compressedBytes > expected.compressedBytes) throw changed();
     yield chunk;
   }
-  if (tally.crc32 !== known.crc32 || tally.compressedBytes !== known.compressedBytes) throw changed();
+  if (tally.crc32 !== expected.crc32 || tally.compressedBytes !== expected.compressedBytes) throw changed();
 }
 
 /** The bytes deflated or as they are, counted on both sides. */
-async function* encoded(plain: Bytes, level: number | undefined, tally: Tally): Bytes {
-  const counted = tallied(plain, tally);
-  for await (const chunk of level === undefined ? counted : platform.deflateRaw(joined(counted), level)) {
+async function* encode(plain: Bytes, level: number | undefined, tally: Tally): Bytes {
+  const counted = count(plain, tally);
+  for await (const chunk of level === undefined ? counted : platform.deflateRaw(joinChunks(counted), level)) {
     tally.compressedBytes += chunk.length;
     yield chunk;
   }
 }
 
-async function* tallied(plain: Bytes, tally: Tally): Bytes {
+async function* count(plain: Bytes, tally: Tally): Bytes {
   for await (const chunk of plain) {
     tally.bytes += chunk.length;
     tally.crc32 = platform.crc32(chunk, tally.crc32);
@@ -90,7 +89,7 @@ async function* tallied(plain: Bytes, tally: Tally): Bytes {
   }
 }
 
-async function* resumed(held: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): Bytes {
+async function* resume(held: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): Bytes {
   yield* held;
   yield* { [Symbol.asyncIterator]: () => rest };
 }

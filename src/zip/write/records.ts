@@ -1,7 +1,8 @@
-import { concat } from '../chunks.ts';
+import { concatBytes } from '../../bytes/index.ts';
 import {
   CENTRAL_HEADER,
   DOS_EPOCH,
+  encodeRecord,
   END,
   END64,
   END64_LOCATOR,
@@ -14,10 +15,11 @@ import {
   REGULAR_FILE_ATTRIBUTES,
   VERSION,
   VERSION_MADE_BY,
+  viewOf,
+  writeUint64,
 } from '../layouts.ts';
-import { encodeRecord, viewOf, writeUint64 } from '../record.ts';
 
-/** What the headers of an entry say. */
+/** What the headers of an entry state. */
 export type EntryFacts = {
   readonly nameBytes: Uint8Array;
   readonly method: keyof typeof METHOD;
@@ -39,10 +41,10 @@ export function localHeader(entry: EntryFacts): Uint8Array {
     bytes: wide ? IN_ZIP64_32 : entry.bytes,
     extraBytes: extra.length,
   });
-  return concat([header, entry.nameBytes, extra]);
+  return concatBytes([header, entry.nameBytes, extra]);
 }
 
-/** When one number needs ZIP64, all three go there, as other writers do it too. */
+/** When one number needs ZIP64, all three go there, as in other writers. */
 export function centralHeader(entry: EntryFacts): Uint8Array {
   const wide = isWide(entry.bytes) || isWide(entry.compressedBytes) || isWide(entry.offset);
   const extra = wide ? zip64Field([entry.bytes, entry.compressedBytes, entry.offset]) : new Uint8Array();
@@ -58,7 +60,7 @@ export function centralHeader(entry: EntryFacts): Uint8Array {
     externalAttributes: REGULAR_FILE_ATTRIBUTES,
     offset: wide ? IN_ZIP64_32 : entry.offset,
   });
-  return concat([header, entry.nameBytes, extra]);
+  return concatBytes([header, entry.nameBytes, extra]);
 }
 
 const sharedFields = (entry: EntryFacts, wide: boolean) => ({
@@ -91,7 +93,7 @@ export function endRecords(entries: number, directoryOffset: number, directoryBy
     directoryOffset: Math.min(directoryOffset, IN_ZIP64_32),
     commentBytes: 0,
   });
-  return wide ? concat([...zip64EndRecords(entries, directoryOffset, directoryBytes), end]) : end;
+  return wide ? concatBytes([...zip64EndRecords(entries, directoryOffset, directoryBytes), end]) : end;
 }
 
 function zip64EndRecords(entries: number, directoryOffset: number, directoryBytes: number): Uint8Array[] {

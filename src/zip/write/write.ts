@@ -1,5 +1,4 @@
-import { checkArguments, ITERABLE, OBJECT, toUtf8 } from '../../bytes/index.ts';
-import { joined } from '../chunks.ts';
+import { checkArguments, ITERABLE, joinChunks, OBJECT, toUtf8 } from '../../bytes/index.ts';
 import { encodeEntry, type ZipInput } from './encode-entry.ts';
 import { assertSafeName, distinctNames } from '../read/names.ts';
 import { centralHeader, endRecords, localHeader, type EntryFacts } from './records.ts';
@@ -29,7 +28,7 @@ export function writeZip(
   const { compression = 'deflate', level = 6 } = options;
   if (!Number.isInteger(level) || level < 1 || level > 9)
     throw new TypeError('level is an integer from 1 to 9');
-  return joined(records(entries, compression === 'deflate' ? level : undefined));
+  return joinChunks(records(entries, compression === 'deflate' ? level : undefined));
 }
 
 async function* records(

@@ -11,7 +11,7 @@ import {
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
-} from '../../../src/evidence/export/bag-tags.ts';
+} from '../../../src/evidence/export/checksums.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { isBag } from '../../../src/evidence/index.ts';
 

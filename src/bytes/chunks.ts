@@ -1,7 +1,8 @@
-import type { Bytes } from '../bytes/index.ts';
+import { LimitError } from '../errors.ts';
+import type { Bytes } from './platform.ts';
 
 /** The chunks as one array. */
-export function concat(chunks: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!;
   const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
   let at = 0;
@@ -12,15 +13,24 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** All bytes of a stream that is known to be small. */
-export async function collect(stream: Bytes): Promise<Uint8Array> {
+/**
+ * All bytes of a stream that is small; nothing is kept beyond `maxBytes` (default: no limit).
+ * @throws LimitError `json.TOO_LARGE`
+ */
+export async function collectBytes(stream: Bytes, maxBytes = Infinity): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return concat(chunks);
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new LimitError('json.TOO_LARGE', `the content has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return concatBytes(chunks);
 }
 
 /** The same bytes with small chunks joined: thousands of records of a few bytes would cost their consumer more. */
-export async function* joined(
+export async function* joinChunks(
   stream: Bytes,
   pieceBytes = 65_536,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -28,12 +38,12 @@ export async function* joined(
   let heldBytes = 0;
   for await (const chunk of stream) {
     if (heldBytes + chunk.length > pieceBytes && heldBytes > 0) {
-      yield concat(held);
+      yield concatBytes(held);
       held = [];
       heldBytes = 0;
     }
     held.push(chunk);
     heldBytes += chunk.length;
   }
-  if (heldBytes > 0) yield concat(held);
+  if (heldBytes > 0) yield concatBytes(held);
 }

@@ -1,0 +1,87 @@
+import {
+  ACCESS,
+  checkArguments,
+  type Digest,
+  digestAccess,
+  digestOf,
+  holdSmall,
+  optional,
+  type RandomAccess,
+  SIGNAL,
+} from '../../bytes/index.ts';
+import { DrillproofError, LimitError } from '../../errors.ts';
+import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../document.ts';
+import { artifactBytes, parseBundleManifest, type BundleManifest } from './manifest.ts';
+
+/** Names of the documents of a part archive (formats §1, Part archive). */
+export const BUNDLE_MANIFEST = 'manifest.json';
+export const ATTESTATION = 'attestation.json';
+
+/**
+ * All bytes of an entry that must be small.
+ * @throws LimitError `json.TOO_LARGE` before anything is read, and what the ZIP reader throws
+ */
+export async function readEntry(archive: ZipArchive, entry: ZipEntry, maxBytes: number): Promise<Uint8Array> {
+  if (entry.bytes > maxBytes)
+    throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`, { path: entry.name });
+  const atOnce = archive.readAtOnce(entry);
+  if (atOnce !== undefined) return atOnce;
+  const whole = new Uint8Array(entry.bytes);
+  let at = 0;
+  for await (const chunk of archive.read(entry)) {
+    whole.set(chunk, at); // the reader has refused more bytes than the entry states
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/** The entry of a name; the reader has refused a second one. */
+export const findEntry = (archive: ZipArchive, name: string): ZipEntry | undefined =>
+  archive.entries.find((entry) => entry.name === name);
+
+/** What the manifest of an export states about a part, read from its archive and not verified (formats §1). */
+export type PartFacts = {
+  readonly manifest: BundleManifest;
+  readonly manifestDigest: Digest;
+  readonly manifestBytes: number;
+  /** Manifest and objects together: `storage.totalBytes` of the bundle. */
+  readonly totalBytes: number;
+  readonly signed: boolean;
+  /** The archive itself. */
+  readonly digest: Digest;
+  readonly bytes: number;
+};
+
+/**
+ * Reads the facts of a part archive that `packExport` needs (formats §1). Nothing is verified: `verifyPart` does that.
+ * @throws DrillproofError `bundle.MANIFEST_MISSING`, and what `openZip` and `parseBundleManifest` throw; the reason of
+ *   an aborted `signal`
+ * @example
+ * const facts = await readPartFacts(memoryAccess(await readFile('part.zip')));
+ */
+export async function readPartFacts(
+  access: RandomAccess,
+  limits: Partial<EvidenceLimits> = DEFAULT_LIMITS,
+  signal?: AbortSignal,
+): Promise<PartFacts> {
+  checkArguments(KINDS, { access, limits, signal });
+  signal?.throwIfAborted();
+  const held = await holdSmall(access);
+  const archive = await openZip(held);
+  const entry = findEntry(archive, BUNDLE_MANIFEST);
+  if (entry === undefined)
+    throw new DrillproofError('bundle.MANIFEST_MISSING', 'the archive has no manifest.json');
+  const manifestBytes = await readEntry(archive, entry, { ...DEFAULT_LIMITS, ...limits }.manifestBytes);
+  const manifest = parseBundleManifest(manifestBytes, limits);
+  return {
+    manifest,
+    manifestDigest: digestOf(manifestBytes),
+    manifestBytes: manifestBytes.length,
+    totalBytes: manifestBytes.length + artifactBytes(manifest),
+    signed: findEntry(archive, ATTESTATION) !== undefined,
+    ...(await digestAccess(held, signal)),
+  };
+}
+
+const KINDS = { access: ACCESS, limits: EVIDENCE_LIMITS, signal: optional(SIGNAL) };
