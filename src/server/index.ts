@@ -3,7 +3,7 @@
  * (docs/server.md).
  */
 export { type CheckReport, checkStores } from './admin/check.ts';
-export { derivedId } from './admin/context.ts';
+export { derivedId } from './ids.ts';
 export {
   type Admin,
   createAdmin,

@@ -14,12 +14,11 @@ import {
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { driveDefaults, type DriveOptions } from './jobs/drive-options.ts';
 import { driveJob, type Driven } from './jobs/drive.ts';
-import type { JobHandler, Sweep } from './jobs/handler.ts';
-import { rerunHandler } from './jobs/run/rerun-handler.ts';
+import { driveDefaults, type DriveOptions, type JobHandler, type Sweep } from './jobs/handler.ts';
+import { rerunHandler } from './jobs/run/rerun.ts';
 import type { Runner, RunnerKind } from './jobs/run/runner.ts';
-import { turnHandler } from './jobs/run/turn-handler.ts';
+import { turnHandler } from './jobs/run/turn.ts';
 import type { Log } from './log.ts';
 import type { Job, Store } from './store/store.ts';
 

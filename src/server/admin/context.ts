@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import type { Digest } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { holdBlobs } from '../blobs/hold.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { ProjectRow, Reads, Store } from '../store/store.ts';
+import type { OrganizationRow, ProjectRow, Reads, Store, Tx } from '../store/store.ts';
 
 /** What administration works on. */
 export type AdminContext = {
@@ -26,11 +28,33 @@ export const refused = (
   code: Code = 'server.ADMIN_REFUSED',
 ): DrillproofError => new DrillproofError(code, message, context);
 
-export { derivedId, newId } from '../ids.ts';
+/** @throws DrillproofError `server.ADMIN_REFUSED` for an organization that does not exist */
+export async function requireOrganization(store: Reads, organizationId: string): Promise<OrganizationRow> {
+  const organization = await store.organizations.find(organizationId);
+  if (organization === undefined) throw refused(`organization ${organizationId} does not exist`);
+  return organization;
+}
 
-/** @throws DrillproofError `server.ADMIN_REFUSED` for a project that does not exist */
-export async function requireProject(store: Reads, projectId: string): Promise<ProjectRow> {
+/** @throws DrillproofError `server.ADMIN_REFUSED` for a project that does not exist, or belongs to another organization */
+export async function requireProject(
+  store: Reads,
+  projectId: string,
+  organizationId?: string,
+): Promise<ProjectRow> {
   const project = await store.projects.find(projectId);
   if (project === undefined) throw refused(`project ${projectId} does not exist`);
+  if (organizationId !== undefined && project.organizationId !== organizationId)
+    throw refused(`${projectId} belongs to another organization`);
   return project;
 }
+
+/** Runs `write` in a transaction that locks the blobs which its rows name. */
+export const writeHolding = <T>(
+  { store, blobs, now }: AdminContext,
+  digests: Iterable<Digest>,
+  write: (tx: Tx) => Promise<T>,
+): Promise<T> =>
+  store.transaction(async (tx) => {
+    await holdBlobs(tx, blobs, digests, now());
+    return write(tx);
+  });

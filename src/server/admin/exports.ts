@@ -14,16 +14,17 @@ import {
   requestBundleDeletion,
   type RequestedDeletion,
   requestExportDeletion,
-} from '../jobs/delete/request-deletion.ts';
+} from '../jobs/delete/deletion.ts';
 import { deleteDue, removeReleased } from '../jobs/delete/retention.ts';
 import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
-import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/selection.ts';
+import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/content.ts';
 import { builtInJobs } from '../jobs/standard.ts';
 import type { Log } from '../log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
 import { createWorker } from '../worker.ts';
-import { type AdminContext, newId, refused, requireProject } from './context.ts';
+import { newId } from '../ids.ts';
+import { type AdminContext, refused, requireOrganization, requireProject } from './context.ts';
 
 export type CreateExportInput = {
   readonly organizationId: string;
@@ -49,14 +50,9 @@ const inputSchema = z
   .refine(({ fromAtMs, throughAtMs }) => fromAtMs < throughAtMs, 'the window ends before it begins');
 type Request = z.infer<typeof inputSchema>;
 
-async function assertFree(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {
-  if ((await tx.organizations.find(organizationId)) === undefined)
-    throw refused(`organization ${organizationId} does not exist`);
-  if (scope.kind === 'project') {
-    const project = await requireProject(tx, scope.projectId);
-    if (project.organizationId !== organizationId)
-      throw refused(`${scope.projectId} belongs to another organization`);
-  }
+async function assertPossible(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {
+  await requireOrganization(tx, organizationId);
+  if (scope.kind === 'project') await requireProject(tx, scope.projectId, organizationId);
   if ((await tx.exports.find(organizationId, evidenceExportId)) !== undefined)
     throw refused(`${evidenceExportId} exists already`);
 }
@@ -100,7 +96,7 @@ export async function createExport(
   const { organizationId, scope } = request;
   const project = scope.kind === 'project' ? { projectId: scope.projectId } : {};
   return store.transaction(async (tx) => {
-    await assertFree(tx, request);
+    await assertPossible(tx, request);
     const [operationId, nowMs] = [newOperationId(), now()];
     const resource = await buildPending(tx, request, operationId, nowMs);
     const projects = scope.kind === 'project' ? [scope.projectId] : [];

@@ -1,17 +1,10 @@
 import { type Digest, memoryAccess, once, type RandomAccess } from '../../bytes/index.ts';
 import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/index.ts';
 import { readWhole } from '../../evidence/index.ts';
-import { holdBlobs } from '../blobs/hold.ts';
 import { checkPackages, openBuild } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
-import { derivedId, requireProject, type AdminContext, type Ingested } from './context.ts';
-
-/** Checks a build archive against its own lock (formats §7) and gives the build hash. */
-async function checkBuild(bytes: Uint8Array, sourceBytes: number): Promise<Digest> {
-  const build = await openBuild(memoryAccess(bytes));
-  await checkPackages(build, sourceBytes);
-  return build.buildHash;
-}
+import { derivedId } from '../ids.ts';
+import { type AdminContext, type Ingested, requireProject, writeHolding } from './context.ts';
 
 /** The attempt of a build that an administrator ingests; its id is derived from the build, so there is only one. */
 function attemptOf(
@@ -47,20 +40,22 @@ function attemptOf(
  *   ZIP reader, and what reading and storing throw; LimitError `json.TOO_LARGE` for more than 64 MiB
  */
 export async function ingestBuild(
-  { store, blobs, now, limits }: AdminContext,
+  context: AdminContext,
   projectId: string,
   access: RandomAccess,
   requestedBy = 'admin',
 ): Promise<Ingested<{ buildHash: Digest; buildAttemptId: string }>> {
+  const { store, blobs, now, limits } = context;
   const project = await requireProject(store, projectId);
   const bytes = await readWhole(access, MAX_BUILD_BYTES, 'build archive');
-  const buildHash = await checkBuild(bytes, limits.toolSourceBytes);
+  const build = await openBuild(memoryAccess(bytes));
+  await checkPackages(build, limits.toolSourceBytes);
+  const { buildHash } = build;
   const archive = await blobs.put(once(bytes));
   const attempt = attemptOf(project, { buildHash, archive }, requestedBy, now());
   const { buildAttemptId } = attempt;
   const inProject = { organizationId: project.organizationId, projectId };
-  const created = await store.transaction(async (tx) => {
-    await holdBlobs(tx, blobs, [archive.digest], now());
+  const created = await writeHolding(context, [archive.digest], async (tx) => {
     if ((await tx.builds.find(projectId, buildHash))?.archive !== undefined) return false;
     await tx.builds.save({ ...inProject, buildHash, archive });
     await tx.buildAttempts.insert({ ...inProject, buildAttemptId, resource: attempt });

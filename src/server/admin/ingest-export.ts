@@ -1,5 +1,5 @@
-import { defined, type Digest, digestOf, streamAccess } from '../../bytes/index.ts';
-import type { EvidenceExport, LocalReportItem } from '../../contract/index.ts';
+import { defined, type Digest, digestOf, once, streamAccess } from '../../bytes/index.ts';
+import type { EvidenceExport } from '../../contract/index.ts';
 import {
   DEFAULT_LIMITS,
   type EvidenceSource,
@@ -19,24 +19,23 @@ import {
 } from '../../evidence/index.ts';
 import * as z from 'zod';
 import { toDigest } from '../ids.ts';
-import { holdBlobs } from '../blobs/hold.ts';
-import type {
-  BlobRef,
-  BundleRow,
-  ExportReportRow,
-  LocalReportRow,
-  ProjectRow,
-  Reads,
-  Store,
-} from '../store/store.ts';
-import { refused, requireProject, type AdminContext, type Ingested } from './context.ts';
+import { exportContent, projectsOf } from '../jobs/export/content.ts';
+import type { BlobRef, BundleRow, LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
-  keepLocalReport,
+  type AdminContext,
+  type Ingested,
+  refused,
+  requireOrganization,
+  requireProject,
+  writeHolding,
+} from './context.ts';
+import {
+  addLocalReport,
   localReportMetadataSchema,
   localReportRow,
   type LocalReportMetadata,
 } from './local-report.ts';
-import { keepBundle, storePart } from './part.ts';
+import { addBundle, storePart } from './part.ts';
 
 export type IngestExportOptions = {
   /** The uploaders' claims about local reports of the export that were not ingested before. */
@@ -114,22 +113,11 @@ function assertAgree({
   }
 }
 
-/** The projects through which the export is visible: that of its scope, or those of its rows. */
-function projectIds({ scope, parts, localReports }: ExportManifest): string[] {
-  const named = [...parts, ...localReports].map((row) => row.projectId);
-  return [...new Set(scope.kind === 'project' ? [scope.projectId] : named)].toSorted();
-}
-
 async function readProjects(store: Store, manifest: ExportManifest): Promise<Map<string, ProjectRow>> {
   const { organizationId } = manifest;
-  if ((await store.organizations.find(organizationId)) === undefined)
-    throw refused(`organization ${organizationId} does not exist`);
+  await requireOrganization(store, organizationId);
   const projects = new Map<string, ProjectRow>();
-  for (const id of projectIds(manifest)) {
-    const project = await requireProject(store, id);
-    if (project.organizationId !== organizationId) throw refused(`${id} belongs to another organization`);
-    projects.set(id, project);
-  }
+  for (const id of projectsOf(manifest)) projects.set(id, await requireProject(store, id, organizationId));
   return projects;
 }
 
@@ -198,52 +186,26 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
   if (!agrees) throw refused(`local report ${line.localReportId} does not match its row in the manifest`);
 }
 
-function exportReport(line: ReportLine, { archive, source }: LocalReportRow): ExportReportRow {
-  const { ordinal, localReportId, projectId, path, digest, bytes } = line;
-  const item: LocalReportItem = {
-    source: { ordinal, ...source },
-    archive: { localReportId, path, digest, bytes },
-  };
-  return { ordinal, localReportId, projectId, archive, item };
-}
-
-const once = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-};
-
 /** Stores every blob first; only then, in one transaction, the rows that name them. */
-async function keep(ingest: Export, given: readonly LocalReportMetadata[]): Promise<boolean> {
-  const { manifest, manifestBytes, attestationBytes, resource, blobs, store } = ingest;
+async function storeExport(ingest: Export, given: readonly LocalReportMetadata[]): Promise<boolean> {
+  const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
   const bundles: BundleRow[] = [];
   for (const row of manifest.parts) bundles.push(await storeRow(ingest, row));
-  const reports: { line: ReportLine; row: LocalReportRow }[] = [];
-  for (const line of manifest.localReports)
-    reports.push({ line, row: await storeReport(ingest, line, given) });
+  const localReports: LocalReportRow[] = [];
+  for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, given));
   const documents = defined({
     manifest: await blobs.put(once(manifestBytes)),
     attestation: attestationBytes && (await blobs.put(once(attestationBytes))),
   });
-  const stored = [...bundles, ...reports.map(({ row }) => row)].map(({ archive }) => archive);
-  const digests = [...stored, ...Object.values(documents)].map(({ digest }) => digest);
-  return store.transaction(async (tx) => {
+  const archives = [...bundles, ...localReports].map(({ archive }) => archive);
+  const digests = [...archives, ...Object.values(documents)].map(({ digest }) => digest);
+  return writeHolding(ingest, digests, async (tx) => {
     if (await isStored(tx, ingest)) return false;
-    await holdBlobs(tx, blobs, digests, ingest.now());
-    for (const bundle of bundles) await keepBundle(tx, bundle);
-    for (const { row } of reports) await keepLocalReport(tx, row);
-    await tx.exports.insert({
-      organizationId: manifest.organizationId,
-      evidenceExportId: manifest.evidenceExportId,
-      projects: projectIds(manifest),
-      resource,
-      ...documents,
-      parts: bundles.map(({ evidenceBundleId, projectId, archive }, ordinal) => ({
-        ordinal,
-        evidenceBundleId,
-        projectId,
-        archive,
-      })),
-      reports: reports.map(({ line, row }) => exportReport(line, row)),
-    });
+    for (const bundle of bundles) await addBundle(tx, bundle);
+    for (const report of localReports) await addLocalReport(tx, report);
+    const { organizationId, evidenceExportId } = manifest;
+    const content = exportContent(manifest, { bundles, localReports });
+    await tx.exports.insert({ organizationId, evidenceExportId, resource, ...documents, ...content });
     return true;
   });
 }
@@ -269,5 +231,5 @@ export async function ingestExport(
   const projects = await readProjects(context.store, documents.manifest);
   const { resource } = documents;
   if (await isStored(context.store, documents)) return { resource, created: false };
-  return { resource, created: await keep({ ...context, ...documents, source, projects }, given) };
+  return { resource, created: await storeExport({ ...context, ...documents, source, projects }, given) };
 }

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
-import { holdBlobs } from '../blobs/hold.ts';
 import type { BlobRef, LocalReportRow, ProjectRow, Tx } from '../store/store.ts';
-import { derivedId, refused, requireProject, type AdminContext, type Ingested } from './context.ts';
+import { derivedId } from '../ids.ts';
+import { type AdminContext, type Ingested, refused, requireProject, writeHolding } from './context.ts';
 
 const source = localReportItemSchema.shape.source.shape;
 
@@ -56,7 +56,7 @@ const claimsOf = ({ archive, source: { verifiedAtMs: _verifiedAtMs, ...claims } 
   canonicalJson({ digest: archive.digest, claims });
 
 /** Tx the row of a local report unless the same report has one; `server.ADMIN_REFUSED` when another has its id. */
-export async function keepLocalReport(tx: Tx, row: LocalReportRow): Promise<boolean> {
+export async function addLocalReport(tx: Tx, row: LocalReportRow): Promise<boolean> {
   const stored = await tx.localReports.find(row.projectId, row.localReportId);
   if (stored === undefined) {
     await tx.localReports.insert(row);
@@ -81,9 +81,6 @@ export async function ingestLocalReport(
   const project = await requireProject(context.store, projectId);
   const archive = await context.blobs.put(streamAccess(access), { bytes: access.size });
   const row = localReportRow(project, archive, claims, context.now());
-  const created = await context.store.transaction(async (tx) => {
-    await holdBlobs(tx, context.blobs, [archive.digest], context.now());
-    return keepLocalReport(tx, row);
-  });
+  const created = await writeHolding(context, [archive.digest], (tx) => addLocalReport(tx, row));
   return { localReportId: row.localReportId, created };
 }

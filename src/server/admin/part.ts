@@ -13,9 +13,8 @@ import {
 } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
-import { holdBlobs } from '../blobs/hold.ts';
 import type { BundleRow, ProjectRow, Tx } from '../store/store.ts';
-import { type AdminContext, type Ingested, refused, requireProject } from './context.ts';
+import { type AdminContext, type Ingested, refused, requireProject, writeHolding } from './context.ts';
 
 /** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
 function assertIntact(report: BundleReport): void {
@@ -97,7 +96,7 @@ export async function storePart(
  * Tx the row of a bundle unless the same bundle has one.
  * @throws DrillproofError `server.ADMIN_REFUSED` when another bundle has its id
  */
-export async function keepBundle(tx: Tx, row: BundleRow): Promise<boolean> {
+export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
   const stored = await tx.bundles.find(row.projectId, row.evidenceBundleId);
   if (stored === undefined) {
     await tx.bundles.insert(row);
@@ -125,14 +124,12 @@ export async function ingestBundle(
   access: RandomAccess,
   { deleteAtMs }: IngestBundleOptions = {},
 ): Promise<Ingested<{ bundle: EvidenceBundle }>> {
-  const { store, blobs, now } = context;
+  const { store, now } = context;
   if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))
     throw refused('deleteAtMs is in the past', { path: 'deleteAtMs' });
   const part = await storePart(context, await requireProject(store, projectId), access);
   const resource = { ...part.resource, ...defined({ deleteAtMs }) };
-  const created = await store.transaction(async (tx) => {
-    await holdBlobs(tx, blobs, [part.archive.digest], now());
-    return keepBundle(tx, { ...part, resource });
-  });
+  const row = { ...part, resource };
+  const created = await writeHolding(context, [part.archive.digest], (tx) => addBundle(tx, row));
   return { bundle: resource, created };
 }

@@ -10,7 +10,8 @@ import {
 import { typeDocument } from '../../evidence/index.ts';
 import { newToken, tokenHash } from '../http/tokens.ts';
 import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
-import { nameSchema, newId, refused, requireProject, type AdminContext } from './context.ts';
+import { newId } from '../ids.ts';
+import { type AdminContext, nameSchema, refused, requireOrganization, requireProject } from './context.ts';
 
 export type OrganizationInput = { readonly organizationId?: string; readonly name: string };
 export type ProjectInput = {
@@ -60,8 +61,7 @@ export async function createProject(
   assertValid('name', nameSchema, name);
   const row = { organizationId, projectId, name, createdAtMs: now() };
   await store.transaction(async (tx) => {
-    if ((await tx.organizations.find(organizationId)) === undefined)
-      throw refused(`organization ${organizationId} does not exist`);
+    await requireOrganization(tx, organizationId);
     if ((await tx.projects.find(projectId)) !== undefined) throw refused(`${projectId} exists already`);
     await tx.projects.insert(row);
   });
@@ -80,9 +80,7 @@ export async function setEntitlement(
 ): Promise<OrganizationRow> {
   typeDocument(maxSessionTtlMs, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
   return store.transaction(async (tx) => {
-    const row = await tx.organizations.find(organizationId);
-    if (row === undefined) throw refused(`organization ${organizationId} does not exist`);
-    const entitled = { ...row, maxSessionTtlMs };
+    const entitled = { ...(await requireOrganization(tx, organizationId)), maxSessionTtlMs };
     await tx.organizations.update(entitled);
     return entitled;
   });
@@ -112,13 +110,9 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
     ...defined({ expiresAtMs }),
   };
   await store.transaction(async (tx) => {
-    if ((await tx.organizations.find(organizationId)) === undefined)
-      throw refused(`organization ${organizationId} does not exist`);
-    for (const projectId of projects === 'all' ? [] : projects) {
-      const project = await requireProject(tx, projectId);
-      if (project.organizationId !== organizationId)
-        throw refused(`${projectId} belongs to another organization`);
-    }
+    await requireOrganization(tx, organizationId);
+    for (const projectId of projects === 'all' ? [] : projects)
+      await requireProject(tx, projectId, organizationId);
     await tx.tokens.insert({ ...facts, tokenHash: tokenHash(token) });
   });
   return { ...facts, token };

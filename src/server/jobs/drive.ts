@@ -4,8 +4,13 @@ import type { OperationError, OperationResource } from '../../contract/index.ts'
 import { DrillproofError } from '../../errors.ts';
 import { assertMove, isEnd } from '../states.ts';
 import type { Job, OperationRow, Tx } from '../store/store.ts';
-import type { DriveOptions } from './drive-options.ts';
-import type { Abandoned, JobEnd, JobHandler } from './handler.ts';
+import {
+  type Abandoned,
+  type DriveOptions,
+  type JobEnd,
+  type JobHandler,
+  operationError,
+} from './handler.ts';
 import { type Pulse, startPulse, type StopReason } from './pulse.ts';
 
 type Operation = { readonly row: OperationRow; readonly held: boolean };
@@ -61,28 +66,14 @@ export type Driven = OperationEnd['state'] | 'retried' | 'lost';
 /** A job that is being driven. */
 type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; readonly job: Job };
 
-const errorOf = (code: string, message: string, retryable: boolean): OperationError => ({
-  schemaVersion: 1,
-  code,
-  source: 'control',
-  message,
-  retryable,
-  issues: [],
-});
-
-const LOST: OperationError = errorOf('control.RUNNER_LOST', 'every worker ended before it was done', false);
-const FAILED: OperationError = errorOf('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
-const LATE: OperationError = errorOf(
-  'control.DEADLINE_EXCEEDED',
-  'it was not done before its deadline',
-  true,
-);
+const LOST = operationError('control.RUNNER_LOST', 'every worker ended before it was done');
+const FAILED = operationError('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
+const LATE = operationError('control.DEADLINE_EXCEEDED', 'it was not done before its deadline', true);
 
 async function abandonIn(tx: Tx, { handler, job }: Drive, { row, nowMs }: Moment, why: Abandoned) {
-  const { cancelRequestedAtMs } = row.resource;
   await endOperation(tx, job, { row, nowMs }, why);
-  const asked = why.state === 'cancelled' && cancelRequestedAtMs !== undefined && { cancelRequestedAtMs };
-  await handler.abandon(tx, job, { ...why, ...asked }, nowMs);
+  const cancelRequestedAtMs = why.state === 'cancelled' ? row.resource.cancelRequestedAtMs : undefined;
+  await handler.abandon(tx, job, { ...why, ...defined({ cancelRequestedAtMs }) }, nowMs);
 }
 
 /** Begins the work, unless it is cancelled, has no attempts left, or is held by another worker. */
@@ -123,9 +114,9 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
     }
   })();
   const aborted = new Promise<undefined>((resolve) => {
-    const whenTold = (): void => resolve(undefined);
-    if (pulse.signal.aborted) whenTold();
-    else pulse.signal.addEventListener('abort', whenTold, { once: true });
+    const onAbort = (): void => resolve(undefined);
+    if (pulse.signal.aborted) onAbort();
+    else pulse.signal.addEventListener('abort', onAbort, { once: true });
   });
   const first = await Promise.race([settled, aborted]);
   if (first !== undefined) return first;

@@ -1,5 +1,16 @@
 import type { OperationError } from '../../contract/index.ts';
-import type { Job, Tx } from '../store/store.ts';
+import type { Log } from '../log.ts';
+import type { Job, Store, Tx } from '../store/store.ts';
+
+/** The error of an operation that the control plane itself reports. */
+export const operationError = (code: string, message: string, retryable = false): OperationError => ({
+  schemaVersion: 1,
+  code,
+  source: 'control',
+  message,
+  retryable,
+  issues: [],
+});
 
 /** The outcome of work: `error` for a permanent failure, else it succeeded. */
 export type JobEnd = {
@@ -25,6 +36,9 @@ export type Abandoned = {
   readonly cancelRequestedAtMs?: number;
 };
 
+/** The resource that work is about. */
+export type ResourceRef = Pick<Job, 'organizationId' | 'projectId' | 'resourceId'>;
+
 /**
  * One kind of queued work, as the worker drives it: begin, run, and then either the outcome's `write` or `abandon`.
  * Each write happens in the transaction that moves the operation, and only while the worker still holds the job.
@@ -37,7 +51,7 @@ export type JobHandler = {
   /** Does the work. If it throws, it is retried after a pause, up to the worker's number of attempts. */
   readonly run: (job: Job, context: JobContext) => Promise<JobEnd>;
   /** Ends the resource of work that failed, was cancelled or ran out of time. */
-  readonly abandon: (tx: Tx, job: Job, why: Abandoned, nowMs: number) => Promise<void>;
+  readonly abandon: (tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: number) => Promise<void>;
   /** The deadline of the work; it is read repeatedly, because it may move. */
   readonly deadlineAtMs?: (job: Job) => Promise<number | undefined>;
 };
@@ -49,3 +63,34 @@ export type Sweep = {
   /** Does what is due and returns how much that was. */
   readonly run: (signal: AbortSignal) => Promise<number>;
 };
+
+/** How jobs are driven. Times are in milliseconds. */
+export type DriveOptions = {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly log: Log;
+  /** Name of the holder of a job, for people. */
+  readonly worker: string;
+  /** How long a claim is valid without a heartbeat; then another worker may take the job over. */
+  readonly leaseMs: number;
+  /** How often the lease is renewed and cancellation is checked. */
+  readonly heartbeatMs: number;
+  /** How often a job is claimed before it fails permanently. */
+  readonly maxAttempts: number;
+  /** The pause before the second attempt; it doubles with each further one, up to `maxRetryMs`. */
+  readonly retryMs: number;
+  readonly maxRetryMs: number;
+  /** How long the worker waits for stopped work to end. */
+  readonly graceMs: number;
+  /** Uniform in [0, 1): spreads the pauses. */
+  readonly random: () => number;
+};
+
+export const driveDefaults = {
+  leaseMs: 60_000,
+  heartbeatMs: 10_000,
+  maxAttempts: 5,
+  retryMs: 2_000,
+  maxRetryMs: 300_000,
+  graceMs: 30_000,
+} as const;

@@ -1,7 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import type { Job } from '../store/store.ts';
-import type { DriveOptions } from './drive-options.ts';
-import type { JobHandler } from './handler.ts';
+import type { DriveOptions, JobHandler } from './handler.ts';
 
 /** Why work must stop. `lost`: the lease expired, so another worker may hold the job. */
 export type StopReason = 'cancelled' | 'timed_out' | 'stopping' | 'lost';

@@ -6,7 +6,7 @@ import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import { bundleDeletionJob, exportDeletionJob } from './delete/deletions.ts';
+import { bundleDeletionJob, exportDeletionJob } from './delete/deletion.ts';
 import { retentionSweeps } from './delete/retention.ts';
 import { exportJob, type ExportJobOptions } from './export/export.ts';
 import type { JobHandler, Sweep } from './handler.ts';

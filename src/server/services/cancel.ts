@@ -1,33 +1,18 @@
 import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../control-error.ts';
-import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/delete/deletions.ts';
-import { endRun, endTurn } from '../jobs/endings.ts';
-import { EXPORT_KIND, failExport } from '../jobs/export/moves.ts';
+import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/delete/deletion.ts';
+import { abandonExport, EXPORT_KIND } from '../jobs/export/changes.ts';
+import type { JobHandler } from '../jobs/handler.ts';
+import { abandonRun } from '../jobs/run/rerun.ts';
+import { abandonTurn } from '../jobs/run/turn.ts';
 import { isEnd } from '../states.ts';
 import type { OperationRow, Store, Tx } from '../store/store.ts';
 
-type ResourceRef = {
-  readonly organizationId: string;
-  readonly projectId?: string;
-  readonly resourceId: string;
-};
-
-async function cancelTurn(tx: Tx, { projectId = '', resourceId }: ResourceRef, nowMs: number): Promise<void> {
-  const row = await tx.turns.lock(projectId, resourceId);
-  if (row !== undefined) await endTurn(tx, row, { state: 'cancelled', cancelRequestedAtMs: nowMs }, nowMs);
-}
-
-async function cancelRun(tx: Tx, { projectId = '', resourceId }: ResourceRef, nowMs: number): Promise<void> {
-  const row = await tx.runs.lock(projectId, resourceId);
-  const termination = { outcome: 'cancelled', requestedAtMs: nowMs };
-  if (row !== undefined) await endRun(tx, row, { state: 'cancelled', termination }, nowMs);
-}
-
-const RESOURCES: Readonly<Record<string, typeof cancelTurn>> = {
-  'authoring.turn': cancelTurn,
-  'run.rerun': cancelRun,
-  [EXPORT_KIND]: (tx, ref, nowMs) => failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs),
+const ABANDON: Readonly<Record<string, JobHandler['abandon']>> = {
+  'authoring.turn': abandonTurn,
+  'run.rerun': abandonRun,
+  [EXPORT_KIND]: abandonExport,
 };
 
 // Deleted evidence is no longer served: stopping a deletion would only leave its bytes behind.
@@ -35,7 +20,8 @@ const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETIO
 
 async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationResource> {
   const { kind, resourceId } = row.resource;
-  if (resourceId !== undefined) await RESOURCES[kind]?.(tx, { ...row, resourceId }, nowMs);
+  const why = { state: 'cancelled', timedOut: false, cancelRequestedAtMs: nowMs } as const;
+  if (resourceId !== undefined) await ABANDON[kind]?.(tx, { ...row, resourceId }, why, nowMs);
   const times = { cancelRequestedAtMs: nowMs, finishedAtMs: nowMs, updatedAtMs: nowMs };
   const resource = { ...row.resource, ...times, state: 'cancelled' as const };
   await tx.operations.update({ ...row, resource });

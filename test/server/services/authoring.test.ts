@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations, type AuthoringTurn } from '../../../src/contract/index.ts';
-import { endTurn } from '../../../src/server/jobs/endings.ts';
+import { abandonTurn } from '../../../src/server/jobs/run/turn.ts';
 import { answerOf, post, readOperation, TURNS, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
@@ -37,9 +37,8 @@ const session = async () => (await here.store.authoringSessions.find(PROJECT, CO
 /** Ends a turn as a worker does. */
 const finish = (turn: AuthoringTurn): Promise<void> =>
   here.store.transaction(async (tx) => {
-    const row = (await tx.turns.lock(PROJECT, turn.authoringTurnId))!;
-    const running = { ...row, resource: { ...row.resource, state: 'running' } };
-    await endTurn(tx, running, { state: 'succeeded' }, here.clock.nowMs);
+    const ref = { organizationId: ORG, projectId: PROJECT, resourceId: turn.authoringTurnId };
+    await abandonTurn(tx, ref, { state: 'cancelled', timedOut: false }, here.clock.nowMs);
   });
 
 const readTurn = (path: string, bearer = sender.token) => ask(here, path, { token: bearer });

@@ -3,7 +3,7 @@ import type { Blobs } from '../../blobs/blobs.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sweep } from '../handler.ts';
-import { requestBundleDeletion } from './request-deletion.ts';
+import { requestBundleDeletion } from './deletion.ts';
 
 export type RetentionContext = {
   readonly store: Store;

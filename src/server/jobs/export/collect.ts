@@ -3,8 +3,8 @@ import { DrillproofError } from '../../../errors.ts';
 import { type LocalReportFacts, type PartFacts, readPartFacts } from '../../../evidence/index.ts';
 import type { BundleRow, Job, LocalReportRow } from '../../store/store.ts';
 import type { JobContext } from '../handler.ts';
-import { changeExport, ExportFailure, type ExportJobOptions } from './moves.ts';
-import type { Selected } from './selection.ts';
+import { changeExport, ExportFailure, type ExportJobOptions } from './changes.ts';
+import type { Selected } from './content.ts';
 
 /** Why the bytes of a row could not be opened: missing, damaged, or just deleted, which the next attempt omits. */
 async function whyNot(
@@ -70,7 +70,7 @@ async function reportFacts(options: ExportJobOptions, row: LocalReportRow): Prom
 export type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };
 
 /** Verifies everything that was selected, one after the other, and updates the counts of the resource. */
-export async function collect(
+export async function collectExport(
   options: ExportJobOptions,
   job: Job,
   { signal, progress }: JobContext,

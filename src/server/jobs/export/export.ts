@@ -1,20 +1,27 @@
+import { defined, digestOf, once } from '../../../bytes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { DEFAULT_LIMITS, type PackedExport, packExport } from '../../../evidence/index.ts';
-import type { ExportRow, Job, Tx } from '../../store/store.ts';
-import type { JobContext, JobEnd, JobHandler } from '../handler.ts';
-import { collect, type Collected } from './collect.ts';
 import {
+  DEFAULT_LIMITS,
+  EXPORT_ATTESTATION,
+  EXPORT_MANIFEST,
+  type PackedExport,
+  packExport,
+} from '../../../evidence/index.ts';
+import { holdBlobs } from '../../blobs/hold.ts';
+import type { BlobRef, ExportRow, Job, Tx } from '../../store/store.ts';
+import { type JobContext, type JobEnd, type JobHandler, operationError } from '../handler.ts';
+import {
+  abandonExport,
   changeExport,
   EXPORT_KIND,
   ExportFailure,
   type ExportJobOptions,
   failExport,
-  operationError,
-} from './moves.ts';
-import { publish, storeDocuments } from './publish.ts';
-import { selectEvidence, selectionFacts, selectionOf } from './selection.ts';
+} from './changes.ts';
+import { collectExport, type Collected } from './collect.ts';
+import { exportContent, type Selected, selectEvidence, selectionFacts, selectionOf } from './content.ts';
 
-export { EXPORT_KIND, type ExportJobOptions } from './moves.ts';
+export { EXPORT_KIND, type ExportJobOptions } from './changes.ts';
 
 async function pack(
   options: ExportJobOptions,
@@ -40,6 +47,50 @@ async function pack(
   }
 }
 
+async function storeDocuments(
+  { blobs }: ExportJobOptions,
+  { documents }: PackedExport,
+): Promise<{ manifest: BlobRef; attestation?: BlobRef }> {
+  const put = async (path: string): Promise<BlobRef | undefined> => {
+    const bytes = documents.find((document) => document.path === path)?.bytes;
+    return bytes && blobs.put(once(bytes), { digest: digestOf(bytes), bytes: bytes.length });
+  };
+  const [manifest, attestation] = [await put(EXPORT_MANIFEST), await put(EXPORT_ATTESTATION)];
+  if (manifest === undefined)
+    throw new DrillproofError('internal.BUG', 'an export was packed without a manifest');
+  return defined({ manifest, attestation });
+}
+
+type Generated = {
+  readonly selected: Selected;
+  readonly packed: PackedExport;
+  readonly documents: { readonly manifest: BlobRef; readonly attestation?: BlobRef };
+};
+
+/** Makes the export available with everything that it lists, unless its deletion was requested in the meantime. */
+const publish =
+  (
+    { blobs }: ExportJobOptions,
+    { organizationId, evidenceExportId }: ExportRow,
+    { selected, packed, documents }: Generated,
+  ) =>
+  async (tx: Tx, nowMs: number): Promise<void> => {
+    const stored = await tx.exports.lock(organizationId, evidenceExportId);
+    const digests = Object.values(documents).map(({ digest }) => digest);
+    await holdBlobs(tx, blobs, digests, nowMs);
+    if (stored?.resource.state !== 'generating') return;
+    if (stored.resource.deletion !== undefined) {
+      const ref = { organizationId, resourceId: evidenceExportId };
+      return failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);
+    }
+    await tx.exports.complete({
+      ...stored,
+      resource: packed.resource,
+      ...documents,
+      ...exportContent(packed.manifest, selected),
+    });
+  };
+
 async function generate(options: ExportJobOptions, job: Job, context: JobContext): Promise<JobEnd> {
   const { store, now, maxItems } = options;
   const row = await store.exports.find(job.organizationId, job.resourceId);
@@ -51,7 +102,7 @@ async function generate(options: ExportJobOptions, job: Job, context: JobContext
     throw new ExportFailure('control.EXPORT_TOO_LARGE', `more than ${maxItems} bundles or local reports`);
   const begun = { ...selectionFacts(selected), completedBundleCount: 0 };
   await context.progress((tx, nowMs) => changeExport(tx, job, begun, nowMs));
-  const packed = await pack(options, job, row, await collect(options, job, context, selected));
+  const packed = await pack(options, job, row, await collectExport(options, job, context, selected));
   const documents = await storeDocuments(options, packed);
   return { write: publish(options, row, { selected, packed, documents }) };
 }
@@ -70,8 +121,8 @@ export const exportJob = (options: ExportJobOptions): JobHandler => ({
       if (!(error instanceof ExportFailure)) throw error;
       const { failureCode } = error;
       const write = (tx: Tx, nowMs: number) => failExport(tx, job, failureCode, nowMs);
-      return { error: operationError(error), write };
+      return { error: operationError(failureCode, error.message), write };
     }
   },
-  abandon: (tx, job, _why, nowMs) => failExport(tx, job, 'control.EXPORT_GENERATION_FAILED', nowMs),
+  abandon: abandonExport,
 });

@@ -5,10 +5,12 @@ import {
   authoringTurnSchema,
   type HostedRun,
   hostedRunSchema,
+  type OperationError,
   operationErrorSchema,
   runResultSchema,
   type WorldSession,
 } from '../../../contract/index.ts';
+import { operationError } from '../handler.ts';
 
 /** The kinds of work that a host's own program does (control API, Operation). */
 export const runnerKinds = ['authoring.turn', 'run.rerun'] as const;
@@ -91,7 +93,7 @@ export type RunnerContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
   /** Stores the progress in the turn or run. Rejects when another worker holds the job. */
-  readonly progress: (told: RunnerProgress) => Promise<void>;
+  readonly progress: (facts: RunnerProgress) => Promise<void>;
 };
 
 /**
@@ -105,3 +107,36 @@ export type Runner = {
   readonly kinds: readonly RunnerKind[];
   readonly run: (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
 };
+
+const MAX_ISSUES = 20;
+
+/** The error of a malformed outcome: the runner is at fault, so retrying does not help. */
+const malformedOutcome = (issues: z.ZodError['issues']): OperationError => ({
+  ...operationError('control.RUNNER_FAILED', 'the outcome of the runner is malformed'),
+  issues: issues.slice(0, MAX_ISSUES).map(({ code, message, path }) => ({
+    code,
+    message,
+    path: path.filter((segment) => typeof segment !== 'symbol'),
+  })),
+});
+
+/** Parses the outcome of a runner; a malformed one becomes an error. */
+export function parseOutcome<S extends { readonly outcome: 'succeeded' }>(
+  schema: z.ZodType<S | RunnerFailure>,
+  outcome: unknown,
+  check: (outcome: S) => z.ZodError['issues'] = () => [],
+): { readonly outcome: S } | { readonly error: OperationError } {
+  const typed = schema.safeParse(outcome);
+  if (!typed.success) return { error: malformedOutcome(typed.error.issues) };
+  if (typed.data.outcome === 'failed') return { error: { schemaVersion: 1, ...typed.data.error } };
+  const issues = check(typed.data);
+  return issues.length > 0 ? { error: malformedOutcome(issues) } : { outcome: typed.data };
+}
+
+/** Parses the progress that a runner reports. @throws TypeError when it is malformed */
+export function parseProgress<T>(schema: z.ZodType<T>, reported: unknown): T {
+  const typed = schema.safeParse(reported);
+  if (typed.success) return typed.data;
+  const [issue] = typed.error.issues;
+  throw new TypeError(`progress: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+}

@@ -1,13 +1,14 @@
 import type * as z from 'zod';
+import { defined } from '../../../bytes/index.ts';
 import type { HostedRun, RunResult } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove, mayMove } from '../../states.ts';
 import type { HostedRunRow, Job, Store, Tx } from '../../store/store.ts';
-import { endRun, type RunEnd } from '../endings.ts';
-import type { Abandoned, JobHandler } from '../handler.ts';
-import { parseOutcome, parseProgress } from './runner-failure.ts';
+import type { Abandoned, JobHandler, ResourceRef } from '../handler.ts';
 import {
+  parseOutcome,
+  parseProgress,
   type RerunJob,
   rerunOutcomeSchema,
   rerunProgressSchema,
@@ -17,7 +18,7 @@ import {
 
 const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 
-async function lockRun(tx: Tx, { projectId = '', resourceId }: Job): Promise<HostedRunRow> {
+async function lockRun(tx: Tx, { projectId = '', resourceId }: ResourceRef): Promise<HostedRunRow> {
   const row = await tx.runs.lock(projectId, resourceId);
   if (row === undefined) throw missing();
   return row;
@@ -78,15 +79,37 @@ function identityIssues({ buildHash, request }: HostedRun, { identity }: RunResu
     }));
 }
 
-const end = async (tx: Tx, job: Job, ended: RunEnd, nowMs: number): Promise<void> =>
-  endRun(tx, await lockRun(tx, job), ended, nowMs);
+type Termination = NonNullable<HostedRun['termination']>;
+type RunEnd = Partial<Pick<HostedRun, 'identity' | 'result' | 'failure'>> & {
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'expired';
+  readonly termination: Omit<Termination, 'schemaVersion'>;
+};
 
-/** The end of a run whose work was abandoned. */
-function abandonedRun({ state, timedOut, error, cancelRequestedAtMs }: Abandoned): RunEnd {
-  const failure = error !== undefined && { failure: error };
-  if (timedOut) return { state: 'expired', termination: { outcome: 'timed_out' }, ...failure };
-  const requested = cancelRequestedAtMs !== undefined && { requestedAtMs: cancelRequestedAtMs };
-  return { state, termination: { outcome: state, ...requested }, ...failure };
+/** Ends a run, and removes its pending interaction. */
+async function endRun(tx: Tx, ref: ResourceRef, end: RunEnd, nowMs: number): Promise<void> {
+  const row = await lockRun(tx, ref);
+  const { pendingInteraction: _pendingInteraction, ...run } = row.resource;
+  assertMove('run', run.state, end.state);
+  const revision = nextVersion(run.revision);
+  const termination: Termination = { schemaVersion: 1, ...end.termination };
+  const ended: HostedRun = {
+    ...run,
+    ...end,
+    termination,
+    revision,
+    updatedAtMs: nowMs,
+    finishedAtMs: nowMs,
+  };
+  await tx.runs.update({ ...row, resource: ended });
+}
+
+/** Ends a run whose work was abandoned. */
+export function abandonRun(tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: number): Promise<void> {
+  const { state, timedOut, error, cancelRequestedAtMs } = why;
+  const end: Pick<RunEnd, 'state' | 'termination'> = timedOut
+    ? { state: 'expired', termination: { outcome: 'timed_out' } }
+    : { state, termination: { outcome: state, ...defined({ requestedAtMs: cancelRequestedAtMs }) } };
+  return endRun(tx, ref, { ...end, ...defined({ failure: error }) }, nowMs);
 }
 
 /** Reruns, performed by a runner before the deadline of the run (control API, Rerun). */
@@ -117,12 +140,12 @@ export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
     if ('error' in parsed) {
       const { error } = parsed;
       const failed: RunEnd = { state: 'failed', termination: { outcome: 'failed' }, failure: error };
-      return { error, write: (tx, nowMs) => end(tx, job, failed, nowMs) };
+      return { error, write: (tx, nowMs) => endRun(tx, job, failed, nowMs) };
     }
     const { result } = parsed.outcome;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };
-    return { write: (tx, nowMs) => end(tx, job, done, nowMs) };
+    return { write: (tx, nowMs) => endRun(tx, job, done, nowMs) };
   },
-  abandon: (tx, job, why, nowMs) => end(tx, job, abandonedRun(why), nowMs),
+  abandon: abandonRun,
 });

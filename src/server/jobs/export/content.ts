@@ -1,7 +1,14 @@
 import { defined } from '../../../bytes/index.ts';
 import type { EvidenceExport } from '../../../contract/index.ts';
-import { selectionDigest, sumBytes } from '../../../evidence/index.ts';
-import type { BundleRow, LocalReportRow, Reads, Selection } from '../../store/store.ts';
+import { type ExportManifest, selectionDigest, sumBytes } from '../../../evidence/index.ts';
+import type {
+  BundleRow,
+  ExportContent,
+  LocalReportRow,
+  NewExport,
+  Reads,
+  Selection,
+} from '../../store/store.ts';
 
 /** The items of an export, in order. */
 export type Selected = {
@@ -63,4 +70,37 @@ export function selectionFacts({ bundles, localReports }: Selected): SelectionFa
     sourceBytes: sumBytes(sources.map(String)),
     archiveBytes: sumBytes(archives.map(String)),
   };
+}
+
+/** What an export lists, by its manifest, with the archives that are stored for it. */
+export function exportContent(
+  { scope, parts, localReports }: ExportManifest,
+  selected: Selected,
+): ExportContent & Pick<NewExport, 'projects'> {
+  const archives = new Map(selected.bundles.map((row) => [row.evidenceBundleId, row.archive]));
+  const sources = new Map(selected.localReports.map((row) => [row.localReportId, row]));
+  return {
+    projects: projectsOf({ scope, parts, localReports }),
+    parts: parts.flatMap(({ ordinal, evidenceBundleId, projectId }) => {
+      const archive = archives.get(evidenceBundleId);
+      return archive === undefined ? [] : [{ ordinal, evidenceBundleId, projectId, archive }];
+    }),
+    reports: localReports.flatMap(({ ordinal, localReportId, projectId, path, digest, bytes }) => {
+      const row = sources.get(localReportId);
+      if (row === undefined) return [];
+      const archive = { localReportId, path, digest, bytes };
+      const item = { source: { ordinal, ...row.source }, archive };
+      return [{ ordinal, localReportId, projectId, archive: row.archive, item }];
+    }),
+  };
+}
+
+/** The projects through which an export is visible: that of its scope, or those of what it lists. */
+export function projectsOf({
+  scope,
+  parts,
+  localReports,
+}: Pick<ExportManifest, 'scope' | 'parts' | 'localReports'>): string[] {
+  const listed = [...parts, ...localReports].map((row) => row.projectId);
+  return [...new Set(scope.kind === 'project' ? [scope.projectId] : listed)].toSorted();
 }

@@ -1,8 +1,9 @@
-import type { EvidenceExport, OperationError } from '../../../contract/index.ts';
+import type { EvidenceExport } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { ExportSigning } from '../../../evidence/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
-import type { Job, Store, Tx } from '../../store/store.ts';
+import type { Store, Tx } from '../../store/store.ts';
+import type { Abandoned, ResourceRef } from '../handler.ts';
 
 /** Kind of the operation that generates an export. */
 export const EXPORT_KIND = 'evidence.export';
@@ -34,21 +35,10 @@ export class ExportFailure extends DrillproofError {
   }
 }
 
-export const operationError = ({ failureCode, message }: ExportFailure): OperationError => ({
-  schemaVersion: 1,
-  code: failureCode,
-  source: 'control',
-  message,
-  retryable: false,
-  issues: [],
-});
-
-type ExportRef = Pick<Job, 'organizationId' | 'resourceId'>;
-
 /** Changes the resource of an export. */
 export async function changeExport(
   tx: Tx,
-  ref: ExportRef,
+  ref: ResourceRef,
   over: Partial<EvidenceExport>,
   nowMs: number,
 ): Promise<void> {
@@ -60,7 +50,11 @@ export async function changeExport(
 /** Marks an export as failed. */
 export const failExport = (
   tx: Tx,
-  ref: ExportRef,
+  ref: ResourceRef,
   failureCode: ExportFailureCode,
   nowMs: number,
 ): Promise<void> => changeExport(tx, ref, { state: 'failed', failureCode, completedAtMs: nowMs }, nowMs);
+
+/** Marks an export as failed whose generation was abandoned. */
+export const abandonExport = (tx: Tx, ref: ResourceRef, _why: Abandoned, nowMs: number): Promise<void> =>
+  failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);
