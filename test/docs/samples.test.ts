@@ -22,16 +22,19 @@ function samplesOf(page: string): readonly Sample[] {
   }).flat();
 }
 
-/** A command continues after a line that ends with a backslash or a pipe; its output follows. */
+/** A command continues after a backslash or pipe at the end of a line, and up to the end of a here-document. */
 function parseSample(text: string): Omit<Sample, 'exit'> {
-  const [, command = '', output = ''] = /^((?:.*[\\|]\n)*.*)\n?([\s\S]*)$/.exec(text) ?? [];
-  return { command: command.replaceAll(/\s*\\\n\s*/g, ' '), output: output.trimEnd() };
+  const [command = ''] = /^.*<<'(\w+)'\n[\s\S]*?\n\1(?=\n|$)|^(?:.*[\\|]\n)*.*/.exec(text) ?? [];
+  return {
+    command: command.replaceAll(/\s*\\\n\s*/g, ' '),
+    output: text.slice(command.length).replace(/^\n/, '').trimEnd(),
+  };
 }
 
 /** Writes the blocks of a page that are named as a file: "```yaml release.yaml". */
-function writeFiles(page: string): void {
+function writeFiles(page: string, names: ReadonlyMap<string, string> = new Map()): void {
   for (const [, name = '', text = ''] of textOf(page).matchAll(/^```\S+ (\w\S*\.\S+)\n([\s\S]*?)\n```$/gm))
-    writeFileSync(name, `${text}\n`, { mode: 0o755 });
+    writeFileSync(name, `${translate(text, names)}\n`, { mode: 0o755 });
 }
 
 async function must(line: string): Promise<void> {
@@ -173,13 +176,13 @@ describe.each(PAGES.filter((page) => samplesOf(page).length > 0))('%s', (page) =
     const folder = evidence.path(page.replace('/', '-'));
     cpSync(evidence.path('evidence'), folder, { recursive: true });
     process.chdir(folder);
-    writeFiles(page);
     await PREPARE[page]?.();
   });
   afterAll(() => process.chdir(HOME));
 
-  const rows = samplesOf(page).map((sample) => [sample.command, sample] as const);
+  const rows = samplesOf(page).map((sample) => [sample.command.split('\n', 1)[0], sample] as const);
   it.each(rows)(`${page} shows what "%s" prints`, async (_, { command, output, exit }) => {
+    writeFiles(page, names);
     const ended = await run(translate(command, names));
     if (output !== '' && !isShown(ended.text, output, names)) expect(ended.text).toBe(output);
     expect(ended.exit, ended.text).toBe(exit);
