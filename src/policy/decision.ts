@@ -9,8 +9,9 @@ export type Answer = (typeof ANSWERS)[number];
 
 const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
 
-// Rules are a pattern in the JSON Schema, because a later release has more of them.
-const rule = z
+// A pattern in the JSON Schema, because a later release has more rules.
+export interface RuleSchema extends z.ZodType<RuleId, string> {}
+const rule: RuleSchema = z
   .string()
   .regex(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/)
   .refine(isRule)

@@ -1,14 +1,17 @@
 import * as z from 'zod';
-import { CODE_CLASSES, isCode, SEVERITIES } from '../codes/index.ts';
+import { type Code, CODE_CLASSES, isCode, SEVERITIES } from '../codes/index.ts';
 import {
   atMsSchema as atMs,
   countSchema as count,
   reproductionSchema,
   typedDigestSchema as digest,
 } from '../contract/index.ts';
-import { isCheckId } from './checks.ts';
+import { type CheckId, isCheckId } from './checks.ts';
 
-// Codes and checks are patterns in the JSON Schemas, because a later release has more of them.
+// Codes and checks are patterns in the JSON Schemas, because a later release has more of them. Their schemas have a
+// named type, so that declarations do not list every code.
+export interface CodeSchema extends z.ZodType<Code, string> {}
+export interface CheckIdSchema extends z.ZodType<CheckId, string> {}
 
 /** Verdicts, best first (formats §4). */
 export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
@@ -27,7 +30,7 @@ export const DEPTHS = ['full', 'digest'] as const;
  */
 export type Depth = (typeof DEPTHS)[number];
 
-export const codeSchema = z
+export const codeSchema: CodeSchema = z
   .string()
   .regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)
   .refine(isCode)
@@ -35,7 +38,7 @@ export const codeSchema = z
 export const codeClassSchema = z.enum(CODE_CLASSES);
 export const severitySchema = z.enum(SEVERITIES);
 
-export const checkIdSchema = z
+export const checkIdSchema: CheckIdSchema = z
   .string()
   .regex(/^[a-z-]+\.[a-z-]+$/)
   .refine(isCheckId)
