@@ -11,10 +11,10 @@ import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
 import { summaryReportSchema } from '../../src/policy/vsa/schema.ts';
-import { reportDiffSchema } from '../../src/report/diff-schema.ts';
-import { archiveSchema } from '../../src/report/merge/archive-schema.ts';
-import { errorSchema, reportsSchema } from '../../src/report/merge/reports-schema.ts';
-import { scrubSchema } from '../../src/report/merge/scrub-schema.ts';
+import { reportDiffSchema } from '../../src/report/diff.ts';
+import { errorSchema, reportsSchema } from '../../src/report/merge/reports.ts';
+import { archiveSchema } from '../../src/report/merge/archives.ts';
+import { scrubSchema } from '../../src/report/merge/scrubs.ts';
 import { selftestReportSchema } from '../../src/selftest/index.ts';
 import {
   attestationReportSchema,

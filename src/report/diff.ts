@@ -1,23 +1,26 @@
-import { compareUtf8, type JsonValue } from '../bytes/index.ts';
-import { isBranch, treeOf, type Tree } from './diff-tree.ts';
+import * as z from 'zod';
+import { compareUtf8, defined, type JsonValue } from '../bytes/index.ts';
 
-/** One difference. The way says where: names of members, and for items of lists what they are about. */
-export type Change = {
-  readonly change: 'appeared' | 'vanished' | 'changed';
-  readonly way: readonly string[];
-  /** Whether it is part of the judgement; a time, a message or a count of a summary is not. */
-  readonly judgement: boolean;
-  readonly before?: string | number | boolean | null;
-  readonly after?: string | number | boolean | null;
-};
+const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-export type ReportDiff = {
-  readonly schemaVersion: 1;
-  readonly kind: 'report-diff';
-  /** Whether both say the same of the same evidence. */
-  readonly equal: boolean;
-  readonly changes: readonly Change[];
-};
+/** One difference. */
+const changeSchema = z.strictObject({
+  change: z.enum(['appeared', 'vanished', 'changed']),
+  way: z.array(z.string()).describe('members, and for items of lists a JSON array of what they are about'),
+  judgement: z.boolean().describe('false for times, wordings and what follows from the results'),
+  before: leafSchema.exactOptional(),
+  after: leafSchema.exactOptional(),
+});
+export type Change = Readonly<z.infer<typeof changeSchema>>;
+
+/** The product of `diff`. */
+export const reportDiffSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('report-diff'),
+  equal: z.boolean().describe('whether both say the same of the same evidence'),
+  changes: z.array(changeSchema),
+});
+export type ReportDiff = Readonly<z.infer<typeof reportDiffSchema>>;
 
 /** Members that say when, how and in which words; not results. A summary follows from the results. */
 const TOLD: ReadonlySet<string> = new Set(['asOfMs', 'message', 'reason', 'action', 'summary', 'run']);
@@ -36,7 +39,7 @@ export function diffReports(before: JsonValue, after: JsonValue): ReportDiff {
   };
 }
 
-function compare(before: Tree | undefined, after: Tree | undefined, way: readonly string[]): Change[] {
+function compare(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   if (before === undefined || after === undefined) return oneSided(before, after, way);
   if (isBranch(before) && isBranch(after)) {
     const kinds = compareLeaf(before.get('kind'), after.get('kind'), [...way, 'kind']);
@@ -49,21 +52,66 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: readonl
 }
 
 /** What stands on one side only is one change, whatever it holds. */
-function oneSided(before: Tree | undefined, after: Tree | undefined, way: readonly string[]): Change[] {
+function oneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   const [change, tree] =
     after === undefined ? (['vanished', before] as const) : (['appeared', after] as const);
   const side = after === undefined ? 'before' : 'after';
   if (tree === undefined) return [];
-  return [{ change, way, judgement: isJudgement(way), ...(!isBranch(tree) && { [side]: tree }) }];
+  return [{ change, way, judgement: isJudgement(way), ...defined({ [side]: leafOf(tree) }) }];
 }
 
-function compareLeaf(before: Tree | undefined, after: Tree | undefined, way: readonly string[]): Change[] {
+function compareLeaf(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   if (before === after) return [];
-  const shown = {
-    ...(before !== undefined && !isBranch(before) && { before }),
-    ...(after !== undefined && !isBranch(after) && { after }),
-  };
+  const shown = defined({ before: leafOf(before), after: leafOf(after) });
   return [{ change: 'changed', way, judgement: isJudgement(way), ...shown }];
 }
 
 const isJudgement = (way: readonly string[]): boolean => !way.some((step) => TOLD.has(step));
+
+const leafOf = (tree: Tree | undefined): Leaf | undefined => (isBranch(tree) ? undefined : tree);
+
+/** A report as names and values: what a list holds stands under what it is about, not under where it stands. */
+type Tree = ReadonlyMap<string, Tree> | Leaf;
+type Leaf = z.infer<typeof leafSchema>;
+
+const isBranch = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tree instanceof Map;
+
+type Members = Readonly<Record<string, JsonValue>>;
+
+const isMembers = (value: JsonValue): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What an item of a list is about, by the name of the list; an item of any other list is what it says. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  results: ['path'],
+  parts: ['evidenceBundleId', 'path'],
+  localReports: ['localReportId', 'path'],
+  checks: ['id'],
+  findings: ['code', 'subject', 'path'],
+  causes: ['code'],
+  copies: ['evidenceExportId'],
+};
+
+function treeOf(value: JsonValue, name = ''): Tree {
+  if (Array.isArray(value)) return listTree(value, name);
+  if (!isMembers(value)) return value;
+  return new Map(Object.entries(value).map(([member, inner]) => [member, treeOf(inner, member)]));
+}
+
+function listTree(items: readonly JsonValue[], name: string): Tree {
+  const tree = new Map<string, Tree>();
+  const times = new Map<string, number>();
+  for (const item of items) {
+    const key = keyOf(item, NAMES[name]);
+    const before = times.get(key) ?? 0;
+    times.set(key, before + 1);
+    // Written as JSON, a key ends with a quote or a bracket: no key can be taken for the second of another.
+    tree.set(before === 0 ? key : `${key}#${before + 1}`, treeOf(item));
+  }
+  return tree;
+}
+
+function keyOf(item: JsonValue, names: readonly string[] | undefined): string {
+  if (names === undefined || !isMembers(item)) return JSON.stringify(item);
+  return JSON.stringify(names.map((name) => item[name] ?? null));
+}

@@ -2,22 +2,25 @@ export { renderDecisionMarkdown } from './decision/markdown.ts';
 export { type DecisionFormat, decisionRenderers } from './decision/renderers.ts';
 export { diffReports } from './diff.ts';
 export { renderJson, stableJson } from './json.ts';
-export { type ArchiveReport, archiveSchema } from './merge/archive-schema.ts';
-export { mergeArchives, sumTransfers } from './merge/archives.ts';
-export { type Mergeable, readMergeable } from './merge/read-mergeable.ts';
+export { type ArchiveReport, archiveSchema, mergeArchives, sumTransfers } from './merge/archives.ts';
 export { mergeResults, type PathResult, type ReportsReport } from './merge/reports.ts';
-export { mirrorScrubSchema, type ScrubReport } from './merge/scrub-schema.ts';
-export { type MergedScrub, mergeScrubs } from './merge/scrubs.ts';
-export { inShard, listDigest, type Shard, type ShardFacts, shardName } from './merge/shard.ts';
+export { type MergedScrub, mergeScrubs, mirrorScrubSchema, type ScrubReport } from './merge/scrubs.ts';
+export {
+  assertWholeOfShards,
+  inShard,
+  listDigest,
+  type Named,
+  type Shard,
+  type ShardFacts,
+  shardName,
+} from './merge/shard.ts';
 export { createSummary, type SummaryCollector } from './merge/summary.ts';
-export { assertWhole, type Named } from './merge/units.ts';
 export { printable, printableJson } from './printable.ts';
-export { MAX_REPORT_BYTES, readReport } from './read-report.ts';
-export { renderers, type ReportFormat } from './renderers.ts';
+export { MAX_REPORT_BYTES, type Mergeable, readMergeable, readReport } from './read-report.ts';
 export { clipEnd, columnsOf, padEnd } from './text-width.ts';
 export { renderDiff } from './text/diff.ts';
 export { count, counted, percent, shortId, size } from './text/figures.ts';
 export { foldLines, labelled, type Page, sections } from './text/page.ts';
 export { renderSummary } from './text/summary.ts';
-export { type Detail, pageOf, renderLine, renderText } from './text/text.ts';
+export { type Detail, pageOf, renderers, renderLine, renderText, type ReportFormat } from './text/text.ts';
 export { renderSummaryReport } from './text/vsa.ts';

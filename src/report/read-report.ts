@@ -1,31 +1,48 @@
-import { type JsonValue, parseJson } from '../bytes/index.ts';
+import * as z from 'zod';
+import { defined, type JsonValue, parseJson } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { typeDocument } from '../evidence/index.ts';
-import { REPORT_FILES } from './merge/reports-schema.ts';
+import { archiveSchema } from './merge/archives.ts';
+import { REPORT_FILES, reportsSchema } from './merge/reports.ts';
+import { scrubSchema } from './merge/scrubs.ts';
 
 /** Bytes of a report: some 10,000 parts take 40 MB. */
 export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
-export const REPORT_LIMITS = { maxBytes: MAX_REPORT_BYTES, maxValues: 4_000_000 };
+const LIMITS = { maxBytes: MAX_REPORT_BYTES, maxValues: 4_000_000 };
+
+/** Every product that says of many things what became of each. */
+const mergeableSchema = z.discriminatedUnion('kind', [archiveSchema, reportsSchema, scrubSchema]);
+export type Mergeable = z.infer<typeof mergeableSchema>;
 
 /**
  * Reads a JSON report of any kind, strictly: unknown members, codes and kinds are refused.
  * @throws DrillproofError `report.UNREADABLE` with the rules broken in `details.issues`
  */
-export function readReport(bytes: Uint8Array): JsonValue {
-  try {
-    const value = parseJson(bytes, REPORT_LIMITS);
+export const readReport = (bytes: Uint8Array): JsonValue =>
+  readStrictly(bytes, '', (value) => {
     const schema = REPORT_FILES[kindOf(value) ?? ''];
     if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'it is no report');
     typeDocument(value, { schema, code: 'report.UNREADABLE', rows: {} });
     return value;
+  });
+
+/**
+ * Reads a product that can be merged with others of its kind, strictly.
+ * @throws DrillproofError `report.UNREADABLE` with the rules broken in `details.issues`
+ */
+export const readMergeable = (bytes: Uint8Array, name: string): Mergeable =>
+  readStrictly(bytes, `${name}: `, (value) =>
+    typeDocument(value, { schema: mergeableSchema, code: 'report.UNREADABLE' }),
+  );
+
+function readStrictly<T>(bytes: Uint8Array, prefix: string, type: (value: JsonValue) => T): T {
+  try {
+    return type(parseJson(bytes, LIMITS));
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
     const { message, path, details } = cause;
-    throw new DrillproofError('report.UNREADABLE', message, {
-      cause,
-      ...(path !== undefined && { path }),
-      ...(details !== undefined && { details }),
-    });
+    const context = { cause, ...defined({ path, details }) };
+    throw new DrillproofError('report.UNREADABLE', `${prefix}${message}`, context);
   }
 }
 

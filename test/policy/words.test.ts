@@ -5,7 +5,7 @@ import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/documen
 import { explainRules, listMissingRules } from '../../src/policy/explain.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
-import { formatRange, within } from '../../src/policy/document/range.ts';
+import { formatRange, isInRange } from '../../src/policy/document/range.ts';
 import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';
@@ -68,8 +68,8 @@ describe('a range', () => {
     [{ min: 2, max: 3 }, '2 to 3', 3, [1, 4]],
   ] as const)('%j is %s', (range, words, inside, outside) => {
     expect(formatRange(range)).toBe(words);
-    expect(within(inside, range)).toBe(true);
-    for (const value of outside) expect(within(value, range)).toBe(false);
+    expect(isInRange(inside, range)).toBe(true);
+    for (const value of outside) expect(isInRange(value, range)).toBe(false);
   });
 });
 

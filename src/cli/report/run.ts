@@ -2,7 +2,7 @@ import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type ArchiveReport,
-  assertWhole,
+  assertWholeOfShards,
   MAX_REPORT_BYTES,
   type Mergeable,
   mergeArchives,
@@ -40,7 +40,7 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
     reports.push({ name, report: readMergeable(await readInput(file, MAX_REPORT_BYTES, cli), name) });
   }
   assertOneKind(reports);
-  assertWhole(reports);
+  assertWholeOfShards(reports);
   await writeMerged(cli, distinct(reports));
 }
 

@@ -6,7 +6,7 @@ export const boundsOf = (range: Range): { readonly min: number; readonly max: nu
     ? { min: range, max: range }
     : { min: range.min ?? -Infinity, max: range.max ?? Infinity };
 
-export function within(value: number, range: Range): boolean {
+export function isInRange(value: number, range: Range): boolean {
   const { min, max } = boundsOf(range);
   return value >= min && value <= max;
 }

@@ -3,7 +3,7 @@ import type { Reproduction } from '../../contract/index.ts';
 import type { BundleReport } from '../../verify/index.ts';
 import { formatCondition, fulfilsAny, type Condition } from '../condition.ts';
 import { durationMs } from '../document/duration.ts';
-import { formatRange, within, type Range } from '../document/range.ts';
+import { formatRange, isInRange, type Range } from '../document/range.ts';
 import type { Facts, Place } from '../facts.ts';
 import {
   buildFailure,
@@ -71,7 +71,7 @@ export const requireTrialNumbers = (allowed: {
     const { reproduction } = bundle.report;
     if (reproduction === undefined) return buildUnknown(bundle, 'the report does not have the pinned trial');
     const broken = counters.filter(
-      (name) => allowed[name] !== undefined && !within(reproduction[COUNTERS[name]], allowed[name]),
+      (name) => allowed[name] !== undefined && !isInRange(reproduction[COUNTERS[name]], allowed[name]),
     );
     if (broken.length === 0) return undefined;
     return buildFailure(bundle, `not allowed: ${broken.join(', ')}`, {

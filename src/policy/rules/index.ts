@@ -12,7 +12,7 @@ import { requireCompleteness, requireCount, requireCoverage } from './completene
 import { requireDrills } from './drills.ts';
 import type { Evaluator } from './outcome.ts';
 import { refuseLocalReports, refuseWarnings } from './presence.ts';
-import { requireDistinctKeys, requireIssuers, requireKeys } from './signers.ts';
+import { requireDistinctKeys, requireAllowedIssuers, requireAllowedKeys } from './signers.ts';
 import { requireAcceptedSummaries } from './summaries.ts';
 import { refuseReruns, requireAttempts, requireCompleteTrials, requireUniqueRuns } from './trials.ts';
 import { requireBundleVerdicts, requireExportVerdict } from './verdicts.ts';
@@ -34,8 +34,8 @@ const trialsOf = ({ trials = {} }: PolicyDocument): Trials =>
 export const EVALUATORS: Readonly<Record<RuleId, (policy: PolicyDocument) => Evaluator | undefined>> = {
   'verdict.export': ({ verdict }) => requireExportVerdict(verdict?.export ?? 'verified'),
   'verdict.bundles': ({ verdict }) => requireBundleVerdicts(verdict?.bundles ?? 'verified'),
-  'signers.issuers': ({ signers }) => when(signers?.issuers, requireIssuers),
-  'signers.keys': ({ signers }) => when(signers?.keys, requireKeys),
+  'signers.issuers': ({ signers }) => when(signers?.issuers, requireAllowedIssuers),
+  'signers.keys': ({ signers }) => when(signers?.keys, requireAllowedKeys),
   'signers.distinct': ({ signers = {} }) =>
     when(signers.distinct, (least) => requireDistinctKeys(least, signers)),
   'age.max': ({ age }) => when(age?.max, requireMaxAge),

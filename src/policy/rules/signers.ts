@@ -22,7 +22,7 @@ const evaluateSigners = (
     return buildUnattested(bundle, what);
   });
 
-export const requireIssuers = (allowed: readonly Condition[]): Evaluator =>
+export const requireAllowedIssuers = (allowed: readonly Condition[]): Evaluator =>
   evaluateSigners('the issuer', (signers, bundle) => {
     if (signers.some(({ issuer }) => fulfilsAny(issuer, allowed))) return undefined;
     return buildFailure(bundle, 'no allowed issuer signed it', {
@@ -31,7 +31,7 @@ export const requireIssuers = (allowed: readonly Condition[]): Evaluator =>
     });
   });
 
-export const requireKeys = (allowed: readonly Digest[]): Evaluator =>
+export const requireAllowedKeys = (allowed: readonly Digest[]): Evaluator =>
   evaluateSigners('the key', (signers, bundle) => {
     if (signers.some(({ thumbprint }) => allowed.includes(thumbprint))) return undefined;
     return buildFailure(bundle, 'no allowed key signed it', {

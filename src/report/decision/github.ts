@@ -1,6 +1,6 @@
+import { defined } from '../../bytes/index.ts';
 import type { Decision } from '../../policy/index.ts';
-import { headlineOf } from './headline.ts';
-import { collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { formatAnswer, formatFacts, formatReason, reasonsOf, type Reason } from './reasons.ts';
 import { fileOf, pathOf } from './location.ts';
 import { printable } from '../printable.ts';
 
@@ -27,7 +27,7 @@ export function renderDecisionGithub(decision: Decision): string {
   const answer = {
     level: ANSWER_LEVELS[decision.answer],
     title: 'drillproof gate',
-    text: headlineOf(decision),
+    text: formatAnswer(decision),
   };
   const reasons = reasonsOf(decision).map((reason) => annotationOf(decision, reason));
   const all = [answer, ...reasons];
@@ -39,13 +39,11 @@ export function renderDecisionGithub(decision: Decision): string {
 
 function annotationOf(decision: Decision, reason: Reason): Annotation {
   const place = fileOf(decision, reason);
-  const unsure = reason.state === 'not_checked' ? 'could not tell: ' : '';
-  const facts = collectFacts(reason).map(([name, value]) => `${name}: ${value}`);
   return {
     level: LEVELS[reason.state],
     title: `${reason.rule}: ${reason.title}`,
-    ...(place !== undefined && { file: printable(pathOf(place)) }),
-    text: [`${placeOf(reason)}: ${unsure}${reason.message}`, ...facts].join('\n'),
+    ...defined({ file: place && printable(pathOf(place)) }),
+    text: [formatReason(reason), ...formatFacts(reason)].join('\n'),
   };
 }
 

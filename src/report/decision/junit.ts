@@ -1,6 +1,14 @@
+import { groupBy } from '../text/tally.ts';
 import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
-import { headlineOf } from './headline.ts';
-import { basisOf, DECISION_RULE, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import {
+  basisOf,
+  DECISION_RULE,
+  formatFacts,
+  placeOf,
+  reasonsOf,
+  type Reason,
+  formatAnswer,
+} from './reasons.ts';
 
 /** How a test case ended; a waiver is shown as skipped, so that it is seen and does not fail. */
 type Case = {
@@ -37,20 +45,16 @@ function answerSuite(decision: Decision, reasons: readonly Reason[]): Suite {
   const standing = reasons.filter(({ state }) => state !== 'waived');
   const body = standing.map((reason) => `${reason.rule}: ${placeOf(reason)}: ${reason.message}`).join('\n');
   const kind = ANSWERED[decision.answer];
-  const failed = kind === 'passed' ? {} : { message: headlineOf(decision), body };
+  const failed = kind === 'passed' ? {} : { message: formatAnswer(decision), body };
   const name = 'the answer of the policy is yes';
   return { name: DECISION_RULE, judged: decision.inputs.length, cases: [{ name, kind, ...failed }] };
 }
 
 function ruleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason[]): Suite {
-  const groups = new Map<string, Reason[]>();
-  for (const reason of reasons) {
-    if (reason.rule !== rule) continue;
-    const name = caseName(reason);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [reason]);
-    else group.push(reason);
-  }
+  const groups = groupBy(
+    reasons.filter((reason) => reason.rule === rule),
+    caseName,
+  );
   const { title } = RULES[rule];
   const cases = [...groups].map(([name, group]) => subjectCase(name, group));
   return { name: rule, judged, cases: cases.length > 0 ? cases : [bareCase(title, state)] };
@@ -59,15 +63,10 @@ function ruleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason
 const caseName = ({ input, subject }: Reason): string =>
   input === undefined || input === subject ? subject : `${subject} in ${input}`;
 
-function subjectCase(name: string, group: readonly Reason[]): Case {
-  const [first] = group; // the worst of them: they are in that order
+function subjectCase(name: string, group: readonly [Reason, ...Reason[]]): Case {
+  const [worst] = group; // reasons are sorted
   const body = group.map(reasonText).join('\n\n');
-  return {
-    name,
-    kind: first === undefined ? 'error' : KINDS[first.state],
-    message: first?.message ?? '',
-    body,
-  };
+  return { name, kind: KINDS[worst.state], message: worst.message, body };
 }
 
 /** A rule that nothing stands against; without a subject to name, its own title is the test. */
@@ -82,7 +81,7 @@ const reasonText = (reason: Reason): string =>
     `rule: ${reason.rule} (${reason.title})`,
     `subject: ${placeOf(reason)}`,
     `message: ${reason.message}`,
-    ...collectFacts(reason).map(([name, value]) => `${name}: ${value}`),
+    ...formatFacts(reason),
   ].join('\n');
 
 function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {

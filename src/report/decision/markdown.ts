@@ -1,7 +1,6 @@
 import { isoTime, toUtf8 } from '../../bytes/index.ts';
 import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
-import { headlineOf } from './headline.ts';
-import { basisOf, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
 import { count } from '../text/figures.ts';
 import { printable } from '../printable.ts';
 
@@ -20,7 +19,7 @@ const MARKS = { failed: 'failed', not_checked: 'could not tell', waived: 'waived
  */
 export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
   const { maxBytes = MAX_BYTES } = options;
-  const head = `# drillproof gate: ${headlineOf(decision)}\n\n${basisLines(decision)}`;
+  const head = `# drillproof gate: ${formatAnswer(decision)}\n\n${basisLines(decision)}`;
   const tail = `${ruleTable(decision)}${waiverLines(decision)}`;
   const room = maxBytes - bytesOf(head) - bytesOf(tail) - bytesOf(cutLine(Number.MAX_SAFE_INTEGER));
   return `${head}${reasonLines(reasonsOf(decision), room)}${tail}`;
@@ -57,7 +56,7 @@ function reasonText(reason: Reason): string {
   return [
     `- **${MARKS[state]}** ${code(rule)}: ${title}`,
     `  - ${code(placeOf(reason))}: ${code(message)}`,
-    ...collectFacts(reason).map(([name, value]) => `  - ${name}: ${name === 'to do' ? value : code(value)}`),
+    ...listFacts(reason).map(([name, value]) => `  - ${name}: ${name === 'to do' ? value : code(value)}`),
     '',
   ].join('\n');
 }

@@ -1,12 +1,54 @@
-import { canonicalBytes, digestOf, isoTime } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
-import { type Decision, type RuleId, RULES, type Violation } from '../../policy/index.ts';
-import { actionOf } from './action.ts';
+import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts';
+import { type Code, codeEntry } from '../../codes/index.ts';
+import { type Decision, type RuleId, RULES, type RuleState, type Violation } from '../../policy/index.ts';
 import { runWords } from '../text/facts.ts';
-import { counted } from '../text/figures.ts';
+import { count, counted } from '../text/figures.ts';
 import { printable } from '../printable.ts';
 
-/** The rule under which a format tells what no rule of the policy says. */
+export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
+
+/** The ends of a rule that does not hold, worst first. */
+const ENDS = [
+  ['failed', 'failed'],
+  ['not_checked', 'undecided'],
+  ['waived', 'only by a waiver'],
+] as const satisfies readonly (readonly [RuleState, string])[];
+
+/**
+ * One line: the answer, and the number of rules by their end. Rules with nothing to judge are listed separately, because
+ * they neither held nor failed.
+ */
+export function formatAnswer(decision: Decision): string {
+  const { answer, inputs, rules } = decision;
+  const of = (state: RuleState): number => rules.filter((rule) => rule.state === state).length;
+  const idle = of('not_applicable');
+  const asked = rules.length - idle;
+  if (answer === 'could_not_tell' && of('not_checked') === 0)
+    return `${ANSWER_WORDS[answer]}: there is nothing to evaluate`;
+  const ends = ENDS.flatMap(([state, words]) => (of(state) === 0 ? [] : [`${count(of(state))} ${words}`]));
+  const holds = `${count(of('passed') + of('waived'))} of ${count(asked)} rules hold`;
+  const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to judge`;
+  return `${ANSWER_WORDS[answer]}: ${[`${holds} for ${counted(inputs.length, 'input')}`, ...ends].join(', ')}${rest}`;
+}
+
+/** The first actions are for the worst problems; with more of them people would stop reading. */
+const MAX_ACTIONS = 3;
+
+const UNDECIDED_ACTION =
+  'No trusted key attests what this rule needs. Fix what verdict.export and verdict.bundles report, then run the gate again.';
+
+/**
+ * What to do about a violation: the advice of the findings that led to it, if there are any. A rule that could not be
+ * decided has no advice of its own.
+ */
+export function actionOf({ rule, code, state, findings = [] }: Violation): string {
+  if (findings.length > 0)
+    return [...new Set(findings.map((finding) => codeEntry(finding).action))].slice(0, MAX_ACTIONS).join(' ');
+  const isOwn = code === RULES[rule].code;
+  return state === 'not_checked' && isOwn ? UNDECIDED_ACTION : codeEntry(code).action;
+}
+
+/** The rule under which a format reports what no rule of the policy states. */
 export const DECISION_RULE = 'decision';
 
 /**
@@ -46,8 +88,8 @@ export function reasonsOf(decision: Decision): readonly Reason[] {
   const reasons = violations
     .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
     .map((violation) => reasonOf(decision, violation, seen));
-  const told = decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived');
-  return told ? reasons : [unexplained(decision), ...reasons];
+  const isExplained = decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived');
+  return isExplained ? reasons : [unexplained(decision), ...reasons];
 }
 
 function reasonOf(decision: Decision, violation: Violation, seen: Map<string, number>): Reason {
@@ -58,21 +100,26 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
     title: RULES[rule].title,
     state,
     code,
-    ...(at !== undefined && { at }),
-    ...(name !== undefined && { input: printable(name) }),
-    subject: printable(subject),
-    ...(path !== undefined && { path: printable(path) }),
-    message: printable(message),
-    ...(expected !== undefined && { expected: printable(expected) }),
-    ...(actual !== undefined && { actual: printable(actual) }),
-    findings: violation.findings ?? [],
-    ...(waiver !== undefined && {
-      waiver: `waived until ${isoTime(waiver.expiresAtMs)} by ${printable(waiver.owner)}: ${printable(waiver.reason)}`,
+    ...defined({
+      at,
+      input: escape(name),
+      path: escape(path),
+      expected: escape(expected),
+      actual: escape(actual),
+      waiver: waiver && formatWaiver(waiver),
     }),
+    subject: printable(subject),
+    message: printable(message),
+    findings: violation.findings ?? [],
     action: actionOf(violation),
     fingerprint: fingerprintOf([rule, name ?? '', subject, path ?? '', code], seen),
   };
 }
+
+const escape = (text: string | undefined): string | undefined => text && printable(text);
+
+const formatWaiver = ({ expiresAtMs, owner, reason }: NonNullable<Violation['waiver']>): string =>
+  `waived until ${isoTime(expiresAtMs)} by ${printable(owner)}: ${printable(reason)}`;
 
 /** Equal facts get a number, since those who read fingerprints take equal ones for one thing. */
 function fingerprintOf(facts: readonly string[], seen: Map<string, number>): string {
@@ -105,10 +152,10 @@ export function placeOf({ input, subject, path }: Reason): string {
   return input === undefined || input === subject ? inside : `${input}: ${inside}`;
 }
 
-/** What a reason says besides its place, one fact in each line. */
-export function collectFacts(reason: Reason): readonly (readonly [name: string, value: string])[] {
+/** What a reason states in addition to its place. */
+export function listFacts(reason: Reason): readonly (readonly [name: string, value: string])[] {
   const { expected, actual, findings, code, waiver, action, state } = reason;
-  const known: readonly (readonly [string, string | undefined])[] = [
+  const facts: readonly (readonly [string, string | undefined])[] = [
     ['expected', expected],
     ['actual', actual],
     ['code', code],
@@ -116,8 +163,15 @@ export function collectFacts(reason: Reason): readonly (readonly [name: string, 
     ['waiver', waiver],
     ['to do', state === 'waived' ? undefined : action],
   ];
-  return known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 }
+
+export const formatFacts = (reason: Reason): string[] =>
+  listFacts(reason).map(([name, value]) => `${name}: ${value}`);
+
+/** `input: subject path: message`, with a mark for what could not be decided. */
+export const formatReason = (reason: Reason): string =>
+  `${placeOf(reason)}: ${reason.state === 'not_checked' ? 'could not tell: ' : ''}${reason.message}`;
 
 /** The policy, trust and time that a decision rests on, as people read them. */
 export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (readonly [string, string])[] {

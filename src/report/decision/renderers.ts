@@ -1,11 +1,13 @@
 import type { Decision } from '../../policy/index.ts';
 import { renderDecisionGithub } from './github.ts';
-import { renderDecisionGitlab } from './gitlab.ts';
 import { renderDecisionJunit } from './junit.ts';
 import { renderDecisionMarkdown } from './markdown.ts';
 import { renderDecisionSarif } from './sarif.ts';
 import { decisionText } from './text.ts';
+import { fileOf, pathOf } from './location.ts';
+import { formatFacts, formatReason, type Reason, reasonsOf } from './reasons.ts';
 import { stableJson } from '../json.ts';
+import { printable } from '../printable.ts';
 import { pageOf, type TextOptions } from '../text/text.ts';
 
 export type DecisionRenderer = (decision: Decision, options?: TextOptions) => string;
@@ -22,3 +24,23 @@ export const decisionRenderers = {
 } as const satisfies Readonly<Record<string, DecisionRenderer>>;
 
 export type DecisionFormat = keyof typeof decisionRenderers;
+
+const SEVERITY = { failed: 'critical', not_checked: 'major', waived: 'info' } as const;
+
+/** A decision as a GitLab code quality report (docs.gitlab.com, Code Quality, Code Quality report format). */
+function renderDecisionGitlab(decision: Decision): string {
+  return stableJson(
+    reasonsOf(decision).map((reason) => ({
+      description: [formatReason(reason), ...formatFacts(reason)].join('; '),
+      check_name: reason.rule,
+      fingerprint: reason.fingerprint,
+      severity: SEVERITY[reason.state],
+      location: { path: locationOf(decision, reason), lines: { begin: 1 } },
+    })),
+  );
+}
+
+const locationOf = (decision: Decision, reason: Reason): string => {
+  const place = fileOf(decision, reason);
+  return place === undefined ? 'policy' : printable(pathOf(place));
+};

@@ -1,8 +1,7 @@
 import { defined, isoTime } from '../../bytes/index.ts';
 import { type Code, codeEntry } from '../../codes/index.ts';
 import { type Decision, type RuleId, RULES } from '../../policy/index.ts';
-import { headlineOf } from './headline.ts';
-import { DECISION_RULE, collectFacts, placeOf, reasonsOf, type Reason } from './reasons.ts';
+import { DECISION_RULE, formatFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
 import { fileOf, uriOf } from './location.ts';
 import { stableJson } from '../json.ts';
 import { printable } from '../printable.ts';
@@ -81,7 +80,7 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
     toolExecutionNotifications: [
       {
         level: decision.answer === 'yes' ? 'note' : 'error',
-        message: { text: literal(headlineOf(decision)) },
+        message: { text: literal(formatAnswer(decision)) },
       },
       ...unsure.map((reason) => ({ level: 'error', message: { text: literal(sentence(reason)) } })),
       ...decision.unusedWaivers.map(({ code, subject, owner }) => ({
@@ -98,13 +97,12 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
 
 function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): object {
   const { rule, state, fingerprint, waiver, code, findings, subject, input, expected, actual } = reason;
-  const facts = collectFacts(reason).map(([name, value]) => `${name}: ${value}`);
   const ruleIndex = decision.rules.findIndex((one) => one.rule === rule);
   return {
     ruleId: rule,
     ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,
     level: LEVELS[state],
-    message: { text: literal([sentence(reason), ...facts].join('\n')) },
+    message: { text: literal([sentence(reason), ...formatFacts(reason)].join('\n')) },
     locations: [locationOf(decision, reason)],
     taxa: codesOf(reason).map((id) => ({
       id,
@@ -118,10 +116,7 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
     properties: {
       state,
       subject,
-      ...(code !== undefined && { code }),
-      ...(input !== undefined && { input }),
-      ...(expected !== undefined && { expected }),
-      ...(actual !== undefined && { actual }),
+      ...defined({ code, input, expected, actual }),
       ...(findings.length > 0 && { findings: unique(findings) }),
     },
   };

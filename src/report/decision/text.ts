@@ -6,11 +6,12 @@ import {
   RULES,
   type Violation,
 } from '../../policy/index.ts';
-import { actionOf } from './action.ts';
-import { ANSWER_WORDS, headlineOf } from './headline.ts';
+import { actionOf, ANSWER_WORDS, formatAnswer } from './reasons.ts';
 import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';
 import { count, counted } from '../text/figures.ts';
-import { labelled, sections, type Page } from '../text/page.ts';
+import { caseFact, caseLines, failuresSection, MAX_CASES } from '../text/findings.ts';
+import { firstLines, labelled, sections, type Page } from '../text/page.ts';
+import { groupBy } from '../text/tally.ts';
 import { printable } from '../printable.ts';
 
 const ANSWER_PAINT = { yes: 'good', no: 'bad', could_not_tell: 'caution' } as const;
@@ -23,14 +24,12 @@ const STATE_PAINT = {
 } as const;
 const STATE_WIDTH = 15;
 
-// Of one rule a person reads a few cases; all of them stand in the JSON form.
-const MAX_CASES = 10;
-const MAX_FAILURES = 50;
 const MAX_INPUTS = 50;
 
 /** A decision as text: the answer first, then every rule with what stands against it, the failures last. */
 export function decisionText(page: Page, decision: Decision): string[] {
   const { rules, inputs } = decision;
+  const failures = rules.flatMap(({ violations }) => violations.filter(({ state }) => state === 'failed'));
   return [
     headLine(page, decision),
     ...sections(page, [
@@ -44,7 +43,7 @@ export function decisionText(page: Page, decision: Decision): string[] {
       },
       { title: 'Waived', lines: rules.flatMap((rule) => violationsOf(page, rule, 'waived')) },
       { title: 'Waivers that do not count', lines: unusedLines(page, decision) },
-      { title: 'Failures', lines: failureLines(page, rules) },
+      failuresSection(page, failures, ({ rule }) => rule),
     ]),
   ];
 }
@@ -52,7 +51,7 @@ export function decisionText(page: Page, decision: Decision): string[] {
 /** One line, however narrow the page: programs that cut a log look for it. */
 function headLine(page: Page, decision: Decision): string {
   const word = ANSWER_WORDS[decision.answer];
-  return page.paint[ANSWER_PAINT[decision.answer]](word) + headlineOf(decision).slice(word.length);
+  return page.paint[ANSWER_PAINT[decision.answer]](word) + formatAnswer(decision).slice(word.length);
 }
 
 function policyLines(page: Page, { policy, asOfMs, trust, run }: Decision): string[] {
@@ -66,13 +65,8 @@ function policyLines(page: Page, { policy, asOfMs, trust, run }: Decision): stri
   ];
 }
 
-function inputLines(page: Page, inputs: readonly EvaluatedInput[]): string[] {
-  const left = inputs.length - MAX_INPUTS;
-  return [
-    ...inputs.slice(0, MAX_INPUTS).flatMap((input) => labelled(page, '  - ', inputWords(input))),
-    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
-  ];
-}
+const inputLines = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
+  firstLines(inputs, MAX_INPUTS, (input) => labelled(page, '  - ', inputWords(input)));
 
 function inputWords({
   name,
@@ -100,50 +94,31 @@ function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult):
   return labelled(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }
 
-/** What stands against one rule, together where the same is to be done about it. */
+/** The violations of one rule, grouped by what to do about them. */
 function violationsOf(page: Page, { rule, violations }: RuleResult, state: Violation['state']): string[] {
-  const found = violations.filter((one) => one.state === state);
-  const kinds = new Set(found.map(kindOf));
-  return [...kinds].flatMap((kind) =>
-    casesOf(
-      page,
-      rule,
-      found.filter((one) => kindOf(one) === kind),
-    ),
+  const kinds = groupBy(
+    violations.filter((violation) => violation.state === state),
+    (violation) => `${violation.code} ${actionOf(violation)}`,
   );
+  return [...kinds.values()].flatMap((group) => [
+    `  ${page.paint.bold(rule)} ${group[0].code}`,
+    ...(state === 'waived' ? [] : labelled(page, '    to do: ', actionOf(group[0]))),
+    ...firstLines(group, MAX_CASES, (violation) => violationLines(page, violation), 4),
+  ]);
 }
 
-const kindOf = (one: Violation): string => `${one.code} ${actionOf(one)}`;
-
-function casesOf(page: Page, rule: RuleResult['rule'], found: readonly Violation[]): string[] {
-  const [first] = found;
-  if (first === undefined) return [];
-  const left = found.length - MAX_CASES;
+function violationLines(page: Page, violation: Violation): string[] {
+  const { findings = [], waiver } = violation;
   return [
-    `  ${page.paint.bold(rule)} ${first.code}`,
-    ...(first.state === 'waived' ? [] : labelled(page, '    to do: ', actionOf(first))),
-    ...found.slice(0, MAX_CASES).flatMap((one) => caseLines(page, one)),
-    ...(left > 0 ? [`    and ${count(left)} more; --format json lists them all`] : []),
-  ];
-}
-
-function caseLines(page: Page, one: Violation): string[] {
-  const { message, expected, actual, findings = [], waiver } = one;
-  return [
-    ...labelled(page, '    - ', `${place(one)}: ${printable(message)}`),
-    ...compared(page, 'expected ', expected),
-    ...compared(page, 'actual   ', actual),
-    ...compared(page, 'found    ', findings.length === 0 ? undefined : findings.join(', ')),
-    ...compared(
+    ...caseLines(page, violation),
+    ...caseFact(page, 'found', findings.length === 0 ? undefined : findings.join(', ')),
+    ...caseFact(
       page,
-      'waived   ',
+      'waived',
       waiver && `until ${isoTime(waiver.expiresAtMs)} by ${waiver.owner}: ${waiver.reason}`,
     ),
   ];
 }
-
-const compared = (page: Page, label: string, value: string | undefined): string[] =>
-  value === undefined ? [] : labelled(page, `      ${label}`, printable(value));
 
 function unusedLines(page: Page, { unusedWaivers, asOfMs }: Decision): string[] {
   return unusedWaivers.flatMap(({ code, subject, expiresAtMs, owner, reason }) => {
@@ -151,18 +126,3 @@ function unusedLines(page: Page, { unusedWaivers, asOfMs }: Decision): string[] 
     return labelled(page, '  - ', printable(`${code} ${subject}: ${why} (${owner}: ${reason})`));
   });
 }
-
-/** The failures once more, one line each, where a person looks last. */
-function failureLines(page: Page, rules: readonly RuleResult[]): string[] {
-  const failures = rules.flatMap(({ violations }) => violations.filter(({ state }) => state === 'failed'));
-  const left = failures.length - MAX_FAILURES;
-  return [
-    ...failures
-      .slice(0, MAX_FAILURES)
-      .flatMap((one) => labelled(page, `  ${one.rule} `, place(one), page.paint.bad)),
-    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
-  ];
-}
-
-const place = ({ subject, path }: Violation): string =>
-  printable(path === undefined || path === subject ? subject : `${subject} ${path}`);

@@ -1,5 +1,55 @@
-import type { ArchiveReport } from './archive-schema.ts';
-import { assertInShard, sumOf, unite, type Named, type Unit } from './units.ts';
+import * as z from 'zod';
+import { countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
+import { codeSchema } from '../../verify/index.ts';
+import { assertInShard, type Named, shardSchema } from './shard.ts';
+import { sumOf, unite, type Unit } from './units.ts';
+
+const transferSchema = z.strictObject({
+  files: count,
+  fetched: count,
+  resumed: count,
+  linked: count,
+  kept: count,
+  bytes: count,
+  transferredBytes: count,
+  retries: count,
+  transferMs: z.number().min(0),
+});
+
+/** What became of many exports that were to be mirrored: the product of `mirror --list` and `--all`. */
+export const archiveSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('mirror.archive'),
+  exports: count,
+  complete: count,
+  failed: count,
+  untried: count,
+  older: count.describe('exports left alone because they did not change since the time asked for'),
+  left: z.record(z.string(), count).describe('exports that could not be mirrored, by their state'),
+  mirrored: z.array(
+    z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
+  ),
+  transfer: transferSchema.exactOptional(),
+  failures: z
+    .array(
+      z.strictObject({
+        evidenceExportId: evidenceExportIdSchema,
+        code: codeSchema,
+        message: z.string(),
+        action: z.string().describe('what to do'),
+        files: z.array(z.looseObject({ path: z.string(), code: codeSchema, message: z.string() })),
+      }),
+    )
+    .describe('the first of them'),
+  codes: z.array(codeSchema).describe('each code with which an export failed'),
+  shard: shardSchema.exactOptional(),
+  run: z
+    .strictObject({ name: z.string(), workers: z.array(z.string()) })
+    .exactOptional()
+    .describe('of a queue: the work of all machines is told'),
+});
+
+export type ArchiveReport = z.infer<typeof archiveSchema>;
 
 type Mirrored = ArchiveReport['mirrored'][number];
 type Failure = ArchiveReport['failures'][number];
@@ -54,34 +104,12 @@ function leftOf(all: readonly ArchiveReport[]): Record<string, number> {
 
 type Transfer = ArchiveReport['transfer'];
 
+const MEASURES = transferSchema.keyof().options;
+
 /** What was moved in all; times add up as those of machines do. */
 export function sumTransfers(all: readonly Transfer[]): Pick<ArchiveReport, 'transfer'> {
   const transfers = all.filter((transfer) => transfer !== undefined);
-  const sum = transfers.reduce(
-    (a, b) => ({
-      files: a.files + b.files,
-      fetched: a.fetched + b.fetched,
-      resumed: a.resumed + b.resumed,
-      linked: a.linked + b.linked,
-      kept: a.kept + b.kept,
-      bytes: a.bytes + b.bytes,
-      transferredBytes: a.transferredBytes + b.transferredBytes,
-      retries: a.retries + b.retries,
-      transferMs: a.transferMs + b.transferMs,
-    }),
-    NOTHING_MOVED,
-  );
-  return transfers.length === 0 ? {} : { transfer: sum };
+  if (transfers.length === 0) return {};
+  const sums = MEASURES.map((measure) => [measure, sumOf(transfers, (transfer) => transfer[measure])]);
+  return { transfer: transferSchema.parse(Object.fromEntries(sums)) };
 }
-
-const NOTHING_MOVED = {
-  files: 0,
-  fetched: 0,
-  resumed: 0,
-  linked: 0,
-  kept: 0,
-  bytes: 0,
-  transferredBytes: 0,
-  retries: 0,
-  transferMs: 0,
-};

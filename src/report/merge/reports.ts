@@ -1,8 +1,56 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { JsonValue } from '../../bytes/index.ts';
+import {
+  attestationReportSchema,
+  bundleReportSchema,
+  codeClassSchema,
+  codeSchema,
+  exportReportSchema,
+  runSchema,
+  toolSourceReportSchema,
+} from '../../verify/index.ts';
 import { diffReports } from '../diff.ts';
-import { assertInShard, unite, type Named } from './units.ts';
-import type { reportsSchema } from './reports-schema.ts';
+import { assertInShard, type Named, shardSchema } from './shard.ts';
+import { summarySchema } from './summary.ts';
+import { unite } from './units.ts';
+
+/** What a command says with `--json` when its work could not go on. */
+export const errorSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('error'),
+  code: codeSchema,
+  class: codeClassSchema,
+  message: z.string(),
+  action: z.string().describe('what to do'),
+  path: z.string().exactOptional(),
+  details: z.looseObject({}).exactOptional().describe('more about the code; depends on it'),
+  exitCode: z.literal([1, 2, 3, 130]),
+});
+
+/** The product of a run over many paths. */
+export const reportsSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('reports'),
+  results: z.array(
+    z.strictObject({
+      path: z.string(),
+      passed: z.boolean().describe('by the rules of the call'),
+      result: z.union([exportReportSchema, bundleReportSchema, errorSchema]),
+    }),
+  ),
+  summary: summarySchema,
+  run: runSchema.exactOptional(),
+  shard: shardSchema.exactOptional(),
+});
+
+/** Everything that `diff` reads, by its kind. */
+export const REPORT_FILES: Readonly<Record<string, z.ZodType>> = {
+  export: exportReportSchema,
+  bundle: bundleReportSchema,
+  attestation: attestationReportSchema,
+  'tool-source': toolSourceReportSchema,
+  reports: reportsSchema,
+};
 
 export type ReportsReport = z.infer<typeof reportsSchema>;
 export type PathResult = ReportsReport['results'][number];

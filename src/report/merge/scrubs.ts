@@ -1,8 +1,56 @@
-import { assertInShard, sumOf, unite, type Named } from './units.ts';
-import type { ScrubReport } from './scrub-schema.ts';
+import * as z from 'zod';
+import { countSchema as count } from '../../contract/index.ts';
+import { codeSchema } from '../../verify/index.ts';
+import { assertInShard, type Named, shardSchema } from './shard.ts';
+import { groupBy } from '../text/tally.ts';
+import { sumOf, unite } from './units.ts';
 
-type Fault = Omit<ScrubReport['faults'][number], 'mirror'>;
-type Scrubbed = ScrubReport['results'][number] & { readonly faults: readonly Fault[] };
+const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
+const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });
+const numbers = { files: count, read: count, readBytes: count, young: count, left: count, leftBytes: count };
+
+/** What a scrub says of one mirror, without its faults. */
+const scrubbedSchema = z.strictObject({
+  name: z.string(),
+  evidenceExportId: z.string().exactOptional(),
+  manifestDigest: z.string().exactOptional(),
+  outcome,
+  ...numbers,
+});
+
+const faultSchema = z.strictObject({
+  path: z.string(),
+  found: z.literal(['damaged', 'missing', 'unreadable', 'extra']),
+  code: codeSchema,
+  message: z.string(),
+  repair: z
+    .union([z.literal('repaired'), z.strictObject({ code: codeSchema, message: z.string() })])
+    .exactOptional(),
+});
+
+/** One mirror with its faults, as the workers of a queue tell it to each other. */
+export const mirrorScrubSchema = scrubbedSchema.extend({ faults: z.array(faultSchema) });
+
+/** What a scrub found, mirror by mirror: the product of `drillproof scrub`. */
+export const scrubSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('scrub'),
+  place: z.string(),
+  outcome,
+  mirrors: count,
+  outcomes,
+  ...numbers,
+  results: z.array(scrubbedSchema),
+  faults: z.array(faultSchema.extend({ mirror: z.string() })).describe('the first of them'),
+  moreFaults: count,
+  strays: z.array(z.string()),
+  shard: shardSchema.exactOptional(),
+  run: z.strictObject({ name: z.string(), workers: z.array(z.string()) }).exactOptional(),
+});
+export type ScrubReport = z.infer<typeof scrubSchema>;
+
+type Fault = z.infer<typeof faultSchema>;
+type Scrubbed = z.infer<typeof mirrorScrubSchema>;
 
 /** What several scrubs found: each mirror once, by name, with its faults, and what is told of no mirror. */
 export type MergedScrub = Pick<ScrubReport, 'place' | 'moreFaults' | 'strays'> & {
@@ -24,14 +72,18 @@ export function mergeScrubs(reports: readonly Named<ScrubReport>[]): MergedScrub
 }
 
 function unitsOf({ name: from, report }: Named<ScrubReport>) {
-  const faults = new Map<string, Fault[]>();
-  for (const { mirror, ...fault } of report.faults)
-    faults.set(mirror, [...(faults.get(mirror) ?? []), fault]);
+  const faults = groupBy(report.faults, ({ mirror }) => mirror);
   return report.results.map((result) => {
     assertInShard(from, result.name, report.shard);
-    return { key: result.name, value: { ...result, faults: faults.get(result.name) ?? [] }, from };
+    return {
+      key: result.name,
+      value: { ...result, faults: (faults.get(result.name) ?? []).map(withoutMirror) },
+      from,
+    };
   });
 }
+
+const withoutMirror = ({ mirror: _mirror, ...fault }: ScrubReport['faults'][number]): Fault => fault;
 
 const findAlike = (a: Scrubbed, b: Scrubbed): boolean =>
   a.outcome === b.outcome && a.manifestDigest === b.manifestDigest;

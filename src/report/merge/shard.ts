@@ -1,11 +1,23 @@
+import * as z from 'zod';
 import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
-import { evidenceExportIdSchema } from '../../contract/index.ts';
+import { countSchema, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 
+/** Which share of a whole a product is about, counted from 0. */
+export const shardSchema = z
+  .strictObject({
+    index: countSchema.describe('from 0 to count - 1'),
+    count: z.int().min(1),
+    list: digestSchema.exactOptional().describe('digest of the whole list that was cut'),
+  })
+  .check(({ value, issues }) => {
+    if (value.index < value.count) return;
+    issues.push({ code: 'custom', input: value.index, path: ['index'], message: 'there is no such shard' });
+  });
+
+export type ShardFacts = Readonly<z.infer<typeof shardSchema>>;
 /** One of `count` shares of a piece of work, counted from 0. */
-export type Shard = { readonly index: number; readonly count: number };
-
-/** What a product says of the shard that it is about; `list` is the digest of the whole list that was cut. */
-export type ShardFacts = Shard & { readonly list?: string };
+export type Shard = Pick<ShardFacts, 'index' | 'count'>;
 
 // 48 bits of the digest: a number that is exact, and shares that are even.
 const HEX_DIGITS = 12;
@@ -38,3 +50,45 @@ export function shardName(path: string): string {
 /** Whether two shards were cut from the same list, whatever order it came in. */
 export const listDigest = (names: readonly string[]): string =>
   digestOf(toUtf8(JSON.stringify(names.toSorted(compareUtf8))));
+
+/** A report of one shard, or of a whole, with the name by which people know it. */
+export type Named<R> = { readonly name: string; readonly report: R };
+
+export const conflict = (message: string): DrillproofError =>
+  new DrillproofError('report.MERGE_CONFLICT', message);
+
+/**
+ * Makes sure that reports are all the shards of one whole, or that none of them is a shard.
+ * @throws DrillproofError `report.SHARD_MISSING`, `report.MERGE_CONFLICT`, `report.MERGE_MIXED`
+ */
+export function assertWholeOfShards(reports: readonly Named<{ readonly shard?: ShardFacts }>[]): void {
+  const shards = reports.flatMap(({ report: { shard } }) => (shard === undefined ? [] : [shard]));
+  const [first] = shards;
+  if (first === undefined) return;
+  if (shards.length < reports.length) {
+    const whole = reports.find(({ report }) => report.shard === undefined)?.name ?? '';
+    throw new DrillproofError('report.MERGE_MIXED', `${whole} is of a whole, and others are of shards`);
+  }
+  for (const { name, report } of reports) {
+    if (report.shard?.count !== first.count)
+      throw conflict(`${name} is one of ${report.shard?.count} shards, and others are of ${first.count}`);
+    if (report.shard.list !== first.list)
+      throw conflict(`${name} is a shard of another list than ${reports[0]?.name}`);
+  }
+  assertComplete(first.count, new Set(shards.map(({ index }) => index)));
+}
+
+function assertComplete(count: number, present: ReadonlySet<number>): void {
+  const missing = Array.from({ length: count }, (_, index) => index).filter((index) => !present.has(index));
+  if (missing.length === 0) return;
+  const named = missing.slice(0, 10).map((index) => `${index}/${count}`);
+  const more = missing.length > named.length ? ` and ${missing.length - named.length} more` : '';
+  const message = `there is no report of shard ${named.join(', ')}${more}`;
+  throw new DrillproofError('report.SHARD_MISSING', message, { details: { missing } });
+}
+
+/** @throws DrillproofError `report.MERGE_CONFLICT` when something stands in a report of another shard than its own */
+export function assertInShard(name: string, key: string, shard: ShardFacts | undefined): void {
+  if (shard === undefined || shardOf(shardName(key), shard.count) === shard.index) return;
+  throw conflict(`${name} speaks of ${key}, which is not in shard ${shard.index}/${shard.count}`);
+}

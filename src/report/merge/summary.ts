@@ -1,5 +1,17 @@
-import { type Code, type CodeClass, codeEntry, type Severity } from '../../codes/index.ts';
-import { type BundleReport, type ExportReport, type Verdict, VERDICTS } from '../../verify/index.ts';
+import * as z from 'zod';
+import { defined } from '../../bytes/index.ts';
+import { type Code, codeEntry, SEVERITIES } from '../../codes/index.ts';
+import { countSchema as count } from '../../contract/index.ts';
+import {
+  type BundleReport,
+  codeClassSchema,
+  codeSchema,
+  type ExportReport,
+  severitySchema,
+  type Verdict,
+  VERDICTS,
+} from '../../verify/index.ts';
+import { findingsIn } from '../text/findings.ts';
 import { caveatsOf } from '../text/caveats.ts';
 
 /** One path of a run over many: its report, or the code of what kept it from being judged. */
@@ -9,38 +21,38 @@ export type Judged = {
   readonly passed: boolean;
 } & ({ readonly report: ExportReport | BundleReport } | { readonly failure: { readonly code: Code } });
 
-/** One code with how much it was found in. */
-export type Cause = {
-  readonly code: Code;
-  readonly class: CodeClass;
-  readonly severity: Severity;
-  /** Exports, bundles, reports and paths that it is about, each once. */
-  readonly subjects: number;
-  readonly times: number;
-  /** The first few of the subjects. */
-  readonly first: readonly { readonly path: string; readonly subject: string }[];
-};
+const causeSchema = z.strictObject({
+  code: codeSchema,
+  class: codeClassSchema,
+  severity: severitySchema,
+  subjects: count.describe('exports, bundles, reports and paths that it is about, each once'),
+  times: count,
+  first: z.array(z.strictObject({ path: z.string(), subject: z.string() })).describe('the first few'),
+});
 
+const copiesSchema = z
+  .strictObject({
+    evidenceExportId: z.string(),
+    times: count,
+    same: z.boolean().describe('whether all have the manifest of the first'),
+    paths: z.array(z.string()).describe('the first few'),
+  })
+  .describe('an export under more than one path');
+
+/** What many reports say together: a few cases of each cause, however many there are. */
+export const summarySchema = z.strictObject({
+  judged: count.describe('paths'),
+  passed: count.describe('paths that passed by the rules of the call'),
+  verdicts: z.strictObject({ verified: count, intact: count, incomplete: count, failed: count }),
+  unreadable: count.describe('paths without a report'),
+  causes: z.array(causeSchema).describe('the most severe first, then the most frequent'),
+  copies: z.array(copiesSchema),
+});
+
+export type Cause = z.infer<typeof causeSchema>;
 /** An export that lies under more than one path. */
-export type Copies = {
-  readonly evidenceExportId: string;
-  readonly times: number;
-  /** Whether all have the manifest of the first; an export that is available never changes. */
-  readonly same: boolean;
-  /** The first few of the paths. */
-  readonly paths: readonly string[];
-};
-
-/** What many reports say together. It holds a few cases of each cause, however many there are. */
-export type Summary = {
-  readonly judged: number;
-  readonly passed: number;
-  readonly verdicts: Readonly<Record<Verdict, number>>;
-  /** Paths without a report. */
-  readonly unreadable: number;
-  readonly causes: readonly Cause[];
-  readonly copies: readonly Copies[];
-};
+type Copies = z.infer<typeof copiesSchema>;
+export type Summary = Readonly<z.infer<typeof summarySchema>>;
 
 /** One path that did not pass, as it is repeated at the end. */
 export type NotPassed = { readonly path: string; readonly word: string; readonly code?: Code };
@@ -56,16 +68,13 @@ export type SummaryCollector = {
 
 const FIRST = 5;
 const MAX_NOT_PASSED = 50;
-const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info'];
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type OpenCause = Mutable<Omit<Cause, 'first'>> & { readonly first: Cause['first'][number][] };
-type OpenCopies = Mutable<Omit<Copies, 'paths'>> & { readonly paths: string[]; readonly digest: string };
+type OpenCopies = Copies & { readonly digest: string };
 
 /** Collects a summary while reports come and go, so that none of them has to be kept. */
 export function createSummary(): SummaryCollector {
   const verdicts: Record<Verdict, number> = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
-  const causes = new Map<Code, OpenCause>();
+  const causes = new Map<Code, Cause>();
   const exports = new Map<string, OpenCopies>();
   const notPassed: NotPassed[] = [];
   const caveats = new Set<string>();
@@ -105,15 +114,10 @@ export function createSummary(): SummaryCollector {
 const caveatsOfReport = (report: ExportReport | BundleReport): readonly string[] =>
   report.kind === 'export' ? caveatsOf('export', report) : caveatsOf('bundle', report);
 
-const findingsOfReport = (report: ExportReport | BundleReport) =>
-  report.kind === 'bundle'
-    ? report.findings
-    : [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);
-
 /** How often each code speaks of each subject of a report. */
 function subjectsByCode(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {
   const codes = new Map<Code, Map<string, number>>();
-  for (const { code, subject } of findingsOfReport(report)) {
+  for (const { code, subject } of findingsIn(report)) {
     const subjects = codes.get(code) ?? new Map<string, number>();
     codes.set(code, subjects.set(subject, (subjects.get(subject) ?? 0) + 1));
   }
@@ -121,7 +125,7 @@ function subjectsByCode(report: ExportReport | BundleReport): Map<Code, Map<stri
 }
 
 function countCause(
-  causes: Map<Code, OpenCause>,
+  causes: Map<Code, Cause>,
   code: Code,
   path: string,
   subjects: ReadonlyMap<string, number>,
@@ -158,8 +162,8 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
 function notPassedOf(one: Judged): NotPassed {
   const { path } = one;
   if ('failure' in one) return { path, word: 'not checked', code: one.failure.code };
-  const code = findingsOfReport(one.report).find(({ severity }) => severity === 'error')?.code;
-  return { path, word: one.report.verdict, ...(code !== undefined && { code }) };
+  const code = findingsIn(one.report).find(({ severity }) => severity === 'error')?.code;
+  return { path, word: one.report.verdict, ...defined({ code }) };
 }
 
 const bySeverity = (a: Cause, b: Cause): number =>

@@ -5,7 +5,7 @@ import { notCheckedWords } from './checks.ts';
 import { COMPLETENESS, coverageWords, fact, headline, runFact, untrustedLine } from './facts.ts';
 import { count, counted } from './figures.ts';
 import { findingsIn, findingsSection } from './findings.ts';
-import { headlineOf } from './headline.ts';
+import { formatHeadline } from './headline.ts';
 import { labelled, sections, type Page } from './page.ts';
 import { countOutcomes, countSigners } from './tally.ts';
 
@@ -35,7 +35,7 @@ export function briefText(page: Page, report: ExportReport | BundleReport): stri
 
 /** The verdict with what it is about. */
 export const verdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
-  headline(page, report.verdict, headlineOf(report));
+  headline(page, report.verdict, formatHeadline(report));
 
 const partsOf = (report: ExportReport | BundleReport): readonly BundleReport[] =>
   report.kind === 'export' ? report.parts : [report];

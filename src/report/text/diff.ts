@@ -50,7 +50,7 @@ function changeLines(page: Page, changes: readonly Change[]): string[] {
       ...labelled(page, '  ', printable(subject)).map(page.paint.bold),
       ...lines,
     ]),
-    ...(left > 0 ? [`  and ${count(left)} more; --json lists them all`] : []),
+    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
   ];
 }
 

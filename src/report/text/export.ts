@@ -1,5 +1,5 @@
 import { verdictLines } from './brief.ts';
-import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import type { BundleReport, ExportReport, Verdict } from '../../verify/index.ts';
 import { caveatsOf } from './caveats.ts';
 import { checkLines, manyCheckLines } from './checks.ts';
 
@@ -15,7 +15,7 @@ import {
   VERDICT_PAINT,
 } from './facts.ts';
 import { count, counted } from './figures.ts';
-import { indented, labelled, sections, type Page } from './page.ts';
+import { firstLines, indented, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { closing, findingsIn } from './findings.ts';
 import { partsSummary } from './headline.ts';
@@ -69,24 +69,19 @@ function identity(page: Page, report: ExportReport): string[] {
 
 function partLines(page: Page, parts: readonly BundleReport[]): string[] {
   const best = parts.some(({ verdict }) => verdict === 'verified') ? 'verified' : 'intact';
-  const notFine = parts.filter(({ verdict }) => verdict !== best);
-  const left = notFine.length - MAX_PARTS;
+  const worse = parts.filter(({ verdict }) => verdict !== best);
   return [
     `  ${partsSummary(parts)}`,
-    ...notFine.slice(0, MAX_PARTS).flatMap((part) => {
-      const reason = part.findings.find(({ severity }) => severity === 'error')?.code;
-      const name = printable(part.evidenceBundleId ?? part.path ?? 'a part');
-      const label = `  ${part.verdict.padEnd(10)}  `;
-      return labelled(
-        page,
-        label,
-        reason === undefined ? name : `${name} ${reason}`,
-        page.paint[VERDICT_PAINT[part.verdict]],
-      );
+    ...firstLines(worse, MAX_PARTS, ({ verdict, evidenceBundleId, path, findings }) => {
+      const reason = findings.find(({ severity }) => severity === 'error')?.code ?? '';
+      const name = printable(evidenceBundleId ?? path ?? 'a part');
+      return verdictLine(page, verdict, `${name} ${reason}`.trimEnd());
     }),
-    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
   ];
 }
+
+const verdictLine = (page: Page, verdict: Verdict, text: string): string[] =>
+  labelled(page, `  ${verdict.padEnd(10)}  `, text, page.paint[VERDICT_PAINT[verdict]]);
 
 function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
   const counts = countOutcomes(parts);
@@ -94,14 +89,12 @@ function outcomeLines(page: Page, parts: readonly BundleReport[]): string[] {
   const summary = counts.map(([verdict, n]) => `${count(n)} ${printable(verdict)}`).join(', ');
   const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;
   const others = parts.filter((part) => isOutcomeCounted(part) && part.outcome?.verdict !== GOOD_OUTCOME);
-  const left = others.length - MAX_PARTS;
   return [
     ...indented(
       page,
       `${summary}${unknown === 0 ? '' : `, ${count(unknown)} not counted (failed, unsigned or not read)`}`,
     ),
-    ...others.slice(0, MAX_PARTS).flatMap((part) => outcomeLine(page, part)),
-    ...(left > 0 ? [`  and ${count(left)} more; --format json lists them all`] : []),
+    ...firstLines(others, MAX_PARTS, (part) => outcomeLine(page, part)),
   ];
 }
 
@@ -133,16 +126,10 @@ function localLines(page: Page, { localReports }: ExportReport): string[] {
       page,
       localReports.map(({ checks }) => checks),
     ),
-    ...localReports
-      .filter(({ verdict }) => verdict !== 'intact')
-      .slice(0, MAX_PARTS)
-      .flatMap((one) =>
-        labelled(
-          page,
-          `  ${one.verdict.padEnd(10)}  `,
-          printable(one.localReportId),
-          page.paint[VERDICT_PAINT[one.verdict]],
-        ),
-      ),
+    ...firstLines(
+      localReports.filter(({ verdict }) => verdict !== 'intact'),
+      MAX_PARTS,
+      ({ verdict, localReportId }) => verdictLine(page, verdict, printable(localReportId)),
+    ),
   ];
 }

@@ -1,11 +1,11 @@
-import { type Code, codeEntry, type Severity } from '../../codes/index.ts';
+import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
 import type { BundleReport, Check, ExportReport, Finding } from '../../verify/index.ts';
 import { notCheckedLines } from './checks.ts';
 import { count, counted } from './figures.ts';
-import { indented, labelled, type Page, type Section } from './page.ts';
+import { firstLines, indented, labelled, type Page, type Section } from './page.ts';
 import { printable } from '../printable.ts';
+import { groupBy } from './tally.ts';
 
-const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info'];
 const NAMES: Readonly<Record<Severity, readonly [string, string]>> = {
   error: ['error', 'errors'],
   warning: ['warning', 'warnings'],
@@ -13,38 +13,27 @@ const NAMES: Readonly<Record<Severity, readonly [string, string]>> = {
 };
 const MARKS = { error: 'bad', warning: 'caution', info: 'dim' } as const;
 
-// Of one code a person reads a few cases; all of them stand in the JSON report.
-const MAX_CASES = 10;
+/** People read a few cases of one code; the JSON report has all of them. */
+export const MAX_CASES = 10;
 const MAX_FAILURES = 50;
 
-type Group = { readonly code: Code; readonly severity: Severity; readonly cases: readonly Finding[] };
-
-/** Findings by code, the most severe first, otherwise in the order in which verification met them. */
-function groupFindings(findings: readonly Finding[]): readonly Group[] {
-  const groups = new Map<Code, Finding[]>();
-  for (const one of findings) {
-    const cases = groups.get(one.code);
-    if (cases === undefined) groups.set(one.code, [one]);
-    else cases.push(one);
-  }
-  const all = [...groups].map(([code, cases]) => ({ code, severity: cases[0]!.severity, cases }));
-  return SEVERITIES.flatMap((severity) => all.filter((group) => group.severity === severity));
-}
-
-/** Everything found: the code once, with what it means and what to do, and below it the cases. */
+/** The findings by code, the most severe first: each code once, with what it means and what to do, then its cases. */
 export function findingsSection(page: Page, findings: readonly Finding[]): Section {
-  const groups = groupFindings(findings);
+  const groups = [...groupBy(findings, ({ code }) => code).values()];
   const totals = SEVERITIES.flatMap((severity) => {
-    const found = findings.filter((one) => one.severity === severity).length;
-    return found === 0 ? [] : [counted(found, ...NAMES[severity])];
+    const times = findings.filter((finding) => finding.severity === severity).length;
+    return times === 0 ? [] : [counted(times, ...NAMES[severity])];
   });
   return {
     title: `Findings: ${totals.join(', ')}`,
-    lines: groups.flatMap((group) => groupLines(page, group)),
+    lines: SEVERITIES.flatMap((severity) =>
+      groups.filter(([{ severity: own }]) => own === severity).flatMap((group) => groupLines(page, group)),
+    ),
   };
 }
 
-function groupLines(page: Page, { code, severity, cases }: Group): string[] {
+function groupLines(page: Page, cases: readonly [Finding, ...Finding[]]): string[] {
+  const [{ code, severity }] = cases;
   const entry = codeEntry(code);
   const mark = page.paint[MARKS[severity]];
   const times = cases.length === 1 ? '' : ` (${count(cases.length)} times)`;
@@ -52,39 +41,46 @@ function groupLines(page: Page, { code, severity, cases }: Group): string[] {
     `  ${mark(NAMES[severity][0])} ${page.paint.bold(code)}${times}`,
     ...indented(page, entry.meaning, 4),
     ...labelled(page, '    to do: ', entry.action),
-    ...cases.slice(0, MAX_CASES).flatMap((one) => caseLines(page, one)),
-    ...more(cases.length - MAX_CASES),
+    ...firstLines(cases, MAX_CASES, (finding) => caseLines(page, finding), 4),
   ];
 }
 
-function caseLines(page: Page, one: Finding): string[] {
+/** Something that is wrong with a subject: a finding of a verification, or a violation of a policy. */
+type Problem = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;
+
+export function caseLines(page: Page, problem: Problem): string[] {
   return [
-    ...labelled(page, '    - ', `${place(one)}: ${printable(one.message)}`),
-    ...compared(page, 'expected ', one.expected),
-    ...compared(page, 'actual   ', one.actual),
+    ...labelled(page, '    - ', `${formatPlace(problem)}: ${printable(problem.message)}`),
+    ...caseFact(page, 'expected', problem.expected),
+    ...caseFact(page, 'actual', problem.actual),
   ];
 }
 
-function compared(page: Page, label: string, value: string | undefined): string[] {
-  return value === undefined ? [] : labelled(page, `      ${label}`, printable(value));
+export function caseFact(page: Page, name: string, value: string | undefined): string[] {
+  return value === undefined ? [] : labelled(page, `      ${name.padEnd(8)} `, printable(value));
 }
 
-/** The failures once more, one line each, where a person looks last. */
-export function failuresSection(page: Page, findings: readonly Finding[]): Section {
-  const errors = findings.filter((one) => one.severity === 'error');
-  const lines = errors
-    .slice(0, MAX_FAILURES)
-    .flatMap((one) => labelled(page, `  ${one.code} `, place(one), page.paint.bad));
-  return { title: 'Failures', lines: [...lines, ...more(errors.length - MAX_FAILURES)] };
+const formatPlace = ({ subject, path }: Pick<Finding, 'subject' | 'path'>): string =>
+  printable(path === undefined || path === subject ? subject : `${subject} ${path}`);
+
+/** The failures again, one line each, at the end, where people look. */
+export function failuresSection<P extends Problem>(
+  page: Page,
+  failures: readonly P[],
+  nameOf: (failure: P) => string,
+): Section {
+  const lines = firstLines(failures, MAX_FAILURES, (failure) =>
+    labelled(page, `  ${nameOf(failure)} `, formatPlace(failure), page.paint.bad),
+  );
+  return { title: 'Failures', lines };
 }
 
-function place({ subject, path }: Finding): string {
-  return printable(path === undefined ? subject : `${subject} ${path}`);
-}
-
-function more(left: number): string[] {
-  return left <= 0 ? [] : [`    and ${count(left)} more; --format json lists them all`];
-}
+export const errorsSection = (page: Page, findings: readonly Finding[]): Section =>
+  failuresSection(
+    page,
+    findings.filter(({ severity }) => severity === 'error'),
+    ({ code }) => code,
+  );
 
 /**
  * What every report ends with: what was not checked and why, what was found, what the result does not mean, and the
@@ -100,7 +96,7 @@ export function closing(
     { title: 'Not checked', lines: checks.flatMap((group) => notCheckedLines(page, group)) },
     findingsSection(page, findings),
     { title: 'What this does not mean', lines: caveats.flatMap((text) => labelled(page, '  - ', text)) },
-    failuresSection(page, findings),
+    errorsSection(page, findings),
   ];
 }
 

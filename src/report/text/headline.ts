@@ -13,7 +13,7 @@ const LIST: Readonly<Record<Completeness, string>> = {
 };
 
 /** What follows the verdict in the first line: what it is about, what failed, and who attests that the list is complete. */
-export function headlineOf(report: ExportReport | BundleReport): string {
+export function formatHeadline(report: ExportReport | BundleReport): string {
   const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);
   if (report.kind === 'bundle') {
     const name = printable(report.evidenceBundleId ?? report.path ?? 'part');

@@ -1,4 +1,5 @@
 import { columnsOf, takeColumns } from '../text-width.ts';
+import { count } from './figures.ts';
 
 /** Colours as an addition: what is said in colour is always said in words too. */
 export type Paint = Readonly<Record<'bold' | 'dim' | 'good' | 'bad' | 'caution', (text: string) => string>>;
@@ -98,6 +99,18 @@ function foldLine(line: string, width: number): string {
 /** A paragraph with every line indented. */
 export function indented(page: Page, text: string, indent = 2): string[] {
   return labelled(page, ' '.repeat(indent), text);
+}
+
+/** The lines of the first items, and how many more there are. */
+export function firstLines<T>(
+  items: readonly T[],
+  most: number,
+  linesOf: (item: T) => readonly string[],
+  indent = 2,
+): string[] {
+  const left = items.length - most;
+  const more = `${' '.repeat(indent)}and ${count(left)} more; --format json lists them all`;
+  return [...items.slice(0, most).flatMap(linesOf), ...(left > 0 ? [more] : [])];
 }
 
 /** Sections as text: titles in bold, an empty line before each. */

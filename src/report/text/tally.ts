@@ -10,6 +10,17 @@ import {
   VERDICTS,
 } from '../../verify/index.ts';
 
+/** Items by a key, in the order in which the keys first occur. */
+export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
+  const groups = new Map<K, [T, ...T[]]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
 /** How many of each value, in the order of `values`; values that do not occur are left out. */
 function tally<T extends string>(
   values: readonly T[],

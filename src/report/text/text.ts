@@ -1,12 +1,13 @@
 import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../../bytes/index.ts';
 import type { BundleReport, ExportReport, Report } from '../../verify/index.ts';
+import { renderJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { briefText, verdictLines } from './brief.ts';
 import { COLOURS, NO_COLOURS, type Page } from './page.ts';
 import { exportText } from './export.ts';
 import { headline } from './facts.ts';
 import { count } from './figures.ts';
-import { headlineOf } from './headline.ts';
+import { formatHeadline } from './headline.ts';
 import { attestationText, bundleText, toolSourceText } from './single.ts';
 import { countOutcomes } from './tally.ts';
 
@@ -52,7 +53,7 @@ export function renderLine(
 ): string {
   const outcomes = countOutcomes(report.kind === 'export' ? report.parts : [report]);
   const drills = outcomes.map(([verdict, n]) => `${count(n)} ${printable(verdict)}`).join(', ');
-  const words = `${headlineOf(report)}${drills === '' ? '' : `; drills: ${drills}`} (${printable(path)})`;
+  const words = `${formatHeadline(report)}${drills === '' ? '' : `; drills: ${drills}`} (${printable(path)})`;
   return headline(pageOf(options), report.verdict, words).join('\n');
 }
 
@@ -68,3 +69,11 @@ function linesOf(page: Page, report: Report, detail: Detail): string[] {
   if (report.kind === 'attestation') return attestationText(page, report);
   return toolSourceText(page, report);
 }
+
+/** Every format of a report by the name that people give it. */
+export const renderers = {
+  text: renderText,
+  json: (report) => renderJson(report),
+} as const satisfies Readonly<Record<string, (report: Report, options?: TextOptions) => string>>;
+
+export type ReportFormat = keyof typeof renderers;

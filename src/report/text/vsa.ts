@@ -1,9 +1,9 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { SummaryReport } from '../../policy/index.ts';
 import { asOfFact, fact, headline, trustFacts } from './facts.ts';
-import { failuresSection, findingsSection } from './findings.ts';
+import { errorsSection, findingsSection } from './findings.ts';
 import { counted } from './figures.ts';
-import { labelled, sections, type Page } from './page.ts';
+import { firstLines, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { pageOf, type TextOptions } from './text.ts';
 
@@ -24,7 +24,7 @@ export function renderSummaryReport(report: SummaryReport, options: TextOptions 
       { title: 'Signed by', lines: signerLines(page, report) },
       findingsSection(page, report.findings),
       { title: 'What this does not mean', lines: CAVEATS.flatMap((text) => labelled(page, '  - ', text)) },
-      failuresSection(page, report.findings),
+      errorsSection(page, report.findings),
     ]),
   ];
   return `${lines.join('\n')}\n`;
@@ -36,7 +36,6 @@ const saysOf = ({ summary }: SummaryReport): string =>
 function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): string[] {
   const judged = [...asOfFact(page, asOfMs), ...trustFacts(page, trust)];
   if (summary === undefined) return judged;
-  const left = summary.inputs.length - MAX_INPUTS;
   return [
     ...fact(page, 'verifier', summary.verifierId),
     ...fact(page, 'verified at', isoTime(summary.timeVerifiedMs)),
@@ -44,10 +43,9 @@ function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): st
     ...fact(page, 'policy', summary.policyDigest),
     ...fact(page, 'levels', summary.levels.join(', ')),
     ...fact(page, 'its trust store', summary.trustStore),
-    ...summary.inputs
-      .slice(0, MAX_INPUTS)
-      .flatMap((digest, at) => fact(page, at === 0 ? 'about' : '', digest)),
-    ...(left > 0 ? fact(page, '', `and ${left} more; --json lists them all`) : []),
+    ...firstLines([...summary.inputs.entries()], MAX_INPUTS, ([at, digest]) =>
+      fact(page, at === 0 ? 'about' : '', digest),
+    ),
     ...judged,
   ];
 }

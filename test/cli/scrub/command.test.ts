@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp as endServers, source } from '../../mirror/make.ts';
 import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
-import { scrubSchema } from '../../../src/report/merge/scrub-schema.ts';
+import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
 import { trustStoreJwks } from '../../../src/trust/index.ts';
 import { makeTrust, NOW } from '../../support/evidence.ts';
 import { call, drillproof } from '../make.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { archiveSchema } from '../../../src/report/merge/archive-schema.ts';
-import { scrubSchema } from '../../../src/report/merge/scrub-schema.ts';
+import { archiveSchema } from '../../../src/report/merge/archives.ts';
+import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, store } from '../../node/s3/make.ts';
 import { startPostgres } from '../../support/postgres.ts';

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
-import { renderDecisionGitlab } from '../../../src/report/decision/gitlab.ts';
+import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
 import { BENIGN, decision, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
 import { GITLAB_SCHEMA } from './schemas.ts';
 
@@ -16,7 +16,7 @@ type Entry = {
 
 const validate = new Ajv2020({ strict: false }).compile(GITLAB_SCHEMA);
 const entriesOf = (one: Decision): Entry[] => {
-  const entries = JSON.parse(renderDecisionGitlab(one)) as Entry[];
+  const entries = JSON.parse(decisionRenderers.gitlab(one)) as Entry[];
   expect(validate(entries), JSON.stringify(validate.errors)).toBe(true);
   expect(new Set(entries.map(({ fingerprint }) => fingerprint)).size).toBe(entries.length);
   return entries;

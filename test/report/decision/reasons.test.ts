@@ -1,21 +1,24 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
-import { reasonsOf } from '../../../src/report/decision/reasons.ts';
+import { actionOf, formatAnswer, reasonsOf } from '../../../src/report/decision/reasons.ts';
+import { codeEntry } from '../../../src/codes/index.ts';
+import type { RuleState } from '../../../src/policy/decision.ts';
+import { type RuleId, RULES } from '../../../src/policy/rules/catalogue.ts';
 import { decision, NO, rule, texts, UNSURE, violation, withReasons, withTexts, YES } from './makers.ts';
 
 // The text for people has tests of its own.
 const formats = Object.entries(decisionRenderers).filter(([format]) => format !== 'text');
 
 describe('the reasons of a decision', () => {
-  it('come worst first: failed, undecided, waived', () => {
+  it('are sorted from worst to least: failed, undecided, waived', () => {
     const states = reasonsOf(withReasons(40)).map(({ state }) => state);
     const order = ['failed', 'not_checked', 'waived'];
     expect(states).toEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
     expect(new Set(states).size).toBe(3);
   });
 
-  it('say the rule, the subject, expected, actual and what to do', () => {
+  it('name the rule, the subject, expected, actual and what to do', () => {
     const [missing, outcome] = reasonsOf(NO);
     expect(missing).toMatchObject({
       rule: 'drills.required',
@@ -26,11 +29,11 @@ describe('the reasons of a decision', () => {
     expect(outcome?.action).toMatch(/^Read the assertions/);
   });
 
-  it('are none for a yes', () => {
+  it('are empty if the answer is yes', () => {
     expect(reasonsOf(YES)).toEqual([]);
   });
 
-  it.each(['no', 'could_not_tell'] as const)('are never none where the answer is %s', (answer) => {
+  it.each(['no', 'could_not_tell'] as const)('are never empty if the answer is %s', (answer) => {
     for (const rules of [
       [],
       [rule('verdict.bundles')],
@@ -41,7 +44,7 @@ describe('the reasons of a decision', () => {
     }
   });
 
-  it('keep their fingerprint when only the message changes, and have one each', () => {
+  it('have different fingerprints, which stay the same when only the message changes', () => {
     const twice = [violation(), violation(), violation({ subject: 'other' })];
     const of = (message: string) =>
       reasonsOf(
@@ -61,8 +64,48 @@ describe('the reasons of a decision', () => {
   });
 });
 
+const adviceOf = (code: Parameters<typeof codeEntry>[0]): string => codeEntry(code).action;
+
+describe('the action of a violation', () => {
+  it('is the advice of its code', () => {
+    const action = actionOf(violation({ code: 'policy.OUTCOME_VERDICT' }));
+    expect(action).toBe(adviceOf('policy.OUTCOME_VERDICT'));
+  });
+
+  it('is the advice of the findings behind it, each once, so that it names a missing trust store', () => {
+    const findings = ['trust.STORE_ABSENT', 'part.MISSING', 'trust.STORE_ABSENT'] as const;
+    const action = actionOf(violation({ rule: 'verdict.bundles', code: 'policy.BUNDLE_VERDICT', findings }));
+    expect(action).toBe(`${adviceOf('trust.STORE_ABSENT')} ${adviceOf('part.MISSING')}`);
+    expect(action).toContain('--trust');
+  });
+
+  it('does not claim authentic evidence when the rule is undecided', () => {
+    const open = violation({ rule: 'outcome.verdict', code: 'policy.OUTCOME_VERDICT', state: 'not_checked' });
+    expect(actionOf(open)).toContain('verdict.bundles');
+    expect(actionOf({ ...open, code: 'io.UNREADABLE' })).toBe(adviceOf('io.UNREADABLE'));
+  });
+});
+
+const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
+const rulesWith = (states: readonly RuleState[]) =>
+  states.map((state, at) => ({ rule: RULE_IDS[at]!, state, judged: 1, violations: [] }));
+
+describe('the first line of a decision', () => {
+  it.each([
+    ['yes', ['passed', 'passed'], 'YES: 2 of 2 rules hold for 1 input'],
+    ['yes', ['passed', 'not_applicable'], 'YES: 1 of 1 rules hold for 1 input; 1 more had nothing to judge'],
+    ['yes', ['passed', 'waived'], 'YES: 2 of 2 rules hold for 1 input, 1 only by a waiver'],
+    ['no', ['failed', 'passed', 'not_checked'], 'NO: 1 of 3 rules hold for 1 input, 1 failed, 1 undecided'],
+    ['could_not_tell', ['not_checked'], 'COULD NOT TELL: 0 of 1 rules hold for 1 input, 1 undecided'],
+    ['could_not_tell', ['passed', 'not_applicable'], 'COULD NOT TELL: there is nothing to evaluate'],
+    ['could_not_tell', [], 'COULD NOT TELL: there is nothing to evaluate'],
+  ] as const)('for %s with rules that are %j', (answer, states, words) => {
+    expect(formatAnswer(decision({ answer, rules: rulesWith(states) }))).toBe(words);
+  });
+});
+
 describe('every format', () => {
-  it.each(formats)('%s gives the same bytes for the same decision, and never changes it', (_, render) => {
+  it.each(formats)('%s renders the same decision to the same bytes and does not change it', (_, render) => {
     for (const one of [YES, NO, UNSURE, withReasons(30)]) {
       const before = structuredClone(one);
       expect(render(structuredClone(one))).toBe(render(one));
@@ -70,7 +113,7 @@ describe('every format', () => {
     }
   });
 
-  it.each(formats)('%s ends with a newline and holds nothing that acts on a terminal', (_, render) => {
+  it.each(formats)('%s ends with a newline and has no character that acts on a terminal', (_, render) => {
     fc.assert(
       fc.property(texts, (some) => {
         const text = render(withTexts(some));
@@ -81,17 +124,17 @@ describe('every format', () => {
     );
   });
 
-  const kinds: readonly [string, RegExp][] = [
-    ['yes', /yes/i],
-    ['no', /restore-backup/],
-    ['unsure', /io\.UNREADABLE/],
-  ];
-  it.each(formats)('%s looks as it did for a yes, a no and a could not tell', async (format, render) => {
-    for (const [at, one] of [YES, NO, UNSURE].entries()) {
-      const [name = '', told = /./] = kinds[at] ?? [];
+  const DECISIONS = [
+    ['yes', YES, /yes/i],
+    ['no', NO, /restore-backup/],
+    ['could_not_tell', UNSURE, /io\.UNREADABLE/],
+  ] as const;
+  it.each(formats)('%s matches its snapshot for a yes, a no and a could_not_tell', async (format, render) => {
+    const sections = DECISIONS.map(([answer, one, words]) => {
       const text = render(one);
-      if (format !== 'gitlab' || one.answer !== 'yes') expect(text).toMatch(told);
-      await expect(text).toMatchFileSnapshot(`decisions/${name}.${format}.txt`);
-    }
+      if (format !== 'gitlab' || answer !== 'yes') expect(text).toMatch(words);
+      return `=== ${answer}\n${text}`;
+    });
+    await expect(sections.join('')).toMatchFileSnapshot(`decisions/${format}.txt`);
   });
 });

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import type { ArchiveReport } from '../../../src/report/merge/archive-schema.ts';
+import type { ArchiveReport } from '../../../src/report/merge/archives.ts';
 import { mergeArchives } from '../../../src/report/merge/archives.ts';
 import { mergeScrubs } from '../../../src/report/merge/scrubs.ts';
-import { assertWhole, type Named } from '../../../src/report/merge/units.ts';
-import type { ScrubReport } from '../../../src/report/merge/scrub-schema.ts';
+import { assertWholeOfShards, type Named } from '../../../src/report/merge/shard.ts';
+import type { ScrubReport } from '../../../src/report/merge/scrubs.ts';
 import { shardOf, type ShardFacts } from '../../../src/report/merge/shard.ts';
 import { hashOf, idOf } from '../../support/evidence.ts';
 
@@ -65,7 +65,7 @@ describe('merging the mirrors of shards', () => {
       fc.property(numbers, fc.integer({ min: 1, max: 9 }), fc.nat(), (all, count, turn) => {
         const shards = inShards(all, count);
         const turned = shards.map((_, i) => shards[(i + turn) % count]!);
-        assertWhole(named(turned));
+        assertWholeOfShards(named(turned));
         const sorted = all.toSorted((a, b) => a - b);
         expect(mergeArchives(named(turned))).toEqual({ ...archive(sorted), older: 1, left: { failed: 2 } });
         expect(mergeArchives(named([...turned, ...shards]))).toEqual(mergeArchives(named(shards)));
@@ -103,9 +103,9 @@ describe('a whole', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 30 }), fc.nat(29), (count, lost) => {
         const all = Array.from({ length: count }, (_, index) => shard(index, count));
-        expect(codeOf(() => assertWhole(named(all)))).toBeUndefined();
+        expect(codeOf(() => assertWholeOfShards(named(all)))).toBeUndefined();
         const some = all.filter((_, index) => index !== lost % count);
-        expect(codeOf(() => assertWhole(named(some)))).toBe('report.SHARD_MISSING');
+        expect(codeOf(() => assertWholeOfShards(named(some)))).toBe('report.SHARD_MISSING');
       }),
     );
   });
@@ -122,8 +122,8 @@ describe('a whole', () => {
     ['wholes alone', [{}, {}], undefined],
     ['a shard twice', [shard(0, 1), shard(0, 1)], undefined],
   ])('of %s', (_what, reports, code) => {
-    expect(codeOf(() => assertWhole(named(reports)))).toBe(code);
-    expect(codeOf(() => assertWhole(named(reports.toReversed())))).toBe(code);
+    expect(codeOf(() => assertWholeOfShards(named(reports)))).toBe(code);
+    expect(codeOf(() => assertWholeOfShards(named(reports.toReversed())))).toBe(code);
   });
 });
 
