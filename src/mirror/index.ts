@@ -14,5 +14,5 @@ export { createPacer } from './fetch/pace.ts';
 export { mirrorExport } from './mirror.ts';
 export { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
 export { type MirrorClient, replicaClient } from './replica.ts';
-export { readSmallFile } from './sink.ts';
+export { lookWith, readSmallFile } from './sink.ts';
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';

@@ -48,7 +48,7 @@ const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
 
 const JOURNALS = '.drillproof/scrub';
 
-/** What shows that a place is a mirror, or was to become one. */
+/** Names that show that a place is a mirror, or an unfinished one. */
 const SIGNS: ReadonlySet<string> = new Set([
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
@@ -120,12 +120,13 @@ async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
     source,
     files: new Map(exported.map((file) => [file.path, file])),
     unfinished: level.folders.includes(PRIVATE),
-    ...(jobs > 1 && folder !== undefined && { judges: (verify) => poolJudges(folder, jobs, files, verify) }),
+    ...(jobs > 1 &&
+      folder !== undefined && { startThreads: (verify) => startThreads(folder, jobs, files, verify) }),
   };
 }
 
 /** Threads that verify the parts of an export in a folder, where there are enough bytes to be worth starting them. */
-function poolJudges(
+function startThreads(
   folder: string,
   jobs: number,
   files: readonly SourceFile[],

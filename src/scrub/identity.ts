@@ -24,14 +24,14 @@ export type Identity = {
   readonly projectId: string;
 };
 
-/** What may decide the identity of a damaged mirror. */
+/** The options that decide the identity of a damaged mirror. */
 type Grounds = {
   readonly expectManifest?: string | undefined;
   readonly projectId?: string | undefined;
   readonly verify: VerifyOptions;
 };
 
-/** What a document of a mirror says about its export. It may be damaged, so it never decides the manifest. */
+/** What a document of a mirror states about its export. It may be damaged, so it never decides the manifest. */
 type Hint = {
   readonly path: string;
   readonly evidenceExportId: string;
@@ -39,16 +39,16 @@ type Hint = {
 };
 
 /**
- * Decides which manifest is right for a mirror that may be damaged anywhere, its manifest included: the one that the
- * caller expects, else the one that an attestation by a trusted key names. The attestation is that of the mirror or
- * that of the source; one that names another export does not count. No other file of the mirror has a say.
+ * Decides which manifest is right for a mirror that may be damaged anywhere: the one that the caller expects, else the
+ * one that an attestation by a trusted key names. The attestation is that of the mirror or of the source; one that names
+ * another export is ignored. No other file of the mirror counts.
  * @throws DrillproofError `scrub.MANIFEST_UNDECIDABLE`
  */
 export async function decideIdentity(
   { name }: Pick<ScrubPlace, 'name'>,
   view: ScrubView,
   client: MirrorClient,
-  { expectManifest, projectId: givenProject, verify }: Grounds,
+  { expectManifest, projectId: requestedProject, verify }: Grounds,
 ): Promise<Identity> {
   const hints = await readHints(view);
   const manifest = await readOr(view, EXPORT_MANIFEST, digestOf);
@@ -58,7 +58,7 @@ export async function decideIdentity(
       ? hints.find(({ path }) => path === EXPORT_MANIFEST)?.evidenceExportId
       : undefined) ??
     hints[0]?.evidenceExportId;
-  const projectId = givenProject ?? hints.find((hint) => hint.projectId !== undefined)?.projectId;
+  const projectId = requestedProject ?? hints.find((hint) => hint.projectId !== undefined)?.projectId;
   const guess = exportOf(expectManifest);
   if (guess === undefined) throw undecidable('no file of the mirror names an export');
   if (projectId === undefined) throw undecidable('no file of the mirror names a project');

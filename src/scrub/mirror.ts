@@ -1,11 +1,13 @@
-import { checkArguments, OBJECT, rejectWithReason } from '../bytes/index.ts';
-import type { DrillproofError } from '../errors.ts';
-import { readEntries } from './noting.ts';
+import { checkArguments, FUNCTION, OBJECT, rejectWithReason } from '../bytes/index.ts';
+import type { Code } from '../codes/index.ts';
+import { DrillproofError } from '../errors.ts';
+import type { SourceFile } from '../evidence/index.ts';
+import { isEvidence } from './documents.ts';
+import { oldestOf, readEntries, selectDueFiles } from './journal.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions } from './options.ts';
-import { isDue, keyOf, standingOf } from './plan.ts';
 import type { ScrubPlace } from './place.ts';
 import type { MirrorScrub, ScrubFault } from './result.ts';
-import { Visit, type Before } from './visit.ts';
+import { type Before, readMirror } from './visit.ts';
 
 /**
  * Reads one mirror of an archive again and reports what no longer matches. A file that was good within `olderThanMs`
@@ -25,80 +27,164 @@ export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Pro
 
 async function scrubDue(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   const scrub = readScrub(options);
-  const state = await readBefore(place, scrub);
-  if (!state.due) return untouched(place, state);
-  await place.journal.append(new Uint8Array()); // what cannot be noted need not be read
-  const visit = new Visit(place, scrub, state);
-  try {
-    return await visit.run();
-  } finally {
-    await visit.journal.flush();
-  }
+  const before = await readBefore(place, scrub);
+  if (!before.isDue) return countUnread(place, before);
+  await place.journal.append(new Uint8Array()); // fails before anything is read if the journal cannot be written
+  return readMirror(place, scrub, before);
 }
 
-async function readBefore(place: ScrubPlace, scrub: Scrub): Promise<Before> {
+type Checked = Before & {
+  readonly files: readonly SourceFile[];
+  readonly dueFiles: readonly SourceFile[];
+  readonly isDue: boolean;
+};
+
+async function readBefore(place: ScrubPlace, scrub: Scrub): Promise<Checked> {
   const entries = await readEntries(place, scrub);
   const view = await place.look();
-  return { view, entries, due: isDue([...view.files.values()], entries, scrub.now(), scrub) };
+  const files = [...view.files.values()];
+  return { view, entries, files, ...selectDueFiles(files, entries, scrub.now(), scrub) };
 }
 
-/** How much of a mirror is due, as far as can be told without reading it. */
-export async function leaveMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
-  const scrub = readScrub(options);
-  const state = await readBefore(place, scrub);
-  if (!state.due) return untouched(place, state);
-  const files = [...state.view.files.values()];
-  const due = files.filter(
-    (file) => standingOf(state.entries.get(keyOf(file.path)), file, scrub.now(), scrub).due,
-  );
-  return {
-    ...untouched(place, state),
-    outcome: 'unread',
-    young: files.length - due.length,
-    left: due.length,
-    leftBytes: due.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
-}
-
-function untouched({ name }: ScrubPlace, { view }: Before): MirrorScrub {
-  const files = view.files.size;
+/** The result of a mirror of which nothing was read. */
+function countUnread({ name }: ScrubPlace, { files, dueFiles, isDue }: Checked): MirrorScrub {
   return {
     name,
-    outcome: 'good',
-    files,
+    outcome: isDue ? 'unread' : 'good',
+    files: files.length,
     read: 0,
     readBytes: 0,
-    young: files,
-    left: 0,
-    leftBytes: 0,
+    young: files.length - dueFiles.length,
+    left: dueFiles.length,
+    leftBytes: dueFiles.reduce((sum, { bytes }) => sum + bytes, 0),
     faults: [],
   };
 }
 
-/**
- * What is wrong with some files of a mirror now, after a repair: the documents are judged anew, and of the parts and
- * reports those alone.
- */
+/** The remaining faults of some files of a mirror after a repair. The documents are always read again. */
 export async function checkAgain(
   place: ScrubPlace,
   options: ScrubOptions,
   paths: ReadonlySet<string>,
 ): Promise<readonly ScrubFault[]> {
   const scrub = readScrub(options);
-  const visit = new Visit(place, scrub, await readBefore(place, scrub));
-  try {
-    return await visit.again(paths);
-  } finally {
-    await visit.journal.flush();
+  const { faults, evidenceExportId } = await readMirror(place, scrub, await readBefore(place, scrub), paths);
+  return evidenceExportId === undefined ? [...faults, ...reportUnverified(paths)] : faults;
+}
+
+/** Without its manifest, no part can be verified. */
+function reportUnverified(paths: ReadonlySet<string>): ScrubFault[] {
+  const message = 'it cannot be verified without a manifest';
+  return [...paths]
+    .filter(isEvidence)
+    .map((path) => ({ path, found: 'unreadable', code: 'scrub.REPAIR_INCOMPLETE', message }));
+}
+
+/** An archive as `scrubMany` needs it: the names of its mirrors, and how to open one. */
+export type Mirrors = {
+  readonly mirrors: readonly string[];
+  open(name: string): ScrubPlace;
+};
+
+/**
+ * Scrubs the mirrors of an archive, beginning with the mirror that was read the longest time ago, so that runs with a
+ * time limit cover everything over time.
+ * @param each receives the result of every mirror, including those for which no time was left
+ * @throws as `scrubMirror` for an aborted `signal`; a mirror that cannot be read is its result
+ * @example
+ * const archive = await openScrubArchive('mirrors');
+ * const options = { tool: 'nightly/1.0', untilMs: Date.now() + 3_600_000 };
+ * await scrubMany(archive, options, async ({ name, outcome }) => console.log(name, outcome));
+ * await archive.close();
+ */
+export async function scrubMany(
+  archive: Mirrors,
+  options: ScrubOptions,
+  each: (result: MirrorScrub, place: ScrubPlace) => Promise<void>,
+): Promise<void> {
+  checkArguments({ archive: OBJECT, options: SCRUB_OPTIONS, each: FUNCTION }, { archive, options, each });
+  return rejectWithReason(options.signal, () => scrubEach(archive, options, each));
+}
+
+async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMany>): Promise<void> {
+  const scrub = readScrub(options);
+  let started = 0;
+  for (const name of await sortByAge(archive, options, scrub)) {
+    options.signal?.throwIfAborted();
+    await withPlace(archive, name, async (place) => {
+      const isLate = started++ > 0 && scrub.now() >= scrub.untilMs;
+      const result = isLate
+        ? async () => countUnread(place, await readBefore(place, readScrub(options)))
+        : () => scrubMirror(place, options);
+      await each(await orUnreadable(place, result, options.signal), place);
+    });
   }
 }
 
-/** What kept a mirror from being looked at, as its result. */
-export function unreadable(
-  { name }: Pick<ScrubPlace, 'name'>,
-  { code, message }: DrillproofError,
-): MirrorScrub {
-  const faults: ScrubFault[] = [{ path: '', found: 'unreadable', code, message }];
-  const none = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
-  return { name, outcome: 'unreadable', ...none, faults };
+async function withPlace<T>(
+  archive: Mirrors,
+  name: string,
+  work: (place: ScrubPlace) => Promise<T>,
+): Promise<T> {
+  const place = archive.open(name);
+  try {
+    return await work(place);
+  } finally {
+    await place.close();
+  }
+}
+
+async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub): Promise<readonly string[]> {
+  const ages: { readonly name: string; readonly oldestMs: number }[] = [];
+  for (const name of archive.mirrors) {
+    options.signal?.throwIfAborted();
+    const oldestMs = await withPlace(archive, name, async (place) => {
+      const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
+      return oldestOf(await listFiles(place), entries);
+    });
+    ages.push({ name, oldestMs });
+  }
+  return ages.toSorted((a, b) => compare(a.oldestMs, b.oldestMs)).map(({ name }) => name);
+}
+
+// A mirror that cannot be listed is reported when it has its turn.
+async function listFiles(place: ScrubPlace): Promise<SourceFile[]> {
+  try {
+    return [...(await place.look()).files.values()];
+  } catch (cause) {
+    if (cause instanceof DrillproofError) return [];
+    throw cause;
+  }
+}
+
+// The difference of two infinities is not a number.
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** A scrub writes only its journals. Without them, no run could continue where the last one ended. */
+const FATAL: ReadonlySet<Code> = new Set<Code>([
+  'io.READ_ONLY',
+  'io.DISK_FULL',
+  'io.WRITE_FAILED',
+  'internal.BUG',
+]);
+
+async function orUnreadable(
+  { name }: ScrubPlace,
+  work: () => Promise<MirrorScrub>,
+  signal: AbortSignal | undefined,
+): Promise<MirrorScrub> {
+  try {
+    return await work();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (!(cause instanceof DrillproofError) || FATAL.has(cause.code)) throw cause;
+    const { code, message } = cause;
+    const none = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
+    return {
+      name,
+      outcome: 'unreadable',
+      ...none,
+      faults: [{ path: '', found: 'unreadable', code, message }],
+    };
+  }
 }

@@ -17,19 +17,19 @@ import { type Depth, type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } fr
 
 /** The options of `scrubMirror` and `scrubMany`. Only `tool` is required. Times are milliseconds. */
 export type ScrubOptions = {
-  /** Name and version of the program: what another version said counts for nothing. */
+  /** Name and version of the program; results of another version are ignored. */
   readonly tool: string;
-  /** `digest` compares every file with its digest; `full` judges every part as `verifyPart` does. Default `digest`. */
+  /** `digest` compares every file with its digest; `full` verifies every part like `verifyPart`. Default `digest`. */
   readonly depth?: Depth;
   readonly trust?: TrustStore;
   readonly secondOpinion?: SecondOpinion;
-  /** The digest that the manifest must have, known from elsewhere. */
+  /** The digest that the manifest must have, from another source. */
   readonly expectManifest?: Digest;
-  /** Reads only what was not found good within so many milliseconds; default 0, which is everything. */
+  /** Skips files that were good within this time, in milliseconds; default 0, which skips none. */
   readonly olderThanMs?: number;
-  /** When no further file is begun, by `now`; default never. The first one always is. */
+  /** No file is started after this time, except the first one; default: no limit. */
   readonly untilMs?: number;
-  /** Files read at once; default 1. */
+  /** Files read at the same time; default 1. */
   readonly jobs?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (event: ScrubEvent) => void;
@@ -38,7 +38,7 @@ export type ScrubOptions = {
 };
 
 const { depth, trust, secondOpinion, signal } = VERIFY_OPTIONS;
-/** What each option of a scrub may be. */
+/** The checks of the options of a scrub. */
 export const SCRUB_MEMBERS: MembersOf<ScrubOptions> = {
   tool: TEXT,
   depth,
@@ -61,12 +61,12 @@ export type ScrubEvent =
 /** The options of one scrub, read once. */
 export type Scrub = {
   readonly verify: VerifyOptions & { readonly depth: Depth };
-  /** The digest of everything that decides what a look at a file is worth. */
+  /** The digest of all options that determine what a reading of a file proves. */
   readonly policy: Digest;
   readonly olderThanMs: number;
   readonly untilMs: number;
   readonly jobs: number;
-  readonly tell: (event: ScrubEvent) => void;
+  readonly report: (event: ScrubEvent) => void;
   readonly now: () => number;
 };
 
@@ -94,7 +94,7 @@ export function readScrub(options: ScrubOptions): Scrub {
     olderThanMs: options.olderThanMs ?? 0,
     untilMs: options.untilMs ?? Infinity,
     jobs,
-    tell: options.onProgress ?? (() => undefined),
+    report: options.onProgress ?? (() => undefined),
     now,
   };
 }

@@ -1,29 +1,38 @@
 import type { EvidenceSource, SourceFile } from '../evidence/index.ts';
-import type { JudgePart, VerifyOptions } from '../verify/index.ts';
-import type { ScrubJournal } from './journal.ts';
 import type { MirrorSink } from '../mirror/index.ts';
+import type { JudgePart, VerifyOptions } from '../verify/index.ts';
 
-/** One mirror of an archive: where it lies, and where the journal of its scrubs is kept. */
+/** The journal of one mirror: lines of JSON, which are only ever appended. */
+export type ScrubJournal = {
+  /** All of it; `undefined` if it is missing or larger than any valid one. */
+  read(): Promise<Uint8Array | undefined>;
+  /** Appends whole lines, which are durable when it resolves. */
+  append(lines: Uint8Array): Promise<void>;
+  /** Replaces the content in one step. */
+  replace(content: Uint8Array): Promise<void>;
+};
+
+/** One mirror of an archive, and the journal of its scrubs. */
 export type ScrubPlace = {
   /** Its name in the archive: that of the folder, or the last step of the prefix. */
   readonly name: string;
-  /** As a person would name it. */
+  /** Its path or address, for messages. */
   readonly place: string;
   readonly journal: ScrubJournal;
-  /** The mirror as it stands now, listed anew. */
+  /** Lists the mirror as it is now. */
   look(): Promise<ScrubView>;
   /** The mirror as the target of a repair. */
   sink(): Promise<MirrorSink>;
   close(): Promise<void>;
 };
 
-/** A mirror as it stood when it was looked at. */
+/** A mirror as it was when it was listed. */
 export type ScrubView = {
   readonly source: EvidenceSource;
   /** Every file of the export, by its path, with its identity. */
   readonly files: ReadonlyMap<string, SourceFile>;
-  /** Whether a mirror is under way there, or was interrupted before it was whole. */
+  /** Whether a mirror is running there, or was interrupted before it was complete. */
   readonly unfinished: boolean;
-  /** Threads that judge parts; without them they are judged here. */
-  judges?(options: VerifyOptions): { readonly judgePart: JudgePart; close(): Promise<void> };
+  /** Starts threads that verify parts; without them parts are verified in this thread. */
+  startThreads?(options: VerifyOptions): { readonly judgePart: JudgePart; close(): Promise<void> };
 };

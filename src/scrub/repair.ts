@@ -1,6 +1,7 @@
 import {
   canonicalBytes,
   checkArguments,
+  defined,
   FUNCTION,
   OBJECT,
   optional,
@@ -13,6 +14,7 @@ import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
 import {
   bagSink,
   type Failure,
+  lookWith,
   type MirrorClient,
   mirrorExport,
   type MirrorSink,
@@ -21,7 +23,7 @@ import {
 import { checkAgain } from './mirror.ts';
 import { SCRUB_MEMBERS, type ScrubOptions } from './options.ts';
 import type { ScrubPlace } from './place.ts';
-import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
+import { decideOutcome, type MirrorScrub, type ScrubFault } from './result.ts';
 import { decideIdentity, type Identity } from './identity.ts';
 
 export type RepairOptions = ScrubOptions & {
@@ -67,13 +69,13 @@ async function repairBroken(
   const paths = new Set(broken.map(({ path }) => path));
   const failed = await mirrorAgain(place, from, options, paths);
   options.signal?.throwIfAborted();
-  const left = await checkAgain(place, options, paths);
-  const known = new Set(result.faults.map(({ path }) => path));
+  const remaining = await checkAgain(place, options, paths);
+  const earlier = new Set(result.faults.map(({ path }) => path));
   const faults = [
-    ...result.faults.map((fault) => (broken.includes(fault) ? addRepair(fault, left, failed) : fault)),
-    ...left.filter(({ path }) => !known.has(path)), // what broke meanwhile
+    ...result.faults.map((fault) => (broken.includes(fault) ? addRepair(fault, remaining, failed) : fault)),
+    ...remaining.filter(({ path }) => !earlier.has(path)), // damaged meanwhile
   ];
-  return { ...result, faults, outcome: outcomeOf(faults, result.left) };
+  return { ...result, faults, outcome: decideOutcome(faults, result.left) };
 }
 
 /** Why files were not repaired: one reason for all, or one for each. */
@@ -88,7 +90,7 @@ async function mirrorAgain(
   const { expectManifest, trust, tool, signal, now = Date.now } = options;
   try {
     const view = await place.look();
-    const verify = { asOfMs: now(), ...(trust !== undefined && { trust }) };
+    const verify = { asOfMs: now(), ...defined({ trust }) };
     const client = await from();
     const grounds = { verify, expectManifest, projectId: options.projectId };
     const identity = await decideIdentity(place, view, client, grounds);
@@ -103,7 +105,7 @@ async function mirrorAgain(
         expectManifest: manifestDigest,
         tool,
         now,
-        ...(signal !== undefined && { signal }),
+        ...defined({ signal }),
       },
     );
     return { each: new Map() };
@@ -118,12 +120,12 @@ function failuresOf({ details }: DrillproofError): readonly Failure[] {
   return Array.isArray(failures) ? (failures as Failure[]) : [];
 }
 
-/** Documents that a mirror takes for right when they agree with the manifest, though it does not cover every byte. */
+/** Documents that a mirror keeps if they agree with the manifest, although it does not cover every byte of them. */
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_RESOURCE, EXPORT_ATTESTATION]);
 
 /**
- * A sink of which is known what it is a mirror of, although its documents may say something else, or nothing. A document
- * that is broken is not shown, so that it is brought anew and not taken for right.
+ * A sink whose claim names the export, whatever its documents state. A damaged document is hidden, so that it is fetched
+ * again.
  */
 function identifiedSink(
   sink: MirrorSink,
@@ -138,19 +140,14 @@ function identifiedSink(
   });
   return {
     open: async () => withClaim(await sink.open()),
-    ...(sink.look !== undefined && {
-      async look() {
-        const view = await sink.look!();
-        return view === undefined ? undefined : withClaim(view);
-      },
-    }),
+    ...lookWith(sink, withClaim),
   };
 }
 
-function addRepair(fault: ScrubFault, left: readonly ScrubFault[], { all, each }: Failed): ScrubFault {
-  const still = left.find(({ path }) => path === fault.path);
+function addRepair(fault: ScrubFault, remaining: readonly ScrubFault[], { all, each }: Failed): ScrubFault {
+  const still = remaining.find(({ path }) => path === fault.path);
   if (still === undefined) return { ...fault, repair: 'repaired' };
-  const why = each.get(fault.path) ?? all;
-  if (why !== undefined) return { ...fault, repair: { code: why.code, message: why.message } };
+  const failure = each.get(fault.path) ?? all;
+  if (failure !== undefined) return { ...fault, repair: { code: failure.code, message: failure.message } };
   return { ...fault, repair: { code: 'scrub.REPAIR_INCOMPLETE', message: still.message } };
 }

@@ -2,13 +2,13 @@ import type { Code } from '../codes/index.ts';
 import type { Finding } from '../verify/index.ts';
 import { EXPORT_MANIFEST } from '../evidence/index.ts';
 
-/** `extra` is no harm to what is there; `unreadable` says that nothing is known, not that it is wrong. */
+/** `extra` does no harm to the evidence; `unreadable` means that the file could be right or wrong. */
 export type ScrubFault = {
   readonly path: string;
   readonly found: 'damaged' | 'missing' | 'unreadable' | 'extra';
   readonly code: Code;
   readonly message: string;
-  /** What came of a repair; absent where none was asked for. */
+  /** The result of a repair; absent if none was requested. */
   readonly repair?: 'repaired' | { readonly code: Code; readonly message: string };
 };
 
@@ -17,9 +17,9 @@ export type MirrorScrub = {
   readonly name: string;
   readonly evidenceExportId?: string;
   readonly manifestDigest?: string;
-  /** `unread`: nothing wrong was found, and there was no time for all of it. `good`: all of it was read, now or within the age asked for. */
+  /** `unread`: nothing is wrong so far, but there was no time for all files. `good`: all were read, now or recently enough. */
   readonly outcome: 'good' | 'damaged' | 'unreadable' | 'unread';
-  /** Files of the mirror; those read now, those left alone for being young, and those that are due and were not read. */
+  /** Files of the mirror: those read now, those skipped as young, and those that are due and were not read. */
   readonly files: number;
   readonly read: number;
   readonly readBytes: number;
@@ -35,22 +35,21 @@ const FOUND: Readonly<Partial<Record<Finding['class'], ScrubFault['found']>>> = 
   extra: 'extra',
 };
 
-/** The findings that a scrub tells: what is wrong, and what nobody lists. */
+/** The findings that a scrub reports: errors, and files that are not listed. */
 export const faultsOf = (findings: readonly Finding[], path = EXPORT_MANIFEST): ScrubFault[] =>
   findings
-    .filter((one) => one.severity === 'error' || one.class === 'extra')
-    .map((one) => ({
-      path: one.path?.split('#')[0] ?? path,
-      found: one.code === 'io.NOT_FOUND' ? 'missing' : (FOUND[one.class] ?? 'damaged'),
-      code: one.code,
-      message: one.message,
+    .filter(({ severity, class: kind }) => severity === 'error' || kind === 'extra')
+    .map((finding) => ({
+      path: finding.path?.split('#')[0] ?? path,
+      found: finding.code === 'io.NOT_FOUND' ? 'missing' : (FOUND[finding.class] ?? 'damaged'),
+      code: finding.code,
+      message: finding.message,
     }));
 
 /**
- * What faults make of an outcome: what is wrong says more than what could not be read, and of a mirror of which files are
- * left nobody says that it is good.
+ * The outcome of a mirror. Damage counts more than unreadable files, and a mirror with unread files is never good.
  */
-export function outcomeOf(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
+export function decideOutcome(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
   const open = faults.filter(({ found, repair }) => found !== 'extra' && repair !== 'repaired');
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
   if (open.length > 0) return 'unreadable';

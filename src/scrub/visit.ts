@@ -1,169 +1,201 @@
-import { compareUtf8, mapConcurrently, turn } from '../bytes/index.ts';
-import type { ExportTreeReport } from '../verify/index.ts';
-import { isEvidence } from './checksums.ts';
-import { readDocuments, type Documents } from './documents.ts';
-import type { JournalEntry } from './journal.ts';
-import { JournalWriter } from './noting.ts';
+import { compareUtf8, defined, mapConcurrently, turn } from '../bytes/index.ts';
+import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evidence/index.ts';
+import { finding, type JudgePart, verifyListedPart, verifyLocalReport } from '../verify/index.ts';
+import { type Documents, isEvidence, readDocuments } from './documents.ts';
+import { type JournalEntry, journalPath, JournalWriter, standingOf } from './journal.ts';
 import type { Scrub } from './options.ts';
-import { keyOf, standingOf } from './plan.ts';
 import type { ScrubPlace, ScrubView } from './place.ts';
-import { lookAtUnit, unitsOf, type Unit } from './read.ts';
-import { outcomeOf, type MirrorScrub, type ScrubFault } from './result.ts';
+import { decideOutcome, faultsOf, type MirrorScrub, type ScrubFault } from './result.ts';
 
-/** What a mirror's journal and the list of its files tell before anything is read. */
+/** What the journal and the list of files show before anything is read. */
 export type Before = {
   readonly view: ScrubView;
   readonly entries: ReadonlyMap<string, JournalEntry>;
-  readonly due: boolean;
 };
 
-/** One pass over a mirror: its documents, then what is due, oldest first. */
-export class Visit {
+/** One pass over a mirror. */
+type Visit = Before & {
+  readonly place: ScrubPlace;
+  readonly scrub: Scrub;
   readonly journal: JournalWriter;
-  private readonly place: ScrubPlace;
-  private readonly scrub: Scrub;
-  private readonly before: Before;
-  private readonly faults: ScrubFault[] = [];
-  private read = 0;
-  private readBytes = 0;
-  private young = 0;
-  private left = 0;
-  private leftBytes = 0;
+  /** Reads these parts and reports instead of those that are due. */
+  readonly only: ReadonlySet<string> | undefined;
+};
 
-  constructor(place: ScrubPlace, scrub: Scrub, before: Before) {
-    this.place = place;
-    this.scrub = scrub;
-    this.before = before;
-    this.journal = new JournalWriter(place, scrub.policy);
+/** A file that the manifest lists, and how it is verified. */
+type Unit = {
+  readonly path: string;
+  readonly bytes: number;
+  /** The faults of the file under this path. */
+  readonly verify: (view: ScrubView, file: SourceFile | undefined) => Promise<ScrubFault[]>;
+};
+
+/** Files that were read, with their faults. */
+type Reading = { readonly files: number; readonly bytes: number; readonly faults: readonly ScrubFault[] };
+type UnitsReading = Reading & Pick<MirrorScrub, 'young' | 'left' | 'leftBytes'>;
+
+/** Reads the documents of a mirror, then its parts and reports that are due, oldest first. */
+export async function readMirror(
+  place: ScrubPlace,
+  scrub: Scrub,
+  before: Before,
+  only?: ReadonlySet<string>,
+): Promise<MirrorScrub> {
+  const journal = new JournalWriter(place, scrub);
+  try {
+    return await readAll({ ...before, place, scrub, journal, only });
+  } finally {
+    await journal.flush();
   }
+}
 
-  async run(): Promise<MirrorScrub> {
-    const { view, tree } = await this.documents();
-    const { manifest } = tree;
-    const judges = view.judges?.(this.scrub.verify);
-    try {
-      const units = manifest === undefined ? [] : unitsOf(manifest, this.scrub, judges?.judgePart);
-      await this.others(view, new Set(units.map(({ path }) => path)), tree);
-      await this.units(view, units);
-    } finally {
-      await judges?.close();
-    }
-    return this.result(view, tree);
-  }
-
-  /** Judges the documents, and of the units those of the given paths. */
-  async again(paths: ReadonlySet<string>): Promise<readonly ScrubFault[]> {
-    const { view, tree } = await this.documents();
-    const units = tree.manifest === undefined ? [] : unitsOf(tree.manifest, this.scrub, undefined);
-    await this.others(view, new Set(units.map(({ path }) => path)), tree);
-    for (const unit of units) if (paths.has(unit.path)) await this.look(view, unit);
-    return tree.manifest === undefined ? [...this.faults, ...unjudged(paths)] : this.faults;
-  }
-
-  private async documents(): Promise<Documents> {
-    const documents = await readDocuments(this.place, this.before.view, this.scrub);
-    this.faults.push(...documents.faults);
-    return documents;
-  }
-
-  /** Everything that is no part and no report was read as the documents were. */
-  private async others(view: ScrubView, listed: ReadonlySet<string>, tree: ExportTreeReport): Promise<void> {
-    const faulty = new Set(this.faults.map(({ path }) => path));
-    for (const file of view.files.values()) {
-      if (listed.has(file.path)) continue;
-      const state = tree.manifest === undefined || faulty.has(file.path) ? 'bad' : 'good';
-      if (tree.manifest !== undefined || !isEvidence(file.path)) this.count(file.bytes);
-      await this.note(file.path, file.identity ?? '', state);
-    }
-    await this.absent(view, listed, faulty);
-  }
-
-  /** What is wrong outside the files of the export (tag files of a bag, what is gone) stays due until it is right. */
-  private async absent(
-    view: ScrubView,
-    listed: ReadonlySet<string>,
-    faulty: ReadonlySet<string>,
-  ): Promise<void> {
-    const noted = this.before.entries.keys();
-    for (const path of new Set([...faulty, ...noted])) {
-      if (path === '' || view.files.has(path) || listed.has(path)) continue;
-      await this.note(path, '', faulty.has(path) ? 'bad' : 'good');
-    }
-  }
-
-  private async units(view: ScrubView, units: readonly Unit[]): Promise<void> {
-    const nowMs = this.scrub.now();
-    const rows = units.map((unit) => {
-      const entry = this.before.entries.get(keyOf(unit.path));
-      return { unit, ...standingOf(entry, view.files.get(unit.path), nowMs, this.scrub) };
-    });
-    const due = rows.filter((row) => row.due).toSorted((a, b) => a.atMs - b.atMs || 0);
-    this.young = rows.length - due.length;
-    this.tellPlan(due.map(({ unit }) => unit));
-    let begun = 0;
-    await mapConcurrently(due, this.scrub.jobs, async ({ unit }) => {
-      if (begun++ % 16 === 0) await turn();
-      this.scrub.verify.signal?.throwIfAborted();
-      if (begun > 1 && this.scrub.now() >= this.scrub.untilMs) this.leave(unit);
-      else await this.look(view, unit);
-    });
-  }
-
-  private count(bytes: number): void {
-    this.read++;
-    this.readBytes += bytes;
-  }
-
-  private leave({ bytes }: Unit): void {
-    this.left++;
-    this.leftBytes += bytes;
-  }
-
-  private async look(view: ScrubView, unit: Unit): Promise<void> {
-    const { faults, identity } = await lookAtUnit(this.place, view, unit);
-    this.faults.push(...faults);
-    if (identity !== '') this.count(unit.bytes);
-    this.scrub.tell({ type: 'read', name: this.place.name, path: unit.path, bytes: unit.bytes });
-    await this.note(unit.path, identity, faults.length === 0 ? 'good' : 'bad');
-  }
-
-  private async note(path: string, identity: string, state: JournalEntry['state']): Promise<void> {
-    await this.journal.note({ path: keyOf(path), identity, atMs: this.scrub.now(), state });
-  }
-
-  private tellPlan(due: readonly Unit[]): void {
-    const bytes = due.reduce((sum, unit) => sum + unit.bytes, 0);
-    this.scrub.tell({ type: 'planned', name: this.place.name, files: due.length, bytes });
-  }
-
-  private result(view: ScrubView, { manifest, manifestDigest }: ExportTreeReport): MirrorScrub {
-    const { faults, read, readBytes, young, left, leftBytes } = this;
+async function readAll(visit: Visit): Promise<MirrorScrub> {
+  const { place, scrub } = visit;
+  const documents = await readDocuments(place, visit.view, scrub);
+  const { view, tree } = documents;
+  const threads = visit.only === undefined ? view.startThreads?.(scrub.verify) : undefined;
+  try {
+    const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.judgePart);
+    const others = await noteDocuments(visit, documents, new Set(units.map(({ path }) => path)));
+    const { files, bytes, faults, ...counts } = await readUnits(visit, view, units);
+    const all = sortFaults([...documents.faults, ...faults]);
     return {
-      name: this.place.name,
-      ...(manifest !== undefined && { evidenceExportId: manifest.evidenceExportId }),
-      ...(manifestDigest !== undefined && { manifestDigest }),
-      outcome: outcomeOf(faults, left),
+      name: place.name,
+      ...defined({
+        evidenceExportId: tree.manifest?.evidenceExportId,
+        manifestDigest: tree.manifestDigest,
+      }),
+      outcome: decideOutcome(all, counts.left),
       files: view.files.size,
-      read,
-      readBytes,
-      young,
-      left,
-      leftBytes,
-      faults: once(faults),
+      read: others.files + files,
+      readBytes: others.bytes + bytes,
+      ...counts,
+      faults: all,
     };
+  } finally {
+    await threads?.close();
   }
 }
 
-/** Without its manifest nothing tells what a part has to be, so none is taken for right. */
-function unjudged(paths: ReadonlySet<string>): ScrubFault[] {
-  const message = 'without a manifest it cannot be looked at again';
-  return [...paths]
-    .filter(isEvidence)
-    .map((path) => ({ path, found: 'unreadable', code: 'scrub.REPAIR_INCOMPLETE', message }));
+/** Notes every file that is not a part or report, which `readDocuments` has read. */
+async function noteDocuments(
+  { journal, entries }: Visit,
+  { view, tree, faults }: Documents,
+  units: ReadonlySet<string>,
+): Promise<Omit<Reading, 'faults'>> {
+  const complete = tree.manifest !== undefined;
+  const faulty = new Set(faults.map(({ path }) => path));
+  const others = [...view.files.values()].filter(({ path }) => !units.has(path));
+  for (const { path, identity = '' } of others)
+    await journal.note(path, identity, complete && !faulty.has(path));
+  // Missing files, and faulty ones outside the export (tag files of a bag), stay due until they are right.
+  for (const path of new Set([...faulty, ...entries.keys()]))
+    if (path !== '' && !view.files.has(path) && !units.has(path))
+      await journal.note(path, '', !faulty.has(path));
+  const read = others.filter(({ path }) => complete || !isEvidence(path));
+  return { files: read.length, bytes: sumBytes(read) };
 }
 
-/** A file that the set of files misses is told once. Files read at the same time are told in one order. */
-function once(faults: readonly ScrubFault[]): ScrubFault[] {
-  const seen = new Map(faults.map((fault) => [`${fault.path}\n${fault.code}`, fault]));
-  return [...seen.values()].toSorted((a, b) => compareUtf8(a.path, b.path));
+async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]): Promise<UnitsReading> {
+  const { place, scrub, only } = visit;
+  const due = selectDue(visit, view, units);
+  if (only === undefined)
+    scrub.report({ type: 'planned', name: place.name, files: due.length, bytes: sumBytes(due) });
+  let started = 0;
+  const results = await mapConcurrently(due, scrub.jobs, async (unit) => {
+    if (started++ % 16 === 0) await turn();
+    scrub.verify.signal?.throwIfAborted();
+    const isLate = only === undefined && started > 1 && scrub.now() >= scrub.untilMs;
+    return isLate ? { unit } : { unit, result: await readUnit(visit, view, unit) };
+  });
+  const left = results.filter(({ result }) => result === undefined).map(({ unit }) => unit);
+  const read = results.filter(({ result }) => (result?.identity ?? '') !== '').map(({ unit }) => unit);
+  return {
+    files: read.length,
+    bytes: sumBytes(read),
+    faults: results.flatMap(({ result }) => result?.faults ?? []),
+    young: units.length - due.length,
+    left: left.length,
+    leftBytes: sumBytes(left),
+  };
+}
+
+function selectDue({ scrub, entries, only }: Visit, view: ScrubView, units: readonly Unit[]): Unit[] {
+  if (only !== undefined) return units.filter(({ path }) => only.has(path));
+  const nowMs = scrub.now();
+  return units
+    .map((unit) => {
+      const entry = entries.get(journalPath(unit.path));
+      return { unit, ...standingOf(entry, view.files.get(unit.path), nowMs, scrub) };
+    })
+    .filter(({ due }) => due)
+    .toSorted((a, b) => a.atMs - b.atMs || 0)
+    .map(({ unit }) => unit);
+}
+
+const sumBytes = (files: readonly { readonly bytes: number }[]): number =>
+  files.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** How often a file is read that keeps changing. */
+const TRIES = 4;
+
+type UnitReading = { readonly faults: readonly ScrubFault[]; readonly identity: string };
+
+async function readUnit({ place, scrub, journal }: Visit, view: ScrubView, unit: Unit): Promise<UnitReading> {
+  const reading = await readStable(place, view, unit);
+  scrub.report({ type: 'read', name: place.name, path: unit.path, bytes: unit.bytes });
+  await journal.note(unit.path, reading.identity, reading.faults.length === 0);
+  return reading;
+}
+
+/** Verifies a file that another process may be writing. A fault counts if the file is the same before and after. */
+async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Promise<UnitReading> {
+  let view = first;
+  for (let tries = 1; ; tries++) {
+    const file = view.files.get(unit.path);
+    const identity = file?.identity ?? '';
+    const faults = await unit.verify(view, file);
+    if (faults.length === 0 || tries === TRIES) return { faults, identity };
+    const now = await place.look();
+    const after = now.files.get(unit.path)?.identity ?? '';
+    if (after === identity && !faults.some(({ code }) => code === 'io.CHANGED')) return { faults, identity };
+    view = now;
+  }
+}
+
+/** Every part and local report of a manifest. */
+function buildUnits(manifest: ExportManifest, scrub: Scrub, judgePart: JudgePart | undefined): Unit[] {
+  const { organizationId, fromAtMs, throughAtMs } = manifest;
+  const options = { ...scrub.verify, ...defined({ judgePart }) };
+  const part = (row: PartRow): Unit => ({
+    path: row.path,
+    bytes: Number(row.bytes),
+    async verify({ source }, file) {
+      const listed = { row, organizationId, fromAtMs, throughAtMs };
+      return toFaults(await verifyListedPart(source, file, listed, options), row.path);
+    },
+  });
+  const report = (row: LocalReportRow): Unit => ({
+    path: row.path,
+    bytes: Number(row.bytes),
+    verify: async ({ source }, file) =>
+      toFaults(await verifyLocalReport(source, file, row, scrub.verify.signal), row.path),
+  });
+  return [...manifest.parts.map(part), ...manifest.localReports.map(report)];
+}
+
+// A file without a verdict was not verified, even if there is no finding.
+function toFaults(
+  { findings, verdict }: { readonly findings: Parameters<typeof faultsOf>[0]; readonly verdict: string },
+  path: string,
+): ScrubFault[] {
+  const faults = faultsOf(findings).map((fault) => ({ ...fault, path }));
+  if (faults.length > 0 || verdict === 'verified' || verdict === 'intact') return faults;
+  return faultsOf([finding('io.UNREADABLE', path, { path, message: `${path} could not be verified` })]);
+}
+
+/** Each fault once, in the order of paths. */
+function sortFaults(faults: readonly ScrubFault[]): ScrubFault[] {
+  const unique = new Map(faults.map((fault) => [`${fault.path}\n${fault.code}`, fault]));
+  return [...unique.values()].toSorted((a, b) => compareUtf8(a.path, b.path));
 }

@@ -2,8 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { fromUtf8, toUtf8 } from '../../src/bytes/text/utf8.ts';
-import { journalLines, readJournal, type JournalEntry } from '../../src/scrub/journal.ts';
-import { isDue, oldestOf, standingOf } from '../../src/scrub/plan.ts';
+import {
+  journalLines,
+  oldestOf,
+  readJournal,
+  selectDueFiles,
+  standingOf,
+  type JournalEntry,
+} from '../../src/scrub/journal.ts';
 
 const NOW = 1_790_000_000_000;
 const POLICY = digestOf(toUtf8('policy'));
@@ -127,9 +133,9 @@ describe('a file is due', () => {
       ['b', entry('b')],
     ]);
     const how = { olderThanMs: 10_000 };
-    expect(isDue([file('a'), file('b')], told, NOW, how)).toBe(false);
-    expect(isDue([file('a')], told, NOW, how)).toBe(true);
-    expect(isDue([], new Map(), NOW, how)).toBe(true);
+    expect(selectDueFiles([file('a'), file('b')], told, NOW, how).isDue).toBe(false);
+    expect(selectDueFiles([file('a')], told, NOW, how).isDue).toBe(true);
+    expect(selectDueFiles([], new Map(), NOW, how).isDue).toBe(true);
   });
 
   test('first where it was never read', () => {
