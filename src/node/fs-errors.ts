@@ -3,10 +3,10 @@ import { DrillproofError } from '../errors.ts';
 import type { Code } from '../codes/index.ts';
 
 type Act = 'read' | 'write';
-type Known = { readonly why: string; readonly read: Code; readonly write: Code };
+type Meaning = { readonly why: string; readonly read: Code; readonly write: Code };
 
-// What the error numbers of the operating system mean to a person, and the code of each by what was tried.
-const KNOWN = new Map<string, Known>([
+// The error numbers of the operating system in words, and their codes for reading and writing.
+const MEANINGS = new Map<string, Meaning>([
   ['ENOENT', { why: 'it does not exist', read: 'io.NOT_FOUND', write: 'io.NOT_FOUND' }],
   ['EEXIST', { why: 'it already exists', read: 'io.EXISTS', write: 'io.EXISTS' }],
   ['ENOTEMPTY', { why: 'it is a folder that is not empty', read: 'io.EXISTS', write: 'io.EXISTS' }],
@@ -24,7 +24,7 @@ const KNOWN = new Map<string, Known>([
   ],
   ['EIO', { why: 'the device reports an error', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' }],
 ]);
-const OTHER: Omit<Known, 'why'> = { read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' };
+const OTHER: Omit<Meaning, 'why'> = { read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' };
 
 /** The error number of a failed system call, such as `ENOENT`; `undefined` for any other value. */
 export function errnoOf(cause: unknown): string | undefined {
@@ -40,9 +40,9 @@ export function errnoOf(cause: unknown): string | undefined {
 export function ioError(cause: unknown, path: string, act: Act): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
   const errno = errnoOf(cause);
-  const known = errno === undefined ? undefined : KNOWN.get(errno);
-  const why = known?.why ?? errno ?? 'the system reports no reason';
-  return new DrillproofError((known ?? OTHER)[act], `cannot ${act} ${path}: ${why}`, {
+  const meaning = errno === undefined ? undefined : MEANINGS.get(errno);
+  const why = meaning?.why ?? errno ?? 'the system reports no reason';
+  return new DrillproofError((meaning ?? OTHER)[act], `cannot ${act} ${path}: ${why}`, {
     path,
     cause,
     ...defined({ details: errno === undefined ? undefined : { errno } }),

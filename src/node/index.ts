@@ -7,11 +7,12 @@ export { zipExport } from './evidence/yazl-export.ts';
 export { errnoOf, ioError } from './fs-errors.ts';
 export { commandSigner, type CommandSignerOptions } from './keys/command-signer.ts';
 export { commandWords } from './keys/command-words.ts';
-export { type ReadNamedKey, readVerifyingKeys } from './keys/key-set.ts';
 export {
   generateSigningKey,
+  type ReadNamedKey,
   readSigningKey,
   readVerifyingKey,
+  readVerifyingKeys,
   type SigningKey,
   writeSigningKeyPem,
 } from './keys/keys.ts';

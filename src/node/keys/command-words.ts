@@ -43,12 +43,12 @@ function take(line: string, at: number, state: State, words: string[]): number {
   return 0;
 }
 
-/** Inside double quotes a backslash is one, unless it stands before what is special there. */
+/** Inside double quotes a backslash is literal, unless a special character follows. */
 function escaped(line: string, at: number, state: State): number {
   const next = line.charAt(at + 1);
   if (next === '') throw wrong('it ends with a backslash');
-  const kept = state.quote === '"' && !'"\\$`'.includes(next);
-  append(state, kept ? `\\${next}` : next);
+  const literal = state.quote === '"' && !'"\\$`'.includes(next);
+  append(state, literal ? `\\${next}` : next);
   return 1;
 }
 

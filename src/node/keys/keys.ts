@@ -15,9 +15,12 @@ import {
   ecJwk,
   faultError,
   importPublicKey,
+  importPublicKeys,
   isPrivateLabel,
   type KeyFault,
+  type NamedKey,
   openKeyFile,
+  openKeySetFile,
   type PemBlock,
   pemBytes,
   readEcJwk,
@@ -74,7 +77,7 @@ export function writeSigningKeyPem(scalar: Uint8Array): string {
 export function readSigningKey(input: Uint8Array | string): SigningKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
-  const { scalar, point } = file.kind === 'jwk' ? ofJwk(file.jwk) : ofPem(file.blocks);
+  const { scalar, point } = file.kind === 'jwk' ? readJwk(file.jwk) : readPem(file.blocks);
   const key = signingKey(scalar);
   // OpenSSL takes the public half from the file without checking it, and would sign in the name of another key.
   if (Buffer.compare(point, key.signer.point) !== 0) throw invalid('its public half belongs to another key');
@@ -92,14 +95,30 @@ export function readVerifyingKey(input: Uint8Array | string): ReadVerifyingKey {
   checkArguments({ input: BYTES_OR_TEXT }, { input });
   const file = openKeyFile(input);
   const [block, ...more] = file.kind === 'pem' ? file.blocks : [];
-  return block?.label === 'CERTIFICATE' && more.length === 0 ? ofCertificate(block) : importPublicKey(input);
+  return block?.label === 'CERTIFICATE' && more.length === 0
+    ? readCertificate(block)
+    : importPublicKey(input);
+}
+
+/** A public key with the name that its owner gave it, and the validity of its certificate, if any. */
+export type ReadNamedKey = NamedKey &
+  Pick<ReadVerifyingKey, 'notBeforeMs' | 'notAfterMs' | 'fromCertificate'>;
+
+/**
+ * Reads the public keys that an issuer publishes: what `importPublicKeys` reads, or one X.509 certificate in PEM, of
+ * which only the key and the validity are used; nothing else is checked. Never empty.
+ * @throws DrillproofError as `importPublicKeys` does
+ */
+export function readVerifyingKeys(input: Uint8Array | string): readonly ReadNamedKey[] {
+  const { kind } = openKeySetFile(input);
+  return kind === 'pem' ? [readVerifyingKey(input)] : importPublicKeys(input);
 }
 
 const signingKey = (scalar: Uint8Array): SigningKey => ({ scalar, signer: createSigner(scalar) });
 
 type Halves = { readonly scalar: Uint8Array; readonly point: Uint8Array };
 
-function ofJwk(jwk: JsonObject): Halves {
+function readJwk(jwk: JsonObject): Halves {
   if (!Object.hasOwn(jwk, 'd'))
     throw new DrillproofError('trust.KEY_PUBLIC', 'the JWK has no private member');
   const read = readEcJwk(jwk, 'sign');
@@ -117,21 +136,21 @@ const FORMATS: ReadonlyMap<string, 'pkcs8' | 'sec1'> = new Map([
 /** What openssl writes as "EC PARAMETERS" for P-256: its object identifier. */
 const P_256_PARAMETERS = 'BggqhkjOPQMBBw==';
 
-function ofPem(blocks: readonly PemBlock[]): Halves {
-  const block = onePrivateBlock(blocks);
+function readPem(blocks: readonly PemBlock[]): Halves {
+  const block = selectPrivateBlock(blocks);
   if (block.label.startsWith('ENCRYPTED') || block.body.includes('ENCRYPTED')) {
     throw new DrillproofError('trust.KEY_ENCRYPTED', `"${block.label}" is encrypted with a passphrase`);
   }
   const type = FORMATS.get(block.label);
   if (type === undefined) throw unsupported(`"${block.label}"`);
-  return ofKeyObject(openPrivateKey(pemBytes(block), type));
+  return readKeyObject(openPrivateKey(pemBytes(block), type));
 }
 
-function onePrivateBlock(blocks: readonly PemBlock[]): PemBlock {
+function selectPrivateBlock(blocks: readonly PemBlock[]): PemBlock {
   if (!blocks.some((block) => isPrivateLabel(block.label))) {
     throw new DrillproofError(
       'trust.KEY_PUBLIC',
-      `the file holds "${blocks[0]?.label ?? ''}" but no private key`,
+      `the file contains "${blocks[0]?.label ?? ''}" but no private key`,
     );
   }
   const [first, ...others] = blocks;
@@ -152,7 +171,7 @@ function openPrivateKey(der: Uint8Array, type: 'pkcs8' | 'sec1'): KeyObject {
   }
 }
 
-function ofKeyObject(key: KeyObject): Halves {
+function readKeyObject(key: KeyObject): Halves {
   const curve = key.asymmetricKeyDetails?.namedCurve;
   if (key.asymmetricKeyType !== 'ec') throw unsupported(key.asymmetricKeyType ?? 'of an unknown kind');
   if (curve !== 'prime256v1') throw unsupported(`EC on ${curve ?? 'a curve that is not named'}`);
@@ -160,7 +179,7 @@ function ofKeyObject(key: KeyObject): Halves {
   return { scalar: fromBase64url(d), point: Uint8Array.of(4, ...fromBase64url(x), ...fromBase64url(y)) };
 }
 
-function ofCertificate(block: PemBlock): ReadVerifyingKey {
+function readCertificate(block: PemBlock): ReadVerifyingKey {
   const { validFrom, validTo, spki } = openCertificate(pemBytes(block));
   const notBeforeMs = Date.parse(validFrom);
   const notAfterMs = Date.parse(validTo);

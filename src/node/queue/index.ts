@@ -1,4 +1,3 @@
-export { parseQueueAddress } from './address.ts';
-export type { JobResult, QueueItem } from './job.ts';
-export { openQueue, type WorkQueue } from './queue.ts';
+export { parseQueueAddress } from './connection.ts';
+export { type JobResult, openQueue, type QueueItem, type WorkQueue } from './queue.ts';
 export { workThrough } from './work.ts';

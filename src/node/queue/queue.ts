@@ -1,55 +1,79 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import * as z from 'zod';
+import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { QueueAddress } from './address.ts';
-import { loadEngine, type LoadEngine } from './engine.ts';
-import { queueError } from './errors.ts';
-import { jobId, type JobResult, type QueueItem, type TakenJob } from './job.ts';
-import { patiently } from './patience.ts';
+import {
+  loadEngine,
+  type LoadEngine,
+  type QueueAddress,
+  queueError,
+  retryUnreachable,
+} from './connection.ts';
+
+/** A job: what a worker needs for it, and nothing secret. */
+export type QueueItem = { readonly key: string; readonly data: Readonly<Record<string, string>> };
+
+/** A job that this process has claimed. */
+export type TakenJob = { readonly id: string; readonly data: Readonly<Record<string, string>> };
+
+/** The state and result of a job. */
+export type JobResult = {
+  readonly data: Readonly<Record<string, string>>;
+  readonly state: 'waiting' | 'active' | 'done' | 'failed' | 'cancelled';
+  /** The output of the worker. */
+  readonly output: unknown;
+  readonly finishedAtMs?: number;
+};
+
+/** The same work has the same id on every machine, so that it is enqueued once. */
+export function jobId(run: string, key: string): string {
+  const hex = digestOf(toUtf8(JSON.stringify([run, key]))).slice('sha256:'.length);
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
 
 export type QueueOptions = {
-  /** The run, which all machines that share it name alike. */
+  /** The name of the run, the same on all machines that share it. */
   readonly name: string;
-  /** What the run does, as one word: its parts must agree in it. */
+  /** What the run does, as one word; it must be the same on all machines. */
   readonly work: string;
-  /** How often a piece of work is tried again after it failed; default 4. */
+  /** How often a failed job is retried; default 4. */
   readonly retries?: number;
-  /** A worker that gives no sign for so long is taken for dead; default a minute, at least 10 s. */
+  /** A worker without a heartbeat for this time counts as dead; default a minute, at least 10 s. */
   readonly lostAfterMs?: number;
   readonly load?: LoadEngine;
 };
 
-/** How many pieces of work there are in each state. */
-export type Standing = Readonly<Record<JobResult['state'], number>>;
+/** The number of jobs in each state. */
+export type JobCounts = Readonly<Record<JobResult['state'], number>>;
 
-/** Work that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */
+/** Jobs that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */
 export type WorkQueue = {
   /**
-   * Adds what is not there yet; with nothing waiting or under way, what failed before gets another try.
+   * Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again.
    * @throws DrillproofError `queue.RUN_MISMATCH`
    */
   share(items: readonly QueueItem[]): Promise<void>;
   take(): Promise<TakenJob | undefined>;
-  /** Says that the work goes on; `false` when it is no longer ours. */
+  /** Sends a heartbeat; returns `false` if another process has the job. */
   beat(job: TakenJob): Promise<boolean>;
   done(job: TakenJob, output: object): Promise<void>;
   failed(job: TakenJob, output: object): Promise<void>;
-  /** Lets another have it at once. */
+  /** Returns the job to the queue at once. */
   giveBack(job: TakenJob): Promise<void>;
-  standing(): Promise<Standing>;
+  countJobs(): Promise<JobCounts>;
   results(): Promise<readonly JobResult[]>;
   close(): Promise<void>;
   readonly lostAfterMs: number;
 };
 
-/** A schema of its own: another program in this database may use another version of pg-boss. */
+/** A separate schema, because another program in this database may use another version of pg-boss. */
 const SCHEMA = 'drillproof_queue';
 const CONNECTIONS = 4;
 const BATCH = 1_000;
 const DAY_S = 86_400;
-/** Work waits for months if it must, and its result is known as long as the run may last. */
+/** Jobs can wait for months, and results are kept for as long as a run may last. */
 const KEEP = { retentionSeconds: 365 * DAY_S, deleteAfterSeconds: 30 * DAY_S };
-/** The heartbeat tells who is dead; how long a large export takes says nothing about it. */
+/** The heartbeat detects dead workers, so the expiry only needs to be longer than any job. */
 const EXPIRE_S = 30 * DAY_S;
 const RETRY = { retryDelay: 1, retryBackoff: true, retryDelayMax: 60 };
 
@@ -63,12 +87,12 @@ const STATES = {
 } as const satisfies Record<JobWithMetadata['state'], JobResult['state']>;
 
 const rowSchema = z.object({ state: z.enum(Object.keys(STATES) as [keyof typeof STATES]), count: z.int() });
-// Of the answer to a command its types say nothing.
+// The types of pg-boss do not describe the answer to a command.
 const touchedSchema = z.object({ affected: z.int() });
 const dataSchema = z.record(z.string(), z.string());
 
 /**
- * Opens the queue of a run, which is made where it is not there yet.
+ * Opens the queue of a run, and creates it if it is missing.
  * @throws DrillproofError `io.PACKAGE_MISSING`, `queue.UNREACHABLE`, `queue.REFUSED`
  */
 export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
@@ -84,7 +108,7 @@ export async function openQueue(address: QueueAddress, options: QueueOptions): P
     superviseIntervalSeconds,
     monitorIntervalSeconds: superviseIntervalSeconds,
   });
-  // What goes wrong in its background shows in the next call as well, which tells it.
+  // A failure in the background also fails the next call, which reports it.
   boss.on('error', () => undefined);
   const queue = new BossQueue(boss, address.where, { ...options, lostAfterMs });
   try {
@@ -117,7 +141,7 @@ class BossQueue implements WorkQueue {
 
   async share(items: readonly QueueItem[]): Promise<void> {
     await this.assertSameWork();
-    const { waiting, active, failed, cancelled } = await this.standing();
+    const { waiting, active, failed, cancelled } = await this.countJobs();
     if (waiting + active === 0 && failed + cancelled > 0) await this.tryAgain();
     for (let at = 0; at < items.length; at += BATCH) {
       const jobs = items.slice(at, at + BATCH).map((item) => this.jobOf(item));
@@ -154,7 +178,7 @@ class BossQueue implements WorkQueue {
     await this.ask(() => this.boss.fail(this.name, id, output));
   }
 
-  // A failure would cost one of its tries. In one transaction, or an end in between would leave it cancelled.
+  // A failure would use up one of its tries. It is one transaction, because a crash in between would leave it cancelled.
   async giveBack({ id }: TakenJob): Promise<void> {
     await this.ask(async () => {
       const transaction = await this.boss.getDb().beginTransaction?.();
@@ -169,13 +193,13 @@ class BossQueue implements WorkQueue {
     });
   }
 
-  async standing(): Promise<Standing> {
-    const standing = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
+  async countJobs(): Promise<JobCounts> {
+    const counts = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
     const rows = await this.query(
       `SELECT state::text, count(*)::int FROM ${SCHEMA}.job WHERE name = $1 GROUP BY 1`,
     );
-    for (const { state, count } of z.array(rowSchema).parse(rows)) standing[STATES[state]] += count;
-    return standing;
+    for (const { state, count } of z.array(rowSchema).parse(rows)) counts[STATES[state]] += count;
+    return counts;
   }
 
   async results(): Promise<readonly JobResult[]> {
@@ -184,7 +208,7 @@ class BossQueue implements WorkQueue {
       data: dataSchema.parse(data),
       state: STATES[state],
       output,
-      ...(completedOn !== null && { finishedAtMs: completedOn.getTime() }),
+      ...defined({ finishedAtMs: completedOn?.getTime() }),
     }));
   }
 
@@ -205,7 +229,7 @@ class BossQueue implements WorkQueue {
     const rows = await this.query(`SELECT DISTINCT data->>'work' AS work FROM ${SCHEMA}.job WHERE name = $1`);
     const others = z.array(z.object({ work: z.string() })).parse(rows);
     if (others.every(({ work }) => work === this.work)) return;
-    throw new DrillproofError('queue.RUN_MISMATCH', `the run ${this.name} was begun by another command`);
+    throw new DrillproofError('queue.RUN_MISMATCH', `the run ${this.name} was started by another command`);
   }
 
   private async query(text: string): Promise<unknown> {
@@ -213,7 +237,7 @@ class BossQueue implements WorkQueue {
   }
 
   private ask<T>(act: () => Promise<T>): Promise<T> {
-    return patiently(async () => {
+    return retryUnreachable(async () => {
       try {
         return await act();
       } catch (cause) {

@@ -1,40 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { TakenJob } from './job.ts';
-import type { WorkQueue } from './queue.ts';
+import type { TakenJob, WorkQueue } from './queue.ts';
 
 export type WorkOptions = {
-  /** Pieces of work under way in this process at the same time. */
+  /** Jobs of this process in progress at the same time. */
   readonly atOnce: number;
-  /** Ended from outside: what is under way goes back to the others. */
+  /** Ends the worker: its active jobs return to the queue. */
   readonly signal: AbortSignal;
-  /** Aborted here when the work cannot go on, so that what is under way ends as well. */
+  /** Aborted here if the worker cannot continue, so that its active jobs end too. */
   readonly stop: AbortController;
-  /** Says which worker it was, to those who read of it elsewhere. */
+  /** The name of the worker in results. */
   readonly worker: string;
-  /** How long to wait before asking again while others have all the work; default a second. */
+  /** The interval of requests while others have all jobs; default a second. */
   readonly idleMs?: number;
 };
 
-/** Does one piece of work and gives what others shall know of it. */
+/** Does one job and returns its output. */
 export type Act = (data: TakenJob['data']) => Promise<object>;
 
-/** What every other piece of work would meet on this machine as well: others may do better. */
-const OURS: ReadonlySet<Code> = new Set<Code>([
+/** Failures that every job would have on this machine, but not on others. */
+const LOCAL_FAILURES: ReadonlySet<Code> = new Set<Code>([
   'control.UNAUTHENTICATED',
   'io.DISK_FULL',
   'io.READ_ONLY',
   'io.PACKAGE_MISSING',
 ]);
-/** So many in a row that failed on the way, and this machine is taken to be cut off. */
-const AWAY_AFTER = 3;
-const AWAY: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
+/** Connection failures in a row after which this machine counts as disconnected. */
+const DISCONNECTED_AFTER = 3;
+const CONNECTION_FAILURES: ReadonlySet<Code> = new Set<Code>(['transport.UNREACHABLE', 'transport.TIMEOUT']);
 
 /**
- * Does the work of a queue until nobody has any. The failure of one piece is kept in the queue and stops nothing; what
- * each would meet here ends this worker, and what it had goes back to the others.
- * @throws what ended it: the reason of `signal`, `queue.UNREACHABLE`, what is a matter of this machine, and any bug
+ * Does the jobs of a queue until none is waiting or active. A failed job is noted in the queue and stops nothing. A failure
+ * of this machine ends the worker, and its jobs return to the queue.
+ * @throws what ended it: the reason of `signal`, `queue.UNREACHABLE`, a failure of this machine, or a bug
  */
 export async function workThrough(queue: WorkQueue, act: Act, options: WorkOptions): Promise<void> {
   const worker = new Worker(queue, act, options);
@@ -47,7 +46,7 @@ class Worker {
   private readonly act: Act;
   private readonly options: WorkOptions;
   private readonly signal: AbortSignal;
-  private awayInRow = 0;
+  private failuresInRow = 0;
 
   constructor(queue: WorkQueue, act: Act, options: WorkOptions) {
     this.queue = queue;
@@ -60,7 +59,7 @@ class Worker {
     this.signal.throwIfAborted();
   }
 
-  /** Never throws: the first reason to end stands in `stop`, and all lanes end by it. */
+  /** Never throws: the first reason to end aborts `stop`, which ends all lanes. */
   async lane(): Promise<void> {
     try {
       while (!this.signal.aborted) {
@@ -75,7 +74,7 @@ class Worker {
   }
 
   private async isDone(): Promise<boolean> {
-    const { waiting, active } = await this.queue.standing();
+    const { waiting, active } = await this.queue.countJobs();
     return waiting + active === 0;
   }
 
@@ -88,9 +87,9 @@ class Worker {
     try {
       const output = await this.act(job.data);
       await this.queue.done(job, { ...output, worker: this.options.worker });
-      this.awayInRow = 0;
+      this.failuresInRow = 0;
     } catch (error) {
-      // Another worker has it, and will say what becomes of it.
+      // If the job is lost, another worker has it and reports its result.
       if (!beating.isLost()) await this.note(job, error);
     } finally {
       beating.end();
@@ -110,17 +109,17 @@ class Worker {
   }
 
   private async note(job: TakenJob, error: unknown): Promise<void> {
-    if (this.signal.aborted || !(error instanceof DrillproofError) || OURS.has(error.code)) {
+    if (this.signal.aborted || !(error instanceof DrillproofError) || LOCAL_FAILURES.has(error.code)) {
       this.options.stop.abort(error);
       return this.giveBack(job);
     }
     const { code, message, details } = error;
     await this.queue.failed(job, { code, message, details, worker: this.options.worker });
-    this.awayInRow = AWAY.has(code) ? this.awayInRow + 1 : 0;
-    if (this.awayInRow >= AWAY_AFTER) this.options.stop.abort(error);
+    this.failuresInRow = CONNECTION_FAILURES.has(code) ? this.failuresInRow + 1 : 0;
+    if (this.failuresInRow >= DISCONNECTED_AFTER) this.options.stop.abort(error);
   }
 
-  // Where the database is away it cannot be given back: it is taken back when no sign comes.
+  // If the database is unavailable, the missing heartbeat returns the job to the queue.
   private async giveBack(job: TakenJob): Promise<void> {
     const { reason } = this.signal;
     if (reason instanceof DrillproofError && reason.code === 'queue.UNREACHABLE') return;

@@ -5,11 +5,11 @@ import { errnoOf } from '../fs-errors.ts';
 const NO_RIGHT = 'the credentials lack the right';
 const NO_BUCKET = 'the bucket does not exist';
 
-// What the error codes of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html) mean to a person.
+// What the error codes of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html) mean in words.
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ['NoSuchBucket', NO_BUCKET],
   ['AccessDenied', NO_RIGHT],
-  ['InvalidAccessKeyId', 'the access key is not known there'],
+  ['InvalidAccessKeyId', 'the access key is unknown'],
   ['SignatureDoesNotMatch', 'the secret key is wrong'],
   ['ExpiredToken', 'the credentials have expired'],
   ['CredentialsProviderError', 'no credentials were found in the AWS environment'],
@@ -22,7 +22,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
 ]);
 const BY_STATUS: ReadonlyMap<number, string> = new Map([
   [403, NO_RIGHT],
-  [404, NO_BUCKET], // of an answer to HEAD, which has no body to tell more
+  [404, NO_BUCKET], // of an answer to HEAD, which has no body
 ]);
 
 /** The HTTP status of an error of the SDK; `undefined` if there was no answer. */
@@ -40,8 +40,8 @@ export const isBucketMissing = (cause: unknown): boolean =>
 export function whyS3(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no reason is given';
   const status = httpStatusOf(cause);
-  const known = BY_NAME.get(cause.name) ?? (status === undefined ? undefined : BY_STATUS.get(status));
-  if (known !== undefined) return known;
+  const reason = BY_NAME.get(cause.name) ?? (status === undefined ? undefined : BY_STATUS.get(status));
+  if (reason !== undefined) return reason;
   if (cause.message === 'Region is missing') return 'no region is configured';
   if (status !== undefined) return `the answer is ${status} ${cause.name}`;
   return `it cannot be reached (${errnoOf(cause) ?? cause.name})`;

@@ -9,15 +9,15 @@ import { isAlive } from '../volume/lock.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 import { readObject } from './objects.ts';
 
-/** The sole right to write below a prefix, for as long as it is renewed. */
+/** The sole right to write below a prefix while it is renewed. */
 export type Lease = {
-  /** Makes sure that it is still ours; asked before anything gets a final name. @throws DrillproofError `io.LOCKED` */
+  /** Checks that it is still ours, before anything gets a final name. @throws DrillproofError `io.LOCKED` */
   assertHeld(): Promise<void>;
   release(): Promise<void>;
 };
 
 export type LeaseOptions = {
-  /** How long after its last renewal it can be taken over; default a minute. It is renewed four times as often. */
+  /** How long after its last renewal it can be taken over; default a minute. It is renewed four times in this time. */
   readonly ttlMs?: number;
   /** A clock that only goes forward; default `performance.now`. */
   readonly elapsedMs?: () => number;
@@ -34,13 +34,13 @@ type Generation = { readonly number: number; readonly object: ListedObject };
 
 const MAX_HOLDER_BYTES = 4096;
 const TRIES = 5;
-/** Longer than a request takes from one who has looked and is about to write. */
+/** Longer than the request of a process that has looked and is about to write. */
 const SETTLE_MS = 2_000;
 
 /**
- * Takes the lease of a prefix. It is a row of numbered objects, of which the one with the highest number holds: each is
- * created only where there is none, so of several that take over one dead lease, one gets it; and a holder that sees a
- * higher number, or not its own, knows that it is holder no more. Ages are told by the clock of the storage alone.
+ * Takes the lease of a prefix. It is a series of numbered objects, and the holder is the one of the highest number. Each
+ * is created only if there is none, so only one of several processes can take over a dead lease. A holder that sees a
+ * higher number, or not its own, has lost the lease. Ages are measured by the clock of the storage.
  * @throws DrillproofError `io.LOCKED`
  */
 export async function takeLease(bucket: Bucket, folder: string, options: LeaseOptions = {}): Promise<Lease> {
@@ -55,19 +55,19 @@ export async function takeLease(bucket: Bucket, folder: string, options: LeaseOp
     if (!(await create(bucket, key, nonce))) continue;
     if (!(await isOurs(bucket, folder, key, nonce))) break;
     for (const { object } of row) await bucket.remove(object.key);
-    return keep({ bucket, folder, key, nonce, ttlMs, elapsedMs }, takenAtMs);
+    return keepLease({ bucket, folder, key, nonce, ttlMs, elapsedMs }, takenAtMs);
   }
   throw locked(bucket, folder, 'another process');
 }
 
-type Own = Required<LeaseOptions> & {
+type OwnLease = Required<LeaseOptions> & {
   readonly bucket: Bucket;
   readonly folder: string;
   readonly key: string;
   readonly nonce: string;
 };
 
-function keep(own: Own, takenAtMs: number): Lease {
+function keepLease(own: OwnLease, takenAtMs: number): Lease {
   const { bucket, folder, key, nonce, ttlMs, elapsedMs } = own;
   let renewedAtMs = takenAtMs;
   let lost = false;
@@ -78,7 +78,7 @@ function keep(own: Own, takenAtMs: number): Lease {
     await bucket.put(key, holderBytes(nonce));
     renewedAtMs = startedAtMs;
   };
-  // A renewal that fails is made up for when the lease is next needed.
+  // A failed renewal is repeated when the lease is needed.
   const timer = setInterval(() => void renew().catch(() => undefined), ttlMs / 4).unref();
   return {
     async assertHeld() {
@@ -86,18 +86,18 @@ function keep(own: Own, takenAtMs: number): Lease {
     },
     async release() {
       clearInterval(timer);
-      // Renewed first: while nobody may take it over, what is removed is ours.
+      // Renewed first, so that nobody can take it over and the removed object is ours.
       if (!lost)
         await renew()
           .then(() => bucket.remove(key))
-          .catch(ifLost);
+          .catch(ignoreFailure);
     },
   };
 }
 
-function ifLost(cause: unknown): void {
+function ignoreFailure(cause: unknown): void {
   if (!(cause instanceof DrillproofError)) throw cause;
-  // What cannot be given back expires; the work itself is done and proven.
+  // A lease that cannot be removed expires; the work is done.
 }
 
 const keyOf = (folder: string, number: number): string => `${folder}${String(number).padStart(9, '0')}`;
@@ -111,14 +111,14 @@ async function generations(bucket: Bucket, folder: string): Promise<Generation[]
   return row.toSorted((a, b) => a.number - b.number);
 }
 
-/** Creates the object of a generation; `false` when another process was first. */
+/** Creates the object of a generation; `false` if another process was first. */
 async function create(bucket: Bucket, key: string, nonce: string): Promise<boolean> {
   const bytes = holderBytes(nonce);
   const when = { ifAbsent: true } as const;
   const first = await bucket.put(key, bytes, { when });
-  // A conflict may be with an earlier attempt of this very request, whose answer was lost.
+  // The conflict may be with an earlier attempt of this request, whose answer was lost.
   if (first.outcome === 'conflict') return (await holderOf(bucket, key))?.nonce === nonce;
-  // A server that creates it twice does not know the condition: then the last of those who create it together has it.
+  // A server that creates it twice ignores the condition. Then the last process to create it holds the lease.
   if ((await bucket.put(key, bytes, { when })).outcome === 'written') await pause(SETTLE_MS);
   return true;
 }
@@ -132,14 +132,14 @@ async function holderOf(bucket: Bucket, key: string): Promise<Holder | undefined
   const facts = await bucket.facts(key);
   if (facts === undefined || facts.bytes > MAX_HOLDER_BYTES) return undefined;
   try {
-    return parsed(await readObject(bucket, { key, ...facts }));
+    return parseHolder(await readObject(bucket, { key, ...facts }));
   } catch (cause) {
-    if (cause instanceof DrillproofError && cause.code === 'io.CHANGED') return undefined; // renewed, or given back
+    if (cause instanceof DrillproofError && cause.code === 'io.CHANGED') return undefined; // it was renewed or released
     throw cause;
   }
 }
 
-function parsed(bytes: Uint8Array): Holder | undefined {
+function parseHolder(bytes: Uint8Array): Holder | undefined {
   try {
     return holderSchema.safeParse(parseJson(bytes)).data;
   } catch {
@@ -147,11 +147,11 @@ function parsed(bytes: Uint8Array): Holder | undefined {
   }
 }
 
-/** @throws DrillproofError `io.LOCKED` while the holder of a lease may be at work */
+/** @throws DrillproofError `io.LOCKED` while the holder of a lease may be alive */
 async function assertDead(bucket: Bucket, { key, modifiedMs }: ListedObject, ttlMs: number): Promise<void> {
   const holder = await holderOf(bucket, key);
-  const mine = holder?.machine !== undefined && holder.machine === machine();
-  if (mine && !isAlive(holder.pid)) return;
+  const isLocal = holder?.machine !== undefined && holder.machine === machineId();
+  if (isLocal && !isAlive(holder.pid)) return;
   const ageMs = (bucket.serverTimeMs() ?? 0) - modifiedMs;
   if (ageMs > ttlMs) return;
   throw locked(
@@ -162,12 +162,12 @@ async function assertDead(bucket: Bucket, { key, modifiedMs }: ListedObject, ttl
 }
 
 const holderBytes = (nonce: string): Uint8Array => {
-  const holder: Holder = { nonce, host: hostname(), machine: machine(), pid: process.pid };
+  const holder: Holder = { nonce, host: hostname(), machine: machineId(), pid: process.pid };
   return toUtf8(JSON.stringify(holder));
 };
 
-/** What two processes share only if each can see whether the other lives: one start of one Linux, one set of pids. */
-function machine(): string | undefined {
+/** Equal for processes that can see each other: the same boot of the same Linux, and the same namespace of pids. */
+function machineId(): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;

@@ -1,4 +1,5 @@
 import type { Code } from '../../codes/index.ts';
+import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** A place in S3, as `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…` names it. */
@@ -8,16 +9,16 @@ export type S3Location = {
   readonly prefix: string;
   /** Address of a server that is not AWS. */
   readonly endpoint?: string;
-  /** Without it the usual AWS configuration decides, or `us-east-1` where an endpoint is named. */
+  /** Default: the AWS configuration, or `us-east-1` with an endpoint. */
   readonly region?: string;
-  /** The bucket in the path and not in the name of the host: where an endpoint is named, unless told otherwise. */
+  /** Whether the bucket is in the path instead of the host name; default: with an endpoint. */
   readonly forcePathStyle: boolean;
 };
 
-/** Where the AWS variables are. */
+/** The AWS variables. */
 export type AwsEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Whether evidence, or a mirror, is named by an address in S3 and not by a path. */
+/** Whether a place is an address in S3 and not a path. */
 export const isS3Url = (path: string): boolean => path.startsWith('s3://');
 
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
@@ -30,11 +31,11 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const MAX_PREFIX = 512;
 
-/** What a location is called where it was written, and the code of one that is wrong. */
+/** What error messages call the location, and the code of an invalid one. */
 export type LocationNames = { readonly name: string; readonly code: Code };
 type Invalid = (why: string) => DrillproofError;
 
-function parameters(url: URL, invalid: Invalid): Map<string, string> {
+function readParameters(url: URL, invalid: Invalid): Map<string, string> {
   const all = [...url.searchParams];
   for (const [name] of all) {
     if (!PARAMETERS.includes(name)) throw invalid(`has the unknown parameter ${JSON.stringify(name)}`);
@@ -43,7 +44,7 @@ function parameters(url: URL, invalid: Invalid): Map<string, string> {
   return new Map(all);
 }
 
-function endpointOf(text: string, invalid: Invalid): string {
+function parseEndpoint(text: string, invalid: Invalid): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain =
     url !== undefined &&
@@ -56,7 +57,7 @@ function endpointOf(text: string, invalid: Invalid): string {
 
 const folder = (path: string): string => (path === '' || path.endsWith('/') ? path : `${path}/`);
 
-function prefixOf(pathname: string, invalid: Invalid): string {
+function parsePrefix(pathname: string, invalid: Invalid): string {
   const prefix = folder(pathname.slice(1));
   if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX || /(?:^|\/)\.{1,2}\//.test(prefix)) {
     throw invalid(
@@ -67,13 +68,13 @@ function prefixOf(pathname: string, invalid: Invalid): string {
 }
 
 /**
- * Reads a place in S3. Credentials never stand in it; they come from the usual AWS environment.
+ * Parses a place in S3. It never contains credentials; they come from the AWS environment.
  * @throws DrillproofError with the code of `names`
  */
 export function parseS3Location(text: string, { name, code }: LocationNames): S3Location {
-  // The value itself is not told: it may hold a secret that does not belong there.
+  // The value is not in the message, because it may contain a secret by mistake.
   const invalid: Invalid = (why) => new DrillproofError(code, `${name} ${why}`);
-  if (/\s/.test(text)) throw invalid('holds white space'); // which URL would drop without a word
+  if (/\s/.test(text)) throw invalid('holds white space'); // which URL would remove silently
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 's3:') throw invalid('is not of the form s3://bucket/prefix');
   if (url.username !== '' || url.password !== '') {
@@ -81,26 +82,25 @@ export function parseS3Location(text: string, { name, code }: LocationNames): S3
   }
   if (!BUCKET.test(url.host)) throw invalid('names no valid bucket');
   if (url.hash !== '') throw invalid('has a fragment');
-  const given = parameters(url, invalid);
-  const endpoint = given.get('endpoint');
-  const region = given.get('region');
-  const style = given.get('forcePathStyle');
+  const parameters = readParameters(url, invalid);
+  const endpoint = parameters.get('endpoint');
+  const region = parameters.get('region');
+  const style = parameters.get('forcePathStyle');
   if (region !== undefined && !/^[a-z0-9-]{1,64}$/.test(region)) throw invalid('names no valid region');
   const forcePathStyle = style === undefined ? endpoint !== undefined : BOOLEANS.get(style);
   if (forcePathStyle === undefined) throw invalid('has a forcePathStyle other than true and false');
   return {
     bucket: url.host,
-    prefix: prefixOf(url.pathname, invalid),
-    ...(endpoint !== undefined && { endpoint: endpointOf(endpoint, invalid) }),
-    ...(region !== undefined && { region }),
+    prefix: parsePrefix(url.pathname, invalid),
+    ...defined({ endpoint: endpoint === undefined ? undefined : parseEndpoint(endpoint, invalid), region }),
     forcePathStyle,
   };
 }
 
-/** The location as people are told it, and as `aws s3` takes it. */
+/** The location in messages, as `aws s3` accepts it. */
 export const s3Name = ({ bucket, prefix }: S3Location): string => `s3://${bucket}/${prefix}`;
 
-/** The key of the object that a text names as well as a prefix; `undefined` where it ends with a slash, or names none. */
+/** The key of the object that an address may mean instead of a prefix; `undefined` if it ends with a slash. */
 export function objectKey(text: string, { prefix }: S3Location): string | undefined {
   const names = prefix !== '' && !new URL(text).pathname.endsWith('/');
   return names ? prefix.slice(0, -1) : undefined;

@@ -1,9 +1,10 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf } from '../fs-errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
 
-/** The two packages of the SDK, which only those who use S3 need. */
+/** The two packages of the SDK, which only S3 needs. */
 export type S3Sdk = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
 export type LoadSdk = () => Promise<S3Sdk>;
 
@@ -30,31 +31,31 @@ export async function loadSdk(load: LoadSdk = importSdk): Promise<S3Sdk> {
 
 const TIMEOUTS = {
   connectionTimeout: 5_000,
-  requestTimeout: 60_000, // until the answer begins
+  requestTimeout: 60_000, // until the answer starts
   throwOnRequestTimeout: true,
-  socketTimeout: 120_000, // a slow reader of a download holds the stream up, so no less than it may
+  socketTimeout: 120_000, // a slow consumer delays the stream, so it is not shorter
 } as const;
 
 /**
- * The client of the SDK for a location; credentials come from `env`, else from where the SDK looks for them. A request
- * that fails on the way, or with 429 or 5xx, is made `attempts` times in all, with growing pauses.
+ * The client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. A request that fails
+ * on the network, or with 429 or 5xx, is made `attempts` times in total, with growing pauses.
  */
 export function s3Client(sdk: S3Sdk, location: S3Location, env: AwsEnvironment, attempts: number): S3Client {
   const { endpoint, forcePathStyle } = location;
   const region = location.region ?? (endpoint === undefined ? undefined : 'us-east-1');
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
-  const credentials = AWS_ACCESS_KEY_ID !== undefined &&
-    AWS_SECRET_ACCESS_KEY !== undefined && {
-      accessKeyId: AWS_ACCESS_KEY_ID,
-      secretAccessKey: AWS_SECRET_ACCESS_KEY,
-      ...(AWS_SESSION_TOKEN !== undefined && { sessionToken: AWS_SESSION_TOKEN }),
-    };
+  const credentials =
+    AWS_ACCESS_KEY_ID === undefined || AWS_SECRET_ACCESS_KEY === undefined
+      ? undefined
+      : {
+          accessKeyId: AWS_ACCESS_KEY_ID,
+          secretAccessKey: AWS_SECRET_ACCESS_KEY,
+          ...defined({ sessionToken: AWS_SESSION_TOKEN }),
+        };
   return new sdk.S3Client({
     forcePathStyle,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(region !== undefined && { region }),
-    ...(credentials !== false && { credentials }),
-    // Servers other than AWS refuse or ignore the checksums that are sent by default; bytes are hashed here anyway.
+    ...defined({ endpoint, region, credentials }),
+    // Servers other than AWS reject or ignore the default checksums; bytes are hashed here anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: attempts,

@@ -8,9 +8,9 @@ import { exactAccess } from '../../zip/index.ts';
 export type SeenEntry = { readonly name: string; readonly bytes: number; readonly digest: Digest };
 
 /**
- * Reads an archive with yauzl, entry by entry in the order of its central directory, each streamed and hashed: the
- * second reader, which understands the format without a line of `openZip`. It accepts more than `openZip` does and checks no CRC-32; what
- * counts is that both see the same entries and bytes wherever `openZip` accepts.
+ * Reads an archive with yauzl, the second reader, which shares no code with `openZip`: entry by entry in the order of its
+ * central directory, each streamed and hashed. It accepts more archives than `openZip` and checks no CRC-32, but both
+ * must see the same entries and bytes in every archive that `openZip` accepts.
  * @throws DrillproofError `zip.RECORD_INVALID` for what yauzl refuses, `zip.TRUNCATED` where it would read outside the
  * file, `io.CHANGED` for a source that gives fewer bytes than it has; what the source throws passes unchanged.
  */
@@ -26,7 +26,7 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
     for await (const entry of zip.eachEntry()) {
       path = entry.fileName;
       yield { name: path, ...(await hashEntry(zip, entry)) };
-      path = undefined; // what fails between two entries is the fault of neither
+      path = undefined; // a failure between two entries belongs to neither
     }
   } catch (cause) {
     if (reader.failure !== undefined) throw reader.failure.error;
@@ -37,7 +37,7 @@ export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<Se
   }
 }
 
-/** In one line: yauzl quotes names, which may hold anything. */
+/** In one line, because yauzl quotes names, which may contain anything. */
 const reasonOf = (cause: unknown): string => asError(cause).message.replaceAll(/\p{Cc}+/gu, ' ');
 
 async function hashEntry(zip: ZipFile, entry: Entry): Promise<{ bytes: number; digest: Digest }> {
@@ -45,9 +45,9 @@ async function hashEntry(zip: ZipFile, entry: Entry): Promise<{ bytes: number; d
 }
 
 /**
- * The reader that yauzl reads through. yauzl checks no offset before it reads, and its own readers throw where no
- * one can catch it when an offset lies outside the file; here each is an error of the call. The first failure is kept
- * as it is, because yauzl would pass it on as a fault of the archive.
+ * The reader that yauzl reads through. yauzl does not check offsets, and its own readers throw uncatchable errors for
+ * offsets outside the file; here each is an error of the call. The first failure is kept unchanged, because yauzl would
+ * report it as a fault of the archive.
  */
 class BoundedReader extends RandomAccessReader {
   failure: { readonly error: unknown } | undefined;
@@ -69,15 +69,10 @@ class BoundedReader extends RandomAccessReader {
     };
   }
 
-  override read(
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    callback: (error: Error | null) => void,
-  ): void {
-    // What yauzl throws in its callback must not become the rejection of this read.
-    void this.#copy(buffer, offset, length, position).then(
+  override read(...[buffer, offset, length, position, callback]: ReadArguments): void {
+    const copy = async () => buffer.set(await this.#access.read(position, length), offset);
+    // An error that yauzl throws in its callback must not become a rejection of this read.
+    void copy().then(
       () => setImmediate(callback, null),
       (error: unknown) => setImmediate(callback, asError(error)),
     );
@@ -90,10 +85,8 @@ class BoundedReader extends RandomAccessReader {
   override close(callback: (error: Error | null) => void): void {
     setImmediate(callback, null);
   }
-
-  async #copy(buffer: Buffer, offset: number, length: number, position: number): Promise<void> {
-    buffer.set(await this.#access.read(position, length), offset);
-  }
 }
+
+type ReadArguments = Parameters<RandomAccessReader['read']>;
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

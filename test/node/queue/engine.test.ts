@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadEngine } from '../../../src/node/queue/engine.ts';
-import { queueError } from '../../../src/node/queue/errors.ts';
+import { loadEngine } from '../../../src/node/queue/connection.ts';
+import { queueError } from '../../../src/node/queue/connection.ts';
 
 const absent = () =>
   Promise.reject(Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' }));

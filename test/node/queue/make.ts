@@ -1,6 +1,6 @@
 import { afterEach, expect } from 'vitest';
-import type { TakenJob } from '../../../src/node/queue/job.ts';
-import { parseQueueAddress } from '../../../src/node/queue/address.ts';
+import type { TakenJob } from '../../../src/node/queue/queue.ts';
+import { parseQueueAddress } from '../../../src/node/queue/connection.ts';
 import { openQueue, type QueueOptions, type WorkQueue } from '../../../src/node/queue/queue.ts';
 
 const open: WorkQueue[] = [];

@@ -11,12 +11,12 @@ describe('a queue', () => {
     const workers = await Promise.all([queueAt(url), queueAt(url), queueAt(url)]);
     const [first, second, third] = workers;
     await Promise.all(workers.map((worker) => worker.share(itemsOf('a', 'b', 'c'))));
-    expect(await first.standing()).toEqual({ ...NOTHING, waiting: 3 });
+    expect(await first.countJobs()).toEqual({ ...NOTHING, waiting: 3 });
     const taken = await Promise.all(workers.map((worker) => worker.take()));
     expect(new Set(taken.map((job) => job?.data['key']))).toEqual(new Set(['a', 'b', 'c']));
     expect(await second.take()).toBeUndefined();
     for (const [at, job] of taken.entries()) await workers[at]!.done(job!, { at });
-    for (const worker of workers) expect(await worker.standing()).toEqual({ ...NOTHING, done: 3 });
+    for (const worker of workers) expect(await worker.countJobs()).toEqual({ ...NOTHING, done: 3 });
     const results = await third.results();
     expect(results.map(({ state, output }) => [state, output])).toContainEqual(['done', { at: 1 }]);
     expect(results.every(({ finishedAtMs = 0 }) => finishedAtMs > 0)).toBe(true);
@@ -28,7 +28,7 @@ describe('a queue', () => {
     await queue.share(itemsOf('a'));
     await queue.done((await queue.take())!, {});
     await queue.share(itemsOf('a', 'b'));
-    expect(await queue.standing()).toEqual({ ...NOTHING, done: 1, waiting: 1 });
+    expect(await queue.countJobs()).toEqual({ ...NOTHING, done: 1, waiting: 1 });
   });
 
   it('tries a failure again as often as it was told, and once more for each run', async () => {
@@ -37,7 +37,7 @@ describe('a queue', () => {
     await queue.share(itemsOf('a'));
     const failNext = async () => {
       await queue.failed(await nextOf(queue), { code: 'io.UNREADABLE' });
-      return queue.standing();
+      return queue.countJobs();
     };
     expect(await failNext()).toEqual({ ...NOTHING, waiting: 1 });
     await other.share(itemsOf('a')); // while it waits, no run begins
@@ -67,7 +67,7 @@ describe('a queue', () => {
     const job = await other.take();
     expect(job?.data['key']).toBe('a');
     await other.done(job!, {});
-    expect(await one.standing()).toEqual({ ...NOTHING, done: 1 });
+    expect(await one.countJobs()).toEqual({ ...NOTHING, done: 1 });
   });
 
   it('knows whether work is still ours', async () => {
@@ -84,7 +84,7 @@ describe('a queue', () => {
     const [one, other] = [await queueAt(url, { name: 'one' }), await queueAt(url, { name: 'other' })];
     await one.share(itemsOf('a'));
     await other.share(itemsOf('a', 'b'));
-    expect([await one.standing(), await other.standing()]).toEqual([
+    expect([await one.countJobs(), await other.countJobs()]).toEqual([
       { ...NOTHING, waiting: 1 },
       { ...NOTHING, waiting: 2 },
     ]);
