@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const source = 'drillproof:source';
 const testFiles = (pattern: RegExp): string[] =>
@@ -21,6 +22,18 @@ const together = {
   experimental: { viteModuleRunner: false }, // Node.js strips types faster, but hoists no mocks
 };
 
+/** The test files that take longest. They begin first, so that none of them keeps the others waiting at the end. */
+const SLOWEST =
+  /vectors\/(?:native|portable|published)|faults\/(?:mirror|lists)|verify\/(?:flips|checks)|cli\/(?:serve|selftest|mirror\/s3)|mirror\/disk|state-model|contract-walk|s3\/mirror\/s3|bad-archives/;
+
+const isFast = ({ moduleId }: TestSpecification): number => Number(!SLOWEST.test(moduleId));
+class SlowestFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byProject = files.toSorted((a, b) => a.project.name.localeCompare(b.project.name));
+    return Promise.resolve(byProject.toSorted((a, b) => isFast(a) - isFast(b)));
+  }
+}
+
 // Commands and threads that tests start load the sources again; this halves the time of their start.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
 
@@ -29,6 +42,7 @@ export default defineConfig({
   test: {
     execArgv: [`--conditions=${source}`],
     maxWorkers: availableParallelism() + 1, // tests often wait, for a timer or another process
+    sequence: { sequencer: SlowestFirst },
     slowTestThreshold: 5_000,
     testTimeout: 60_000,
     hookTimeout: 120_000,

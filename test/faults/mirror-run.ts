@@ -51,7 +51,7 @@ export type Outcome = {
 
 /** Limits so small that the time of a fault is short, or so large that a busy machine does not reach them. */
 export const timeoutsFor = (timed: boolean) =>
-  timed ? { headersMs: 400, stallMs: 300 } : { headersMs: 20_000, stallMs: 20_000 };
+  timed ? { headersMs: 700, stallMs: 600 } : { headersMs: 20_000, stallMs: 20_000 };
 
 /** A folder for one mirror, in which a third of the part is when the stage is its rest. */
 export async function folderFor(stage: Stage, origin: Origin) {

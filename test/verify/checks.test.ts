@@ -12,6 +12,7 @@ import {
   requiredChecks,
   type CheckId,
 } from '../../src/verify/checks.ts';
+import { isDeep } from '../support/deep.ts';
 import { readVectors } from '../vectors/read.ts';
 
 /** Every code that a check gave while the vectors were judged. */
@@ -62,8 +63,14 @@ const checks = (Object.keys(CHECKS) as CheckId[]).filter((id) => !OUTSIDE_VECTOR
 
 describe('the table of checks and their codes', () => {
   beforeAll(async () => {
-    for (const kind of ['attestations', 'dsse', 'bundles', 'exports', 'tool-sources'])
-      for (const { input } of readVectors(kind).cases) await JUDGES[kind]?.outcomes(input);
+    for (const kind of ['attestations', 'dsse', 'bundles', 'exports', 'tool-sources']) {
+      const { cases } = readVectors(kind);
+      // The quick run judges one case of each result.
+      const byResult = new Map(
+        cases.map(({ id, input, expected }) => [isDeep ? id : JSON.stringify(expected), input]),
+      );
+      for (const input of byResult.values()) await JUDGES[kind]?.outcomes(input);
+    }
   });
 
   it.each(checks)('has every code that a vector makes %s give', (check) => {

@@ -15,6 +15,7 @@ import {
   pointOf,
   scalarOf,
 } from '../makers.ts';
+import { isDeep } from '../../support/deep.ts';
 
 const signed = (seed: number, text = message): Uint8Array => native.signer(scalarOf(seed)).sign(text);
 
@@ -82,7 +83,8 @@ describe.each(implementations)('a signature, by the %s implementation', (_, impl
   });
 
   it('does not verify when any one bit of it is flipped', () => {
-    for (let bit = 0; bit < signature.length * 8; bit++) {
+    const step = isDeep ? 1 : 5; // each place in a byte has its turn
+    for (let bit = 0; bit < signature.length * 8; bit += step) {
       const flipped = Uint8Array.from(signature, (byte, i) =>
         i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte,
       );
