@@ -12,7 +12,7 @@ import type { TrustUsed } from '../verify/index.ts';
 import type { Answer, Decision, EvaluatedInput, RuleResult, RuleState, Violation } from './decision.ts';
 import { collectFacts, type Facts } from './facts.ts';
 import type { EvidenceInput } from './inputs.ts';
-import { EVALUATORS } from './rules/index.ts';
+import { EVALUATORS } from './rules/evaluators.ts';
 import { POLICY, type Policy } from './policy.ts';
 import { RULES, type RuleId } from './rules/catalogue.ts';
 import { buildViolation, indexWaivers, type Waivers } from './waivers.ts';

@@ -1,7 +1,6 @@
-import { formatCondition, type Condition } from './condition.ts';
 import type { PolicyDocument } from './document/document.ts';
-import { EVALUATORS } from './rules/index.ts';
-import { formatRange, type Range } from './document/range.ts';
+import { EVALUATORS } from './rules/evaluators.ts';
+import { formatCondition, formatRange, type Condition, type Range } from './document/values.ts';
 import { RULES, type RuleId } from './rules/catalogue.ts';
 
 /** One rule of a policy, in words. */

@@ -9,14 +9,13 @@ export {
 } from './decision.ts';
 export { compareDecision, parseCases, type PolicyCase } from './document/cases.ts';
 export type { PolicyDocument, Waiver } from './document/document.ts';
-export { momentMs } from './document/duration.ts';
-export { evidenceInputSchema } from './document/input-schema.ts';
+export { momentMs } from './document/values.ts';
 export { detectSyntax, MAX_POLICY_BYTES, parsePolicy } from './document/parse.ts';
 export { readPolicy } from './document/resolve.ts';
 export { jsonTemplate, yamlTemplate } from './document/template.ts';
 export { evaluate } from './evaluate.ts';
 export { explainRules, listMissingRules } from './explain.ts';
-export type { EvidenceInput, SummaryFacts } from './inputs.ts';
+export { type EvidenceInput, evidenceInputSchema, type SummaryFacts } from './inputs.ts';
 export { DEFAULT_POLICY, type Policy, policyOf } from './policy.ts';
 export { type RuleId, RULES } from './rules/catalogue.ts';
 export { summaryFacts, verifySummary } from './vsa/judge.ts';

@@ -1,23 +1,36 @@
-import type { Digest } from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
-import type { BundleReport, ExportReport, Finding } from '../verify/index.ts';
+import * as z from 'zod';
+import { isCode } from '../codes/index.ts';
+import { typedDigestSchema as digest } from '../contract/index.ts';
+import {
+  type BundleReport,
+  bundleReportSchema,
+  type ExportReport,
+  exportReportSchema,
+} from '../verify/index.ts';
 
-/** The content of a verification summary, and the key that signed it. */
-export type SummaryFacts = {
-  readonly verifierId: string;
-  readonly result: 'PASSED' | 'FAILED';
-  readonly timeVerifiedMs: number;
-  readonly policyDigest: Digest;
+const failureSchema = z.strictObject({
+  code: z.string().refine(isCode, { error: 'must be a code', abort: true }),
+  message: z.string(),
+  path: z.string().exactOptional(),
+});
+
+const summarySchema = z.strictObject({
+  verifierId: z.string(),
+  result: z.enum(['PASSED', 'FAILED']),
+  timeVerifiedMs: z.int(),
+  policyDigest: digest,
   /** Digests of the manifests of everything it covers. */
-  readonly inputs: readonly Digest[];
+  inputs: z.array(digest).readonly(),
   /** Thumbprints of the trusted keys of purpose `summary` that signed it. */
-  readonly thumbprints: readonly Digest[];
+  thumbprints: z.array(digest).readonly(),
   /** The findings about its envelope. */
-  readonly findings: readonly Finding[];
-};
+  findings: bundleReportSchema.shape.findings,
+});
 
 /** Why an input could not be verified. */
-export type ReadFailure = { readonly code: Code; readonly message: string; readonly path?: string };
+export interface ReadFailure extends Readonly<z.infer<typeof failureSchema>> {}
+/** The content of a verification summary, and the keys that signed it. */
+export interface SummaryFacts extends Readonly<z.infer<typeof summarySchema>> {}
 
 /**
  * One input of `evaluate`: the report of its verification, a summary, or why there is neither (formats §8). `name` is
@@ -32,3 +45,16 @@ export type EvidenceInput = { readonly name: string } & (
   | { readonly summary: SummaryFacts }
   | { readonly failure: ReadFailure }
 );
+
+const name = z.string().min(1).max(4096);
+
+/** An `EvidenceInput` in a file. */
+export const evidenceInputSchema: z.ZodType<EvidenceInput> = z.union([
+  z.strictObject({
+    name,
+    report: z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]),
+    pinned: z.boolean().exactOptional(),
+  }),
+  z.strictObject({ name, summary: summarySchema }),
+  z.strictObject({ name, failure: failureSchema }),
+]);

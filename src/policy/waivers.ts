@@ -1,7 +1,7 @@
 import type { Code } from '../codes/index.ts';
 import type { Decision, Violation, WaiverUsed } from './decision.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';
-import { momentMs } from './document/duration.ts';
+import { momentMs } from './document/values.ts';
 import type { Cause, Problem } from './rules/outcome.ts';
 
 type DatedWaiver = Waiver & { readonly expiresAtMs: number };

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Decision } from '../../src/policy/index.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
-import { evidenceInputSchema } from '../../src/policy/document/input-schema.ts';
+import { evidenceInputSchema } from '../../src/policy/inputs.ts';
 import { parsePolicy } from '../../src/policy/document/parse.ts';
 import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/utf8.ts';

@@ -1,11 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fulfils, fulfilsAny } from '../../src/policy/condition.ts';
-import { DURATION, durationMs, MOMENT, momentMs } from '../../src/policy/document/duration.ts';
+import {
+  DURATION,
+  durationMs,
+  formatRange,
+  fulfils,
+  fulfilsAny,
+  isInRange,
+  MOMENT,
+  momentMs,
+} from '../../src/policy/document/values.ts';
 import { explainRules, listMissingRules } from '../../src/policy/explain.ts';
 import { evaluate } from '../../src/policy/index.ts';
 import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
-import { formatRange, isInRange } from '../../src/policy/document/range.ts';
 import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';

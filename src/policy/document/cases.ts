@@ -3,8 +3,8 @@ import { isCode } from '../../codes/index.ts';
 import { formatJsonPointer } from '../../bytes/index.ts';
 import { brokenDocument } from '../../evidence/index.ts';
 import { ANSWERS, type Decision } from '../decision.ts';
-import { momentMs, MOMENT } from './duration.ts';
-import { evidenceInputSchema } from './input-schema.ts';
+import { momentMs, MOMENT } from './values.ts';
+import { evidenceInputSchema } from '../inputs.ts';
 import { parseValue } from './parse.ts';
 import { RULES, type RuleId } from '../rules/catalogue.ts';
 

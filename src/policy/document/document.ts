@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { didYouMean } from '../../bytes/index.ts';
 import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
-import { DURATION, MOMENT, momentMs } from './duration.ts';
+import { DURATION, MOMENT, momentMs } from './values.ts';
 
 // Closed, because a misspelt member would be a rule that nobody applies.
 const closed = <S extends z.core.$ZodLooseShape>(shape: S) =>

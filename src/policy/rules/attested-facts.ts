@@ -1,9 +1,15 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { Reproduction } from '../../contract/index.ts';
 import type { BundleReport } from '../../verify/index.ts';
-import { formatCondition, fulfilsAny, type Condition } from '../condition.ts';
-import { durationMs } from '../document/duration.ts';
-import { formatRange, isInRange, type Range } from '../document/range.ts';
+import {
+  type Condition,
+  durationMs,
+  formatCondition,
+  formatRange,
+  fulfilsAny,
+  isInRange,
+  type Range,
+} from '../document/values.ts';
 import type { Facts, Place } from '../facts.ts';
 import {
   buildFailure,
@@ -29,15 +35,16 @@ export const requireFact = (
     return buildFailure(bundle, `${what} is not allowed`, { expected, actual: actual ?? 'none' });
   });
 
+export type PinnedFact = Extract<
+  keyof Reproduction,
+  'drillId' | 'targetId' | 'scenarioId' | 'buildHash' | 'packageLockHash' | 'seed'
+>;
+
 /** The same for a fact that the statement pins. */
-export const requirePinned = (
-  what: string,
-  read: (reproduction: Reproduction) => string | undefined,
-  allowed: readonly Condition[],
-): Evaluator =>
+export const requirePinned = (what: string, fact: PinnedFact, allowed: readonly Condition[]): Evaluator =>
   requireFact(
     what,
-    ({ reproduction }) => reproduction && read(reproduction),
+    ({ reproduction }) => reproduction?.[fact],
     allowed,
     ({ reproduction }) => reproduction !== undefined,
   );
@@ -50,7 +57,7 @@ export const requireOutcome = (
 ): Evaluator =>
   requireFact(
     what,
-    ({ outcome }) => outcome && outcome[name],
+    ({ outcome }) => outcome?.[name],
     allowed,
     ({ outcome }) => outcome !== undefined,
   );

@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/index.ts';
 import type { Verdict } from '../../verify/index.ts';
-import { boundsOf, formatRange, type Range } from '../document/range.ts';
+import { boundsOf, formatRange, type Range } from '../document/values.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
 

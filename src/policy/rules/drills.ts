@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import { formatCondition, fulfils } from '../condition.ts';
+import { formatCondition, fulfils } from '../document/values.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type BundleFact, type Facts } from '../facts.ts';
 import { UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';

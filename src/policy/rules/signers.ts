@@ -1,6 +1,6 @@
 import type { Digest } from '../../bytes/index.ts';
 import type { SigningKey } from '../../verify/index.ts';
-import { formatCondition, fulfilsAny, type Condition } from '../condition.ts';
+import { formatCondition, fulfilsAny, type Condition } from '../document/values.ts';
 import type { BundleFact } from '../facts.ts';
 import { buildFailure, buildUnattested, evaluateBundles, type Evaluator, type Problem } from './outcome.ts';
 

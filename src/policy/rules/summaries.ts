@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import { durationMs } from '../document/duration.ts';
+import { durationMs } from '../document/values.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import type { SummaryFact } from '../facts.ts';
 import { buildFailure, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EVALUATORS } from '../../../src/policy/rules/index.ts';
+import { EVALUATORS } from '../../../src/policy/rules/evaluators.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
 import { call, type Ended, useEvidenceFolder } from '../make.ts';
 

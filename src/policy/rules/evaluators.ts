@@ -1,5 +1,6 @@
 import type { PolicyDocument } from '../document/document.ts';
 import {
+  type PinnedFact,
   requireFact,
   requireMaxAge,
   requireOrganizations,
@@ -11,15 +12,27 @@ import type { RuleId } from './catalogue.ts';
 import { requireCompleteness, requireCount, requireCoverage } from './completeness.ts';
 import { requireDrills } from './drills.ts';
 import type { Evaluator } from './outcome.ts';
-import { refuseLocalReports, refuseWarnings } from './presence.ts';
 import { requireDistinctKeys, requireAllowedIssuers, requireAllowedKeys } from './signers.ts';
 import { requireAcceptedSummaries } from './summaries.ts';
 import { refuseReruns, requireAttempts, requireCompleteTrials, requireUniqueRuns } from './trials.ts';
-import { requireBundleVerdicts, requireExportVerdict } from './verdicts.ts';
+import {
+  refuseLocalReports,
+  refuseWarnings,
+  requireBundleVerdicts,
+  requireExportVerdict,
+} from './verdicts.ts';
 
 /** An evaluator if the policy has the member. */
 const when = <T>(value: T | undefined, build: (value: T) => Evaluator): Evaluator | undefined =>
   value === undefined ? undefined : build(value);
+
+type Pins = 'drills' | 'targets' | 'scenarios' | 'builds' | 'packageLocks' | 'seeds';
+
+/** A rule about a fact that the statement of each bundle pins. */
+const requirePin =
+  (what: string, member: Pins, fact: PinnedFact) =>
+  ({ run }: PolicyDocument): Evaluator | undefined =>
+    when(run?.[member], (allowed) => requirePinned(what, fact, allowed));
 
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 
@@ -42,20 +55,12 @@ export const EVALUATORS: Readonly<Record<RuleId, (policy: PolicyDocument) => Eva
   'scope.organizations': ({ scope }) => when(scope?.organizations, requireOrganizations),
   'scope.projects': ({ scope }) =>
     when(scope?.projects, (allowed) => requireFact('the project', ({ projectId }) => projectId, allowed)),
-  'run.drills': ({ run }) =>
-    when(run?.drills, (allowed) => requirePinned('the drill', ({ drillId }) => drillId, allowed)),
-  'run.targets': ({ run }) =>
-    when(run?.targets, (allowed) => requirePinned('the target', ({ targetId }) => targetId, allowed)),
-  'run.scenarios': ({ run }) =>
-    when(run?.scenarios, (allowed) => requirePinned('the scenario', ({ scenarioId }) => scenarioId, allowed)),
-  'run.builds': ({ run }) =>
-    when(run?.builds, (allowed) => requirePinned('the build', ({ buildHash }) => buildHash, allowed)),
-  'run.packageLocks': ({ run }) =>
-    when(run?.packageLocks, (allowed) =>
-      requirePinned('the package lock', ({ packageLockHash }) => packageLockHash, allowed),
-    ),
-  'run.seeds': ({ run }) =>
-    when(run?.seeds, (allowed) => requirePinned('the seed', ({ seed }) => seed, allowed)),
+  'run.drills': requirePin('the drill', 'drills', 'drillId'),
+  'run.targets': requirePin('the target', 'targets', 'targetId'),
+  'run.scenarios': requirePin('the scenario', 'scenarios', 'scenarioId'),
+  'run.builds': requirePin('the build', 'builds', 'buildHash'),
+  'run.packageLocks': requirePin('the package lock', 'packageLocks', 'packageLockHash'),
+  'run.seeds': requirePin('the seed', 'seeds', 'seed'),
   'run.trials': ({ run }) => when(run?.trials, requireTrialNumbers),
   'drills.required': ({ drills }) => when(drills?.required, requireDrills),
   'outcome.status': ({ outcome }) =>

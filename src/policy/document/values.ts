@@ -1,0 +1,73 @@
+/** This text exactly, or any text that matches the pattern. */
+export type Condition = string | { readonly pattern: string };
+
+/** In a pattern `*` matches any characters, also none; nothing else is special. */
+export const fulfils = (text: string, condition: Condition): boolean =>
+  typeof condition === 'string' ? text === condition : matchesPattern(text, condition.pattern);
+
+export const fulfilsAny = (text: string, conditions: readonly Condition[]): boolean =>
+  conditions.some((condition) => fulfils(text, condition));
+
+export const formatCondition = (condition: Condition): string =>
+  typeof condition === 'string' ? condition : `like ${condition.pattern}`;
+
+// Each piece is searched once, after the previous one: no pattern causes backtracking.
+function matchesPattern(text: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const piece of rest) {
+    const index = text.indexOf(piece, at);
+    if (index < 0) return false;
+    at = index + piece.length;
+  }
+  return at <= end;
+}
+
+/** An exact number, or inclusive bounds. */
+export type Range = number | { readonly min?: number | undefined; readonly max?: number | undefined };
+
+export const boundsOf = (range: Range): { readonly min: number; readonly max: number } =>
+  typeof range === 'number'
+    ? { min: range, max: range }
+    : { min: range.min ?? -Infinity, max: range.max ?? Infinity };
+
+export function isInRange(value: number, range: Range): boolean {
+  const { min, max } = boundsOf(range);
+  return value >= min && value <= max;
+}
+
+export function formatRange(range: Range): string {
+  const { min, max } = boundsOf(range);
+  if (min === max) return String(min);
+  if (max === Infinity) return `at least ${min}`;
+  return min === -Infinity ? `at most ${max}` : `${min} to ${max}`;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** `90s`, `15m`, `36h`, `30d`, `2w`. */
+export const DURATION = /^[1-9][0-9]{0,6}[smhdw]$/;
+
+/** The milliseconds of a duration of the form `DURATION`. */
+export const durationMs = (text: string): number => Number(text.slice(0, -1)) * UNIT_MS[text.slice(-1)]!;
+
+/** A date (its midnight in UTC), or a time with its zone, to the millisecond at most (ISO 8601). */
+export const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** The milliseconds since 1970 of a moment of the form `MOMENT`; NaN for a day or hour that does not exist. */
+export function momentMs(text: string): number {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  // The Date constructor reads 30 February as 2 March.
+  const date = new Date(Date.UTC(year!, month! - 1, day));
+  return date.getUTCMonth() === month! - 1 ? new Date(text).getTime() : NaN;
+}
