@@ -1,8 +1,9 @@
 import { authoringTurnCreationSchema, rerunSchema, sessionExtensionSchema } from '../contract/index.ts';
 import { settleAttempt, type BuildWork } from './builds/drive-attempt.ts';
-import type { UploadAddresses } from './builds/upload-address.ts';
+import type { UploadAddresses } from './http/sealed.ts';
 import { notFound } from './control-error.ts';
-import type { Cursors } from './http/cursor.ts';
+import type { Cursors } from './http/sealed.ts';
+import type { Principal } from './http/tokens.ts';
 import { readVisible } from './services/access.ts';
 import { createTurn } from './services/authoring.ts';
 import { buildUploadHandlers } from './services/build-uploads.ts';
@@ -19,55 +20,43 @@ type Context = BuildWork & {
   readonly runOnce: RunOnce;
 };
 
-/** Reads of one resource each, by the project that it belongs to. */
-const readHandlers = (
-  work: BuildWork,
-): Pick<
-  Handlers,
+type ResourceReads =
   | 'builds.attempts.read'
   | 'evidence.bundles.read'
   | 'operations.read'
   | 'runs.read'
   | 'sessions.read'
-  | 'authoring.turns.read'
-> => {
+  | 'authoring.turns.read';
+
+/** Reads of one resource each, by the project that it belongs to. */
+function readHandlers(work: BuildWork): Pick<Handlers, ResourceReads> {
   const { store } = work;
+  const visible = <R>(principal: Principal, projectId: string, read: () => Promise<R | undefined>) =>
+    readVisible(store, principal, projectId, read);
   return {
-    'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId } }) =>
-      settleAttempt(
-        work,
-        await readVisible(store, principal, projectId, () =>
-          store.buildAttempts.find(projectId, buildAttemptId),
-        ),
-      ),
-    'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId } }) =>
-      (await readVisible(store, principal, projectId, () => store.bundles.find(projectId, evidenceBundleId)))
-        .resource,
-    'operations.read': async ({ principal, params: { projectId, operationId } }) => {
+    'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId: id } }) =>
+      settleAttempt(work, await visible(principal, projectId, () => store.buildAttempts.find(projectId, id))),
+    'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId: id } }) =>
+      (await visible(principal, projectId, () => store.bundles.find(projectId, id))).resource,
+    'operations.read': async ({ principal, params: { projectId, operationId: id } }) => {
       const { organizationId, projects } = principal;
-      const row = await readVisible(store, principal, projectId, () =>
-        store.operations.find(organizationId, operationId),
-      );
+      const row = await visible(principal, projectId, () => store.operations.find(organizationId, id));
       // An operation of the whole organization shows to a token for all projects.
       if (row.projectId === undefined ? projects !== 'all' : row.projectId !== projectId) throw notFound();
       return row.resource;
     },
-    'runs.read': async ({ principal, params: { projectId, hostedRunId } }) =>
-      (await readVisible(store, principal, projectId, () => store.runs.find(projectId, hostedRunId)))
-        .resource,
-    'sessions.read': async ({ principal, params: { projectId, sessionId } }) =>
-      (await readVisible(store, principal, projectId, () => store.sessions.find(projectId, sessionId)))
-        .resource,
+    'runs.read': async ({ principal, params: { projectId, hostedRunId: id } }) =>
+      (await visible(principal, projectId, () => store.runs.find(projectId, id))).resource,
+    'sessions.read': async ({ principal, params: { projectId, sessionId: id } }) =>
+      (await visible(principal, projectId, () => store.sessions.find(projectId, id))).resource,
     'authoring.turns.read': async ({ principal, params }) => {
-      const { projectId, authoringSessionId, authoringTurnId } = params;
-      const { resource } = await readVisible(store, principal, projectId, () =>
-        store.turns.find(projectId, authoringTurnId),
-      );
+      const { projectId, authoringSessionId, authoringTurnId: id } = params;
+      const { resource } = await visible(principal, projectId, () => store.turns.find(projectId, id));
       if (resource.authoringSessionId !== authoringSessionId) throw notFound();
       return resource;
     },
   };
-};
+}
 
 /** The one place where the operations of the table meet the services behind them. */
 export const createHandlers = (context: Context): Handlers => {

@@ -30,12 +30,18 @@ export type {
 export { standardWork } from './jobs/standard.ts';
 export { defaultLimits, type ServerLimits } from './limits.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
-export { type Log, type LogEntry, type LogLevel, logLevels } from './log.ts';
 export { openEmbedded, openStores, type Places, placesOf, type Stores } from './open-stores.ts';
 export { type ControlServer, createServer, type ServerOptions } from './server.ts';
 export { openPostgresStore } from './store/postgres/postgres.ts';
 export { backupSqlite } from './store/sqlite/backup.ts';
 export { openSqliteStore } from './store/sqlite/sqlite.ts';
 export type { Store } from './store/store.ts';
-export { createLog, type LogFormat } from './telemetry/log-lines.ts';
+export {
+  createLog,
+  type Log,
+  type LogEntry,
+  type LogFormat,
+  type LogLevel,
+  logLevels,
+} from './telemetry/log.ts';
 export { createWorker, type Worker, type WorkerOptions } from './worker.ts';

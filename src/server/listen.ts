@@ -22,7 +22,7 @@ import { errnoOf } from '../node/index.ts';
 import { ControlError } from './control-error.ts';
 import { errorAnswer, newCorrelationId, type ErrorAnswer } from './http/envelope.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import type { Log } from './log.ts';
+import type { Log } from './telemetry/log.ts';
 import type { Observer } from './telemetry/observer.ts';
 
 /** The options of `listen`. All are optional. */

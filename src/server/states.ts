@@ -12,6 +12,7 @@ export type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>;
 
 const ending = ['expired', 'destroying'] as const;
 const broken = ['failed', 'cancelled'] as const;
+const ended = { succeeded: [], failed: [], cancelled: [] } as const;
 
 /** The life of each resource (control API, States and transitions). */
 export const transitions = {
@@ -28,23 +29,17 @@ export const transitions = {
   operation: {
     pending: ['running', 'cancelled'],
     running: ['succeeded', ...broken],
-    succeeded: [],
-    failed: [],
-    cancelled: [],
+    ...ended,
   } satisfies Transitions<(typeof operationStates)[number]>,
   turn: {
     queued: ['running', 'cancelled'],
     running: ['succeeded', ...broken],
-    succeeded: [],
-    failed: [],
-    cancelled: [],
+    ...ended,
   } satisfies Transitions<(typeof authoringTurnStates)[number]>,
   run: {
     created: ['running', 'cancelled', 'expired'],
     running: ['succeeded', 'expired', ...broken],
-    succeeded: [],
-    failed: [],
-    cancelled: [],
+    ...ended,
     expired: [],
   } satisfies Transitions<(typeof hostedRunStates)[number]>,
   buildAttempt: {
@@ -53,9 +48,7 @@ export const transitions = {
     fetching: ['compiling', ...broken],
     compiling: ['verifying', ...broken],
     verifying: ['succeeded', ...broken],
-    succeeded: [],
-    failed: [],
-    cancelled: [],
+    ...ended,
   } satisfies Transitions<(typeof buildAttemptStates)[number]>,
 } as const;
 

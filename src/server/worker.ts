@@ -19,11 +19,11 @@ import { driveDefaults, type DriveOptions, type JobHandler, type Sweep } from '.
 import { rerunHandler } from './jobs/run/rerun.ts';
 import type { Runner, RunnerKind } from './jobs/run/runner.ts';
 import { turnHandler } from './jobs/run/turn.ts';
-import type { Log } from './log.ts';
+import type { Log } from './telemetry/log.ts';
 import type { Job, Store } from './store/store.ts';
 
 /** Waits until the time is over or the signal aborts; never rejects. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
@@ -41,7 +41,7 @@ export async function runSweeps(sweeps: readonly Sweep[], signal: AbortSignal, l
   const again = async (sweep: Sweep): Promise<void> => {
     while (!signal.aborted) {
       await sweepOnce(sweep, signal, log);
-      await pause(sweep.everyMs, signal);
+      await waitFor(sweep.everyMs, signal);
     }
   };
   await Promise.all(sweeps.map(again));
@@ -164,7 +164,7 @@ export function createWorker(options: WorkerOptions): Worker {
     } catch (error) {
       log({ level: 'warn', event: 'worker.claim.failed', error });
     }
-    await pause(pollMs, claiming.signal);
+    await waitFor(pollMs, claiming.signal);
   };
   const loop = async (): Promise<void> => {
     while (!claiming.signal.aborted) {

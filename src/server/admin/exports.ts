@@ -19,7 +19,7 @@ import { deleteDue, removeReleased } from '../jobs/delete/retention.ts';
 import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
 import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/content.ts';
 import { builtInJobs } from '../jobs/standard.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
 import { createWorker } from '../worker.ts';

@@ -1,8 +1,14 @@
 import { type Digest, digestOf, digestStream, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type BuildLock, DEFAULT_LIMITS, type LockedPackage, parseBuildLock } from '../../evidence/index.ts';
+import {
+  type BuildLock,
+  DEFAULT_LIMITS,
+  findEntry,
+  type LockedPackage,
+  parseBuildLock,
+  readEntry,
+} from '../../evidence/index.ts';
 import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
-import { readEntryWhole } from '../zip-entry.ts';
 
 const BUILD_LOCK = 'build.json';
 const MAX_EXPANDED_BYTES = 1024 * 1024 * 1024;
@@ -32,10 +38,10 @@ const invalid = (message: string, path: string): DrillproofError =>
 
 async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file: LockedFile): Promise<void> {
   if (entry === undefined) throw invalid(`the archive lacks ${file.path}`, file.path);
-  const found = await digestStream(archive.read(entry));
-  if (found.digest !== file.digest)
+  const read = await digestStream(archive.read(entry));
+  if (read.digest !== file.digest)
     throw invalid(`${file.path} does not match the SHA-256 in the lock`, file.path);
-  if (file.bytes !== undefined && found.bytes !== file.bytes) {
+  if (file.bytes !== undefined && read.bytes !== file.bytes) {
     throw invalid(`${file.path} does not match the size in the lock`, file.path);
   }
 }
@@ -43,9 +49,9 @@ async function checkFile(archive: ZipArchive, entry: ZipEntry | undefined, file:
 /** A source that may be served must be text; a larger one is never served (control API, tools/source). */
 async function checkText(archive: ZipArchive, entry: ZipEntry | undefined, maxBytes: number): Promise<void> {
   if (entry === undefined || entry.bytes > maxBytes) return;
-  const bytes = await readEntryWhole(archive, entry.name, maxBytes);
+  const bytes = await readEntry(archive, entry, maxBytes);
   try {
-    fromUtf8(bytes ?? new Uint8Array());
+    fromUtf8(bytes);
   } catch {
     throw invalid(`${entry.name} is not well-formed UTF-8`, entry.name);
   }
@@ -57,9 +63,10 @@ async function checkText(archive: ZipArchive, entry: ZipEntry | undefined, maxBy
  */
 export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
   const archive = await openZip(access, { totalBytes: MAX_EXPANDED_BYTES });
-  const bytes = await readEntryWhole(archive, BUILD_LOCK, DEFAULT_LIMITS.documentBytes);
-  if (bytes === undefined)
+  const entry = findEntry(archive, BUILD_LOCK);
+  if (entry === undefined)
     throw new DrillproofError('build.ARCHIVE_INVALID', 'the archive has no build.json');
+  const bytes = await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes);
   return { archive, lock: parseBuildLock(bytes), buildHash: digestOf(bytes) };
 }
 
@@ -69,15 +76,15 @@ export async function openBuild(access: RandomAccess): Promise<OpenBuild> {
  */
 export async function checkPackages({ archive, lock }: OpenBuild, sourceBytes: number): Promise<void> {
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
-  const named = new Set([BUILD_LOCK]);
+  const listed = new Set([BUILD_LOCK]);
   for (const locked of lock.packages) {
     for (const file of filesOf(locked)) {
       await checkFile(archive, entries.get(file.path), file);
-      named.add(file.path);
+      listed.add(file.path);
     }
     await checkText(archive, entries.get(locked.source), sourceBytes);
   }
-  const stray = archive.entries.find(({ name }) => !named.has(name));
+  const stray = archive.entries.find(({ name }) => !listed.has(name));
   if (stray === undefined) return;
   throw new DrillproofError('build.ARCHIVE_INVALID', 'the lock does not name this file', {
     path: stray.name,

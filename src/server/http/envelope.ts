@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ControlCode, controlErrors, type ErrorEnvelope, isControlCode } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from '../control-error.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 
 /** A new correlation id. One that a request carries is not trusted: it could name another's request in the log. */
 export const newCorrelationId = (): string => `corr_${randomUUID()}`;
@@ -27,12 +27,13 @@ const HEADERS_OF: Partial<Record<ControlCode, Record<string, string>>> = {
   'control.UNAUTHENTICATED': { 'WWW-Authenticate': 'Bearer' },
 };
 
+const FAILED = 'the control plane failed';
+
 // What a caller may see of a failure. A message from another room may contain a path of this machine, so only
 // the control plane's own codes keep theirs.
-function told(error: unknown): ControlError {
+function toControlError(error: unknown): ControlError {
   if (error instanceof ControlError) return error;
-  if (!(error instanceof DrillproofError))
-    return new ControlError('control.INTERNAL', 'the control plane failed');
+  if (!(error instanceof DrillproofError)) return new ControlError('control.INTERNAL', FAILED);
   if (isControlCode(error.code)) {
     return new ControlError(error.code, error.message, defined({ details: error.details }));
   }
@@ -41,7 +42,7 @@ function told(error: unknown): ControlError {
       retryAfterMs: 1000,
     });
   }
-  return new ControlError('control.INTERNAL', 'the control plane failed');
+  return new ControlError('control.INTERNAL', FAILED);
 }
 
 function envelopeOf(error: ControlError, code: ControlCode, correlationId: string): ErrorEnvelope {
@@ -60,17 +61,17 @@ function envelopeOf(error: ControlError, code: ControlCode, correlationId: strin
 }
 
 // Not a fault, such as a server that is not ready: the log line of the request is enough.
-const isOurWord = (error: unknown): boolean =>
+const isOwnRefusal = (error: unknown): boolean =>
   error instanceof ControlError &&
   error.cause === undefined &&
   (error.code === 'control.NOT_IMPLEMENTED' || error.code === 'control.UNAVAILABLE');
 
-/** The canonical error envelope of any failure (control API, Errors); what the caller cannot mend is logged. */
+/** The canonical error envelope of any failure (control API, Errors); what the caller cannot repair is logged. */
 export function errorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
-  const refusal = told(error);
+  const refusal = toControlError(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
   const { status } = controlErrors[code];
-  if (status >= 500 && !isOurWord(error)) log({ level: 'error', event: code, correlationId, error });
+  if (status >= 500 && !isOwnRefusal(error)) log({ level: 'error', event: code, correlationId, error });
   const retryAfter = refusal.retryAfterMs;
   const body = JSON.stringify(envelopeOf(refusal, code, correlationId));
   return {
@@ -94,7 +95,7 @@ export function errorAnswer(error: unknown, correlationId: string, log: Log): Er
 const codes = new WeakMap<Response, ControlCode>();
 
 /** The code of a response that `errorResponse` made. */
-export const codeOf = (response: Response): ControlCode | undefined => codes.get(response);
+export const refusalCodeOf = (response: Response): ControlCode | undefined => codes.get(response);
 
 /** `errorAnswer` as a Response. */
 export function errorResponse(error: unknown, correlationId: string, log: Log): Response {

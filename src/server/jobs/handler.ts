@@ -1,5 +1,5 @@
 import type { OperationError } from '../../contract/index.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { Job, Store, Tx } from '../store/store.ts';
 
 /** The error of an operation that the control plane itself reports. */

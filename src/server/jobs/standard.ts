@@ -4,7 +4,7 @@ import type { ExportSigning } from '../../evidence/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerLimits } from '../limits.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { Store } from '../store/store.ts';
 import { bundleDeletionJob, exportDeletionJob } from './delete/deletion.ts';
 import { retentionSweeps } from './delete/retention.ts';

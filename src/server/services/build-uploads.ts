@@ -9,9 +9,9 @@ import {
 } from '../../contract/index.ts';
 import { toDigest } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
-import type { UploadAddresses, UploadFacts } from '../builds/upload-address.ts';
+import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../control-error.ts';
-import { assertContent, refusedUpload, type Content } from '../http/upload.ts';
+import { assertContent, refusedUpload, type Content } from '../http/body.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers } from './handler.ts';

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/index.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
-import type { Content } from '../http/upload.ts';
+import type { Content } from '../http/body.ts';
 import type { Change, Outcome } from './idempotency.ts';
 
 type At<N extends OperationName> = { readonly params: Params<N>; readonly query: Query<N> };

@@ -1,13 +1,18 @@
 import { defined, digestOf, fromUtf8 } from '../../bytes/index.ts';
 import type { ToolSource } from '../../contract/index.ts';
-import { type BuildLock, type LockedPackage, parseBuildLock } from '../../evidence/index.ts';
+import {
+  type BuildLock,
+  findEntry,
+  type LockedPackage,
+  parseBuildLock,
+  readEntry,
+} from '../../evidence/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError, notFound } from '../control-error.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { BuildRow, Store } from '../store/store.ts';
-import { readEntryWhole } from '../zip-entry.ts';
 import { readVisible } from './access.ts';
 
 type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
@@ -20,15 +25,16 @@ const tooLarge = (maxBytes: number): ControlError =>
 
 /** `build.json` of a stored archive, whose SHA-256 is the build hash. */
 async function lockOf(archive: ZipArchive, buildHash: string, maxBytes: number): Promise<BuildLock> {
-  const bytes = await readEntryWhole(archive, 'build.json', maxBytes);
+  const entry = findEntry(archive, 'build.json');
+  const bytes = entry && (await readEntry(archive, entry, maxBytes));
   if (bytes === undefined || digestOf(bytes) !== buildHash) throw corrupt('build.json');
   return parseBuildLock(bytes);
 }
 
 async function sourceOf(archive: ZipArchive, locked: LockedPackage, maxBytes: number): Promise<Uint8Array> {
-  const entry = archive.entries.find(({ name }) => name === locked.source);
+  const entry = findEntry(archive, locked.source);
   if (entry !== undefined && entry.bytes > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await readEntryWhole(archive, locked.source, maxBytes);
+  const bytes = entry && (await readEntry(archive, entry, maxBytes));
   if (bytes === undefined || digestOf(bytes) !== locked.artifactHash)
     throw corrupt('the source of the package');
   return bytes;

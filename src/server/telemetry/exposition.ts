@@ -11,9 +11,13 @@ export type Family = {
   samples(): readonly Sample[];
 };
 
-export type Counter = Family & { add(labels: Labels, by?: number): void };
-export type Gauge = Family & { set(labels: Labels, value: number): void; clear(): void };
-export type Histogram = Family & { observe(labels: Labels, value: number): void };
+/** Counters use `add`, gauges `set` and `clear`. */
+type Numbers = Family & {
+  add(labels: Labels, by?: number): void;
+  set(labels: Labels, value: number): void;
+  clear(): void;
+};
+type Histogram = Family & { observe(labels: Labels, value: number): void };
 
 /** The media type of the text format, whose version is part of it. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -21,30 +25,17 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 // Each metric has its labels in one order, so their values identify a sample.
 const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels));
 
-/** A number that only rises, such as requests answered. */
-export function counter(name: string, help: string): Counter {
+/** A number per labels: a counter only rises, such as requests answered; a gauge also falls. */
+export function numbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
   const samples = new Map<string, Sample>();
+  const set: Numbers['set'] = (labels, value) => void samples.set(keyOf(labels), { labels, value });
   return {
     name,
     help,
-    type: 'counter',
+    type,
     samples: () => [...samples.values()],
-    add(labels, by = 1) {
-      const key = keyOf(labels);
-      samples.set(key, { labels, value: (samples.get(key)?.value ?? 0) + by });
-    },
-  };
-}
-
-/** A number that rises and falls, such as requests under way. */
-export function gauge(name: string, help: string): Gauge {
-  const samples = new Map<string, Sample>();
-  return {
-    name,
-    help,
-    type: 'gauge',
-    samples: () => [...samples.values()],
-    set: (labels, value) => void samples.set(keyOf(labels), { labels, value }),
+    set,
+    add: (labels, by = 1) => set(labels, (samples.get(keyOf(labels))?.value ?? 0) + by),
     clear: () => samples.clear(),
   };
 }

@@ -1,8 +1,8 @@
 import { defined } from '../../bytes/index.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { codeOf, type ErrorAnswer } from '../http/envelope.ts';
-import type { Log } from '../log.ts';
+import { refusalCodeOf, type ErrorAnswer } from '../http/envelope.ts';
+import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What is asked of a request's way here; headers by lower-case name. */
@@ -72,7 +72,7 @@ export function createObserver(
     { status, seconds, aborted }: End,
   ): void => {
     const bytes = streamed + (aborted ? 0 : bodyBytes(response, arrival.method));
-    const code = response && codeOf(response);
+    const code = response && refusalCodeOf(response);
     metrics.ended({ operation: arrival.operation, status, seconds, bytes });
     log({
       level: 'info',

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counter, exposition, gauge, histogram } from '../../../src/server/telemetry/exposition.ts';
+import { exposition, histogram, numbers } from '../../../src/server/telemetry/exposition.ts';
 import { parseExposition } from './parse-exposition.ts';
 
 describe('the text format', () => {
   it('the exposition matches the text format byte for byte', () => {
-    const requests = counter('requests_total', 'Requests.');
+    const requests = numbers('counter', 'requests_total', 'Requests.');
     requests.add({ operation: 'a', status: '2xx' });
     requests.add({ operation: 'a', status: '2xx' });
     requests.add({ operation: 'b', status: '4xx' }, 3);
     const seconds = histogram('seconds', 'Time.', [0.5, 1]);
     for (const value of [0.25, 0.5, 0.75, 2]) seconds.observe({ operation: 'a' }, value);
-    const up = gauge('up', 'Back\\slash\nand line.');
+    const up = numbers('gauge', 'up', 'Back\\slash\nand line.');
     up.set({}, 1.5);
     expect(exposition([requests, seconds, up])).toBe(`# HELP requests_total Requests.
 # TYPE requests_total counter
@@ -34,7 +34,7 @@ up 1.5
     const value = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '{', '}', ',', '=', ' ', 'é') });
     fc.assert(
       fc.property(fc.uniqueArray(value, { maxLength: 8 }), (values) => {
-        const metric = counter('metric_total', 'A metric.');
+        const metric = numbers('counter', 'metric_total', 'A metric.');
         for (const label of values) metric.add({ label });
         const family = parseExposition(exposition([metric])).get('metric_total');
         expect(family?.samples.map(({ labels }) => labels['label'])).toEqual(values);
@@ -59,7 +59,7 @@ up 1.5
   });
 
   it('forgets the samples of a gauge that is cleared', () => {
-    const depth = gauge('depth', 'Depth.');
+    const depth = numbers('gauge', 'depth', 'Depth.');
     depth.set({ kind: 'a' }, 1);
     depth.clear();
     expect(exposition([depth])).toBe('# HELP depth Depth.\n# TYPE depth gauge\n');

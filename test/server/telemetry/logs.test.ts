@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { createLog, createServer, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
-import { redact } from '../../../src/server/telemetry/log-lines.ts';
+import { redact } from '../../../src/server/telemetry/log.ts';
 import {
   ask,
   EXPORT,

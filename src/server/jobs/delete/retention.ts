@@ -1,6 +1,6 @@
 import type { Digest } from '../../../bytes/index.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../telemetry/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sweep } from '../handler.ts';
 import { requestBundleDeletion } from './deletion.ts';

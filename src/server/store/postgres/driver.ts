@@ -1,6 +1,7 @@
-import type { CustomTypesConfig, QueryResult } from 'pg';
+import type { ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
 import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
+import { errnoOf } from '../../../node/index.ts';
 import type { Sql, SqlValue } from '../sql.ts';
 
 type Meaning = { readonly code: Code; readonly why: string };
@@ -31,16 +32,16 @@ const STATES: Readonly<Record<string, Meaning>> = {
 /** The SQLSTATE of an error that PostgreSQL reported; `undefined` for others, such as a lost connection. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DrillproofError) return sqlState(error.cause);
-  const said = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined;
-  return typeof said === 'string' ? said : undefined;
+  const state = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined;
+  return typeof state === 'string' ? state : undefined;
 }
 
 /** The coded error of a failed call of pg; an error without a code of ours is returned unchanged. */
 function postgresError(cause: unknown): unknown {
   const state = sqlState(cause);
   // Without an answer of the database, the connection failed, broke, or timed out.
-  const known = state === undefined ? NO_CONNECTION : (STATES[state] ?? STATES[state.slice(0, 2)]);
-  return known === undefined ? cause : new DrillproofError(known.code, known.why, { cause });
+  const meaning = state === undefined ? NO_CONNECTION : (STATES[state] ?? STATES[state.slice(0, 2)]);
+  return meaning === undefined ? cause : new DrillproofError(meaning.code, meaning.why, { cause });
 }
 
 /** Whether the connection itself failed, so that nothing more may be sent on it. */
@@ -60,8 +61,8 @@ const numbered = new Map<string, string>();
 
 /** A statement with `$1`, `$2`… for its `?`. Our statements hold none in a literal. */
 export function numberMarks(text: string): string {
-  const known = numbered.get(text);
-  if (known !== undefined) return known;
+  const earlier = numbered.get(text);
+  if (earlier !== undefined) return earlier;
   let n = 0;
   const translated = text.replaceAll('?', () => `$${++n}`);
   numbered.set(text, translated);
@@ -76,7 +77,7 @@ const INTEGERS: ReadonlySet<number> = new Set([INT8, NUMERIC]);
  * Integers as numbers, where pg gives text: one past 2^53 becomes a number that is not safe, which the typed columns
  * refuse.
  */
-export const integerTypes = (types: CustomTypesConfig): CustomTypesConfig => ({
+const integerTypes = (types: CustomTypesConfig): CustomTypesConfig => ({
   getTypeParser: (oid, format) => (INTEGERS.has(oid) ? Number : types.getTypeParser(oid, format)),
 });
 
@@ -90,4 +91,85 @@ export function postgresSql(to: Queryable): Sql {
     all: async (text, ...values) => (await send(text, values)).rows,
     run: async (text, ...values) => (await send(text, values)).rowCount ?? 0,
   };
+}
+
+export type Pg = typeof import('pg');
+
+/** How the store uses its database. Times are in milliseconds. */
+export type PostgresOptions = {
+  /** Connections of this process. Half of them are for transactions, so that reads never wait behind a lock. */
+  readonly connections: number;
+  /** Timeout for getting a connection, from the pool or a new one. */
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  /** Wait for a row that another transaction holds. */
+  readonly lockTimeoutMs: number;
+  /** Time without a statement after which the database ends a transaction, so that a stopped process holds no lock. */
+  readonly idleInTransactionMs: number;
+  /** For each step of the schema, and for waiting for another process that migrates. */
+  readonly migrationTimeoutMs: number;
+  /** How often a transaction that loses races is run in total. */
+  readonly attempts: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  readonly migrations: readonly string[];
+  /** From 0 up to 1; the pause before a transaction runs again. */
+  readonly random: () => number;
+};
+
+const invalid = (message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('server.CONFIG_INVALID', message, { cause });
+
+// A dead peer sends no error: the client gives up some time after the database should have.
+const patience = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
+  statementMs + connectTimeoutMs;
+
+/**
+ * How to connect. The address may hold a password, so nothing of it goes into an error.
+ * @throws DrillproofError `server.CONFIG_INVALID`
+ */
+export function clientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
+  const config: ClientConfig = {
+    connectionString: url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    statement_timeout: options.statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs,
+    query_timeout: patience(options.statementTimeoutMs, options),
+    keepAlive: true,
+    types: integerTypes(pg.types),
+  };
+  try {
+    if (!/^postgres(ql)?:\/\//.test(url)) throw new TypeError('another scheme');
+    void new pg.Client(config); // reads the address, and the certificates that it names
+  } catch {
+    throw invalid('the address of the database is not a valid postgres:// URL');
+  }
+  return config;
+}
+
+/** The same for the steps of the schema, which take their time. */
+export const migrationConfig = (config: ClientConfig, options: PostgresOptions): ClientConfig => ({
+  ...config,
+  statement_timeout: options.migrationTimeoutMs,
+  lock_timeout: options.migrationTimeoutMs,
+  query_timeout: patience(options.migrationTimeoutMs, options),
+});
+
+/** A pool whose connections may break at any time without ending the process: the next query reports it. */
+export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool {
+  const pool = new pg.Pool({ ...config, max: connections });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** The error of a failed start: there, a database that does not answer is a configuration error. */
+export function openingError(error: unknown): unknown {
+  if (!(error instanceof DrillproofError) || error.code !== 'control.UNAVAILABLE') return error;
+  const { cause, message } = error;
+  if (sqlState(cause) !== undefined || !(cause instanceof Error)) return invalid(message, cause);
+  // The message of the network may repeat parts of the address; its code does not.
+  return invalid(`${message}: ${errnoOf(cause) ?? cause.message}`, cause);
 }

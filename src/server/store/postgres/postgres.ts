@@ -2,15 +2,16 @@ import type { Client, ClientConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations, postgresDdl } from '../migrations.ts';
-import { guardQuery, postgresSql } from './driver.ts';
 import {
   clientConfig,
+  guardQuery,
   migrationConfig,
   openingError,
   openPool,
   type Pg,
   type PostgresOptions,
-} from './pool.ts';
+  postgresSql,
+} from './driver.ts';
 import { transactions } from './transaction.ts';
 import type { Dialect } from '../sql.ts';
 import { sqlStore, type Store } from '../store.ts';

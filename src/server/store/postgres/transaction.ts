@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
-import { guardQuery, isConnectionError, postgresSql, sqlState } from './driver.ts';
-import type { PostgresOptions } from './pool.ts';
+import { guardQuery, isConnectionError, type PostgresOptions, postgresSql, sqlState } from './driver.ts';
 import { queue, type Sql } from '../sql.ts';
 
 /**
@@ -22,11 +21,11 @@ const FIRST_PAUSE_MS = 10;
 /** The statements of one transaction, one after the other, until it ends. */
 function statementsOf(client: PoolClient): { sql: Sql; end(): Promise<void>; fault(): unknown } {
   const inner = postgresSql(client);
-  const oneAtATime = queue();
+  const inTurn = queue();
   let open = true;
   let fault: unknown;
   const send = <T>(statement: () => Promise<T>): Promise<T> =>
-    oneAtATime(async () => {
+    inTurn(async () => {
       if (!open) throw new DrillproofError('internal.BUG', 'a statement came after its transaction');
       try {
         return await statement();
@@ -40,7 +39,7 @@ function statementsOf(client: PoolClient): { sql: Sql; end(): Promise<void>; fau
     run: (text, ...values) => send(() => inner.run(text, ...values)),
   };
   const end = (): Promise<void> =>
-    oneAtATime(async () => {
+    inTurn(async () => {
       open = false;
     });
   return { sql, end, fault: () => fault };
@@ -54,7 +53,7 @@ async function commit(client: PoolClient, fault: unknown): Promise<void> {
 }
 
 /** Rolls back and releases the connection; one that may be broken is closed, which rolls back too. */
-async function giveUp(client: PoolClient, error: unknown): Promise<void> {
+async function rollBack(client: PoolClient, error: unknown): Promise<void> {
   if (isConnectionError(error)) return client.release(true);
   try {
     await client.query('ROLLBACK');
@@ -77,7 +76,7 @@ async function runOnce<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T
   } catch (error) {
     await statements.end();
     const fault = statements.fault();
-    await giveUp(client, fault ?? error);
+    await rollBack(client, fault ?? error);
     throw isLostRace(fault) ? fault : error; // whatever `work` made of it
   }
 }

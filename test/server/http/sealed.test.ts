@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCursors, type CursorScope } from '../../../src/server/http/cursor.ts';
+import { createCursors, type CursorScope } from '../../../src/server/http/sealed.ts';
 
 const scope: CursorScope = {
   list: 'local-reports',
