@@ -10,7 +10,7 @@ import {
 } from '../bytes/index.ts';
 import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../evidence/index.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/index.ts';
-import type { JudgePart, VerifyOptions } from '../verify/index.ts';
+import type { PartVerifier, VerifyOptions } from '../verify/index.ts';
 import type { AwsEnvironment } from './s3/location.ts';
 import { buildPoolSettings, isWorthThreads } from './verify-directory.ts';
 import { createVerifyPool } from './verify-pool.ts';
@@ -131,9 +131,9 @@ function startThreads(
   jobs: number,
   files: readonly SourceFile[],
   options: VerifyOptions,
-): { readonly judgePart: JudgePart; close(): Promise<void> } {
+): { readonly verifyPart: PartVerifier; close(): Promise<void> } {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (!isWorthThreads(bytes, options)) return { judgePart: () => undefined, close: () => Promise.resolve() };
+  if (!isWorthThreads(bytes, options)) return { verifyPart: () => undefined, close: () => Promise.resolve() };
   const pool = createVerifyPool(jobs, buildPoolSettings(folder, options));
-  return { judgePart: (path, listed) => pool.judge({ path, listed }), close: () => pool.close() };
+  return { verifyPart: (path, listed) => pool.judge({ path, listed }), close: () => pool.close() };
 }

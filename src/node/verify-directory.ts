@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import {
   type Depth,
   type ExportReport,
-  type JudgePart,
+  type PartVerifier,
   verifyExport,
   type VerifyExportOptions,
   type VerifyProgress,
@@ -15,7 +15,7 @@ import type { PoolSettings, SharedOptions } from './verify-messages.ts';
 import { createVerifyPool } from './verify-pool.ts';
 
 /** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
-export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'judgePart' | 'concurrency'> & {
+export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'concurrency'> & {
   /** Threads that verify parts; default: the number of cores. 1 verifies them in this thread. */
   readonly jobs?: number;
 };
@@ -48,9 +48,9 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     if (event.kind === 'planned') small = !isWorthThreads(event.bytes, rest);
     rest.onProgress?.(event);
   };
-  const judgePart: JudgePart = (path, listed) => (small ? undefined : pool.judge({ path, listed }));
+  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.judge({ path, listed }));
   try {
-    return await verifyExport(source, { ...rest, onProgress, judgePart, concurrency: jobs * AHEAD });
+    return await verifyExport(source, { ...rest, onProgress, verifyPart, concurrency: jobs * AHEAD });
   } finally {
     await pool.close();
   }

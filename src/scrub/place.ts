@@ -1,6 +1,6 @@
 import type { EvidenceSource, SourceFile } from '../evidence/index.ts';
 import type { MirrorSink } from '../mirror/index.ts';
-import type { JudgePart, VerifyOptions } from '../verify/index.ts';
+import type { PartVerifier, VerifyOptions } from '../verify/index.ts';
 
 /** The journal of one mirror: lines of JSON, which are only ever appended. */
 export type ScrubJournal = {
@@ -34,5 +34,5 @@ export type ScrubView = {
   /** Whether a mirror is running there, or was interrupted before it was complete. */
   readonly unfinished: boolean;
   /** Starts threads that verify parts; without them parts are verified in this thread. */
-  startThreads?(options: VerifyOptions): { readonly judgePart: JudgePart; close(): Promise<void> };
+  startThreads?(options: VerifyOptions): { readonly verifyPart: PartVerifier; close(): Promise<void> };
 };

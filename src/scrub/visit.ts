@@ -1,6 +1,6 @@
 import { compareUtf8, defined, mapConcurrently, turn } from '../bytes/index.ts';
 import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evidence/index.ts';
-import { finding, type JudgePart, verifyListedPart, verifyLocalReport } from '../verify/index.ts';
+import { finding, type PartVerifier, verifyListedPart, verifyLocalReport } from '../verify/index.ts';
 import { type Documents, isEvidence, readDocuments } from './documents.ts';
 import { type JournalEntry, journalPath, JournalWriter, standingOf } from './journal.ts';
 import type { Scrub } from './options.ts';
@@ -55,7 +55,7 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
   const { view, tree } = documents;
   const threads = visit.only === undefined ? view.startThreads?.(scrub.verify) : undefined;
   try {
-    const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.judgePart);
+    const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.verifyPart);
     const others = await noteDocuments(visit, documents, new Set(units.map(({ path }) => path)));
     const { files, bytes, faults, ...counts } = await readUnits(visit, view, units);
     const all = sortFaults([...documents.faults, ...faults]);
@@ -164,9 +164,9 @@ async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Prom
 }
 
 /** Every part and local report of a manifest. */
-function buildUnits(manifest: ExportManifest, scrub: Scrub, judgePart: JudgePart | undefined): Unit[] {
+function buildUnits(manifest: ExportManifest, scrub: Scrub, verifyPart: PartVerifier | undefined): Unit[] {
   const { organizationId, fromAtMs, throughAtMs } = manifest;
-  const options = { ...scrub.verify, ...defined({ judgePart }) };
+  const options = { ...scrub.verify, ...defined({ verifyPart }) };
   const part = (row: PartRow): Unit => ({
     path: row.path,
     bytes: Number(row.bytes),

@@ -1,4 +1,12 @@
-export { dsseBytes, type DsseEnvelope, parseDsse, preAuthEncoding, signDsse, signedMessage } from './dsse.ts';
+export {
+  dsseBytes,
+  type DsseEnvelope,
+  parseDsse,
+  preAuthEncoding,
+  signDsse,
+  type SignedMessage,
+  signedMessage,
+} from './dsse.ts';
 export { faultError, isObject, type KeyFault } from './faults.ts';
 export { checkKey, type SignedStatement } from './judge.ts';
 export { ecJwk, readEcJwk, readFieldElement } from './key/jwk.ts';

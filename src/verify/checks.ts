@@ -25,6 +25,9 @@ const FORMAT: readonly Code[] = [
   'attestation.SIGNATURE_ENCODING',
 ];
 
+/** What the caller gave beyond the evidence and a trust store. */
+type Requested = { readonly envelopes?: boolean; readonly secondOpinion?: boolean };
+
 /** What a report is about. */
 export type CheckSubject = 'export' | 'bundle' | 'local-report' | 'attestation' | 'tool-source';
 
@@ -45,8 +48,8 @@ export type CheckRow = {
   readonly of: readonly CheckSubject[];
   /** When the verdict depends on it; absent: only its findings count. */
   readonly required?: Required;
-  /** It runs only when the caller asks for it. */
-  readonly onRequest?: true;
+  /** It runs only when the caller gives this. */
+  readonly onRequest?: keyof Requested;
   /** It cannot run without one of these. */
   readonly after?: readonly string[];
 };
@@ -236,7 +239,7 @@ const ROWS = {
     own: ['dsse.SUBJECT_MISMATCH', 'dsse.SUBJECT_UNKNOWN'],
     shared: namespace('dsse').filter((code) => !code.startsWith('dsse.SUBJECT_')),
     of: ['export', 'bundle'],
-    onRequest: true,
+    onRequest: 'envelopes',
     after: ['export.manifest', 'bundle.manifest'],
   },
   'second.reader': {
@@ -245,7 +248,7 @@ const ROWS = {
     shared: [...ARCHIVE, ...READ],
     of: ['export', 'bundle'],
     required: 'opinion',
-    onRequest: true,
+    onRequest: 'secondOpinion',
     after: ['bundle.manifest'],
   },
   'second.crypto': {
@@ -254,7 +257,7 @@ const ROWS = {
     shared: [],
     of: ['bundle', 'attestation'],
     required: 'opinion',
-    onRequest: true,
+    onRequest: 'secondOpinion',
     after: ['attestation.format'],
   },
   'local-report.bytes': {
@@ -317,15 +320,16 @@ export const requiredChecks = (subject: CheckSubject, ...reasons: readonly Requi
   });
 
 /**
- * The checks that cannot run without a check, directly or through others, in order.
- * @param requested those of the checks on request that were requested
+ * The checks that cannot run without a check, directly or through others, in order. Checks on request are among them
+ * only if they were requested.
  */
-export function checksWaitingFor(check: CheckId, requested: readonly CheckId[] = []): readonly CheckId[] {
+export function checksWaitingFor(check: CheckId, requested: Requested = {}): readonly CheckId[] {
   const waiting = new Set<string>([check]);
-  // Every check stands below what it waits for, so one pass is enough.
+  // Every check is below those that it waits for, so one pass is enough.
   for (const id of CHECK_IDS) if (CHECKS[id].after?.some((before) => waiting.has(before))) waiting.add(id);
   waiting.delete(check);
-  return CHECK_IDS.filter(
-    (id) => waiting.has(id) && (CHECKS[id].onRequest !== true || requested.includes(id)),
-  );
+  return CHECK_IDS.filter((id) => {
+    const { onRequest } = CHECKS[id];
+    return waiting.has(id) && (onRequest === undefined || requested[onRequest] === true);
+  });
 }

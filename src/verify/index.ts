@@ -1,12 +1,18 @@
 export { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from './checks.ts';
-export { attestedSubject } from './export/attested-manifest.ts';
-export { verifyExport, type VerifyExportOptions, type VerifyProgress } from './export/export.ts';
+export {
+  type ExportTreeReport,
+  verifyExport,
+  type VerifyExportOptions,
+  verifyExportTree,
+} from './export/export.ts';
 export { verifyLocalReport } from './export/local-report.ts';
-export { type ExportTreeReport, verifyExportTree } from './export/tree.ts';
+export type { VerifyProgress } from './export/parts.ts';
+export { attestedSubject } from './export/signing.ts';
 export { finding, findingsOf } from './finding.ts';
 export { type Expectations, type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from './options.ts';
-export { type JudgePart, verifyListedPart } from './part/listed-part.ts';
-export { type Listing, verifyPart, type VerifyPartOptions } from './part/part.ts';
+export type { Listing, VerifyPartOptions } from './part/context.ts';
+export { type PartVerifier, verifyListedPart } from './part/listed-part.ts';
+export { verifyPart } from './part/part.ts';
 export { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from './receipts/receipts.ts';
 export {
   type AttestationReport,
@@ -42,8 +48,9 @@ export {
 } from './report.ts';
 export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
 export { MAX_ENVELOPES } from './signature/given-envelopes.ts';
-export { judgePartSignature, judgeSignatures } from './signature/judge-signatures.ts';
 export { bundleStanding, listStanding, type SignatureStanding } from './signature/standing.ts';
+export { checkThreshold } from './signature/signed.ts';
 export { verifyDsse, type VerifyDsseOptions } from './signature/verify-dsse.ts';
+export { verifyExportSignatures, verifyPartSignature } from './signature/verify-signatures.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';
 export { TRUST_OUTCOMES, type TrustEffect, trustEffects, type TrustOutcome } from './trust-effect.ts';

@@ -113,9 +113,9 @@ export function settingsOf(options: VerifyOptions, members: Members = VERIFY_OPT
   });
 }
 
-/** What every report says of the trust store: which it was, or nothing when there was none. */
-export const trustOf = ({ trust }: Settings): { readonly trust?: TrustUsed } =>
-  trust === undefined ? {} : { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } };
+/** The trust store as reports name it; `undefined` when none was given. */
+export const trustUsed = ({ trust }: Pick<Settings, 'trust'>): TrustUsed | undefined =>
+  trust && { fingerprint: trust.fingerprint, keys: trust.keys.length };
 
 const OUR_PREDICATE_TYPES = { evidence: [EVIDENCE_PREDICATE_TYPE], export: [EXPORT_PREDICATE_TYPE] };
 

@@ -14,9 +14,18 @@ import {
 } from '../bytes/index.ts';
 import { MAX_TOOL_SOURCE_BYTES, type ToolSource, toolSourceSchema } from '../contract/index.ts';
 import { type LockedPackage, parseBuildLock, typeDocument } from '../evidence/index.ts';
-import { createLedger, type Ledger } from './check.ts';
+import { checksWaitingFor } from './checks.ts';
 import { finding, findingsOf } from './finding.ts';
-import type { Finding, ToolSourceReport } from './report.ts';
+import type { ToolSourceReport, Finding } from './report.ts';
+import {
+  endCheck,
+  endRemaining,
+  hasPassed,
+  joinSteps,
+  recordCheck,
+  type Step,
+  type ReadStep,
+} from './step.ts';
 import { verdictOfFindings } from './verdict.ts';
 
 /** The options of `verifyToolSource`. Without a lock the verdict is `intact` at best (formats §7). */
@@ -44,44 +53,45 @@ export function verifyToolSource(
   options: VerifyToolSourceOptions = {},
 ): ToolSourceReport {
   checkArguments({ resource: BYTES_OR_TEXT, options: optionsOf(TOOL_SOURCE_OPTIONS) }, { resource, options });
-  const ledger = createLedger();
-  const source = checkFormat(ledger, resource);
-  if (source === undefined) {
-    ledger.skipped('tool-source.bytes', 'not_checked', 'the document is not a tool source');
-    ledger.skipped('tool-source.lock', 'not_checked', 'the document is not a tool source');
-  } else {
-    checkBytes(ledger, source);
-    checkLock(ledger, source, options.lock);
-  }
-  const locked = ledger.checks.some((check) => check.id === 'tool-source.lock' && check.state === 'passed');
+  const format = checkFormat(resource);
+  const source = format.value;
+  const step =
+    source === undefined
+      ? endRemaining(
+          format,
+          checksWaitingFor('tool-source.format'),
+          'not_checked',
+          'the document is not a tool source',
+        )
+      : joinSteps([format, checkBytes(source), checkLock(source, options.lock)]);
+  const intact = hasPassed(step, 'tool-source.lock') ? 'verified' : 'intact';
   return {
     schemaVersion: 1,
     kind: 'tool-source',
-    verdict: verdictOfFindings(ledger.findings) ?? (locked ? 'verified' : 'intact'),
+    verdict: verdictOfFindings(step.findings) ?? intact,
     ...defined({
       packageId: source?.packageId,
       buildHash: source?.buildHash,
       artifactHash: source?.artifactHash,
     }),
-    checks: ledger.checks,
-    findings: ledger.findings,
+    checks: step.checks,
+    findings: step.findings,
   };
 }
 
-function checkFormat(ledger: Ledger, resource: string | Uint8Array): ToolSource | undefined {
+/** `tool-source.format` */
+function checkFormat(resource: string | Uint8Array): ReadStep<ToolSource> {
   try {
     const bytes = typeof resource === 'string' ? toUtf8(resource) : resource;
-    const value = parseJson(bytes, { maxBytes: MAX_RESOURCE_BYTES });
-    const tooLarge = sizeFindings(value);
-    const source =
+    const json = parseJson(bytes, { maxBytes: MAX_RESOURCE_BYTES });
+    const tooLarge = sizeFindings(json);
+    const value =
       tooLarge.length > 0
         ? undefined
-        : typeDocument(value, { schema: toolSourceSchema, code: 'tool-source.INVALID' });
-    ledger.ran('tool-source.format', tooLarge);
-    return source;
+        : typeDocument(json, { schema: toolSourceSchema, code: 'tool-source.INVALID' });
+    return { ...recordCheck('tool-source.format', tooLarge), value };
   } catch (error) {
-    ledger.ran('tool-source.format', findingsOf(error, SUBJECT));
-    return undefined;
+    return recordCheck('tool-source.format', findingsOf(error, SUBJECT));
   }
 }
 
@@ -102,7 +112,8 @@ function sizeFindings(value: unknown): Finding[] {
   return [finding('tool-source.TOO_LARGE', SUBJECT, { path, message, ...sizes })];
 }
 
-function checkBytes(ledger: Ledger, { artifactHash, implementation }: ToolSource): void {
+/** `tool-source.bytes` */
+function checkBytes({ artifactHash, implementation }: ToolSource): Step {
   const bytes = toUtf8(implementation.source);
   const findings: Finding[] = [];
   if (bytes.length !== implementation.bytes) {
@@ -120,25 +131,23 @@ function checkBytes(ledger: Ledger, { artifactHash, implementation }: ToolSource
       finding('tool-source.DIGEST_MISMATCH', SUBJECT, { path: '/artifactHash', message, ...digests }),
     );
   }
-  ledger.ran('tool-source.bytes', findings);
+  return recordCheck('tool-source.bytes', findings);
 }
 
-function checkLock(ledger: Ledger, source: ToolSource, lock: Uint8Array | undefined): void {
-  if (lock === undefined) {
-    ledger.skipped('tool-source.lock', 'not_checked', 'no lock was given');
-    return;
-  }
+/** `tool-source.lock` */
+function checkLock(source: ToolSource, lock: Uint8Array | undefined): Step {
+  if (lock === undefined) return endCheck('tool-source.lock', 'not_checked', 'no lock was given');
   try {
     const { packages } = parseBuildLock(lock);
     const buildHash = digestOf(lock);
     const locked = packages.find((entry) => entry.packageId === source.packageId);
-    ledger.ran('tool-source.lock', [
+    return recordCheck('tool-source.lock', [
       ...difference('/buildHash', buildHash, source.buildHash),
       ...(locked === undefined ? [unlocked(source.packageId)] : lockDifferences(source, locked)),
     ]);
   } catch (error) {
     const faults = findingsOf(error, SUBJECT, 'lock');
-    ledger.ran(
+    return recordCheck(
       'tool-source.lock',
       faults.map((fault) => finding('tool-source.LOCK_INVALID', SUBJECT, fault)),
     );

@@ -1,4 +1,4 @@
-import type { Ledger } from './check.ts';
+import type { Step } from './step.ts';
 import { requiredChecks, type CheckId } from './checks.ts';
 import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
 
@@ -8,15 +8,15 @@ export const worstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdi
 
 /** What findings alone make of a verdict: errors fail it, and what could not be read leaves it open. */
 export function verdictOfFindings(findings: readonly Finding[]): 'failed' | 'incomplete' | undefined {
-  const errors = findings.filter((one) => one.severity === 'error');
-  if (errors.some((one) => one.class !== 'inaccessible')) return 'failed';
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.some((error) => error.class !== 'inaccessible')) return 'failed';
   return errors.length > 0 ? 'incomplete' : undefined;
 }
 
 type BundleFacts = {
   readonly depth: Depth;
   readonly signed: boolean;
-  /** A key of the trust store vouches for the statement. */
+  /** A key of the trust store signed the statement. */
   readonly trusted: boolean;
   readonly listed: boolean;
 };
@@ -34,10 +34,13 @@ const SECOND_OPINIONS = requiredChecks('bundle', 'opinion');
  * The verdict on a bundle (formats §4). A required check that did not run never counts as passed: without a reason
  * that the caller chose (no trust store, digest depth) it leaves the verdict open.
  */
-export function bundleVerdict(ledger: Ledger, { depth, signed, trusted, listed }: BundleFacts): Verdict {
-  const byFindings = verdictOfFindings(ledger.findings);
+export function bundleVerdict(
+  { checks, findings }: Step,
+  { depth, signed, trusted, listed }: BundleFacts,
+): Verdict {
+  const byFindings = verdictOfFindings(findings);
   if (byFindings !== undefined) return byFindings;
-  const state = new Map(ledger.checks.map((check) => [check.id, check.state]));
+  const state = new Map(checks.map((check) => [check.id, check.state]));
   const passed = (id: CheckId): boolean => state.get(id) === 'passed';
   const sound = INTEGRITY[depth].every((id) => passed(id) || state.get(id) === 'not_applicable');
   if (!sound || (depth === 'digest' && !listed)) return 'incomplete';

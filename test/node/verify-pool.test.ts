@@ -36,9 +36,9 @@ async function verifyInPool(
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   const pool = createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
-    const judgePart = (path: string, listed: Parameters<typeof pool.judge>[0]['listed']) =>
+    const verifyPart = (path: string, listed: Parameters<typeof pool.judge>[0]['listed']) =>
       pool.judge({ path, listed });
-    return await verifyExport(directorySource(root), { ...options, judgePart, concurrency: 8 });
+    return await verifyExport(directorySource(root), { ...options, verifyPart, concurrency: 8 });
   } finally {
     await pool.close();
   }

@@ -1,13 +1,12 @@
-import type { CheckState, Finding } from '../../src/verify/report.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { catalogue, type Code } from '../../src/codes/index.ts';
-import { createLedger } from '../../src/verify/check.ts';
 import type { CheckId } from '../../src/verify/checks.ts';
-import { finding, findingsOf } from '../../src/verify/finding.ts';
-import { DrillproofError } from '../../src/errors.ts';
+import { finding } from '../../src/verify/finding.ts';
+import type { Step } from '../../src/verify/step.ts';
 import { VERDICTS, type Verdict } from '../../src/verify/index.ts';
 import { bundleVerdict, verdictOfFindings, worstVerdict } from '../../src/verify/verdict.ts';
+import type { CheckState, Finding } from '../../src/verify/report.ts';
 
 const detail = { message: 'so it is' };
 const of = (code: Code): Finding => finding(code, 'export', detail);
@@ -67,37 +66,35 @@ const ALL: CheckId[] = [
 ];
 const sound = { depth: 'full', signed: true, trusted: true, listed: true } as const;
 
-function ledgerOf(states: Partial<Record<CheckId, CheckState | 'absent'>>) {
-  const ledger = createLedger();
-  for (const id of [...ALL, ...(Object.keys(states) as CheckId[]).filter((one) => !ALL.includes(one))]) {
+function stepOf(states: Partial<Record<CheckId, CheckState | 'absent'>>, findings: Finding[] = []): Step {
+  const ids = new Set([...ALL, ...(Object.keys(states) as CheckId[])]);
+  const checks = [...ids].flatMap((id) => {
     const state = states[id] ?? 'passed';
-    if (state === 'passed') ledger.ran(id, []);
-    else if (state === 'failed') ledger.failed(id, 'it did');
-    else if (state !== 'absent') ledger.skipped(id, state, 'so');
-  }
-  return ledger;
+    return state === 'absent' ? [] : [{ id, state }];
+  });
+  return { checks, findings };
 }
 
 const withGiven = (state: CheckState, own: Partial<Record<CheckId, CheckState>>) =>
-  bundleVerdict(ledgerOf({ ...own, 'dsse.attestation': state }), sound);
+  bundleVerdict(stepOf({ ...own, 'dsse.attestation': state }), sound);
 
 describe('the verdict on a bundle', () => {
   test('is verified when every check passed', () => {
-    expect(bundleVerdict(ledgerOf({}), sound)).toBe('verified');
-    expect(bundleVerdict(ledgerOf({}), { ...sound, listed: false })).toBe('verified');
+    expect(bundleVerdict(stepOf({}), sound)).toBe('verified');
+    expect(bundleVerdict(stepOf({}), { ...sound, listed: false })).toBe('verified');
   });
 
   test.each(
     ALL.flatMap((id) => (['not_checked', 'failed', 'absent'] as const).map((state) => [id, state] as const)),
   )('is not verified, nor a pass of less, when %s is %s', (id, state) => {
-    const verdict = bundleVerdict(ledgerOf({ [id]: state }), sound);
+    const verdict = bundleVerdict(stepOf({ [id]: state }), sound);
     expect(verdict).toBe('incomplete');
   });
 
   test.each(['part.bytes', 'bundle.row', 'bundle.expected'] as const)(
     'may do without %s where it does not apply',
     (id) => {
-      expect(bundleVerdict(ledgerOf({ [id]: 'not_applicable' }), sound)).toBe('verified');
+      expect(bundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('verified');
     },
   );
 
@@ -107,19 +104,19 @@ describe('the verdict on a bundle', () => {
     'attestation.signature',
     'attestation.binding',
   ] as const)('never does without %s', (id) =>
-    expect(bundleVerdict(ledgerOf({ [id]: 'not_applicable' }), sound)).toBe('incomplete'),
+    expect(bundleVerdict(stepOf({ [id]: 'not_applicable' }), sound)).toBe('incomplete'),
   );
 
   test('waits for a second opinion that was asked for', () => {
     for (const id of ['second.crypto', 'second.reader'] as const)
-      expect(bundleVerdict(ledgerOf({ [id]: 'not_checked' }), sound)).toBe('incomplete');
+      expect(bundleVerdict(stepOf({ [id]: 'not_checked' }), sound)).toBe('incomplete');
   });
 
   test('is intact without a signature, without trust, and at depth digest with a row', () => {
-    expect(bundleVerdict(ledgerOf({}), { ...sound, signed: false })).toBe('intact');
-    expect(bundleVerdict(ledgerOf({}), { ...sound, trusted: false })).toBe('intact');
-    expect(bundleVerdict(ledgerOf({}), { ...sound, depth: 'digest' })).toBe('intact');
-    expect(bundleVerdict(ledgerOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
+    expect(bundleVerdict(stepOf({}), { ...sound, signed: false })).toBe('intact');
+    expect(bundleVerdict(stepOf({}), { ...sound, trusted: false })).toBe('intact');
+    expect(bundleVerdict(stepOf({}), { ...sound, depth: 'digest' })).toBe('intact');
+    expect(bundleVerdict(stepOf({}), { ...sound, depth: 'digest', listed: false })).toBe('incomplete');
   });
 
   test('takes an envelope that was given only where it passed, and the attestation passed or is not there', () => {
@@ -131,6 +128,7 @@ describe('the verdict on a bundle', () => {
     expect(withGiven('passed', {})).toBe('verified');
     expect(withGiven('passed', { ...none, ...rest })).toBe('verified');
     expect(withGiven('passed', none)).toBe('incomplete');
+    expect(withGiven('passed', { 'attestation.signature': 'not_checked' })).toBe('incomplete');
     expect(withGiven('not_checked', {})).toBe('incomplete');
     expect(withGiven('not_checked', { ...none, ...rest })).toBe('incomplete');
   });
@@ -151,11 +149,8 @@ describe('the verdict on a bundle', () => {
         someFindings,
         fc.constantFrom(...codes),
         (facts, states, list, code) => {
-          const ledger = ledgerOf(states);
-          ledger.note(list);
-          const before = bundleVerdict(ledger, facts);
-          ledger.note([of(code)]);
-          const after = bundleVerdict(ledger, facts);
+          const before = bundleVerdict(stepOf(states, list), facts);
+          const after = bundleVerdict(stepOf(states, [...list, of(code)]), facts);
           expect(rank(after)).toBeGreaterThanOrEqual(rank(before));
           if (catalogue[code].severity === 'error') expect(['incomplete', 'failed']).toContain(after);
           if (after === 'verified')
@@ -163,74 +158,5 @@ describe('the verdict on a bundle', () => {
         },
       ),
     );
-  });
-});
-
-const stateAfter = (...list: Code[]): CheckState | undefined => {
-  const ledger = createLedger();
-  const passed = ledger.ran('part.bytes', list.map(of));
-  expect(passed).toBe(ledger.checks[0]!.state === 'passed');
-  return ledger.checks[0]!.state;
-};
-
-describe('the ledger', () => {
-  test('keeps checks in the order of the catalogue, whatever order they came in', () => {
-    const ledger = createLedger();
-    for (const id of ALL.toReversed()) ledger.ran(id, []);
-    expect(ledger.checks.map(({ id }) => id)).toEqual(ALL);
-  });
-
-  test('tells failed from could not run', () => {
-    expect(stateAfter()).toBe('passed');
-    expect(stateAfter('zip.ORDER_UNUSUAL')).toBe('passed');
-    expect(stateAfter('io.UNREADABLE')).toBe('not_checked');
-    expect(stateAfter('io.UNREADABLE', 'zip.ORDER_UNUSUAL')).toBe('not_checked');
-    expect(stateAfter('io.UNREADABLE', 'part.DIGEST_MISMATCH')).toBe('failed');
-    expect(stateAfter('part.DIGEST_MISMATCH')).toBe('failed');
-  });
-
-  test('lets a later error undo a pass, and a later fact undo nothing', () => {
-    const ledger = createLedger();
-    ledger.ran('export.resource', []);
-    ledger.amend('export.resource', [of('zip.ORDER_UNUSUAL')]);
-    expect(ledger.checks).toEqual([{ id: 'export.resource', state: 'passed' }]);
-    ledger.amend('export.resource', [of('export.RESOURCE_MISMATCH')]);
-    expect(ledger.checks).toEqual([{ id: 'export.resource', state: 'failed' }]);
-    expect(ledger.findings.length).toBe(2);
-  });
-});
-
-describe('a finding', () => {
-  test('has the code it was made with, even when made from another', () => {
-    const made = finding('receipt.INVALID', 'export', of('json.INVALID'));
-    expect(made).toEqual({
-      code: 'receipt.INVALID',
-      class: 'malformed',
-      severity: 'warning',
-      subject: 'export',
-      ...detail,
-    });
-  });
-
-  test('stands for each fault that a parser collected, with its path', () => {
-    const issues = [
-      { path: '/a', message: 'one' },
-      { path: '', message: 'two' },
-    ];
-    const error = new DrillproofError('bundle.MANIFEST_INVALID', 'one (and 1 more)', {
-      path: '/a',
-      details: { issues },
-    });
-    expect(findingsOf(error, 'x', 'manifest.json').map(({ path, message }) => [path, message])).toEqual([
-      ['manifest.json#/a', 'one'],
-      ['manifest.json', 'two'],
-    ]);
-    expect(findingsOf(error, 'x').map(({ path }) => path)).toEqual(['/a', '']);
-  });
-
-  test('is made of no fault of the program', () => {
-    expect(() => findingsOf(new TypeError('bug'), 'x')).toThrow(TypeError);
-    const bug = new DrillproofError('internal.BUG', 'a thread ended');
-    expect(() => findingsOf(bug, 'x')).toThrow(bug);
   });
 });

@@ -9,8 +9,8 @@ import {
 import {
   bundleStanding,
   type ExportReport,
-  judgePartSignature,
-  judgeSignatures,
+  verifyPartSignature,
+  verifyExportSignatures,
   listStanding,
   type SignatureStanding,
   trustEffects,
@@ -109,11 +109,11 @@ type Judge = (
 
 const judgedBySignature: Judge = async (cli, _path, evidence, trust, { asOfMs, jobs }) => {
   const options = { asOfMs, trust, signal: cli.signal };
-  if (evidence.kind === 'part') return [await judgePartSignature(evidence.access, options)];
+  if (evidence.kind === 'part') return [await verifyPartSignature(evidence.access, options)];
   const progress = createProgress(cli, 'judged', 'parts');
   try {
     const onProgress = (done: number, of: number): void => progress.update({ done, of, bytes: 0 });
-    return await judgeSignatures(evidence.source, { ...options, concurrency: jobs, onProgress });
+    return await verifyExportSignatures(evidence.source, { ...options, concurrency: jobs, onProgress });
   } finally {
     progress.end();
   }

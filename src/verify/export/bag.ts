@@ -10,6 +10,7 @@ import {
   bagDigest,
   type BagRow,
   type EvidenceSource,
+  type ExportManifest,
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
@@ -17,209 +18,208 @@ import {
   readWhole,
   type SourceFile,
 } from '../../evidence/index.ts';
-import { pathsOfWrongSize } from './files.ts';
-import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf } from '../finding.ts';
+import type { Settings } from '../options.ts';
 import { irregular } from '../part/listed-part.ts';
-import type { BundleReport, Finding, LocalReportReport } from '../report.ts';
+import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
+import { EXPORT, type ExportContext } from './context.ts';
+import { pathsOfWrongSize } from './files.ts';
+import type { Finding } from '../report.ts';
 
-/** Digests of files of the export that were computed already, by path. */
-export type Known = ReadonlyMap<string, Digest>;
-
-/** A bag while it is checked: its files, and what was found. */
+/** What the steps on one bag need. */
 type Bag = {
   readonly source: EvidenceSource;
+  readonly settings: Settings;
   readonly files: readonly SourceFile[];
-  readonly known: Known;
-  readonly state: Export;
-  readonly found: Finding[];
+  readonly tags: readonly SourceFile[];
+  /** Paths of the payload whose size is not that in the export manifest. */
+  readonly wrongSize: ReadonlySet<string>;
+  /** Digests that were computed already, by path in the export. */
+  readonly digests: ReadonlyMap<string, Digest>;
 };
 
 /**
- * `export.bag`: the bag around an export is complete and valid (RFC 8493 §3). Parts and reports are not read a second
- * time: `known` holds their digests.
+ * `export.bag`: the bag around an export is complete and valid (RFC 8493 §3).
+ * @param digests the digests of parts and reports, which are not read a second time
  */
-export async function checkBag(state: Export, known: Known): Promise<void> {
-  const { bag: source } = state.source;
-  if (source === undefined) return;
-  const files = await listed(state, source);
-  if (files === undefined) return;
-  const bag: Bag = { source, files, state, known, found: [] };
-  const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD));
-  await checkDeclaration(bag);
-  await checkPayload(bag, tags);
-  await checkOxum(bag, tags);
-  await checkTags(bag, tags);
-  if (bag.found.length === 0 && pathsOfWrongSize(state.manifest, files, BAG_PAYLOAD).size > 0)
-    return state.ledger.skipped('export.bag', 'not_checked', 'a file of the wrong size was not read');
-  state.ledger.ran('export.bag', bag.found);
-}
-
-async function listed(
-  { ledger }: Export,
-  source: EvidenceSource,
-): Promise<readonly SourceFile[] | undefined> {
+export async function checkBag(
+  { source: { bag: source }, settings }: ExportContext,
+  manifest: ExportManifest | undefined,
+  digests: ReadonlyMap<string, Digest>,
+): Promise<Step> {
+  if (source === undefined) return NOTHING;
+  let files;
   try {
-    return (await source.files()).filter(({ folder }) => folder === undefined);
+    files = (await source.files()).filter(({ folder }) => folder === undefined);
   } catch (error) {
-    ledger.ran('export.bag', findingsOf(error, EXPORT));
-    return undefined;
+    return recordCheck('export.bag', findingsOf(error, EXPORT));
   }
+  const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD));
+  const wrongSize = pathsOfWrongSize(manifest, files, BAG_PAYLOAD);
+  const bag = { source, settings, files, tags, wrongSize, digests };
+  const findings = [
+    ...(await readTag(bag, BAG_DECLARATION, parseBagDeclaration)).findings,
+    ...(await checkPayload(bag)),
+    ...(await checkOxum(bag)),
+    ...(await checkTags(bag)),
+  ];
+  if (findings.length === 0 && wrongSize.size > 0)
+    return endCheck('export.bag', 'not_checked', 'a file of the wrong size was not read');
+  return recordCheck('export.bag', findings);
 }
 
-/** The digests of parts and reports that were computed when they were judged. */
-export function digestsOf(
-  { manifest }: Export,
-  parts: readonly BundleReport[],
-  localReports: readonly LocalReportReport[],
-): Known {
-  const intact = new Set(localReports.filter(({ verdict }) => verdict === 'intact').map(({ path }) => path));
-  const reports = (manifest?.localReports ?? []).filter(({ path }) => intact.has(path));
-  return new Map([
-    ...parts.flatMap(({ path, archive }) =>
-      path === undefined || archive === undefined ? [] : [[path, archive.digest] as const],
-    ),
-    ...reports.map(({ path, digest }) => [path, digest as Digest] as const),
-  ]);
-}
-
-async function checkDeclaration(bag: Bag): Promise<void> {
-  await read(bag, BAG_DECLARATION, parseBagDeclaration);
-}
-
-/** Every manifest lists the whole payload; the SHA-256 one, which there has to be, is compared with the bytes. */
-async function checkPayload(bag: Bag, tags: readonly SourceFile[]): Promise<void> {
-  const names = manifestsAmong(tags, 'manifest-');
+/** Every manifest lists the whole payload; the SHA-256 manifest, which is required, is compared with the bytes. */
+async function checkPayload(bag: Bag): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const names = manifestsAmong(bag.tags, 'manifest-');
   if (!names.includes(BAG_MANIFEST)) {
     const message = `the bag has no ${BAG_MANIFEST}`;
-    bag.found.push(finding('bag.UNSUPPORTED', EXPORT, { path: BAG_MANIFEST, message }));
+    findings.push(finding('bag.UNSUPPORTED', EXPORT, { path: BAG_MANIFEST, message }));
   }
   for (const name of names) {
-    const rows = await read(bag, name, parseBagManifest);
+    const { value: rows, findings: faults } = await readTag(bag, name, parseBagManifest);
+    findings.push(...faults);
     if (rows === undefined) continue;
-    checkSet(bag, name, rows);
-    if (name === BAG_MANIFEST) await checkDigests(bag, rows);
+    for (const entry of checkSet(bag, name, rows)) findings.push(entry);
+    if (name === BAG_MANIFEST) for (const entry of await checkDigests(bag, rows)) findings.push(entry);
   }
+  return findings;
 }
 
 const manifestsAmong = (tags: readonly SourceFile[], prefix: string): string[] =>
   tags.map(({ path }) => path).filter((path) => path.startsWith(prefix) && BAG_MANIFEST_NAME.test(path));
 
-function checkSet({ files, found }: Bag, name: string, rows: readonly BagRow[]): void {
+function checkSet({ files }: Bag, name: string, rows: readonly BagRow[]): Finding[] {
+  const findings: Finding[] = [];
   const present = new Set(files.map(({ path }) => path));
   const named = new Set(rows.map(({ path }) => path));
   for (const path of named) {
     if (!path.startsWith(BAG_PAYLOAD)) {
-      const message = `${name} lists ${path}, which is no payload`;
-      found.push(finding('bag.INVALID', EXPORT, { path: name, message }));
+      const message = `${name} lists ${path}, which is not payload`;
+      findings.push(finding('bag.INVALID', EXPORT, { path: name, message }));
     } else if (!present.has(path)) {
-      const message = `${path}, which ${name} lists, is not there`;
-      found.push(finding('bag.PAYLOAD_MISSING', EXPORT, { path, message }));
+      const message = `${path}, which ${name} lists, is missing`;
+      findings.push(finding('bag.PAYLOAD_MISSING', EXPORT, { path, message }));
     }
   }
   for (const path of present) {
     if (!path.startsWith(BAG_PAYLOAD) || named.has(path)) continue;
-    found.push(finding('bag.PAYLOAD_EXTRA', EXPORT, { path, message: `${name} does not list ${path}` }));
+    findings.push(finding('bag.PAYLOAD_EXTRA', EXPORT, { path, message: `${name} does not list ${path}` }));
   }
+  return findings;
 }
 
-async function checkDigests(bag: Bag, rows: readonly BagRow[]): Promise<void> {
+async function checkDigests(bag: Bag, rows: readonly BagRow[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
   const files = new Map(bag.files.map((file) => [file.path, file]));
-  const wrong = pathsOfWrongSize(bag.state.manifest, bag.files, BAG_PAYLOAD);
   for (const row of rows) {
     const file = files.get(row.path);
     if (file === undefined || !row.path.startsWith(BAG_PAYLOAD)) continue; // reported by checkSet
-    if (wrong.has(row.path)) continue; // reported for the part or local report
-    if (file.regular) await compare(bag, row, 'bag.PAYLOAD_MISMATCH');
-    else bag.found.push(irregular(EXPORT, file));
+    if (bag.wrongSize.has(row.path)) continue; // reported for the part or local report
+    if (file.regular) findings.push(...(await compareDigest(bag, row, 'bag.PAYLOAD_MISMATCH')));
+    else findings.push(irregular(EXPORT, file));
   }
+  return findings;
 }
 
-async function compare(
-  { source, state, known, found }: Bag,
+async function compareDigest(
+  { source, settings, digests }: Bag,
   row: BagRow,
   code: 'bag.PAYLOAD_MISMATCH' | 'bag.TAG_MISMATCH',
-): Promise<void> {
+): Promise<Finding[]> {
   const { path } = row;
   const expected = bagDigest(row);
   try {
-    const inside = path.startsWith(BAG_PAYLOAD) ? known.get(path.slice(BAG_PAYLOAD.length)) : undefined;
-    const actual = inside ?? (await digestOfFile(source, path, state));
-    if (actual === expected) return;
-    const message = `${path} has another digest than the bag lists`;
-    found.push(finding(code, EXPORT, { path, message, expected, actual }));
+    const computed = path.startsWith(BAG_PAYLOAD) ? digests.get(path.slice(BAG_PAYLOAD.length)) : undefined;
+    const actual = computed ?? (await digestOfFile(source, path, settings));
+    if (actual === expected) return [];
+    const message = `the digest of ${path} does not match the bag`;
+    return [finding(code, EXPORT, { path, message, expected, actual })];
   } catch (error) {
-    state.settings.signal?.throwIfAborted();
-    found.push(...findingsOf(error, EXPORT, path));
+    settings.signal?.throwIfAborted();
+    return findingsOf(error, EXPORT, path);
   }
 }
 
-async function digestOfFile(source: EvidenceSource, path: string, { settings }: Export): Promise<Digest> {
+async function digestOfFile(
+  source: EvidenceSource,
+  path: string,
+  { limits, signal }: Settings,
+): Promise<Digest> {
   const access = await source.open(path);
   try {
     // Nothing limits a payload that only the bag lists; tag files are documents.
-    if (!path.startsWith(BAG_PAYLOAD))
-      return digestOf(await readWhole(access, settings.limits.manifestBytes, path));
-    return (await digestAccess(access, settings.signal)).digest;
+    if (!path.startsWith(BAG_PAYLOAD)) return digestOf(await readWhole(access, limits.manifestBytes, path));
+    return (await digestAccess(access, signal)).digest;
   } finally {
     await access.close();
   }
 }
 
-async function checkOxum(bag: Bag, tags: readonly SourceFile[]): Promise<void> {
-  if (!tags.some(({ path }) => path === BAG_INFO)) return;
-  const stated = await read(bag, BAG_INFO, parseBagInfo);
-  if (stated === undefined) return;
+async function checkOxum(bag: Bag): Promise<readonly Finding[]> {
+  if (!bag.tags.some(({ path }) => path === BAG_INFO)) return [];
+  const { value: stated, findings } = await readTag(bag, BAG_INFO, parseBagInfo);
+  if (stated === undefined) return findings;
   const payload = bag.files.filter(({ path }) => path.startsWith(BAG_PAYLOAD));
   const actual = `${payload.reduce((sum, { bytes }) => sum + bytes, 0)}.${payload.length}`;
   const expected = `${stated.bytes}.${stated.files}`;
-  if (actual === expected) return;
-  const message = 'Payload-Oxum states other bytes or another number of files than lie in data/';
-  bag.found.push(finding('bag.PAYLOAD_MISMATCH', EXPORT, { path: BAG_INFO, message, expected, actual }));
+  if (actual === expected) return [];
+  const message = 'Payload-Oxum does not match the bytes and the number of files in data/';
+  return [finding('bag.PAYLOAD_MISMATCH', EXPORT, { path: BAG_INFO, message, expected, actual })];
 }
 
-/** Tag manifests are optional; what they list has to be there, and what they do not list is said. */
-async function checkTags(bag: Bag, tags: readonly SourceFile[]): Promise<void> {
-  const names = manifestsAmong(tags, 'tagmanifest-');
-  const present = new Set(tags.map(({ path }) => path));
+/** Tag manifests are optional; what they list has to exist, and what they do not list is reported. */
+async function checkTags(bag: Bag): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const names = manifestsAmong(bag.tags, 'tagmanifest-');
+  const present = new Set(bag.tags.map(({ path }) => path));
   const named = new Set<string>();
   for (const name of names) {
-    for (const row of (await read(bag, name, parseBagManifest)) ?? []) {
+    const { value: rows = [], findings: faults } = await readTag(bag, name, parseBagManifest);
+    findings.push(...faults);
+    for (const row of rows) {
       named.add(row.path);
-      await checkTag(bag, name, row, present);
+      findings.push(...(await checkTag(bag, name, row, present)));
     }
   }
-  if (names.length === 0) return;
+  if (names.length === 0) return findings;
   for (const path of present) {
     if (named.has(path) || names.includes(path)) continue;
-    bag.found.push(
-      finding('bag.TAG_UNLISTED', EXPORT, { path, message: `no tag manifest of the bag lists ${path}` }),
-    );
+    const message = `no tag manifest of the bag lists ${path}`;
+    findings.push(finding('bag.TAG_UNLISTED', EXPORT, { path, message }));
   }
+  return findings;
 }
 
-async function checkTag(bag: Bag, name: string, row: BagRow, present: ReadonlySet<string>): Promise<void> {
+async function checkTag(
+  bag: Bag,
+  name: string,
+  row: BagRow,
+  present: ReadonlySet<string>,
+): Promise<Finding[]> {
   const { path } = row;
   if (path.startsWith(BAG_PAYLOAD) || path.startsWith('tagmanifest-')) {
-    const message = `${name} lists ${path}, which is no tag file that it could list`;
-    bag.found.push(finding('bag.INVALID', EXPORT, { path: name, message }));
-  } else if (!present.has(path)) {
-    const message = `${path}, which ${name} lists, is not there`;
-    bag.found.push(finding('bag.TAG_MISSING', EXPORT, { path, message }));
-  } else if (name === BAG_TAG_MANIFEST) {
-    await compare(bag, row, 'bag.TAG_MISMATCH');
+    const message = `${name} lists ${path}, which is not a tag file that it may list`;
+    return [finding('bag.INVALID', EXPORT, { path: name, message })];
   }
+  if (!present.has(path)) {
+    const message = `${path}, which ${name} lists, is missing`;
+    return [finding('bag.TAG_MISSING', EXPORT, { path, message })];
+  }
+  return name === BAG_TAG_MANIFEST ? compareDigest(bag, row, 'bag.TAG_MISMATCH') : [];
 }
 
-/** A tag file, typed; `undefined` when it is not what it should be or cannot be read, which is among the findings. */
-async function read<T>(bag: Bag, path: string, parse: (bytes: Uint8Array) => T): Promise<T | undefined> {
-  const { source, state, found } = bag;
+/** A tag file, typed; without a value when it is invalid or cannot be read. */
+async function readTag<T>(
+  { source, settings }: Bag,
+  path: string,
+  parse: (bytes: Uint8Array) => T,
+): Promise<{ readonly value?: T; readonly findings: readonly Finding[] }> {
   try {
-    return parse(await readFile(source, path, state.settings.limits.manifestBytes));
+    return { value: parse(await readFile(source, path, settings.limits.manifestBytes)), findings: [] };
   } catch (error) {
-    state.settings.signal?.throwIfAborted();
-    found.push(...findingsOf(encodingAsRule(error), EXPORT, path));
-    return undefined;
+    settings.signal?.throwIfAborted();
+    return { findings: findingsOf(encodingAsRule(error), EXPORT, path) };
   }
 }
 

@@ -1,38 +1,56 @@
-import type { Finding } from '../report.ts';
 import { type Digest, digestAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
-import { pathsOfWrongSize, type Files } from './files.ts';
-import { EXPORT, type Export } from './state.ts';
+import type { EvidenceSource, ExportManifest, OpenFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
+import { metadataWarnings } from '../part/archive.ts';
+import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';
+import { EXPORT, type ExportContext } from './context.ts';
+import { pathsOfWrongSize } from './files.ts';
+import type { Finding } from '../report.ts';
+
+/** `export.container`: a one-file export is sound, CRC of every entry included, before its parts are read. */
+export async function checkContainer(
+  { source, settings: { signal }, files }: ExportContext,
+  manifest: ExportManifest | undefined,
+): Promise<Step> {
+  if (source.checkContainer === undefined) return NOTHING;
+  try {
+    const notes = await source.checkContainer(signal, pathsOfWrongSize(manifest, files.all));
+    return recordCheck('export.container', metadataWarnings(EXPORT, notes));
+  } catch (error) {
+    signal?.throwIfAborted();
+    return recordCheck('export.container', findingsOf(error, EXPORT));
+  }
+}
 
 /** `second.reader` of a one-file export: the second ZIP reader must see the same files with the same bytes in it. */
-export async function checkContainerTwice(state: Export, files: Files): Promise<void> {
-  const { source, ledger, settings } = state;
-  const { secondOpinion, signal } = settings;
-  if (secondOpinion === undefined || source.checkContainer === undefined) return;
-  if (pathsOfWrongSize(state.manifest, files.all).size > 0)
-    return ledger.skipped('second.reader', 'not_checked', 'a file of the wrong size was not read');
+export async function checkContainerTwice(
+  { source, settings: { secondOpinion, signal }, files }: ExportContext,
+  manifest: ExportManifest | undefined,
+): Promise<Step> {
+  if (secondOpinion === undefined || source.checkContainer === undefined) return NOTHING;
+  if (pathsOfWrongSize(manifest, files.all).size > 0)
+    return endCheck('second.reader', 'not_checked', 'a file of the wrong size was not read');
   if (source.container === undefined)
-    return ledger.skipped('second.reader', 'not_checked', 'the container is not there to be read again');
-  const found: Finding[] = [];
+    return endCheck('second.reader', 'not_checked', 'the container is not available to be read again');
+  const findings: Finding[] = [];
   const unseen = new Set(files.all.map(({ path }) => path));
   try {
     for await (const entry of secondOpinion.readZip(source.container)) {
       const ours = unseen.delete(entry.name) ? await digestOfFile(source, entry.name, signal) : 'absent';
       if (ours !== COMPRESSED && ours !== entry.digest)
-        found.push(disagreement(entry.name, ours, entry.digest));
+        findings.push(disagreement(entry.name, ours, entry.digest));
     }
     for (const path of unseen)
-      found.push(disagreement(path, await digestOfFile(source, path, signal), 'absent'));
-    ledger.ran('second.reader', found);
+      findings.push(disagreement(path, await digestOfFile(source, path, signal), 'absent'));
+    return recordCheck('second.reader', findings);
   } catch (error) {
     signal?.throwIfAborted();
-    ledger.ran('second.reader', findingsOf(error, EXPORT));
+    return recordCheck('second.reader', findingsOf(error, EXPORT));
   }
 }
 
-/** A compressed entry is never evidence, and is not opened: that both readers see it is all there is to compare. */
+/** A compressed entry is never evidence and is not opened: both readers only have to see it. */
 const COMPRESSED = 'compressed';
 
 async function digestOfFile(

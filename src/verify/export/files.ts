@@ -1,50 +1,55 @@
-import type { Finding } from '../report.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   CHECKSUMS,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
+  type EvidenceSource,
   type ExportManifest,
   isReceiptFile,
+  type LocalReportRow,
+  parseChecksums,
+  parseReceipt,
+  type PartRow,
+  readFile,
   type SourceFile,
 } from '../../evidence/index.ts';
-import { EXPORT, type Export } from './state.ts';
 import { finding, findingsOf } from '../finding.ts';
+import type { Settings } from '../options.ts';
 import { irregular } from '../part/listed-part.ts';
+import {
+  endCheck,
+  joinSteps,
+  noteFindings,
+  NOTHING,
+  recordCheck,
+  type Step,
+  type ReadStep,
+} from '../step.ts';
+import { EXPORT, type ExportContext, type Files } from './context.ts';
+import type { Finding } from '../report.ts';
 
-/** What lies in an export, told apart by where it lies. */
-export type Files = {
-  readonly all: readonly SourceFile[];
-  readonly byPath: ReadonlyMap<string, SourceFile>;
-  /** What a mirror adds: checksums and receipts. */
-  readonly mirror: readonly SourceFile[];
-};
-
-/** What is known of a tree that could not be listed. */
+/** The files of a tree that could not be listed. */
 export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
 const isMirrorFile = (path: string): boolean => path === CHECKSUMS || isReceiptFile(path);
 
-/** Lists the tree; `undefined` when it cannot be listed, which leaves the verdict open. */
-export async function listFiles({ source, ledger, settings }: Export): Promise<Files | undefined> {
+/** Lists the tree; there is no value when it cannot be listed, which leaves the verdict open. */
+export async function listFiles(source: EvidenceSource, { limits }: Settings): Promise<ReadStep<Files>> {
   try {
     const all = await source.files();
-    const mirror = all.filter(({ path }) => isMirrorFile(path));
-    if (all.length > settings.limits.files) {
-      const message = `more than ${settings.limits.files} files lie in the export`;
-      ledger.note([finding('export.FILES_EXCEEDED', EXPORT, { message })]);
-    }
-    return {
+    const message = `more than ${limits.files} files lie in the export`;
+    const exceeded = all.length > limits.files ? [finding('export.FILES_EXCEEDED', EXPORT, { message })] : [];
+    const value = {
       all,
       byPath: new Map([...impliedFolders(all), ...all].map((file) => [file.path, file])),
-      mirror,
+      mirror: all.filter(({ path }) => isMirrorFile(path)),
     };
+    return { ...noteFindings(exceeded), value };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    ledger.note(findingsOf(error, EXPORT).map(unread));
-    return undefined;
+    return noteFindings(findingsOf(error, EXPORT).map(asUnread));
   }
 }
 
@@ -64,21 +69,22 @@ function impliedFolders(files: readonly SourceFile[]): SourceFile[] {
 /** Folders that may be empty. */
 const FOLDERS: ReadonlySet<string> = new Set(['parts', 'local-reports', 'receipts']);
 
-/** Whatever the reason, a tree that could not be listed was not read: it says nothing about what it holds. */
-const unread = (fault: Finding): Finding =>
+/** A tree that could not be listed was not read, whatever the reason, so nothing in it is wrong. */
+const asUnread = (fault: Finding): Finding =>
   fault.class === 'inaccessible' ? fault : finding('io.UNREADABLE', EXPORT, fault);
 
+/** The rows of everything that a manifest lists. */
+export const rowsOf = (manifest: ExportManifest | undefined): readonly (PartRow | LocalReportRow)[] =>
+  manifest === undefined ? [] : [...manifest.parts, ...manifest.localReports];
+
 /** Files that neither a manifest lists nor a mirror adds. */
-export function uncoveredFiles({ manifest }: Export, files: Files): SourceFile[] {
-  const listed = new Set(
-    [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])].map((row) => row.path),
-  );
-  const mirror = new Set(files.mirror.map((file) => file.path));
+export function uncoveredFiles(manifest: ExportManifest | undefined, files: Files): SourceFile[] {
+  const listed = new Set(rowsOf(manifest).map((row) => row.path));
   return files.all.filter(
     ({ path, folder }) =>
       !DOCUMENTS.has(path) &&
       !listed.has(path) &&
-      !mirror.has(path) &&
+      !isMirrorFile(path) &&
       !(folder === true && FOLDERS.has(path)),
   );
 }
@@ -92,31 +98,26 @@ export function pathsOfWrongSize(
   files: readonly SourceFile[],
   folder = '',
 ): ReadonlySet<string> {
-  const rows = [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])];
-  const listed = new Map(rows.map(({ path, bytes }) => [folder + path, bytes]));
+  const listed = new Map(rowsOf(manifest).map(({ path, bytes }) => [folder + path, bytes]));
   const wrong = files.filter(
     ({ path, bytes, regular }) => regular && (listed.get(path) ?? String(bytes)) !== String(bytes),
   );
   return new Set(wrong.map(({ path }) => path));
 }
 
-/** `export.files`: the set of parts and reports is closed, and what else lies there is said (formats §1, Export). */
-export function checkFiles(state: Export, files: Files): void {
-  const { ledger, manifest } = state;
-  if (manifest === undefined) {
-    return ledger.skipped('export.files', 'not_checked', 'there is no manifest that could be read');
-  }
-  const found: Finding[] = uncoveredFiles(state, files).map((file) => {
+/** `export.files`: exactly the listed parts and reports exist, and every other file is reported (formats §1, Export). */
+export function checkFiles(manifest: ExportManifest | undefined, files: Files): Step {
+  if (manifest === undefined) return NOTHING;
+  const findings: Finding[] = uncoveredFiles(manifest, files).map((file) => {
     const { path, regular, folder } = file;
     if (!regular && folder === undefined) return irregular(EXPORT, file);
     return finding(codeOfExtra(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
-  const missing = [...manifest.parts, ...manifest.localReports].some((row) => !files.byPath.has(row.path));
-  if (missing) {
-    ledger.note(found);
-    return ledger.failed('export.files', 'a listed part or report is not there');
-  }
-  ledger.ran('export.files', found);
+  if (rowsOf(manifest).every((row) => files.byPath.has(row.path)))
+    return recordCheck('export.files', findings);
+  // The part or report that is missing has the finding.
+  const failed = endCheck('export.files', 'failed', 'a listed part or report is missing');
+  return joinSteps([noteFindings(findings), failed]);
 }
 
 const codeOfExtra = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'export.FILE_UNCOVERED' =>
@@ -125,3 +126,22 @@ const codeOfExtra = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'expor
     : path.startsWith('local-reports/')
       ? 'local-report.EXTRA'
       : 'export.FILE_UNCOVERED';
+
+/** Reads what a mirror adds against its own format; evidence never depends on it (formats §1, Export). */
+export async function checkMirrorFiles({ source, settings, files }: ExportContext): Promise<Step> {
+  const findings: Finding[] = [];
+  for (const { path } of files.mirror) {
+    try {
+      // Both formats name every file of the export, so they grow with its manifest.
+      const bytes = await readFile(source, path, settings.limits.manifestBytes);
+      if (path === CHECKSUMS) parseChecksums(bytes);
+      else parseReceipt(bytes);
+    } catch (error) {
+      for (const fault of findingsOf(error, EXPORT, path)) {
+        const code = fault.class === 'inaccessible' ? 'receipt.UNREADABLE' : 'receipt.INVALID';
+        findings.push(finding(code, EXPORT, fault));
+      }
+    }
+  }
+  return noteFindings(findings);
+}

@@ -1,14 +1,14 @@
 import { digestAccess } from '../../bytes/index.ts';
 import type { EvidenceSource, LocalReportRow, SourceFile } from '../../evidence/index.ts';
-import { createLedger } from '../check.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { irregular } from '../part/listed-part.ts';
-import type { Finding, LocalReportReport } from '../report.ts';
+import type { LocalReportReport, Finding } from '../report.ts';
+import { joinSteps, noteFindings, recordCheck } from '../step.ts';
 import { verdictOfFindings } from '../verdict.ts';
 
 /**
- * Verifies the bytes of a local report against the row that lists it. The archive is opaque and its content is what a
- * user says: it is never better than `intact` (formats §4).
+ * Verifies the bytes of a local report against the row that lists it. The archive is opaque and a user made
+ * it, so the verdict is never better than `intact` (formats §4).
  */
 export async function verifyLocalReport(
   source: EvidenceSource,
@@ -16,21 +16,21 @@ export async function verifyLocalReport(
   row: LocalReportRow,
   signal?: AbortSignal,
 ): Promise<LocalReportReport> {
-  const ledger = createLedger();
-  ledger.ran('local-report.bytes', await compareBytes(source, file, row, signal));
-  ledger.note([
-    finding('local-report.UNATTESTED', row.localReportId, { message: 'a user made this report' }),
-  ]);
+  const bytes = recordCheck('local-report.bytes', await compareBytes(source, file, row, signal));
+  const unattested = finding('local-report.UNATTESTED', row.localReportId, {
+    message: 'a user made this report',
+  });
+  const { checks, findings } = joinSteps([bytes, noteFindings([unattested])]);
   return {
     kind: 'local-report',
-    verdict: verdictOfFindings(ledger.findings) ?? 'intact',
+    verdict: verdictOfFindings(findings) ?? 'intact',
     localReportId: row.localReportId,
     projectId: row.projectId,
     path: row.path,
     provenance: 'user_produced',
     trust: 'unattested',
-    checks: ledger.checks,
-    findings: ledger.findings,
+    checks,
+    findings,
   };
 }
 
@@ -42,7 +42,7 @@ async function compareBytes(
 ): Promise<Finding[]> {
   const { localReportId, path } = row;
   if (file === undefined) {
-    return [finding('local-report.MISSING', localReportId, { path, message: `${path} is not there` })];
+    return [finding('local-report.MISSING', localReportId, { path, message: `${path} is missing` })];
   }
   if (!file.regular) return [irregular(localReportId, file)];
   try {

@@ -1,113 +1,121 @@
-import type { Finding } from '../report.ts';
-import { digestAccess, holdSmall, type RandomAccess } from '../../bytes/index.ts';
+import { digestAccess, digestOf, holdSmall, type RandomAccess } from '../../bytes/index.ts';
+import { ATTESTATION, BUNDLE_MANIFEST } from '../../evidence/index.ts';
 import { openZip, type ZipArchive, type ZipNote } from '../../zip/index.ts';
-import type { Bundle } from './state.ts';
 import { finding, findingsOf } from '../finding.ts';
+import { NOTHING, endCheck, recordCheck, type Step, type ReadStep, type StepOf } from '../step.ts';
+import type { PartContext, ReadEntry } from './context.ts';
+import type { Finding } from '../report.ts';
 
-/**
- * `part.bytes`: the archive as a whole, against the row that lists it.
- * @returns where to read the archive from now on: a small one is read only once
- */
-export async function checkBytes(bundle: Bundle, access: RandomAccess): Promise<RandomAccess> {
-  const { ledger, settings, subject } = bundle;
+/** What later steps read of an archive: a small one is read only once, and then from memory. */
+type ReadArchive = { readonly access: RandomAccess; readonly archive?: ReadEntry };
+
+/** `part.bytes`: the archive as a whole, compared with the row that lists it. */
+export async function checkBytes(
+  access: RandomAccess,
+  { listed, subject, settings: { signal } }: PartContext,
+): Promise<StepOf<ReadArchive>> {
+  let value;
   try {
     const held = await holdSmall(access);
-    bundle.archive = await digestAccess(held, settings.signal);
-    checkListedDigest(bundle, bundle.archive.digest);
-    return held;
+    value = { access: held, archive: await digestAccess(held, signal) };
   } catch (error) {
-    settings.signal?.throwIfAborted();
-    ledger.ran('part.bytes', findingsOf(error, subject));
-    return access;
+    signal?.throwIfAborted();
+    return { ...recordCheck('part.bytes', findingsOf(error, subject)), value: { access } };
   }
-}
-
-function checkListedDigest({ ledger, listed, subject }: Bundle, actual: string): void {
-  if (listed === undefined) {
-    ledger.skipped('part.bytes', 'not_applicable', 'no export manifest lists this archive');
-    return;
-  }
+  if (listed === undefined)
+    return { ...endCheck('part.bytes', 'not_applicable', 'no export manifest lists this archive'), value };
   const { path, digest: expected } = listed.row;
+  const { digest: actual } = value.archive;
   const message = 'the SHA-256 of the archive does not match';
   const mismatch = finding('part.DIGEST_MISMATCH', subject, { path, message, expected, actual });
-  ledger.ran('part.bytes', actual === expected ? [] : [mismatch]);
+  return { ...recordCheck('part.bytes', actual === expected ? [] : [mismatch]), value };
 }
 
 /**
- * `part.bytes` again, at the end: the archive is read to be digested and read to be used, and a digest that is not that
- * of the bytes that were used would let the report speak of two archives as one.
+ * `part.bytes` again, at the end. The archive is read once for its digest and once for its contents; if it changed in
+ * between, the report would describe two archives as one.
  */
-export function checkUnchanged(bundle: Bundle, access: RandomAccess): void {
+export function checkUnchanged(access: RandomAccess, subject: string): Step {
   try {
     access.assertUnchanged?.();
+    return NOTHING;
   } catch (error) {
-    delete bundle.archive;
-    bundle.ledger.amend('part.bytes', findingsOf(error, bundle.subject));
+    return recordCheck('part.bytes', findingsOf(error, subject));
   }
 }
 
-/** `part.archive`: the strict reader accepts one reading of the archive only. */
-export async function openArchive(
-  { ledger, settings, subject }: Bundle,
+/** `part.archive`: the strict reader accepts archives only that have exactly one reading. */
+export async function openPartArchive(
   access: RandomAccess,
-): Promise<ZipArchive | undefined> {
+  { settings, subject }: PartContext,
+): Promise<ReadStep<ZipArchive>> {
   try {
     const archive = await openZip(access, settings.zipLimits);
-    ledger.ran('part.archive', metadataWarnings(subject, archive.notes));
-    return archive;
+    return { ...recordCheck('part.archive', metadataWarnings(subject, archive.notes)), value: archive };
   } catch (error) {
-    ledger.ran('part.archive', findingsOf(error, subject));
-    return undefined;
+    return recordCheck('part.archive', findingsOf(error, subject));
   }
 }
 
 /** One warning for each kind of unusual metadata, however many entries have it. */
 export function metadataWarnings(subject: string, notes: readonly ZipNote[]): Finding[] {
-  const first = new Map<string, { finding: Finding; count: number }>();
-  for (const { code, entry, message } of notes) {
-    const known = first.get(code);
-    if (known === undefined)
-      first.set(code, {
-        finding: finding(code, subject, { ...(entry !== undefined && { path: entry }), message }),
-        count: 1,
-      });
-    else known.count++;
+  const counts = new Map<string, { readonly first: ZipNote; count: number }>();
+  for (const note of notes) {
+    const entry = counts.get(note.code) ?? { first: note, count: 0 };
+    counts.set(note.code, { ...entry, count: entry.count + 1 });
   }
-  return [...first.values()].map(({ finding: one, count }) =>
-    count === 1 ? one : { ...one, message: `${one.message} (and ${count - 1} more like it)` },
-  );
+  return [...counts.values()].map(({ first: { code, entry, message }, count }) => {
+    const more = count === 1 ? '' : ` (and ${count - 1} more like it)`;
+    return finding(code, subject, { path: entry, message: message + more });
+  });
 }
 
-/** `second.reader`: an independent reader must see the same entries and bytes. */
+/** What the first reader read of an archive. */
+type FirstReading = {
+  readonly archive: ZipArchive;
+  readonly manifest: ReadEntry;
+  readonly objects: ReadonlyMap<string, ReadEntry>;
+  readonly attestation: Uint8Array | undefined;
+};
+
+/** `second.reader`: an independent reader must see the same entries and bytes. Nothing without a second opinion. */
 export async function checkSecondReader(
-  { ledger, settings, subject, read }: Bundle,
   access: RandomAccess,
-  archive: ZipArchive,
-): Promise<void> {
-  if (settings.secondOpinion === undefined) return;
-  const found: Finding[] = [];
+  first: FirstReading,
+  { settings: { secondOpinion }, subject }: PartContext,
+): Promise<Step> {
+  if (secondOpinion === undefined) return NOTHING;
+  const read = entriesOf(first);
+  const findings: Finding[] = [];
   const unseen = new Set(read.keys());
   const seen = new Set<string>();
-  // An entry that is there and was not read has a finding of its own: it is no disagreement of the readers.
-  const unread = new Set(archive.entries.map(({ name }) => name).filter((name) => !read.has(name)));
+  // An entry that exists and was not read has a finding already: the readers do not disagree about it.
+  const unread = new Set(first.archive.entries.map(({ name }) => name).filter((name) => !read.has(name)));
   try {
-    for await (const entry of settings.secondOpinion.readZip(access)) {
+    for await (const entry of secondOpinion.readZip(access)) {
       const twice = seen.has(entry.name);
       seen.add(entry.name);
       if (unread.has(entry.name) && !twice) continue;
       const ours = twice ? undefined : read.get(entry.name);
       unseen.delete(entry.name);
       if (ours?.digest === entry.digest && ours.bytes === entry.bytes) continue;
-      found.push(secondOpinion(subject, entry.name, ours?.digest ?? 'absent', entry.digest));
+      findings.push(disagreement(subject, entry.name, ours?.digest ?? 'absent', entry.digest));
     }
-    for (const name of unseen) found.push(secondOpinion(subject, name, read.get(name)!.digest, 'absent'));
-    if (found.length === 0 && unread.size > 0)
-      ledger.skipped('second.reader', 'not_checked', 'not every entry could be read');
-    else ledger.ran('second.reader', found);
   } catch (error) {
-    ledger.ran('second.reader', findingsOf(error, subject));
+    return recordCheck('second.reader', findingsOf(error, subject));
   }
+  for (const name of unseen) findings.push(disagreement(subject, name, read.get(name)!.digest, 'absent'));
+  if (findings.length === 0 && unread.size > 0)
+    return endCheck('second.reader', 'not_checked', 'not every entry could be read');
+  return recordCheck('second.reader', findings);
 }
 
-const secondOpinion = (subject: string, path: string, expected: string, actual: string): Finding =>
+function entriesOf({ manifest, objects, attestation }: FirstReading): ReadonlyMap<string, ReadEntry> {
+  const entries = new Map([[BUNDLE_MANIFEST, manifest], ...objects]);
+  if (attestation !== undefined)
+    entries.set(ATTESTATION, { bytes: attestation.length, digest: digestOf(attestation) });
+  return entries;
+}
+
+const disagreement = (subject: string, path: string, expected: string, actual: string): Finding =>
   finding('zip.SECOND_OPINION', subject, { path, message: 'the two ZIP readers disagree', expected, actual });

@@ -1,85 +1,131 @@
-import { digestOf } from '../../bytes/index.ts';
-import type { Attestation } from '../../contract/index.ts';
-import {
-  ATTESTATION,
-  type BundleManifest,
-  findEntry,
-  parseAttestation,
-  readEntry,
-  type Statement,
-} from '../../evidence/index.ts';
+import { defined } from '../../bytes/index.ts';
+import type { Reproduction, RunResult } from '../../contract/index.ts';
+import { ATTESTATION, findEntry, parseAttestation, readEntry, type Statement } from '../../evidence/index.ts';
 import { keyIdOf, type TrustedKey } from '../../trust/index.ts';
-import type { ZipArchive } from '../../zip/index.ts';
-import { signedOf } from '../signature/attestation.ts';
-import { verifySigned } from '../signature/signed.ts';
-import { skipAll } from '../check.ts';
-import { checksWaitingFor } from '../checks.ts';
-import { bindingFindings } from './binding.ts';
-import { requestedChecks, skipWaiting, type Bundle } from './state.ts';
-import { dsseOnBundle, verifyGivenEnvelopes } from '../signature/dsse.ts';
 import { finding, findingsOf } from '../finding.ts';
-import type { SigningKey } from '../report.ts';
+import type { SignedBy, SigningKey } from '../report.ts';
+import { signedOf } from '../signature/attestation.ts';
+import { checkBundleBinding } from '../signature/binding.ts';
+import { bundleEnvelope, verifyGivenEnvelopes } from '../signature/dsse.ts';
+import { verifySigned } from '../signature/signed.ts';
+import {
+  NOTHING,
+  endCheck,
+  endRemaining,
+  joinSteps,
+  noteFindings,
+  recordCheck,
+  type Step,
+  type StepOf,
+} from '../step.ts';
+import { waitingChecks, type BundleContext } from './context.ts';
+
+/** Who signed a bundle, and what the statement states. */
+type Signing = {
+  readonly signer?: SignedBy;
+  readonly signers: readonly SigningKey[];
+  readonly reproduction?: Reproduction;
+};
+
+/** What the attestations of a bundle show; with the bytes of `attestation.json`, where they could be read. */
+export type ReadAttestation = Signing & { readonly bytes?: Uint8Array };
 
 /**
- * `attestation.*` and `dsse.attestation`: who signed the bundle, and whether everything that is signed is bound to what
- * is here.
+ * `attestation.*` and `dsse.attestation`: who signed the bundle, and whether everything that is signed matches it.
+ * @param runResult absent where it could not be read
  */
 export async function checkAttestation(
-  bundle: Bundle,
-  manifest: BundleManifest,
-  archive: ZipArchive,
-): Promise<void> {
-  await checkOwnAttestation(bundle, manifest, archive);
-  checkGivenEnvelopes(bundle, manifest);
+  bundle: BundleContext,
+  runResult: RunResult | undefined,
+): Promise<StepOf<ReadAttestation>> {
+  const own = await checkOwnAttestation(bundle, runResult);
+  const given = checkGivenEnvelopes(bundle, runResult);
+  const value = defined({
+    bytes: own.value.bytes,
+    signer: own.value.signer ?? given.value.signer,
+    signers: [...own.value.signers, ...given.value.signers],
+    reproduction: own.value.reproduction ?? given.value.reproduction,
+  });
+  return { ...joinSteps([own, given]), value };
 }
 
 async function checkOwnAttestation(
-  bundle: Bundle,
-  manifest: BundleManifest,
-  archive: ZipArchive,
-): Promise<void> {
-  const { ledger, settings, subject } = bundle;
+  bundle: BundleContext,
+  runResult: RunResult | undefined,
+): Promise<StepOf<ReadAttestation>> {
+  const { archive, manifest, settings, subject } = bundle;
   const entry = findEntry(archive, ATTESTATION);
-  if (entry === undefined) return unsigned(bundle);
+  if (entry === undefined) return { ...skipUnsigned(bundle), value: { signers: [] } };
+  let bytes;
+  let attestation;
   try {
-    const bytes = await readEntry(archive, entry, settings.limits.documentBytes);
-    bundle.read.set(entry.name, { bytes: bytes.length, digest: digestOf(bytes) });
-    bundle.attestation = parseAttestation(bytes, settings.limits);
+    bytes = await readEntry(archive, entry, settings.limits.documentBytes);
+    attestation = parseAttestation(bytes, settings.limits);
   } catch (error) {
-    ledger.ran('attestation.format', findingsOf(error, subject, ATTESTATION));
-    return skipWaiting(bundle, 'attestation.format', 'there is no attestation that could be read');
+    const format = recordCheck('attestation.format', findingsOf(error, subject, ATTESTATION));
+    const waiting = waitingChecks('attestation.format', bundle);
+    const reason = 'there is no attestation that could be read';
+    return {
+      ...endRemaining(format, waiting, 'not_checked', reason),
+      value: defined({ bytes, signers: [] }),
+    };
   }
   const { projectId, organizationId } = manifest;
+  const { statement } = attestation;
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
-  const result = verifySigned(signedOf(bundle.attestation), scope, { subject, path: ATTESTATION, settings });
-  ledger.include(result);
-  bundle.signer = result.signer;
-  bundle.signers = signingKeys('attestation', bundle.attestation.statement, result.keys);
-  bundle.reproduction = bundle.attestation.statement.subject.reproduction;
-  checkBinding(bundle, manifest, bundle.attestation);
+  const result = verifySigned(signedOf(attestation), scope, { subject, path: ATTESTATION, settings });
+  const value = defined({
+    bytes,
+    signer: result.signer,
+    signers: signingKeys('attestation', statement, result.keys),
+    reproduction: statement.subject.reproduction,
+  });
+  return { ...joinSteps([result, checkBinding(bundle, statement, runResult)]), value };
 }
 
-/** What the caller gave beside the part, which stands for an attestation in it where there is none (formats §2, DSSE). */
-function checkGivenEnvelopes(bundle: Bundle, manifest: BundleManifest): void {
-  const { ledger, settings, subject, envelopes, manifestDigest, runResult } = bundle;
-  if (envelopes.length === 0) return;
-  if (manifestDigest === undefined || runResult === undefined) {
+/** A bundle without an attestation is signed by the envelopes that the caller gave, or by no one. */
+function skipUnsigned(bundle: BundleContext): Step {
+  const alone = bundle.envelopes.length === 0;
+  const message = alone ? 'no one signed this bundle' : 'the bundle has no attestation';
+  const ids = ['attestation.format', ...waitingChecks('attestation.format', bundle)] as const;
+  const unsigned = alone ? [finding('bundle.UNSIGNED', bundle.subject, { message })] : [];
+  return endRemaining(noteFindings(unsigned), ids, 'not_applicable', message);
+}
+
+/** `attestation.binding` */
+function checkBinding(bundle: BundleContext, statement: Statement, runResult: RunResult | undefined): Step {
+  const { subject, manifest, manifestDigest } = bundle;
+  const path = `${ATTESTATION}#/statement/subject/manifestDigest`;
+  const facts = defined({ manifest, manifestDigest, runResult });
+  const findings = checkBundleBinding(subject, path, statement, facts);
+  if (runResult !== undefined) return recordCheck('attestation.binding', findings);
+  // The statement can still name another bundle; its hashes cannot be compared while an object is unreadable.
+  const mismatches = findings.filter(({ code }) => code !== 'bundle.BINDING_MISMATCH');
+  const reason = 'there is no run result that could be read';
+  return joinSteps([noteFindings(mismatches), endCheck('attestation.binding', 'not_checked', reason)]);
+}
+
+/** `dsse.attestation`: what the caller gave with the part. Nothing without envelopes (formats §2, DSSE). */
+function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undefined): StepOf<Signing> {
+  const { settings, subject, envelopes, manifest, manifestDigest } = bundle;
+  if (envelopes.length === 0) return { ...NOTHING, value: { signers: [] } };
+  if (runResult === undefined) {
     const reason = 'there is no manifest and run result that could be read';
-    return ledger.skipped('dsse.attestation', 'not_checked', reason);
+    return { ...endCheck('dsse.attestation', 'not_checked', reason), value: { signers: [] } };
   }
-  const about = dsseOnBundle(subject, { manifest, manifestDigest, runResult });
-  const signers = [...bundle.signers];
-  const results = verifyGivenEnvelopes(ledger, envelopes, { about, subject, settings });
-  for (const { signer, statement, keys } of results) {
-    bundle.signer ??= signer;
-    if (statement === undefined) continue;
-    signers.push(...signingKeys('dsse', statement, keys));
-    bundle.reproduction ??= statement.subject.reproduction;
-  }
-  bundle.signers = signers;
+  const kind = bundleEnvelope(subject, { manifest, manifestDigest, runResult });
+  const { value: results, ...step } = verifyGivenEnvelopes(envelopes, kind, { subject, settings });
+  const value = defined({
+    signer: results.find(({ signer }) => signer !== undefined)?.signer,
+    signers: results.flatMap(({ statement, keys }) =>
+      statement === undefined ? [] : signingKeys('dsse', statement, keys),
+    ),
+    reproduction: results.find(({ statement }) => statement !== undefined)?.statement?.subject.reproduction,
+  });
+  return { ...step, value };
 }
 
-/** The keys that vouch for a statement: each signature under its own name, at the time that the statement states. */
+/** The keys that signed a statement: each under its own name, at the time that the statement states. */
 const signingKeys = (
   place: SigningKey['in'],
   { issuedAtMs }: Statement,
@@ -92,28 +138,3 @@ const signingKeys = (
     thumbprint: keyIdOf(point),
     in: place,
   }));
-
-function unsigned(bundle: Bundle): void {
-  const { ledger, subject, envelopes } = bundle;
-  const alone = envelopes.length === 0;
-  const message = alone ? 'nobody signed this bundle' : 'the bundle carries no attestation';
-  const waiting = checksWaitingFor('attestation.format', requestedChecks(bundle));
-  skipAll(ledger, ['attestation.format', ...waiting], 'not_applicable', message);
-  if (alone) ledger.note([finding('bundle.UNSIGNED', subject, { message })]);
-}
-
-function checkBinding(bundle: Bundle, manifest: BundleManifest, { statement }: Attestation): void {
-  const { ledger, subject, manifestDigest, runResult } = bundle;
-  if (manifestDigest === undefined)
-    return ledger.skipped('attestation.binding', 'not_checked', 'there is no manifest that could be read');
-  const path = `${ATTESTATION}#/statement/subject/manifestDigest`;
-  const known = { manifest, manifestDigest, ...(runResult !== undefined && { runResult }) };
-  const found = bindingFindings(subject, path, statement, known);
-  if (runResult !== undefined) {
-    ledger.ran('attestation.binding', found);
-    return;
-  }
-  // Which bundle it speaks of is plain; of the hashes nothing is said while one of the objects could not be read.
-  ledger.note(found.filter(({ code }) => code !== 'bundle.BINDING_MISMATCH'));
-  ledger.skipped('attestation.binding', 'not_checked', 'there is no run result that could be read');
-}

@@ -1,116 +1,95 @@
-import type { Finding } from '../report.ts';
-import { abortable, type Digest, digester, digestOf } from '../../bytes/index.ts';
+import { abortable, digester, digestOf } from '../../bytes/index.ts';
+import type { RunResult } from '../../contract/index.ts';
 import {
   ATTESTATION,
   BUNDLE_MANIFEST,
-  type BundleManifest,
   type BundleObject,
   findEntry,
   parseRunResult,
   readEntry,
 } from '../../evidence/index.ts';
-import type { ZipArchive, ZipEntry } from '../../zip/index.ts';
-import type { Bundle } from './state.ts';
+import type { ZipEntry } from '../../zip/index.ts';
 import { finding, findingsOf } from '../finding.ts';
+import { recordCheck, type StepOf } from '../step.ts';
+import type { BundleContext, ReadEntry } from './context.ts';
+import type { Finding } from '../report.ts';
+
+/** What was read of the objects of a bundle. */
+type ReadObjects = {
+  readonly entries: ReadonlyMap<string, ReadEntry>;
+  readonly runResult?: RunResult;
+};
 
 /** `bundle.objects`: exactly the listed objects, every byte of each digested as it streams. */
-export async function checkObjects(bundle: Bundle, archive: ZipArchive): Promise<void> {
-  const { ledger, manifest, subject, settings } = bundle;
-  const attestation = findEntry(archive, ATTESTATION);
-  bundle.signed = attestation !== undefined;
-  if (manifest === undefined) {
-    ledger.skipped('bundle.objects', 'not_checked', 'there is no manifest that could be read');
-    return;
-  }
-  const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
-  const found: Finding[] = [];
+export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadObjects>> {
+  const { archive, manifest, subject, settings } = bundle;
+  const unlisted = new Map(archive.entries.map((entry) => [entry.name, entry]));
+  const findings: Finding[] = [];
+  const entries = new Map<string, ReadEntry>();
+  let runResult;
   for (const object of manifest.objects) {
     settings.signal?.throwIfAborted();
-    found.push(...(await checkObject(bundle, archive, entries.get(object.path), object)));
-    entries.delete(object.path);
+    const { path } = object;
+    const entry = unlisted.get(path);
+    unlisted.delete(path);
+    if (entry === undefined) {
+      findings.push(finding('object.MISSING', subject, { path, message: `the archive has no ${path}` }));
+      continue;
+    }
+    try {
+      const read = await readObject(bundle, entry, object);
+      entries.set(path, read);
+      runResult = read.runResult ?? runResult;
+      findings.push(...compareObject(subject, object, read));
+    } catch (error) {
+      settings.signal?.throwIfAborted();
+      findings.push(...findingsOf(error, subject, path));
+    }
   }
-  for (const name of entries.keys()) {
-    if (name === BUNDLE_MANIFEST || name === ATTESTATION) continue;
-    const message = `the manifest does not list ${name}`;
-    found.push(finding('object.EXTRA', subject, { path: name, message }));
+  for (const path of unlisted.keys()) {
+    if (path === BUNDLE_MANIFEST || path === ATTESTATION) continue;
+    findings.push(finding('object.EXTRA', subject, { path, message: `the manifest does not list ${path}` }));
   }
-  found.push(...orderWarning(subject, archive, manifest, attestation !== undefined));
-  ledger.ran('bundle.objects', found);
+  findings.push(...checkOrder(bundle));
+  return { ...recordCheck('bundle.objects', findings), value: { entries, ...(runResult && { runResult }) } };
 }
 
-async function checkObject(
-  bundle: Bundle,
-  archive: ZipArchive,
-  entry: ZipEntry | undefined,
-  object: BundleObject,
-): Promise<Finding[]> {
-  const { subject, settings } = bundle;
-  const { path } = object;
-  if (entry === undefined)
-    return [finding('object.MISSING', subject, { path, message: `the archive lacks ${path}` })];
-  try {
-    const { bytes, digest } = await readObject(bundle, archive, entry, object);
-    bundle.read.set(path, { bytes, digest });
-    return differences(subject, object, bytes, digest);
-  } catch (error) {
-    settings.signal?.throwIfAborted();
-    return findingsOf(error, subject, path);
-  }
-}
-
-function differences(
-  subject: string,
-  { path, ...object }: BundleObject,
-  bytes: number,
-  digest: Digest,
-): Finding[] {
-  const found: Finding[] = [];
-  if (bytes !== object.bytes) {
-    const counts = { expected: String(object.bytes), actual: String(bytes) };
-    found.push(
-      finding('object.BYTES_MISMATCH', subject, { path, message: 'the object has another size', ...counts }),
-    );
-  }
-  if (digest !== object.digest) {
-    const digests = { expected: object.digest, actual: digest };
-    found.push(
-      finding('object.DIGEST_MISMATCH', subject, {
-        path,
-        message: 'the object has another SHA-256',
-        ...digests,
-      }),
-    );
-  }
-  return found;
-}
-
-/** Reads an object once: every object is digested as it streams, and the run result is kept to be judged. */
+/** Reads an object once: every object is digested as it streams, and the run result is parsed as well. */
 async function readObject(
-  bundle: Bundle,
-  archive: ZipArchive,
+  { archive, settings: { limits, signal } }: BundleContext,
   entry: ZipEntry,
-  object: BundleObject,
-): Promise<{ bytes: number; digest: Digest }> {
-  if (object.role === 'run-result') {
-    const whole = await readEntry(archive, entry, bundle.settings.limits.runResultBytes);
-    const digest = digestOf(whole);
+  { role, digest: listed }: BundleObject,
+): Promise<ReadEntry & { readonly runResult?: RunResult }> {
+  if (role === 'run-result') {
+    const whole = await readEntry(archive, entry, limits.runResultBytes);
+    const read = { bytes: whole.length, digest: digestOf(whole) };
     // Bytes that are not the listed ones are reported as that, not as a broken document.
-    if (digest === object.digest) bundle.runResult = parseRunResult(whole, bundle.settings.limits);
-    return { bytes: whole.length, digest };
+    return read.digest === listed ? { ...read, runResult: parseRunResult(whole, limits) } : read;
   }
   const atOnce = archive.readAtOnce(entry);
   if (atOnce !== undefined) return { bytes: atOnce.length, digest: digestOf(atOnce) };
   const sum = digester();
-  for await (const chunk of abortable(archive.read(entry), bundle.settings.signal)) sum.update(chunk);
+  for await (const chunk of abortable(archive.read(entry), signal)) sum.update(chunk);
   return { bytes: sum.bytes, digest: sum.digest() };
 }
 
-function orderWarning(
-  subject: string,
-  archive: ZipArchive,
-  manifest: BundleManifest,
-  signed: boolean,
-): Finding[] {
+function compareObject(subject: string, { path, ...listed }: BundleObject, read: ReadEntry): Finding[] {
+  const findings: Finding[] = [];
+  if (read.bytes !== listed.bytes) {
+    const counts = { expected: String(listed.bytes), actual: String(read.bytes) };
+    const message = 'the size of the object does not match';
+    findings.push(finding('object.BYTES_MISMATCH', subject, { path, message, ...counts }));
+  }
+  if (read.digest !== listed.digest) {
+    const digests = { expected: listed.digest, actual: read.digest };
+    const message = 'the SHA-256 of the object does not match';
+    findings.push(finding('object.DIGEST_MISMATCH', subject, { path, message, ...digests }));
+  }
+  return findings;
+}
+
+function checkOrder({ archive, manifest, subject }: BundleContext): Finding[] {
+  const signed = findEntry(archive, ATTESTATION) !== undefined;
   const order = [
     BUNDLE_MANIFEST,
     ...(signed ? [ATTESTATION] : []),

@@ -1,17 +1,35 @@
-import { ACCESS, checkArguments, OBJECT, type RandomAccess } from '../../bytes/index.ts';
+import { ACCESS, checkArguments, defined, OBJECT, type RandomAccess } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
-import { artifactBytes, ATTESTATION } from '../../evidence/index.ts';
-import { checkAttestation } from './attestation.ts';
-import { checkExpected, checkManifest, checkRow } from './identity.ts';
-import { checkObjects } from './objects.ts';
-import { newBundle, skipWaiting, type Bundle, type Listing, type VerifyPartOptions } from './state.ts';
+import { artifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
+import type { ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
-import { trustOf } from '../options.ts';
-import { checkBytes, checkSecondReader, checkUnchanged, openArchive } from './archive.ts';
-import type { BundleReport, Coverage, Finding, Outcome, Verdict } from '../report.ts';
+import { trustUsed } from '../options.ts';
+import type { BundleReport, Coverage, Outcome, Verdict, Finding } from '../report.ts';
+import { joinSteps, recordCheck, type Step, type StepOf } from '../step.ts';
 import { bundleVerdict } from '../verdict.ts';
+import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
+import { checkAttestation, type ReadAttestation } from './attestation.ts';
+import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
+import {
+  createPartContext,
+  stopSteps,
+  type Listing,
+  type PartContext,
+  type ReadEntry,
+  type VerifyPartOptions,
+} from './context.ts';
+import { checkObjects } from './objects.ts';
 
-export type { Listing, VerifyPartOptions } from './state.ts';
+/** What was read of a part; everything is absent that could not be read. */
+type PartContent = {
+  /** The whole archive. */
+  readonly archive?: ReadEntry;
+  readonly entries?: readonly ZipEntry[];
+  readonly signed?: boolean;
+  readonly manifest?: ReadManifest;
+  readonly runResult?: RunResult;
+  readonly attestation?: ReadAttestation;
+};
 
 /**
  * Verifies one part archive: the ZIP, the bundle manifest, every object, the attestation, and what the attestation
@@ -27,27 +45,30 @@ export type { Listing, VerifyPartOptions } from './state.ts';
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
   checkArguments({ access: ACCESS, options: OBJECT }, { access, options });
   const { listed } = options;
-  // Nothing of it is read: a file of another size is not the part, and may be of any size.
+  // A file of the wrong size is not the part and may be of any size, so nothing of it is read.
   if (listed !== undefined && listed.row.bytes !== String(access.size))
     return unreadPart([sizeFinding(listed, access.size)], { ...options, listed }, access.size);
-  const bundle = newBundle(options);
-  const held = await checkBytes(bundle, access);
-  if (bundle.settings.depth === 'full') await checkContent(bundle, held);
-  else checkListing(bundle);
-  checkUnchanged(bundle, held);
-  return reportOf(bundle, access.size);
+  const part = createPartContext(options);
+  const bytes = await checkBytes(access, part);
+  const held = bytes.value.access;
+  const content = part.settings.depth === 'full' ? await checkContent(held, part) : checkListing(part);
+  const { evidenceBundleId } = content.value.manifest?.document ?? {};
+  const subject = listed === undefined ? (evidenceBundleId ?? part.subject) : part.subject;
+  const unchanged = checkUnchanged(held, subject);
+  const archive = unchanged.checks.length === 0 ? bytes.value.archive : undefined;
+  const step = joinSteps([bytes, content, unchanged]);
+  return buildReport(part, step, defined({ ...content.value, archive }), access.size);
 }
 
 /** The report of a part whose file is missing, could not be opened, or has the wrong size. */
 export function unreadPart(
-  found: readonly Finding[],
+  findings: readonly Finding[],
   options: VerifyPartOptions & { readonly listed: Listing },
   size = 0,
 ): BundleReport {
-  const bundle = newBundle(options);
-  bundle.ledger.ran('part.bytes', found);
-  skipWaiting(bundle, 'part.bytes', 'the archive was not read');
-  return reportOf(bundle, size);
+  const part = createPartContext(options);
+  const step = stopSteps(part, [recordCheck('part.bytes', findings)], 'the archive was not read');
+  return buildReport(part, step, {}, size);
 }
 
 const sizeFinding = ({ row }: Listing, size: number): Finding =>
@@ -58,80 +79,106 @@ const sizeFinding = ({ row }: Listing, size: number): Finding =>
     actual: String(size),
   });
 
-/** What can be said at depth `digest`, where nothing of the archive is opened. */
-function checkListing(bundle: Bundle): void {
-  const { listed } = bundle;
-  if (listed !== undefined)
-    checkExpected(bundle, { organizationId: listed.organizationId, projectId: listed.row.projectId });
-  skipWaiting(bundle, 'part.bytes', 'only digests were asked for');
+/** What can be checked at depth `digest`, where nothing of the archive is opened. */
+function checkListing(part: PartContext): StepOf<PartContent> {
+  const { listed } = part;
+  const expected =
+    listed === undefined
+      ? []
+      : [
+          checkBundleExpected(part, {
+            organizationId: listed.organizationId,
+            projectId: listed.row.projectId,
+          }),
+        ];
+  return { ...stopSteps(part, expected, 'only digests were requested'), value: {} };
 }
 
-async function checkContent(bundle: Bundle, access: RandomAccess): Promise<void> {
-  const archive = await openArchive(bundle, access);
-  if (archive === undefined) return skipWaiting(bundle, 'part.archive', 'the archive could not be read');
-  bundle.entries = archive.entries;
-  await checkManifest(bundle, archive);
-  await checkObjects(bundle, archive);
-  if (bundle.manifest === undefined)
-    return skipWaiting(bundle, 'bundle.manifest', 'there is no manifest that could be read');
-  checkRow(bundle, bundle.manifest);
-  checkExpected(bundle, bundle.manifest);
-  await checkAttestation(bundle, bundle.manifest, archive);
-  await checkSecondReader(bundle, access, archive);
+/** The steps after `part.bytes`, in order. */
+async function checkContent(access: RandomAccess, part: PartContext): Promise<StepOf<PartContent>> {
+  const opened = await openPartArchive(access, part);
+  const archive = opened.value;
+  if (archive === undefined)
+    return { ...stopSteps(part, [opened], 'the archive could not be read'), value: {} };
+  const { entries } = archive;
+  const signed = findEntry(archive, ATTESTATION) !== undefined;
+  const read = await checkBundleManifest(archive, part);
+  const { document: manifest, digest, bytes } = read.value;
+  if (manifest === undefined || digest === undefined || bytes === undefined) {
+    const step = stopSteps(part, [opened, read], 'there is no manifest that could be read');
+    return { ...step, value: { entries, signed, manifest: read.value } };
+  }
+  const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
+  const bundle = { ...part, subject, archive, manifest, manifestDigest: digest };
+  const objects = await checkObjects(bundle);
+  const { runResult } = objects.value;
+  const row = checkRow(bundle, signed);
+  const expected = checkBundleExpected(bundle, manifest, digest);
+  const attestation = await checkAttestation(bundle, runResult);
+  const first = {
+    archive,
+    manifest: { digest, bytes },
+    objects: objects.value.entries,
+    attestation: attestation.value.bytes,
+  };
+  const second = await checkSecondReader(access, first, bundle);
+  const value = { entries, signed, manifest: read.value, runResult, attestation: attestation.value };
+  return { ...joinSteps([opened, read, objects, row, expected, attestation, second]), value: defined(value) };
 }
 
-/** A member that is left out where there is no value for it. */
-const optional = <K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } =>
-  value === undefined ? {} : ({ [name]: value } as { [P in K]?: V });
-
-function reportOf(bundle: Bundle, size: number): BundleReport {
-  const { ledger, settings, listed, manifest, manifestDigest, archive, signed, signer, runResult } = bundle;
-  const { signers, reproduction } = bundle;
-  const verdict = bundleVerdict(ledger, {
+function buildReport(part: PartContext, step: Step, content: PartContent, size: number): BundleReport {
+  const { settings, listed, envelopes } = part;
+  const { manifest: { document: manifest, digest: manifestDigest, bytes = 0 } = {}, attestation } = content;
+  const { signed = listed?.row.signed } = content;
+  const verdict = bundleVerdict(step, {
     depth: settings.depth,
-    signed: signed === true || bundle.envelopes.length > 0,
-    trusted: signer !== undefined,
+    signed: signed === true || envelopes.length > 0,
+    trusted: attestation?.signer !== undefined,
     listed: listed !== undefined,
   });
-  return {
+  return defined({
     schemaVersion: 1,
     kind: 'bundle',
     verdict,
     depth: settings.depth,
     asOfMs: settings.asOfMs,
-    ...trustOf(settings),
-    ...optional('evidenceBundleId', manifest?.evidenceBundleId ?? listed?.row.evidenceBundleId),
-    ...optional('organizationId', manifest?.organizationId),
-    ...optional('projectId', manifest?.projectId ?? listed?.row.projectId),
-    ...optional('runId', manifest?.runId),
-    ...optional('hostedRunId', manifest?.hostedRunId),
-    ...optional('rerunOfHostedRunId', manifest?.rerunOfHostedRunId),
-    ...optional('path', listed?.row.path),
-    ...optional('archive', archive),
-    ...optional('manifestDigest', manifestDigest),
-    ...optional('objectCount', manifest?.objects.length),
-    ...optional('createdAtMs', manifest?.createdAtMs),
-    ...optional('evidenceBytes', manifest && bundle.manifestBytes + artifactBytes(manifest)),
-    ...optional('signed', signed),
+    trust: trustUsed(settings),
+    evidenceBundleId: manifest?.evidenceBundleId ?? listed?.row.evidenceBundleId,
+    organizationId: manifest?.organizationId,
+    projectId: manifest?.projectId ?? listed?.row.projectId,
+    runId: manifest?.runId,
+    hostedRunId: manifest?.hostedRunId,
+    rerunOfHostedRunId: manifest?.rerunOfHostedRunId,
+    path: listed?.row.path,
+    archive: content.archive,
+    manifestDigest,
+    objectCount: manifest?.objects.length,
+    createdAtMs: manifest?.createdAtMs,
+    evidenceBytes: manifest && bytes + artifactBytes(manifest),
+    signed,
     provenance: verdict === 'verified' ? 'attested' : 'claimed',
-    ...optional('signer', signer),
-    ...optional('signers', signers.length === 0 ? undefined : signers),
-    ...optional('reproduction', reproduction),
-    ...optional('outcome', runResult && outcomeOf(runResult)),
-    checks: ledger.checks,
-    findings: ledger.findings,
-    coverage: partCoverage(bundle, size, verdict),
-  };
+    signer: attestation?.signer,
+    signers: attestation?.signers.length === 0 ? undefined : attestation?.signers,
+    reproduction: attestation?.reproduction,
+    outcome: content.runResult && outcomeOf(content.runResult),
+    checks: step.checks,
+    findings: step.findings,
+    coverage: partCoverage(content.entries ?? [], listed, { size, verdict }),
+  } as const);
 }
 
 /**
- * Which bytes of an archive a digest reaches (formats §4, Coverage). A row covers all of them; manifest and signature
- * reach the content of entries, but not the ZIP metadata around it.
+ * Which bytes of an archive a digest covers (formats §4, Coverage). A row covers all of them; manifest and signature
+ * cover the content of entries, but not the ZIP metadata around it.
  */
-function partCoverage({ entries, listed }: Bundle, size: number, verdict: Verdict): Coverage {
+function partCoverage(
+  entries: readonly ZipEntry[],
+  listed: Listing | undefined,
+  { size, verdict }: { readonly size: number; readonly verdict: Verdict },
+): Coverage {
   const signed = verdict === 'verified';
   const content = entries.filter(({ name }) => signed || name !== ATTESTATION);
-  // A deflated entry can hold any number of empty blocks: it counts for no more than what comes out of it.
+  // A deflated entry can contain any number of empty blocks, so it counts for no more than its decoded bytes.
   const reached = content.reduce((sum, entry) => sum + Math.min(entry.compressedBytes, entry.bytes), 0);
   return {
     totalBytes: size,

@@ -14,10 +14,10 @@ import {
   type Statement,
   statementBytes,
 } from '../../evidence/index.ts';
-import { createLedger, skipAll, type Ledger } from '../check.ts';
 import { checksWaitingFor } from '../checks.ts';
 import { finding, findingsOf } from '../finding.ts';
-import { settingsOf, trustOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
+import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from '../step.ts';
+import { settingsOf, trustUsed, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 import { verifySigned, type Signed, type SignedResult } from './signed.ts';
 
@@ -70,64 +70,57 @@ export function verifyAttestation(
   options: VerifyAttestationOptions,
 ): AttestationReport {
   checkArguments({ attestation: BYTES_OR_TEXT }, { attestation });
-  const ledger = createLedger();
   const settings = settingsOf(options, ATTESTATION_OPTIONS);
-  const result = verifyAlone(ledger, attestation, options, settings);
-  return reportAlone(ledger, result, settings);
+  return buildAttestationReport(verifyAlone(attestation, options, settings), settings);
 }
 
-/** The report on a statement that is judged without its evidence: it is never `verified` (formats §4). */
-export function reportAlone(
-  ledger: Ledger,
-  { trusted, signer }: Pick<SignedResult, 'trusted' | 'signer'>,
+/** The report on a statement that is verified without its evidence: it is never `verified` (formats §4). */
+export function buildAttestationReport(
+  { trusted, signer, checks, findings }: Omit<SignedResult, 'keys'>,
   settings: Settings,
 ): AttestationReport {
-  const failed = ledger.findings.some((one) => one.severity === 'error');
-  return {
+  const failed = findings.some(({ severity }) => severity === 'error');
+  return defined({
     schemaVersion: 1,
     kind: 'attestation',
     verdict: failed ? 'invalid' : trusted ? 'valid' : 'not_judged',
     asOfMs: settings.asOfMs,
-    ...trustOf(settings),
-    ...(signer && { signer }),
-    checks: ledger.checks,
-    findings: ledger.findings,
-  };
+    trust: trustUsed(settings),
+    signer,
+    checks,
+    findings,
+  } as const);
 }
 
 const SUBJECT = 'attestation';
 
 function verifyAlone(
-  ledger: Ledger,
   document: string | Uint8Array,
-  options: VerifyAttestationOptions,
+  { projectId, organizationId, manifestDigest }: VerifyAttestationOptions,
   settings: Settings,
-): Pick<SignedResult, 'trusted' | 'signer'> {
-  let typed;
+): Omit<SignedResult, 'keys'> {
+  let attestation;
   try {
     const bytes = typeof document === 'string' ? toUtf8(document) : document;
-    typed = parseAttestation(bytes, settings.limits);
+    attestation = parseAttestation(bytes, settings.limits);
   } catch (error) {
-    ledger.ran('attestation.format', findingsOf(error, SUBJECT));
+    const format = recordCheck('attestation.format', findingsOf(error, SUBJECT));
     const reason = 'the document is not an attestation';
-    skipAll(ledger, checksWaitingFor('attestation.format'), 'not_checked', reason);
-    return { trusted: false };
+    const waiting = checksWaitingFor('attestation.format');
+    return { ...endRemaining(format, waiting, 'not_checked', reason), trusted: false };
   }
-  const { projectId, organizationId, manifestDigest } = options;
   const scope = defined({ purpose: 'evidence' as const, projectId, organizationId });
-  const result = verifySigned(signedOf(typed), scope, { subject: SUBJECT, path: '', settings });
-  ledger.include(result);
-  checkSubject(ledger, typed.statement.subject.manifestDigest, manifestDigest);
-  return result;
+  const result = verifySigned(signedOf(attestation), scope, { subject: SUBJECT, path: '', settings });
+  const binding = checkSubject(attestation.statement.subject.manifestDigest, manifestDigest);
+  return { ...result, ...joinSteps([result, binding]) };
 }
 
-function checkSubject(ledger: Ledger, actual: string, expected: string | undefined): void {
-  if (expected === undefined) {
-    ledger.skipped('attestation.binding', 'not_checked', 'an attestation alone is bound to no bytes');
-    return;
-  }
-  const message = 'the statement speaks of another manifest';
+/** `attestation.binding`, of an attestation alone. */
+function checkSubject(actual: string, expected: string | undefined): Step {
+  if (expected === undefined)
+    return endCheck('attestation.binding', 'not_checked', 'an attestation alone is bound to no bytes');
+  const message = 'the statement names a different manifest';
   const path = '/statement/subject/manifestDigest';
-  const differs = [finding('attestation.SUBJECT_MISMATCH', SUBJECT, { path, message, expected, actual })];
-  ledger.ran('attestation.binding', expected === actual ? [] : differs);
+  const differs = finding('attestation.SUBJECT_MISMATCH', SUBJECT, { path, message, expected, actual });
+  return recordCheck('attestation.binding', expected === actual ? [] : [differs]);
 }

@@ -1,5 +1,4 @@
-import type { Finding } from '../report.ts';
-import { defined, type Digest } from '../../bytes/index.ts';
+import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   type ExportManifest,
@@ -10,6 +9,21 @@ import {
 } from '../../evidence/index.ts';
 import { type DsseEnvelope, parseDsse, signedMessage } from '../../trust/index.ts';
 import {
+  endRemaining,
+  endCheck,
+  foldSteps,
+  hasPassed,
+  joinSteps,
+  noteFindings,
+  recordCheck,
+} from '../step.ts';
+import type { ReadStep, Step, StepOf } from '../step.ts';
+import { checksWaitingFor } from '../checks.ts';
+import { findingsOf } from '../finding.ts';
+import { acceptedTypes } from '../options.ts';
+import { checkBundleBinding, checkExportBinding, type BundleFacts, type ExportFacts } from './binding.ts';
+import type { GivenEnvelope } from './given-envelopes.ts';
+import {
   verifySigned,
   type AnyStatement,
   type Signed,
@@ -17,35 +31,37 @@ import {
   type SignedResult,
   type StatementScope,
 } from './signed.ts';
-import { bindingFindings, type BundleFacts } from '../part/binding.ts';
-import { createLedger, skipAll, type Ledger } from '../check.ts';
-import { checksWaitingFor } from '../checks.ts';
-import { exportSubjectFindings } from '../export/subject.ts';
-import { findingsOf } from '../finding.ts';
-import { foldInto } from '../fold.ts';
-import type { GivenEnvelope } from './given-envelopes.ts';
-import { acceptedTypes } from '../options.ts';
+import type { Finding } from '../report.ts';
 
-/** What an envelope has to be about: what kind of statement, where it belongs, and what it must be bound to. */
-export type DsseAbout<S extends AnyStatement = AnyStatement> = StatementScope & {
+/** What an envelope has to hold: the kind of its statement, its scope, and the evidence that it must match. */
+export type EnvelopeKind<S extends AnyStatement = AnyStatement> = StatementScope & {
   readonly read: (envelope: DsseEnvelope, accepted: readonly string[]) => S;
-  /** What the statement names and is otherwise; absent where there are no bytes to compare it with. */
+  /** Finds what the statement names and the evidence has otherwise; absent where there is no evidence. */
   readonly bind?: (statement: S, path: string) => readonly Finding[];
 };
 
-const PREDICATE = '/payload#/predicate';
+type EnvelopeContext = Omit<SignedContext, 'path'>;
+
+const SUBJECT_PATH = '#/payload#/predicate/subject';
 
 /** An envelope about a bundle. */
-export const dsseOnBundle = (subject: string, facts: BundleFacts): DsseAbout<Statement> => ({
+export const bundleEnvelope = (subject: string, facts: BundleFacts): EnvelopeKind<Statement> => ({
   purpose: 'evidence',
   projectId: facts.manifest.projectId,
   organizationId: facts.manifest.organizationId,
   read: readDsseStatement,
   bind: (statement, path) =>
-    bindingFindings(subject, `${path}#${PREDICATE}/subject/manifestDigest`, statement, facts),
+    checkBundleBinding(subject, `${path}${SUBJECT_PATH}/manifestDigest`, statement, facts),
 });
 
-/** What a statement about the list of an export has to be about. */
+/** An envelope about the list of an export. */
+export const exportEnvelope = (subject: string, facts: ExportFacts): EnvelopeKind<ExportStatement> => ({
+  ...exportScope(facts.manifest),
+  read: readExportDsseStatement,
+  bind: (statement, path) => checkExportBinding(subject, `${path}${SUBJECT_PATH}`, statement, facts),
+});
+
+/** The scope of a statement about the list of an export. */
 export const exportScope = ({
   organizationId,
   scope,
@@ -55,96 +71,76 @@ export const exportScope = ({
   ...(scope.kind === 'project' ? { projectId: scope.projectId } : { wholeOrganization: true }),
 });
 
-/** An envelope about the list of an export. */
-export const dsseOnExport = (
-  subject: string,
-  manifest: ExportManifest,
-  manifestDigest: Digest,
-): DsseAbout<ExportStatement> => ({
-  ...exportScope(manifest),
-  read: readExportDsseStatement,
-  bind: (statement, path) =>
-    exportSubjectFindings(subject, `${path}#${PREDICATE}/subject`, statement.subject, {
-      evidenceExportId: manifest.evidenceExportId,
-      organizationId: manifest.organizationId,
-      manifestDigest,
-    }),
-});
-
-/**
- * `dsse.attestation`: the envelopes that the caller gave with evidence, as one check of it. All of them have to verify:
- * otherwise none counts.
- * @param others findings about further envelopes, which are not verified
- */
-export function verifyGivenEnvelopes<S extends AnyStatement>(
-  ledger: Ledger,
-  envelopes: readonly GivenEnvelope[],
-  { about, ...context }: Omit<SignedContext, 'path'> & { readonly about: DsseAbout<S> },
-  others: readonly Finding[] = [],
-): readonly EnvelopeResult<S>[] {
-  const results = envelopes.map((envelope) => verifyEnvelope(envelope, about, context));
-  const held = foldInto(ledger, 'dsse.attestation', ...results, { checks: [], findings: others });
-  return held ? results : [];
-}
-
 /** The result for an envelope; with the statement where it counts. */
 export type EnvelopeResult<S> = SignedResult & { readonly statement?: S };
 
 /**
- * Verifies an envelope in order: it is DSSE with a statement of ours, its signatures verify as those of every signed
+ * `dsse.attestation`: verifies the envelopes that the caller gave with evidence, as one check of it. All of them have to
+ * verify: otherwise none counts.
+ * @param others findings about further envelopes, which are not verified
+ */
+export function verifyGivenEnvelopes<S extends AnyStatement>(
+  envelopes: readonly GivenEnvelope[],
+  kind: EnvelopeKind<S>,
+  context: EnvelopeContext,
+  others: readonly Finding[] = [],
+): StepOf<readonly EnvelopeResult<S>[]> {
+  const results = envelopes.map((envelope) => verifyEnvelope(envelope, kind, context));
+  const step = foldSteps('dsse.attestation', [...results, noteFindings(others)]);
+  return { ...step, value: hasPassed(step, 'dsse.attestation') ? results : [] };
+}
+
+/**
+ * Verifies an envelope in order: it is DSSE with a statement of the kind, its signatures verify as those of every signed
  * statement, and it is bound to the evidence (formats §2, DSSE).
  */
 export function verifyEnvelope<S extends AnyStatement>(
-  given: GivenEnvelope,
-  { read, bind, ...scope }: DsseAbout<S>,
-  { threshold = 1, ...context }: Omit<SignedContext, 'path'>,
+  envelope: GivenEnvelope,
+  kind: EnvelopeKind<S>,
+  { threshold = 1, ...context }: EnvelopeContext,
 ): EnvelopeResult<S> {
-  const { path } = given;
-  const ledger = createLedger();
-  const signed = openEnvelope(ledger, given, { read, scope, context });
+  const { path } = envelope;
+  const opened = openEnvelope(envelope, kind, context);
+  const signed = opened.value;
   if (signed === undefined) {
-    const reason = 'the envelope holds no statement to judge';
-    skipAll(ledger, checksWaitingFor('dsse.envelope'), 'not_checked', reason);
-    return { checks: ledger.checks, findings: ledger.findings, trusted: false, keys: [] };
+    const reason = 'the envelope has no statement that could be read';
+    const step = endRemaining(opened, checksWaitingFor('dsse.envelope'), 'not_checked', reason);
+    return { ...step, trusted: false, keys: [] };
   }
-  const result = verifySigned(signed, scope, { ...context, path, threshold });
-  ledger.include(result);
-  if (bind === undefined)
-    ledger.skipped('attestation.binding', 'not_checked', 'an envelope alone is bound to no bytes');
-  const bound = bind === undefined || ledger.ran('attestation.binding', bind(signed.statement, path));
-  const steps = { checks: ledger.checks, findings: ledger.findings };
-  if (!bound || !result.trusted) return { ...steps, trusted: false, keys: [] };
-  return { ...result, ...steps, statement: signed.statement };
+  const result = verifySigned(signed, kind, { ...context, path, threshold });
+  const binding = checkBinding(signed.statement, kind, path);
+  const step = joinSteps([opened, result, binding]);
+  const bound = kind.bind === undefined || hasPassed(binding, 'attestation.binding');
+  if (!bound || !result.trusted) return { ...step, trusted: false, keys: [] };
+  return { ...result, ...step, statement: signed.statement };
 }
 
+/** `attestation.binding`, of an envelope. */
+const checkBinding = <S extends AnyStatement>(statement: S, { bind }: EnvelopeKind<S>, path: string): Step =>
+  bind === undefined
+    ? endCheck('attestation.binding', 'not_checked', 'an envelope alone is bound to no bytes')
+    : recordCheck('attestation.binding', bind(statement, path));
+
+/** `dsse.envelope` */
 function openEnvelope<S extends AnyStatement>(
-  ledger: Ledger,
   { path, bytes }: GivenEnvelope,
-  {
-    read,
-    scope,
-    context: { subject, settings },
-  }: Pick<DsseAbout<S>, 'read'> & {
-    readonly scope: StatementScope;
-    readonly context: Omit<SignedContext, 'path'>;
-  },
-): Signed<S> | undefined {
+  { read, purpose }: EnvelopeKind<S>,
+  { subject, settings }: EnvelopeContext,
+): ReadStep<Signed<S>> {
   try {
     const envelope = parseDsse(bytes, { maxBytes: settings.limits.documentBytes });
-    const statement = read(envelope, acceptedTypes(settings, scope.purpose));
+    const statement = read(envelope, acceptedTypes(settings, purpose));
     refuseForeignKeyIds(envelope, statement.keyId);
-    ledger.ran('dsse.envelope', []);
-    return signedOfEnvelope(envelope, statement);
+    return { ...recordCheck('dsse.envelope', []), value: signedOfEnvelope(envelope, statement) };
   } catch (error) {
-    ledger.ran('dsse.envelope', findingsOf(error, subject, path));
-    return undefined;
+    return recordCheck('dsse.envelope', findingsOf(error, subject, path));
   }
 }
 
-/** DSSE calls the key id a hint. Here the payload names its signer, and what contradicts it is not read. */
+/** DSSE calls the key id a hint. Here the payload names its signer, and an envelope that contradicts it is not read. */
 function refuseForeignKeyIds({ signatures }: DsseEnvelope, named: string): void {
   if (signatures.some(({ keyId }) => (keyId ?? named) === named)) return;
-  const message = `no signature is said to be by the key ${JSON.stringify(named)} that the statement names`;
+  const message = `no signature has the key id ${JSON.stringify(named)} that the statement names`;
   throw new DrillproofError('dsse.KEYID_MISMATCH', message, { path: '/signatures' });
 }
 

@@ -1,15 +1,16 @@
 import { BYTES, type Digest, type Kind } from '../../bytes/index.ts';
-import { type ExportManifest, readDsseSubject } from '../../evidence/index.ts';
+import { readDsseSubject } from '../../evidence/index.ts';
 import { parseDsse } from '../../trust/index.ts';
 import { acceptedTypes, type Settings } from '../options.ts';
+import type { ExportFacts } from './binding.ts';
 
-/** DSSE envelopes that a caller gives beside evidence: one, or at most 10,000. */
+/** DSSE envelopes that a caller gives with evidence: one, or at most 10,000. */
 export type Envelopes = Uint8Array | readonly Uint8Array[];
 
 /** An envelope that the caller gave, and the path of findings about it: it has no name of its own. */
 export type GivenEnvelope = { readonly path: string; readonly bytes: Uint8Array };
 
-/** Envelopes beside one piece of evidence (formats, Limits). */
+/** The most envelopes for one part or export (formats, Limits). */
 export const MAX_ENVELOPES = 10_000;
 
 export const ENVELOPES: Kind = {
@@ -30,9 +31,9 @@ export function givenEnvelopes(dsse: Envelopes = []): readonly GivenEnvelope[] {
   return all.map((bytes, at) => ({ path: `dsse/${at}`, bytes }));
 }
 
-/** The envelopes beside an export by what they say to be about; only the judgement of each tells whether they are. */
+/** The envelopes given with an export, sorted by the subject that they name before any of them is verified. */
 export type SortedEnvelopes = {
-  /** About the list, and whatever names no bundle: judged as about the list, it fails as what it is. */
+  /** About the list, and whatever names no bundle: verified as about the list, it fails with its own code. */
   readonly list: readonly GivenEnvelope[];
   /** About a bundle that the export lists, by the digest of its manifest. */
   readonly parts: ReadonlyMap<string, readonly GivenEnvelope[]>;
@@ -40,17 +41,16 @@ export type SortedEnvelopes = {
   readonly stray: readonly (GivenEnvelope & { readonly digest: Digest })[];
 };
 
-/** Sorts envelopes by the subject of their in-toto statements (formats §2, DSSE). Nothing of them is judged. */
+/** Sorts envelopes by the subject of their in-toto statements (formats §2, DSSE). Nothing is verified. */
 export function sortEnvelopes(
-  given: readonly GivenEnvelope[],
-  manifest: ExportManifest,
-  manifestDigest: Digest,
+  envelopes: readonly GivenEnvelope[],
+  { manifest, manifestDigest }: ExportFacts,
   settings: Settings,
 ): SortedEnvelopes {
   const parts = new Map<string, GivenEnvelope[]>(manifest.parts.map((row) => [row.manifestDigest, []]));
   const list: GivenEnvelope[] = [];
   const stray: (GivenEnvelope & { digest: Digest })[] = [];
-  for (const envelope of given) {
+  for (const envelope of envelopes) {
     const subject = subjectOf(envelope, settings);
     const ofPart = parts.get(subject?.digest ?? '');
     if (subject === undefined || subject.digest === manifestDigest) list.push(envelope);
@@ -68,6 +68,6 @@ function subjectOf({ bytes }: GivenEnvelope, settings: Settings) {
     );
     return { digest, onBundle: acceptedTypes(settings, 'evidence').includes(predicateType) };
   } catch {
-    return undefined; // the judgement of it says what is wrong
+    return undefined; // its verification reports what is wrong
   }
 }

@@ -3,16 +3,18 @@ import { DrillproofError } from '../../errors.ts';
 import type { ExportStatement, Statement } from '../../evidence/index.ts';
 import {
   checkKey,
+  type SignatureClaim,
   type SignaturesResult,
+  type SignedMessage,
   type TrustedKey,
   type TrustStore,
   verifySignature,
   verifySignatures,
 } from '../../trust/index.ts';
-import { createLedger, skipAll, type Ledger } from '../check.ts';
+import { NOTHING, endCheck, joinSteps, noteFindings, recordCheck, type Step, type StepOf } from '../step.ts';
 import { finding } from '../finding.ts';
 import { acceptedTypes, type Settings, type StatementPurpose } from '../options.ts';
-import type { Check, Finding, SignedBy } from '../report.ts';
+import type { SignedBy, Finding } from '../report.ts';
 
 export type AnyStatement = Statement | ExportStatement;
 
@@ -20,7 +22,7 @@ export type AnyStatement = Statement | ExportStatement;
 type EncodedSignature = {
   /** A JSON pointer to it. */
   readonly path: string;
-  /** The key that it is said to be by; absent: the one that the statement names. */
+  /** The key id next to it; absent: the key that the statement names. */
   readonly keyId?: string;
   /** The DER bytes. @throws DrillproofError `encoding.BASE64URL_INVALID` */
   readonly decode: () => Uint8Array;
@@ -33,7 +35,7 @@ export type Signed<S extends AnyStatement = AnyStatement> = {
   readonly signatures: readonly EncodedSignature[];
 };
 
-/** What a statement has to be about. */
+/** The evidence that a statement has to be about. */
 export type StatementScope = {
   readonly purpose: StatementPurpose;
   readonly projectId?: string;
@@ -42,20 +44,18 @@ export type StatementScope = {
   readonly wholeOrganization?: boolean;
 };
 
-/** How a signed statement is verified, and what its findings are about. */
-export type SignedContext = {
-  readonly subject: string;
-  /** The path of the document in findings. */
-  readonly path: string;
+/** The names that findings get: what they are about, and the path of the signed document. */
+type Place = { readonly subject: string; readonly path: string };
+
+/** How a signed statement is verified. */
+export type SignedContext = Place & {
   readonly settings: Settings;
-  /** How many different trusted keys must have signed; absent where there can be one signature only. */
+  /** The number of different trusted keys that must have signed; absent where only one signature is possible. */
   readonly threshold?: number;
 };
 
-export type SignedResult = {
-  readonly checks: readonly Check[];
-  readonly findings: readonly Finding[];
-  /** Whether a trusted key signed the statement, and as many others as the threshold asks for. */
+export type SignedResult = Step & {
+  /** Whether a trusted key signed the statement, and as many others as the threshold requires. */
   readonly trusted: boolean;
   /** The signer that the statement names, when trusted. */
   readonly signer?: SignedBy;
@@ -65,94 +65,85 @@ export type SignedResult = {
 
 /**
  * Verifies a signed statement in order: its type and encoding, the key that the statement names, the signatures, each
- * once, and how many different trusted keys made them (formats §2, §3).
+ * once, and the number of different trusted keys that made them (formats §2, §3).
  */
 export function verifySigned(signed: Signed, scope: StatementScope, context: SignedContext): SignedResult {
-  const ledger = createLedger();
+  const { statement, message } = signed;
   const { settings, threshold } = context;
-  const signatures = signed.signatures.map((one) => decodeSignature(one, signed.statement));
-  const formed = checkFormat(ledger, signed.statement, { scope, context, signatures });
-  if (settings.trust === undefined) return withoutTrust(ledger, context);
-  const { key, valid } = checkSigningKey(ledger, signed.statement, { scope, context, trust: settings.trust });
-  const result = verifySignatures(
-    { message: signed.message, signatures: readable(signatures) },
-    settings.trust,
-    {
-      ...claimOf(signed.statement, scope),
-      countersigners: true,
-      asOfMs: settings.asOfMs,
-    },
-  );
+  const { trust } = settings;
+  const signatures = signed.signatures.map((signature) => decodeSignature(signature, statement.keyId));
+  const format = checkFormat(statement, signatures, scope, context);
+  if (trust === undefined)
+    return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
+  const claim = claimOf(statement, scope, settings);
+  const signingKey = checkSigningKey(claim, scope, { ...context, trust });
+  const counted = checkThreshold({ message, signatures: signatures.flatMap(bytesOf) }, claim, {
+    ...context,
+    trust,
+  });
   const sound = signatures.flatMap(({ named, fault, signature }) =>
     named && fault === undefined && signature !== undefined ? [signature] : [],
   );
-  const verified = checkSignature(ledger, { key, sound, result }, context);
-  checkSecondCrypto(ledger, { key, sound, verified, message: signed.message }, context);
-  const enough = threshold === undefined || checkThreshold(ledger, signed.statement, result, context);
-  const trusted = formed && valid && verified && enough && key !== undefined;
-  const { issuer, keyId, issuedAtMs } = signed.statement;
+  const attempt = { key: signingKey.value, sound, message };
+  const signature = checkSignature(attempt, counted.value, context);
+  const second = checkSecondCrypto(attempt, signature, context);
+  const enough = threshold === undefined ? NOTHING : counted;
+  const required = joinSteps([format, signingKey, signature, enough]);
+  const trusted = required.checks.every(({ state }) => state === 'passed');
+  const { issuer, keyId, issuedAtMs } = statement;
   return {
-    checks: ledger.checks,
-    findings: ledger.findings,
+    ...joinSteps([format, signingKey, signature, second, enough]),
     trusted,
-    ...(trusted && { signer: { issuer, keyId, issuedAtMs } }),
-    keys: trusted ? result.keys : [],
+    ...defined({ signer: trusted ? { issuer, keyId, issuedAtMs } : undefined }),
+    keys: trusted ? counted.value.keys : [],
   };
 }
+
+type NamedClaim = SignatureClaim & { readonly issuer: string; readonly keyId: string };
 
 const claimOf = (
   { issuer, keyId, issuedAtMs }: AnyStatement,
   { purpose, projectId, organizationId }: StatementScope,
-) => defined({ issuer, keyId, issuedAtMs, purpose, projectId, organizationId });
+  { asOfMs }: Settings,
+): NamedClaim =>
+  defined({ issuer, keyId, issuedAtMs, purpose, projectId, organizationId, asOfMs, countersigners: true });
 
 type DecodedSignature = {
   readonly path: string;
   readonly keyId?: string;
-  /** Whether it is said to be by the key that the statement names. */
+  /** Whether the key id next to it is that of the key that the statement names. */
   readonly named: boolean;
   readonly signature?: Uint8Array;
   /** Why it is not a strict DER signature. */
   readonly fault?: DrillproofError;
 };
 
-function decodeSignature(
-  { path, keyId, decode }: EncodedSignature,
-  statement: AnyStatement,
-): DecodedSignature {
-  const known = defined({ path, keyId, named: (keyId ?? statement.keyId) === statement.keyId });
+function decodeSignature({ path, keyId, decode }: EncodedSignature, namedKeyId: string): DecodedSignature {
+  const label = defined({ path, keyId, named: (keyId ?? namedKeyId) === namedKeyId });
   let signature;
   try {
     signature = decode();
     assertEcdsaDer(signature);
-    return { ...known, signature };
+    return { ...label, signature };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    return defined({ ...known, signature, fault: error });
+    return defined({ ...label, signature, fault: error });
   }
 }
 
-/** Those with bytes that a key can be tried on. In an envelope these are all. */
-const readable = (signatures: readonly DecodedSignature[]) =>
-  signatures.flatMap(({ keyId, signature }) =>
-    signature === undefined ? [] : [defined({ keyId, signature })],
-  );
+/** The signature, if there are bytes that a key can be tried on. In an envelope there always are. */
+const bytesOf = ({ keyId, signature }: DecodedSignature) =>
+  signature === undefined ? [] : [defined({ keyId, signature })];
 
 /** `attestation.format` */
 function checkFormat(
-  ledger: Ledger,
   { predicateType, issuedAtMs }: AnyStatement,
-  {
-    scope,
-    context: { subject, path, settings },
-    signatures,
-  }: {
-    readonly scope: StatementScope;
-    readonly context: SignedContext;
-    readonly signatures: readonly DecodedSignature[];
-  },
-): boolean {
+  signatures: readonly DecodedSignature[],
+  { purpose }: StatementScope,
+  { subject, path, settings }: SignedContext,
+): Step {
   const findings: Finding[] = [];
-  const accepted = acceptedTypes(settings, scope.purpose);
+  const accepted = acceptedTypes(settings, purpose);
   if (!accepted.includes(predicateType)) {
     const message = 'the statement is not of the type that belongs here';
     const types = { expected: accepted.join(' or '), actual: predicateType };
@@ -163,123 +154,111 @@ function checkFormat(
     const times = { expected: `at most ${settings.asOfMs}`, actual: String(issuedAtMs) };
     findings.push(finding('attestation.ISSUED_IN_FUTURE', subject, { path, message, ...times }));
   }
-  const named = signatures.filter((one) => one.named);
-  // Of several signatures said to be by the key, one that is sound is enough.
-  const faults = named.every(({ fault }) => fault !== undefined) ? named : [];
-  for (const { path: pointer, fault } of faults)
-    if (fault !== undefined)
-      findings.push(
-        finding('attestation.SIGNATURE_ENCODING', subject, {
-          path: `${path}#${pointer}`,
-          message: fault.message,
-        }),
-      );
-  return ledger.ran('attestation.format', findings);
+  // Of several signatures with the key id of the named key, one that is sound is enough.
+  const faults = signatures.flatMap(({ path: pointer, named, fault }) => (named ? [{ pointer, fault }] : []));
+  if (faults.every(({ fault }) => fault !== undefined))
+    for (const { pointer, fault } of faults) {
+      const detail = { path: `${path}#${pointer}`, message: fault?.message ?? '' };
+      findings.push(finding('attestation.SIGNATURE_ENCODING', subject, detail));
+    }
+  return recordCheck('attestation.format', findings);
 }
 
-function withoutTrust(
-  ledger: Ledger,
-  { subject, settings: { secondOpinion }, threshold }: SignedContext,
-): SignedResult {
-  const requested = [
+function skipWithoutTrust({ subject, settings: { secondOpinion }, threshold }: SignedContext): Step {
+  const ids = [
     ...(['attestation.key', 'attestation.signature'] as const),
     ...(secondOpinion === undefined ? [] : (['second.crypto'] as const)),
     ...(threshold === undefined ? [] : (['dsse.threshold'] as const)),
   ];
-  skipAll(ledger, requested, 'not_checked', 'no trust store was given');
   const message = 'no trust store was given, so the signature was not verified';
-  ledger.note([finding('trust.STORE_ABSENT', subject, { message })]);
-  return { checks: ledger.checks, findings: ledger.findings, trusted: false, keys: [] };
+  return joinSteps([
+    ...ids.map((id) => endCheck(id, 'not_checked', 'no trust store was given')),
+    noteFindings([finding('trust.STORE_ABSENT', subject, { message })]),
+  ]);
 }
 
-/** `attestation.key` */
+/** `attestation.key`; the value is the key that the statement names, whether or not it is valid for the statement. */
 function checkSigningKey(
-  ledger: Ledger,
-  statement: AnyStatement,
-  {
-    scope,
-    context: { subject, path, settings },
-    trust,
-  }: { readonly scope: StatementScope; readonly context: SignedContext; readonly trust: TrustStore },
-): { readonly key: TrustedKey | undefined; readonly valid: boolean } {
-  const { asOfMs } = settings;
-  const { key, ...result } = checkKey(trust, { ...claimOf(statement, scope), asOfMs });
+  claim: NamedClaim,
+  { wholeOrganization }: StatementScope,
+  { subject, path, trust }: Place & { readonly trust: TrustStore },
+): StepOf<TrustedKey | undefined> {
+  const { key, ...result } = checkKey(trust, claim);
   const problems = result.problems.map(({ code, ...detail }) => finding(code, subject, { path, ...detail }));
   const notes = result.notes.map(({ code, message }) => finding(code, subject, { path, message }));
-  if (scope.wholeOrganization === true && result.unchecked.includes('project')) {
+  if (wholeOrganization === true && result.unchecked.includes('project')) {
     const message =
       'the key is trusted for some projects only, and the statement is about the whole organization';
     problems.push(finding('trust.PROJECT_MISMATCH', subject, { path, message }));
   }
-  if (problems.length === 0 && result.unchecked.length > 0) {
-    const reason = `the key is limited by ${result.unchecked.join(' and ')}, and nothing here says which it is`;
-    ledger.note(notes);
-    ledger.skipped('attestation.key', 'not_checked', reason);
-    return { key, valid: false };
-  }
-  return { key, valid: ledger.ran('attestation.key', [...problems, ...notes]) };
+  if (problems.length > 0 || result.unchecked.length === 0)
+    return { ...recordCheck('attestation.key', [...problems, ...notes]), value: key };
+  const reason = `the key is limited by ${result.unchecked.join(' and ')}, and nothing here says which it is`;
+  return {
+    ...joinSteps([noteFindings(notes), endCheck('attestation.key', 'not_checked', reason)]),
+    value: key,
+  };
 }
 
-type Attempt = { readonly key: TrustedKey | undefined; readonly sound: readonly Uint8Array[] };
+/** What the key that the statement names is tried on: the signatures in strict DER with its key id. */
+type Attempt = {
+  readonly key: TrustedKey | undefined;
+  readonly sound: readonly Uint8Array[];
+  readonly message: Uint8Array;
+};
 
 /** `attestation.signature` */
-function checkSignature(
-  ledger: Ledger,
-  { key, sound, result }: Attempt & { readonly result: SignaturesResult },
-  { subject, path }: SignedContext,
-): boolean {
-  if (sound.length === 0 || key === undefined) {
-    const reason =
-      sound.length === 0 ? 'the signature cannot be decoded' : 'there is no key to check it with';
-    ledger.skipped('attestation.signature', 'not_checked', reason);
-    return false;
-  }
+function checkSignature({ key, sound }: Attempt, result: SignaturesResult, { subject, path }: Place): Step {
+  if (sound.length === 0)
+    return endCheck('attestation.signature', 'not_checked', 'the signature cannot be decoded');
+  if (key === undefined)
+    return endCheck('attestation.signature', 'not_checked', 'there is no key to check it with');
   const verified = result.signatures.some(({ madeBy }) => madeBy === key);
   const message = 'the signature does not verify over the statement with the trusted key';
   const findings = verified ? [] : [finding('attestation.SIGNATURE_INVALID', subject, { path, message })];
-  return ledger.ran('attestation.signature', findings);
+  return recordCheck('attestation.signature', findings);
 }
 
-/** `second.crypto` */
+/** `second.crypto`: nothing without a second opinion. */
 function checkSecondCrypto(
-  ledger: Ledger,
-  { key, sound, verified, message }: Attempt & { readonly verified: boolean; readonly message: Uint8Array },
+  { key, sound, message }: Attempt,
+  first: Step,
   { subject, path, settings: { secondOpinion } }: SignedContext,
-): void {
-  if (secondOpinion === undefined) return;
+): Step {
+  if (secondOpinion === undefined) return NOTHING;
   if (sound.length === 0 || key === undefined)
-    return ledger.skipped('second.crypto', 'not_checked', 'there was no signature and key to judge');
+    return endCheck('second.crypto', 'not_checked', 'there was no signature and key to check');
   const implementation = secondOpinion.p256;
   const second = sound.some((signature) => verifySignature({ key, message, signature, implementation }));
+  const verified = first.findings.length === 0;
   const opinions = { expected: verified ? 'valid' : 'invalid', actual: second ? 'valid' : 'invalid' };
   const text = 'the two implementations of the signature check disagree';
   const differs = finding('attestation.SECOND_OPINION', subject, { path, message: text, ...opinions });
-  ledger.ran('second.crypto', second === verified ? [] : [differs]);
+  return recordCheck('second.crypto', second === verified ? [] : [differs]);
 }
 
-/** `dsse.threshold`: how many different keys signed, whatever their number of signatures and names. */
-function checkThreshold(
-  ledger: Ledger,
-  statement: AnyStatement,
-  { signatures, distinct }: SignaturesResult,
-  { subject, path, threshold = 1 }: SignedContext,
-): boolean {
-  const findings = signatures.flatMap(({ keyId, problem }, at) =>
-    problem === undefined || keyId === statement.keyId
-      ? []
-      : [
-          finding('dsse.SIGNATURE_UNCOUNTED', subject, {
-            path: `${path}#/signatures/${at}`,
-            message: `the signature of ${JSON.stringify(keyId)} does not count: ${problem.message}`,
-          }),
-        ],
-  );
-  if (distinct < threshold && threshold > 1) {
-    const message = 'fewer different trusted keys signed the envelope than required';
-    const counts = { expected: `at least ${threshold}`, actual: String(distinct) };
+/**
+ * `dsse.threshold`: verifies each signature once and counts the different trusted keys, whatever their number of
+ * signatures and names. Other signatures than those of the key that the statement names are reported if they do not count.
+ */
+export function checkThreshold(
+  signed: SignedMessage,
+  claim: SignatureClaim,
+  context: Place & { readonly trust: TrustStore; readonly threshold?: number },
+): StepOf<SignaturesResult> {
+  const { subject, path, trust, threshold = 1 } = context;
+  const value = verifySignatures(signed, trust, claim);
+  const findings = value.signatures.flatMap(({ keyId, problem }, at) => {
+    if (problem === undefined || (keyId !== undefined && keyId === claim.keyId)) return [];
+    const message = `the signature of ${keyId === undefined ? 'an unnamed key' : JSON.stringify(keyId)} does not count: ${problem.message}`;
+    return [finding('dsse.SIGNATURE_UNCOUNTED', subject, { path: `${path}#/signatures/${at}`, message })];
+  });
+  if (value.distinct < threshold && threshold > 1) {
+    const message = 'fewer different trusted keys signed than required';
+    const counts = { expected: `at least ${threshold}`, actual: String(value.distinct) };
     findings.push(
       finding('dsse.THRESHOLD_MISSED', subject, { path: `${path}#/signatures`, message, ...counts }),
     );
   }
-  return ledger.ran('dsse.threshold', findings);
+  return { ...recordCheck('dsse.threshold', findings), value };
 }

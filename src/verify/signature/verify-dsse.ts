@@ -8,7 +8,6 @@ import {
   optional,
 } from '../../bytes/index.ts';
 import {
-  type EvidenceLimits,
   type ExportStatement,
   parseBundleManifest,
   parseExportManifest,
@@ -16,13 +15,14 @@ import {
   readExportDsseStatement,
   type Statement,
 } from '../../evidence/index.ts';
-import { reportAlone } from './attestation.ts';
-import { createLedger, type Ledger } from '../check.ts';
-import { dsseOnBundle, dsseOnExport, verifyEnvelope, type DsseAbout } from './dsse.ts';
+import { buildAttestationReport } from './attestation.ts';
+import { NOTHING, joinSteps, noteFindings, type StepOf } from '../step.ts';
+import { bundleEnvelope, exportEnvelope, verifyEnvelope, type EnvelopeKind } from './dsse.ts';
 import { findingsOf } from '../finding.ts';
 import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
+import type { AnyStatement } from './signed.ts';
 
 /** The options of `verifyDsse`. Only `asOfMs` is required: the time of the verification, a Date or ms since 1970. */
 export type VerifyDsseOptions = Pick<
@@ -33,7 +33,7 @@ export type VerifyDsseOptions = Pick<
   readonly purpose?: 'evidence' | 'export';
   /** The bytes of the `manifest.json` that the statement has to be about; without it nothing is bound. */
   readonly manifest?: Uint8Array;
-  /** How many different trusted keys must have signed; default 1. The one that the statement names is among them. */
+  /** How many different trusted keys must have signed; default 1. The key that the statement names is always required. */
   readonly threshold?: number;
 };
 
@@ -64,54 +64,41 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
   checkArguments({ envelope: BYTES }, { envelope });
   const settings = settingsOf(options, DSSE_OPTIONS);
   const { purpose = 'evidence', manifest, threshold = 1 } = options;
-  const ledger = createLedger();
-  const given = onlyEnvelope(envelope);
-  const context = { subject: SUBJECT, settings, threshold };
-  const result =
-    purpose === 'evidence'
-      ? verifyEnvelope(given, onBundle(ledger, manifest, settings.limits), context)
-      : verifyEnvelope(given, onExport(ledger, manifest, settings.limits), context);
-  ledger.include(result);
-  return reportAlone(ledger, result, settings);
-}
-
-function onBundle(
-  ledger: Ledger,
-  bytes: Uint8Array | undefined,
-  limits: EvidenceLimits,
-): DsseAbout<Statement> {
-  const alone: DsseAbout<Statement> = { purpose: 'evidence', read: readDsseStatement };
-  return about(ledger, bytes, alone, (given) =>
-    dsseOnBundle(SUBJECT, {
-      manifest: parseBundleManifest(given, limits),
-      manifestDigest: digestOf(given),
-    }),
+  const verify = <S extends AnyStatement>({ value: kind, ...read }: StepOf<EnvelopeKind<S>>) => {
+    const result = verifyEnvelope(onlyEnvelope(envelope), kind, { subject: SUBJECT, settings, threshold });
+    return buildAttestationReport({ ...result, ...joinSteps([read, result]) }, settings);
+  };
+  if (purpose === 'export') {
+    const alone: EnvelopeKind<ExportStatement> = { purpose, read: readExportDsseStatement };
+    return verify(
+      readManifest(manifest, alone, (bytes) =>
+        exportEnvelope(SUBJECT, {
+          manifest: parseExportManifest(bytes, settings.limits),
+          manifestDigest: digestOf(bytes),
+        }),
+      ),
+    );
+  }
+  const alone: EnvelopeKind<Statement> = { purpose, read: readDsseStatement };
+  return verify(
+    readManifest(manifest, alone, (bytes) =>
+      bundleEnvelope(SUBJECT, {
+        manifest: parseBundleManifest(bytes, settings.limits),
+        manifestDigest: digestOf(bytes),
+      }),
+    ),
   );
 }
 
-function onExport(
-  ledger: Ledger,
+/** A manifest that cannot be read is a finding, and the envelope is verified without it. */
+function readManifest<K>(
   bytes: Uint8Array | undefined,
-  limits: EvidenceLimits,
-): DsseAbout<ExportStatement> {
-  const alone: DsseAbout<ExportStatement> = { purpose: 'export', read: readExportDsseStatement };
-  return about(ledger, bytes, alone, (given) =>
-    dsseOnExport(SUBJECT, parseExportManifest(given, limits), digestOf(given)),
-  );
-}
-
-/** A manifest that cannot be read is a finding, and the envelope is judged without it. */
-function about<A>(
-  ledger: Ledger,
-  manifest: Uint8Array | undefined,
-  alone: A,
-  on: (manifest: Uint8Array) => A,
-): A {
-  if (manifest === undefined) return alone;
+  alone: K,
+  read: (manifest: Uint8Array) => K,
+): StepOf<K> {
   try {
-    return on(manifest);
+    return { ...NOTHING, value: bytes === undefined ? alone : read(bytes) };
   } catch (error) {
-    ledger.note(findingsOf(error, SUBJECT, 'manifest.json'));
-    return alone;
+    return { ...noteFindings(findingsOf(error, SUBJECT, 'manifest.json')), value: alone };
   }
 }

@@ -395,7 +395,7 @@ describe('what else lies in an export', () => {
   });
 });
 
-const judgePart = (): Promise<never> => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
+const failToRead = (): Promise<never> => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
 
 describe('the work of a verification', () => {
   test('is told as it goes', async () => {
@@ -445,7 +445,7 @@ describe('the work of a verification', () => {
     const shuffled = await verifyExport(source, {
       ...options,
       concurrency: 7,
-      judgePart: async (path, listed) => {
+      verifyPart: async (path, listed) => {
         await new Promise((resolve) => setTimeout(resolve, waits[listed.row.ordinal]! * 3));
         return verifyPart(await source.open(path), { ...options, listed });
       },
@@ -460,8 +460,8 @@ describe('the work of a verification', () => {
     await expect(verify(files, { depth: JSON.parse('"deep"') as 'full' })).rejects.toThrow(TypeError);
   });
 
-  test('goes on when the judge of a part could not read it', async () => {
-    const report = await verify(made.files, { judgePart });
+  test('continues when a part could not be read elsewhere', async () => {
+    const report = await verify(made.files, { verifyPart: failToRead });
     expect([report.verdict, ...partCodes(report)]).toEqual(['incomplete', ['io.CHANGED'], ['io.CHANGED']]);
   });
 });

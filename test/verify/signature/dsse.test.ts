@@ -20,8 +20,6 @@ import {
   type Signer,
   type TrustStore,
 } from '../../../src/trust/index.ts';
-import { createLedger } from '../../../src/verify/check.ts';
-import { bundleVerdict } from '../../../src/verify/verdict.ts';
 import { decide, stateOf as stateOfRule } from '../../policy/make.ts';
 import { verifyDsse, verifyExport, verifyPart } from '../../../src/verify/index.ts';
 import {
@@ -181,24 +179,6 @@ describe('an envelope beside a part', () => {
 });
 
 type Members = { payload: string; payloadType: string; signatures: [{ keyid: string; sig: string }] };
-
-const verdict = (signature: 'passed' | 'not_checked'): string => {
-  const ledger = createLedger();
-  for (const id of ['part.bytes', 'part.archive', 'bundle.manifest', 'bundle.row', 'bundle.objects'] as const)
-    ledger.ran(id, []);
-  ledger.skipped('bundle.expected', 'not_applicable', '');
-  for (const id of ['attestation.format', 'attestation.key', 'attestation.binding'] as const)
-    ledger.ran(id, []);
-  if (signature === 'passed') ledger.ran('attestation.signature', []);
-  else ledger.skipped('attestation.signature', signature, '');
-  ledger.ran('dsse.attestation', []);
-  return bundleVerdict(ledger, { depth: 'full', signed: true, trusted: true, listed: true });
-};
-
-it('no envelope makes up for a step of the own attestation that stayed open', () => {
-  expect(verdict('passed')).toBe('verified');
-  expect(verdict('not_checked')).toBe('incomplete');
-});
 
 describe('envelopes put together from two valid ones', () => {
   const mixes: [string, (mine: Members, other: Members) => void][] = [

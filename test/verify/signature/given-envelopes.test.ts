@@ -139,10 +139,10 @@ describe('envelopes beside an export', () => {
     expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'not_checked']);
   });
 
-  it('go with the row to whoever judges the part', async () => {
+  it('are passed on with the row to the verifier of the part', async () => {
     const seen: string[][] = [];
     await verify(unsigned, [await about(2, a), await aboutList(unsigned, a), await about(2, b)], {
-      judgePart: (_path: string, { envelopes = [] }: { envelopes?: readonly { path: string }[] }) => {
+      verifyPart: (_path: string, { envelopes = [] }: { envelopes?: readonly { path: string }[] }) => {
         seen.push(envelopes.map(({ path }) => path));
       },
     });

@@ -5,8 +5,8 @@ import { memorySource, type EvidenceSource } from '../../../src/evidence/index.t
 import { RETIREMENTS, retireKey, type TrustStore } from '../../../src/trust/index.ts';
 import {
   bundleStanding,
-  judgePartSignature,
-  judgeSignatures,
+  verifyPartSignature,
+  verifyExportSignatures,
   listStanding,
   trustEffects,
   verifyExport,
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 const judge = (files: Record<string, Uint8Array>, store = trust) =>
-  judgeSignatures(memorySource(files), { asOfMs: NOW, trust: store });
+  verifyExportSignatures(memorySource(files), { asOfMs: NOW, trust: store });
 const standings = (judged: readonly SignatureStanding[]) => judged.map(({ standing }) => standing);
 const without = (path: string): Record<string, Uint8Array> =>
   Object.fromEntries(Object.entries(made.files).filter(([name]) => name !== path));
@@ -83,7 +83,7 @@ describe('the signatures of an export', () => {
       ...memorySource(made.files),
       files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no right to read')),
     };
-    expect(standings(await judgeSignatures(source, { asOfMs: NOW, trust }))).toEqual(['unread']);
+    expect(standings(await verifyExportSignatures(source, { asOfMs: NOW, trust }))).toEqual(['unread']);
   });
 
   it('name why a part was not read', async () => {
@@ -103,7 +103,7 @@ describe('the signatures of an export', () => {
       [irregular, 'export.FILE_IRREGULAR'],
       [unreadable, 'io.UNREADABLE'],
     ] as const) {
-      const [, part] = await judgeSignatures(source, { asOfMs: NOW, trust });
+      const [, part] = await verifyExportSignatures(source, { asOfMs: NOW, trust });
       expect(part).toMatchObject({ path: FIRST, standing: 'unread', codes: [code] });
     }
   });
@@ -130,23 +130,28 @@ describe('the signatures of an export', () => {
   it('are told one by one, and stop when it is asked', async () => {
     const seen: string[] = [];
     const onProgress = (done: number, of: number) => void seen.push(`${done}/${of}`);
-    await judgeSignatures(memorySource(made.files), { asOfMs: NOW, trust, onProgress, concurrency: 2 });
+    await verifyExportSignatures(memorySource(made.files), {
+      asOfMs: NOW,
+      trust,
+      onProgress,
+      concurrency: 2,
+    });
     expect(seen).toEqual(['1/2', '2/2']);
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(judgeSignatures(memorySource(made.files), { asOfMs: NOW, trust, signal })).rejects.toThrow(
-      'enough',
-    );
+    await expect(
+      verifyExportSignatures(memorySource(made.files), { asOfMs: NOW, trust, signal }),
+    ).rejects.toThrow('enough');
   });
 });
 
 it('judges the signature of a part alone', async () => {
   const options = { asOfMs: NOW, trust };
-  expect(await judgePartSignature(memoryAccess(made.files[FIRST]!), options)).toMatchObject({
+  expect(await verifyPartSignature(memoryAccess(made.files[FIRST]!), options)).toMatchObject({
     kind: 'bundle',
     id: 'evidence_000000000001',
     standing: 'stands',
   });
-  expect(await judgePartSignature(memoryAccess(new Uint8Array(10)), options)).toMatchObject({
+  expect(await verifyPartSignature(memoryAccess(new Uint8Array(10)), options)).toMatchObject({
     standing: 'unread',
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { attestedSubject } from '../../../src/verify/export/attested-manifest.ts';
+import { attestedSubject } from '../../../src/verify/export/signing.ts';
 import type { TrustStore } from '../../../src/trust/index.ts';
 import {
   EXPORT_ID,

@@ -1,0 +1,42 @@
+import type { Digest } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { type EvidenceSource, type ExportManifest, readFile, type SourceFile } from '../../evidence/index.ts';
+import type { Settings } from '../options.ts';
+import { irregular } from '../part/listed-part.ts';
+
+/** The subject of findings about the export itself. */
+export const EXPORT = 'export';
+
+/** The files of an export by path. */
+export type Files = {
+  readonly all: readonly SourceFile[];
+  readonly byPath: ReadonlyMap<string, SourceFile>;
+  /** What a mirror adds: checksums and receipts. */
+  readonly mirror: readonly SourceFile[];
+};
+
+/** What every step of one export needs. */
+export type ExportContext = {
+  readonly source: EvidenceSource;
+  readonly settings: Settings;
+  readonly files: Files;
+};
+
+/** The manifest of an export as far as it could be read. */
+export type ReadExportManifest = {
+  readonly bytes?: number;
+  readonly digest?: Digest;
+  readonly document?: ExportManifest;
+};
+
+/** The bytes of a document of the export, or `undefined` when there is none. */
+export async function readDocument(
+  { source, files }: ExportContext,
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const file = files.byPath.get(path);
+  if (file === undefined) return undefined;
+  if (!file.regular) throw new DrillproofError('export.FILE_IRREGULAR', irregular(EXPORT, file).message);
+  return readFile(source, path, maxBytes);
+}

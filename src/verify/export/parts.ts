@@ -1,0 +1,142 @@
+import { defined, mapConcurrently, turn } from '../../bytes/index.ts';
+import type { EvidenceExport } from '../../contract/index.ts';
+import {
+  EXPORT_MANIFEST,
+  EXPORT_RESOURCE,
+  type ExportManifest,
+  type PartRow,
+  sumBytes,
+} from '../../evidence/index.ts';
+import { finding } from '../finding.ts';
+import type { VerifyOptions } from '../options.ts';
+import { verifyListedPart, type PartVerifier } from '../part/listed-part.ts';
+import type { BundleReport, LocalReportReport, Verdict, Finding } from '../report.ts';
+import { joinSteps, noteFindings, NOTHING, recordCheck, type Step, type StepOf } from '../step.ts';
+import { EXPORT, type ExportContext } from './context.ts';
+import { verifyLocalReport } from './local-report.ts';
+import type { ExportSigning } from './signing.ts';
+
+/** What `onProgress` receives: the number and bytes of all parts first, then each part with its verdict. */
+export type VerifyProgress =
+  | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
+  | {
+      readonly kind: 'part';
+      readonly evidenceBundleId: string;
+      readonly verdict: Verdict;
+      readonly bytes: number;
+      readonly done: number;
+      readonly of: number;
+    };
+
+/** How the parts of an export are verified. */
+export type PartScheduling = {
+  /** How a part is verified; default `verifyPart` on the open file. Pass a pool of threads here. */
+  readonly verifyPart?: PartVerifier;
+  /** Parts verified at the same time; default 1. */
+  readonly concurrency?: number;
+  readonly onProgress?: (event: VerifyProgress) => void;
+};
+
+/** Parts that are verified before other tasks get a turn, so that an abort is noticed and progress is shown. */
+const PARTS_PER_TURN = 16;
+
+/** Verifies every listed part; the step has what only all of them together show. */
+export async function verifyParts(
+  tree: ExportContext,
+  manifest: ExportManifest,
+  { signer, envelopes }: ExportSigning,
+  { onProgress, verifyPart, concurrency = 1 }: PartScheduling,
+): Promise<StepOf<readonly BundleReport[]>> {
+  const { source, settings, files } = tree;
+  const { parts: rows, organizationId, fromAtMs, throughAtMs } = manifest;
+  const options: VerifyOptions & PartScheduling = defined({ ...settings, verifyPart });
+  const listAttested = signer === undefined ? undefined : (true as const);
+  const bytes = Number(sumBytes(rows.map((row) => row.bytes)));
+  onProgress?.({ kind: 'planned', parts: rows.length, bytes });
+  let done = 0;
+  const reports = await mapConcurrently(rows, concurrency, async (row) => {
+    if (done % PARTS_PER_TURN === 0) await turn();
+    settings.signal?.throwIfAborted();
+    const given = envelopes?.get(row.manifestDigest) ?? [];
+    const listed = defined({
+      row,
+      organizationId,
+      fromAtMs,
+      throughAtMs,
+      envelopes: given.length > 0 ? given : undefined,
+      listAttested,
+    });
+    const report = await verifyListedPart(source, files.byPath.get(row.path), listed, options);
+    done++;
+    onProgress?.(progressOf(row, report, done, rows.length));
+    return report;
+  });
+  return summarizeMetadata(reports);
+}
+
+const progressOf = (
+  { evidenceBundleId, bytes }: PartRow,
+  { verdict }: BundleReport,
+  done: number,
+  total: number,
+): VerifyProgress => ({ kind: 'part', evidenceBundleId, verdict, bytes: Number(bytes), done, of: total });
+
+const isMetadata = ({ code }: Finding): boolean => code === 'zip.METADATA_UNUSUAL';
+
+/** Unusual ZIP metadata is one note of the export, however many parts have it: it only shows how they were packed. */
+function summarizeMetadata(reports: readonly BundleReport[]): StepOf<readonly BundleReport[]> {
+  const unusual = reports.filter(({ findings }) => findings.some(isMetadata));
+  const [first] = unusual;
+  if (first === undefined) return { ...NOTHING, value: reports };
+  const message = `${unusual.length} of ${reports.length} parts have ZIP metadata that this tool does not write`;
+  const value = reports.map((report) => ({
+    ...report,
+    findings: report.findings.filter((entry) => !isMetadata(entry)),
+  }));
+  return { ...noteFindings([finding('zip.METADATA_UNUSUAL', EXPORT, { path: first.path, message })]), value };
+}
+
+/**
+ * `export.selection` and `export.resource` again, with what only all parts together show: their order, and the bytes of
+ * the evidence in them.
+ */
+export function checkAcrossParts(
+  manifest: ExportManifest,
+  resource: EvidenceExport | undefined,
+  reports: readonly BundleReport[],
+): Step {
+  if (reports.some((report) => report.createdAtMs === undefined || report.evidenceBytes === undefined))
+    return NOTHING;
+  const stray = reports.findIndex((report, i) => i > 0 && !inOrder(reports[i - 1]!, report));
+  const order = stray > 0 ? recordCheck('export.selection', [orderFinding(stray)]) : NOTHING;
+  const claimed = manifest.localReports.map((row) => row.expandedBytes);
+  const expected = sumBytes([...reports.map((report) => String(report.evidenceBytes)), ...claimed]);
+  if (resource === undefined || resource.sourceBytes === expected) return order;
+  const message = 'the source bytes that export.json states differ from the bytes in its parts';
+  const detail = { path: `${EXPORT_RESOURCE}#/sourceBytes`, message, expected, actual: resource.sourceBytes };
+  const differs = finding('export.RESOURCE_MISMATCH', EXPORT, detail);
+  return joinSteps([order, recordCheck('export.resource', [differs])]);
+}
+
+const orderFinding = (ordinal: number): Finding =>
+  finding('export.SELECTION_MISMATCH', EXPORT, {
+    path: `${EXPORT_MANIFEST}#/parts/${ordinal}`,
+    message: `the parts are not in order of creation and id at ordinal ${ordinal}`,
+  });
+
+/** The order of selection: by time of creation, then by id (formats §1, Selection). */
+const inOrder = (before: BundleReport, after: BundleReport): boolean =>
+  before.createdAtMs! < after.createdAtMs! ||
+  (before.createdAtMs === after.createdAtMs && before.evidenceBundleId! < after.evidenceBundleId!);
+
+export async function verifyLocalReports(
+  { source, files, settings: { signal } }: ExportContext,
+  manifest: ExportManifest,
+): Promise<readonly LocalReportReport[]> {
+  const reports: LocalReportReport[] = [];
+  for (const row of manifest.localReports) {
+    signal?.throwIfAborted();
+    reports.push(await verifyLocalReport(source, files.byPath.get(row.path), row, signal));
+  }
+  return reports;
+}

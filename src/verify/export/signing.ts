@@ -1,0 +1,120 @@
+import { defined } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { EXPORT_ATTESTATION, type ExportStatement, parseExportAttestation } from '../../evidence/index.ts';
+import { finding, findingsOf } from '../finding.ts';
+import { settingsOf, type VerifyOptions } from '../options.ts';
+import type { Completeness, SignedBy, Finding } from '../report.ts';
+import { signedOf } from '../signature/attestation.ts';
+import { checkExportBinding, type ExportFacts } from '../signature/binding.ts';
+import { exportEnvelope, exportScope, verifyGivenEnvelopes } from '../signature/dsse.ts';
+import { sortEnvelopes, type GivenEnvelope, type SortedEnvelopes } from '../signature/given-envelopes.ts';
+import { verifySigned } from '../signature/signed.ts';
+import {
+  endCheck,
+  foldSteps,
+  hasPassed,
+  joinSteps,
+  noteFindings,
+  NOTHING,
+  recordCheck,
+  type ReadStep,
+  type StepOf,
+} from '../step.ts';
+import { EXPORT, readDocument, type ExportContext, type ReadExportManifest } from './context.ts';
+
+/** Who signed the list of bundles, and how it is known to be whole. */
+export type ExportSigning = {
+  readonly completeness: Completeness;
+  readonly signer?: SignedBy;
+  /** Envelopes that the caller gave about a bundle of the export, by the digest of its manifest. */
+  readonly envelopes?: SortedEnvelopes['parts'];
+};
+
+/** `export.attestation` and `dsse.attestation`: who signed the list of bundles (formats §2, Export attestation). */
+export async function checkExportSigning(
+  tree: ExportContext,
+  { document, digest }: ReadExportManifest,
+  envelopes: readonly GivenEnvelope[],
+): Promise<StepOf<ExportSigning>> {
+  const { settings } = tree;
+  const facts = document && digest && { manifest: document, manifestDigest: digest };
+  const own = await checkExportAttestation(tree, facts);
+  const sorted = facts && envelopes.length > 0 ? sortEnvelopes(envelopes, facts, settings) : undefined;
+  const given: ReadStep<SignedBy> = facts && sorted ? checkListEnvelopes(sorted, facts, tree) : NOTHING;
+  const signer = own.value ?? given.value;
+  const pinned = settings.expect.manifestDigest !== undefined && settings.expect.manifestDigest === digest;
+  const completeness: Completeness = pinned ? 'pinned' : signer === undefined ? 'claimed' : 'attested';
+  const message = 'no trusted key signed the list of bundles, so it could be incomplete';
+  const claimed = finding('export.COMPLETENESS_CLAIMED', EXPORT, { message });
+  const step = joinSteps([own, given, noteFindings(completeness === 'claimed' ? [claimed] : [])]);
+  return { ...step, value: defined({ completeness, signer, envelopes: sorted?.parts }) };
+}
+
+/** `export.attestation`; the value is its signer, if a trusted key signed it for this export. */
+async function checkExportAttestation(
+  tree: ExportContext,
+  facts: ExportFacts | undefined,
+): Promise<ReadStep<SignedBy>> {
+  const { settings } = tree;
+  try {
+    const bytes = await readDocument(tree, EXPORT_ATTESTATION, settings.limits.documentBytes);
+    if (bytes === undefined)
+      return endCheck('export.attestation', 'not_applicable', 'no one signed the list of bundles');
+    if (facts === undefined) return NOTHING;
+    const attestation = parseExportAttestation(bytes, settings.limits);
+    const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
+    const result = verifySigned(signedOf(attestation), exportScope(facts.manifest), context);
+    const path = `${EXPORT_ATTESTATION}#/statement/subject`;
+    const binding = checkExportBinding(EXPORT, path, attestation.statement, facts);
+    // The steps of a signed statement are one check of an export.
+    const step = foldSteps('export.attestation', [result, noteFindings(binding)]);
+    return { ...step, value: hasPassed(step, 'export.attestation') ? result.signer : undefined };
+  } catch (error) {
+    return recordCheck('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
+  }
+}
+
+/** `dsse.attestation`: the envelopes about the list; nothing if all that the caller gave are about its bundles. */
+function checkListEnvelopes(
+  { list, stray }: SortedEnvelopes,
+  facts: ExportFacts,
+  { settings }: ExportContext,
+): ReadStep<SignedBy> {
+  if (list.length === 0 && stray.length === 0) return NOTHING;
+  const context = { subject: EXPORT, settings };
+  const others = stray.map(strayFinding);
+  const result = verifyGivenEnvelopes(list, exportEnvelope(EXPORT, facts), context, others);
+  return { ...result, value: result.value.find(({ signer }) => signer !== undefined)?.signer };
+}
+
+const strayFinding = ({ path, digest }: SortedEnvelopes['stray'][number]): Finding =>
+  finding('dsse.SUBJECT_UNKNOWN', EXPORT, {
+    path: `${path}#/payload#/subject/0/digest/sha256`,
+    message: 'the envelope is about a bundle that the export does not list',
+    actual: digest,
+  });
+
+/**
+ * The export that an export attestation names, if a trusted key signed it: it says which manifest is right where no
+ * manifest can be relied on. Nothing else shows the scope of the export, so only a key for the whole organization
+ * counts. `undefined` for anything else.
+ */
+export function attestedSubject(
+  bytes: Uint8Array,
+  options: VerifyOptions,
+): ExportStatement['subject'] | undefined {
+  const settings = settingsOf(options);
+  if (settings.trust === undefined) return undefined;
+  try {
+    const attestation = parseExportAttestation(bytes, settings.limits);
+    const { subject } = attestation.statement;
+    const { organizationId } = subject;
+    const scope = { purpose: 'export', organizationId, wholeOrganization: true } as const;
+    const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
+    const { trusted, findings } = verifySigned(signedOf(attestation), scope, context);
+    return trusted && findings.every(({ severity }) => severity !== 'error') ? subject : undefined;
+  } catch (error) {
+    if (error instanceof DrillproofError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { defined, type Digest, type MembersOf, OBJECT, optional } from '../../bytes/index.ts';
+import type { BundleManifest, PartRow } from '../../evidence/index.ts';
+import type { ZipArchive } from '../../zip/index.ts';
+import { checksWaitingFor, type CheckId } from '../checks.ts';
+import { settingsOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
+import {
+  ENVELOPES,
+  givenEnvelopes,
+  type Envelopes,
+  type GivenEnvelope,
+} from '../signature/given-envelopes.ts';
+import { endRemaining, joinSteps, type Step } from '../step.ts';
+
+/** What the export manifest states about a part; without it a part is verified on its own. */
+export type Listing = {
+  readonly row: PartRow;
+  readonly organizationId: string;
+  readonly fromAtMs: number;
+  readonly throughAtMs: number;
+  /** A trusted key signed the list, and with it the digest of the whole archive. */
+  readonly listAttested?: true;
+  /** Envelopes about this bundle that the caller gave with the export; they are verified with the part. */
+  readonly envelopes?: readonly GivenEnvelope[];
+};
+
+/** The options of `verifyPart`: those of every verification, and what lists the part. */
+export type VerifyPartOptions = VerifyOptions & {
+  readonly listed?: Listing;
+  /**
+   * DSSE envelopes about this bundle, at most 10,000, each of which has to verify. They replace the attestation of a
+   * part that has none (formats §2, DSSE).
+   */
+  readonly dsse?: Envelopes;
+};
+
+const PART_OPTIONS: MembersOf<VerifyPartOptions> = {
+  ...VERIFY_OPTIONS,
+  listed: optional(OBJECT),
+  dsse: optional(ENVELOPES),
+};
+
+/** What every step of one part needs. */
+export type PartContext = {
+  readonly settings: Settings;
+  readonly listed?: Listing;
+  readonly envelopes: readonly GivenEnvelope[];
+  /** What findings are about: the id in the row, until the manifest is read. */
+  readonly subject: string;
+};
+
+/** What the steps after `bundle.manifest` need. */
+export type BundleContext = PartContext & {
+  readonly archive: ZipArchive;
+  readonly manifest: BundleManifest;
+  readonly manifestDigest: Digest;
+};
+
+/** Size and digest of an entry of an archive, as it was read. */
+export type ReadEntry = { readonly bytes: number; readonly digest: Digest };
+
+export function createPartContext(options: VerifyPartOptions): PartContext {
+  const { listed, dsse } = options;
+  return defined({
+    settings: settingsOf(options, PART_OPTIONS),
+    listed,
+    envelopes: [...givenEnvelopes(dsse), ...(listed?.envelopes ?? [])],
+    subject: listed?.row.evidenceBundleId ?? 'bundle',
+  });
+}
+
+/** The checks that wait for `check`, with those on request that the caller requested. */
+export const waitingChecks = (check: CheckId, { envelopes, settings }: PartContext): readonly CheckId[] =>
+  checksWaitingFor(check, {
+    envelopes: envelopes.length > 0,
+    secondOpinion: settings.secondOpinion !== undefined,
+  });
+
+/** The result of steps after which no other can run: every remaining check of a bundle is open for this reason. */
+export const stopSteps = (part: PartContext, steps: readonly Step[], reason: string): Step =>
+  endRemaining(joinSteps(steps), waitingChecks('part.bytes', part), 'not_checked', reason);

@@ -1,0 +1,78 @@
+import type { Digest } from '../../bytes/index.ts';
+import type { RunResult } from '../../contract/index.ts';
+import {
+  brokenBindings,
+  BUNDLE_MANIFEST,
+  type BundleManifest,
+  type ExportManifest,
+  type ExportStatement,
+  objectOfRole,
+  signedRoles,
+  type Statement,
+} from '../../evidence/index.ts';
+import { finding } from '../finding.ts';
+import type { Finding } from '../report.ts';
+
+/** The bundle that a statement has to be about. */
+export type BundleFacts = {
+  readonly manifest: BundleManifest;
+  readonly manifestDigest: Digest;
+  /** Absent where only the manifest is available. */
+  readonly runResult?: RunResult;
+};
+
+/**
+ * Everything that a statement names and that differs in the bundle (formats §2, Bound when signed).
+ * @param digestPath where the statement names the digest of the manifest
+ */
+export function checkBundleBinding(
+  subject: string,
+  digestPath: string,
+  statement: Statement,
+  facts: BundleFacts,
+): Finding[] {
+  const findings = missingRoles(subject, facts.manifest);
+  for (const { field, expected, actual } of brokenBindings({ ...facts, statement })) {
+    if (field === 'subject.manifestDigest') {
+      const message = 'the statement names a different manifest';
+      const detail = { path: digestPath, message, expected: actual, actual: expected };
+      findings.push(finding('attestation.SUBJECT_MISMATCH', subject, detail));
+    } else {
+      const message = `the signed ${field} does not match the evidence`;
+      findings.push(finding('bundle.BINDING_MISMATCH', subject, { path: field, message, expected, actual }));
+    }
+  }
+  return findings;
+}
+
+const missingRoles = (subject: string, manifest: BundleManifest): Finding[] =>
+  signedRoles
+    .filter((role) => objectOfRole(manifest, role) === undefined)
+    .map((role) => {
+      const message = `a signed bundle needs an object of role ${role}`;
+      return finding('bundle.MANIFEST_INVALID', subject, { path: `${BUNDLE_MANIFEST}#/objects`, message });
+    });
+
+/** The export that a statement has to be about. */
+export type ExportFacts = { readonly manifest: ExportManifest; readonly manifestDigest: Digest };
+
+/**
+ * Each field of the signed subject that differs from the export.
+ * @param subjectPath where the statement has its subject
+ */
+export function checkExportBinding(
+  subject: string,
+  subjectPath: string,
+  statement: ExportStatement,
+  { manifest: { evidenceExportId, organizationId }, manifestDigest }: ExportFacts,
+): Finding[] {
+  const facts = { evidenceExportId, organizationId, manifestDigest };
+  return Object.entries(facts).flatMap(([field, expected]) => {
+    const actual = statement.subject[field as keyof typeof facts];
+    const detail = { path: `${subjectPath}/${field}`, expected, actual };
+    const message = `the export attestation names a different ${field}`;
+    return actual === expected
+      ? []
+      : [finding('export.ATTESTATION_SUBJECT_MISMATCH', subject, { ...detail, message })];
+  });
+}

@@ -1,0 +1,119 @@
+import { defined, mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
+import { ATTESTATION, type EvidenceSource, findEntry } from '../../evidence/index.ts';
+import { checkExportManifest } from '../export/documents.ts';
+import type { Files } from '../export/context.ts';
+import { listFiles } from '../export/files.ts';
+import { checkExportSigning } from '../export/signing.ts';
+import { finding, findingsOf } from '../finding.ts';
+import { settingsOf, type VerifyOptions } from '../options.ts';
+import { openPartArchive } from '../part/archive.ts';
+import { checkAttestation } from '../part/attestation.ts';
+import { checkBundleManifest, checkRow } from '../part/bundle.ts';
+import { createPartContext, type Listing, type VerifyPartOptions } from '../part/context.ts';
+import { irregular } from '../part/listed-part.ts';
+import { joinSteps, type Step } from '../step.ts';
+import { bundleStanding, listStanding, type SignatureStanding } from './standing.ts';
+import type { Finding } from '../report.ts';
+
+export type VerifySignaturesOptions = Pick<
+  VerifyOptions,
+  'asOfMs' | 'predicateTypes' | 'limits' | 'zipLimits' | 'signal'
+> & {
+  readonly trust: NonNullable<VerifyOptions['trust']>;
+  /** Parts read at the same time; default 1. */
+  readonly concurrency?: number;
+  readonly onProgress?: (done: number, of: number) => void;
+};
+
+/**
+ * Verifies the signatures of an export and of its parts, and nothing else: of each part the directory of the archive, its
+ * manifest and its attestation are read, not its objects and not its digest. That is enough to show the effect of a
+ * change of the trust store, and proves nothing about the evidence. First the list, then the parts in the order of the
+ * manifest. Never throws for what is in the bytes; an aborted `signal` throws.
+ */
+export async function verifyExportSignatures(
+  source: EvidenceSource,
+  { concurrency = 1, onProgress, ...options }: VerifySignaturesOptions,
+): Promise<SignatureStanding[]> {
+  const settings = settingsOf(options);
+  const listing = await listFiles(source, settings);
+  const files = listing.value;
+  if (files === undefined) return [listStanding({ ...listing, completeness: 'claimed' })];
+  const tree = { source, settings, files };
+  const manifest = await checkExportManifest(tree);
+  const signing = await checkExportSigning(tree, manifest.value, []);
+  const { document } = manifest.value;
+  const list = listStanding(
+    defined({
+      ...joinSteps([listing, manifest, signing]),
+      ...signing.value,
+      evidenceExportId: document?.evidenceExportId,
+    }),
+  );
+  if (document === undefined) return [list];
+  const { organizationId, fromAtMs, throughAtMs, parts: rows } = document;
+  let done = 0;
+  const parts = await mapConcurrently(rows, concurrency, async (row) => {
+    options.signal?.throwIfAborted();
+    const listed = { row, organizationId, fromAtMs, throughAtMs };
+    const standing = await verifyListedSignature(source, files, { ...options, listed });
+    onProgress?.(++done, rows.length);
+    return standing;
+  });
+  return [list, ...parts];
+}
+
+async function verifyListedSignature(
+  source: EvidenceSource,
+  files: Files,
+  options: VerifyPartOptions & { readonly listed: Listing },
+): Promise<SignatureStanding> {
+  const { path, evidenceBundleId, signed } = options.listed.row;
+  const unread = (findings: readonly Finding[]): SignatureStanding =>
+    bundleStanding({ evidenceBundleId, path, signed, checks: [], findings });
+  const file = files.byPath.get(path);
+  if (file === undefined)
+    return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is missing` })]);
+  if (!file.regular) return unread([irregular(evidenceBundleId, file)]);
+  try {
+    const access = await source.open(path);
+    try {
+      return await verifyPartSignature(access, options);
+    } finally {
+      await access.close();
+    }
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return unread(findingsOf(error, evidenceBundleId, path));
+  }
+}
+
+/** Verifies the signature of one part as `verifyExportSignatures` does. Never throws for what is in the bytes. */
+export async function verifyPartSignature(
+  access: RandomAccess,
+  options: VerifyPartOptions,
+): Promise<SignatureStanding> {
+  const part = createPartContext(options);
+  const row = part.listed?.row;
+  const opened = await openPartArchive(access, part);
+  const archive = opened.value;
+  if (archive === undefined)
+    return bundleStanding({
+      ...defined({ evidenceBundleId: row?.evidenceBundleId, path: row?.path, signed: row?.signed }),
+      ...joinSteps([opened]),
+    });
+  const signed = findEntry(archive, ATTESTATION) !== undefined;
+  const read = await checkBundleManifest(archive, part);
+  const { document: manifest, digest } = read.value;
+  const steps: Step[] = [opened, read];
+  let signer;
+  if (manifest !== undefined && digest !== undefined) {
+    const subject = part.listed === undefined ? manifest.evidenceBundleId : part.subject;
+    const bundle = { ...part, subject, archive, manifest, manifestDigest: digest };
+    const attestation = await checkAttestation(bundle, undefined);
+    steps.push(checkRow(bundle, signed), attestation);
+    ({ signer } = attestation.value);
+  }
+  const evidenceBundleId = manifest?.evidenceBundleId ?? row?.evidenceBundleId;
+  return bundleStanding(defined({ ...joinSteps(steps), evidenceBundleId, path: row?.path, signed, signer }));
+}

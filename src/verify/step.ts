@@ -1,0 +1,83 @@
+import { CHECKS, type CheckId } from './checks.ts';
+import type { Check, CheckState, Finding } from './report.ts';
+
+/** The result of one or more checks. */
+export type Step = { readonly checks: readonly Check[]; readonly findings: readonly Finding[] };
+
+/** The result of checks that also read something which later steps need. */
+export type StepOf<T> = Step & { readonly value: T };
+
+/** The result of checks that may have failed to read what later steps need. */
+export type ReadStep<T> = Step & { readonly value?: T | undefined };
+
+/** The result of a step that had nothing to do. */
+export const NOTHING: Step = { checks: [], findings: [] };
+
+/** The result of a check that ran: an error fails it, and it stays open when all errors are about reading. */
+export function recordCheck(id: CheckId, findings: readonly Finding[]): Step {
+  return { checks: [checkOf(id, findings)], findings };
+}
+
+function checkOf(id: CheckId, findings: readonly Finding[]): Check {
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const [unread] = errors;
+  if (unread === undefined) return { id, state: 'passed' };
+  if (errors.some((error) => error.class !== 'inaccessible')) return { id, state: 'failed' };
+  return { id, state: 'not_checked', reason: unread.message };
+}
+
+/** The result of a check that did not run, or failed for a reason that has findings elsewhere. */
+export const endCheck = (id: CheckId, state: Exclude<CheckState, 'passed'>, reason: string): Step => ({
+  checks: [{ id, state, reason }],
+  findings: [],
+});
+
+/** Findings that belong to no check: facts and warnings. */
+export const noteFindings = (findings: readonly Finding[]): Step => ({ checks: [], findings });
+
+/** Adds a state for each of these checks that has none yet. */
+export function endRemaining(
+  step: Step,
+  ids: readonly CheckId[],
+  state: Exclude<CheckState, 'passed'>,
+  reason: string,
+): Step {
+  const ended = new Set(step.checks.map(({ id }) => id));
+  const remaining = ids.filter((id) => !ended.has(id)).map((id): Check => ({ id, state, reason }));
+  return joinSteps([step, { checks: remaining, findings: [] }]);
+}
+
+export const hasPassed = ({ checks }: Step, id: CheckId): boolean =>
+  checks.some((check) => check.id === id && check.state === 'passed');
+
+const ORDER = new Map(Object.keys(CHECKS).map((id, index) => [id, index]));
+const inOrder = (a: Check, b: Check): number => ORDER.get(a.id)! - ORDER.get(b.id)!;
+
+/**
+ * Joins steps: their findings one after the other, and their checks in the order of the table. A later result for a
+ * check replaces an earlier one only if that makes it no better.
+ */
+export function joinSteps(steps: readonly Step[]): Step {
+  const checks = new Map<CheckId, Check>();
+  for (const check of steps.flatMap((step) => step.checks)) {
+    const earlier = checks.get(check.id);
+    if (earlier === undefined || (check.state !== 'passed' && earlier.state !== 'failed'))
+      checks.set(check.id, check);
+  }
+  return {
+    checks: [...checks.values()].toSorted(inOrder),
+    findings: steps.flatMap(({ findings }) => findings),
+  };
+}
+
+/** Reports the checks of steps as one check: failed when one of them failed, open when one of them is open. */
+export function foldSteps(id: CheckId, steps: readonly Step[]): Step {
+  const findings = steps.flatMap((step) => step.findings);
+  const open = steps.flatMap(({ checks }) => checks).find(({ state }) => state === 'not_checked');
+  if (open === undefined || findings.some(({ severity }) => severity === 'error'))
+    return recordCheck(id, findings);
+  return joinSteps([
+    noteFindings(findings),
+    endCheck(id, 'not_checked', open.reason ?? 'a check did not run'),
+  ]);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { DrillproofError } from '../../src/errors.ts';
+import { finding, findingsOf } from '../../src/verify/finding.ts';
+
+describe('a finding', () => {
+  const plain = {
+    code: 'io.UNREADABLE',
+    class: 'inaccessible',
+    severity: 'error',
+    subject: 'b',
+    message: 'm',
+  };
+  const values = { path: 'p', expected: 'e', actual: 'a' };
+
+  it('has class and severity from the catalogue, and no member without a value', () => {
+    expect(finding('io.UNREADABLE', 'b', { message: 'm' })).toStrictEqual(plain);
+    expect(finding('io.UNREADABLE', 'b', { message: 'm', ...values })).toStrictEqual({ ...plain, ...values });
+  });
+
+  it('has its own code when made from another finding', () => {
+    const original = finding('json.INVALID', 'export', { message: 'm' });
+    const { code, class: codeClass, severity } = finding('receipt.INVALID', 'export', original);
+    expect([code, codeClass, severity]).toEqual(['receipt.INVALID', 'malformed', 'warning']);
+  });
+
+  it.each([
+    [undefined, undefined, undefined],
+    [undefined, '/a', '/a'],
+    ['m.json', undefined, 'm.json'],
+    ['m.json', '', 'm.json'],
+    ['m.json', 'm.json', 'm.json'],
+    ['m.json', '/a', 'm.json#/a'],
+  ])('of an error in %s at %s has the path %s', (outer, inner, path) => {
+    const error = new DrillproofError('json.INVALID', 'no', inner === undefined ? {} : { path: inner });
+    expect(findingsOf(error, 'b', outer)).toStrictEqual([
+      finding('json.INVALID', 'b', { message: 'no', path }),
+    ]);
+  });
+});
+
+describe('the findings of an error', () => {
+  it('are one for each fault that a parser collected, with its path', () => {
+    const issues = [
+      { path: '/a', message: 'one' },
+      { path: '', message: 'two' },
+    ];
+    const error = new DrillproofError('bundle.MANIFEST_INVALID', 'one (and 1 more)', {
+      path: '/a',
+      details: { issues },
+    });
+    expect(findingsOf(error, 'x', 'manifest.json').map(({ path, message }) => [path, message])).toEqual([
+      ['manifest.json#/a', 'one'],
+      ['manifest.json', 'two'],
+    ]);
+    expect(findingsOf(error, 'x').map(({ path }) => path)).toEqual(['/a', '']);
+  });
+
+  it.each([[[]], ['many']])('are one where a parser collected %j', (issues) => {
+    expect(findingsOf(new DrillproofError('json.INVALID', 'no', { details: { issues } }), 'b')).toHaveLength(
+      1,
+    );
+  });
+
+  it.each([new TypeError('bug'), new DrillproofError('internal.BUG', 'a thread ended')])(
+    'are not made from a fault of the program: %s',
+    (error) => {
+      expect(() => findingsOf(error, 'x')).toThrow(error);
+    },
+  );
+});
