@@ -12,6 +12,6 @@ export {
   HttpStatusError,
   type PageOptions,
   type PartRef,
-  statusOf,
+  httpStatusOf,
   type WaitOptions,
 } from './client/index.ts';

@@ -7,18 +7,12 @@ import {
   operationRow,
   type Result,
 } from '../contract/index.ts';
-import { backOffBy, callBytes, callJson, type BackOff } from './http/call.ts';
+import { createBackOff, callBytes, callJson, type BackOff } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { methodTree, type Input, type Methods } from './methods.ts';
-import { CLIENT_OPTIONS, readOptions, type CallOptions, type ClientOptions } from './options.ts';
-import { waitBy, type Wait } from './wait.ts';
-import {
-  allExports,
-  allLocalReports,
-  type ExportItem,
-  type LocalReportItem,
-  type PageOptions,
-} from './pages.ts';
+import { type CallOptions, CLIENT_OPTIONS, type ClientOptions, readOptions } from './options.ts';
+import { createWait, type Wait } from './wait.ts';
+import { type ExportItem, listItems, type LocalReportItem, type PageOptions } from './pages.ts';
 
 /** The ids of an export and of a project through which it is read. */
 export type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
@@ -30,7 +24,7 @@ export type ExportRef = { readonly projectId: string; readonly evidenceExportId:
  */
 export type Client = Methods & {
   readonly operations: {
-    /** Follows an operation to its end, and gives it when it has succeeded. */
+    /** Follows an operation to its end, and returns it if it succeeded. */
     readonly wait: Wait;
   };
   /** The base address, which holds no secret. */
@@ -47,11 +41,11 @@ export type Client = Methods & {
     input: Input<N>,
     options?: DownloadOptions,
   ): Promise<Download>;
-  /** Every local report of an export, page after page. @throws LimitError `client.PAGES_EXCEEDED` */
+  /** Every local report of an export, page by page. @throws LimitError `client.PAGES_EXCEEDED` */
   localReports(exportRef: ExportRef, options?: PageOptions): AsyncGenerator<LocalReportItem, void, undefined>;
-  /** Every export that can be read through a project, page after page. @throws LimitError `client.PAGES_EXCEEDED` */
+  /** Every export that can be read through a project, page by page. @throws LimitError `client.PAGES_EXCEEDED` */
   exports(projectId: string, options?: PageOptions): AsyncGenerator<ExportItem, void, undefined>;
-  /** For who resumes a download: waits by the retry policy, or throws the failure. */
+  /** For resuming a download: waits by the retry policy, or throws the failure. */
   readonly backOff: BackOff;
 };
 
@@ -80,27 +74,27 @@ export function createClient(options: ClientOptions): Client {
     return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
   });
   const methods = tree as Methods; // the same names, split the same way
-  const wait = waitBy((input, how) => call('operations.read', input, how), settings.sleep);
+  const wait = createWait((input, how) => call('operations.read', input, how), settings.sleep);
   return Object.freeze({
     ...methods,
     operations: { ...methods.operations, wait },
     baseUrl: settings.baseUrl,
     call,
     download,
-    localReports: (exportRef: ExportRef, how: PageOptions = {}) =>
-      allLocalReports(
-        (input, pageOptions) => call('evidence.exports.localReports', input, pageOptions),
-        exportRef,
+    localReports: ({ projectId, evidenceExportId }: ExportRef, how: PageOptions = {}) =>
+      listItems(
+        (place, page) =>
+          call('evidence.exports.localReports', { projectId, evidenceExportId, ...place }, page),
         settings.limits,
         how,
       ),
+    // A project may have more exports than an export may have bundles: only the pages are limited.
     exports: (projectId: string, how: PageOptions = {}) =>
-      allExports(
-        (input, pageOptions) => call('evidence.exports.list', input, pageOptions),
-        projectId,
-        settings.limits,
+      listItems(
+        (place, page) => call('evidence.exports.list', { projectId, ...place }, page),
+        { ...settings.limits, items: Infinity },
         how,
       ),
-    backOff: backOffBy(settings),
+    backOff: createBackOff(settings),
   });
 }

@@ -6,12 +6,12 @@ import { discard } from './http/exchange.ts';
 import type { CallOptions, Settings } from './options.ts';
 import {
   assertRange,
+  type ByteRange,
+  type ContentRange,
   parseContentRange,
   parseReprDigest,
   strongEtag,
-  type ByteRange,
-  type ContentRange,
-} from './http/ranges.ts';
+} from './http/headers.ts';
 
 /** The options of one download: those of a call, and a range of bytes. */
 export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {

@@ -1,10 +1,9 @@
 export { type Client, createClient, type ExportRef } from './client.ts';
 export { downloadPart, type PartRef } from './download-part.ts';
 export type { Download, DownloadOptions } from './download.ts';
-export { collect } from './http/body.ts';
-export { pause, type Sleep } from './http/deadline.ts';
-export { assertDeclaredDigest } from './http/declared-digest.ts';
-export { ControlError, HttpStatusError, statusOf } from './http/errors.ts';
+export { sleepFor, type Sleep } from './http/deadline.ts';
+export { assertDeclaredDigest } from './http/headers.ts';
+export { ControlError, HttpStatusError, httpStatusOf } from './http/errors.ts';
 export type { CallOptions, ClientOptions, Pace, Retry } from './options.ts';
 export type { ExportItem, LocalReportItem, PageOptions } from './pages.ts';
 export type { WaitOptions } from './wait.ts';

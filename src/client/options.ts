@@ -1,12 +1,20 @@
-import { AMOUNT, FUNCTION, type Kind, type MembersOf, optional, optionsOf, TEXT } from '../bytes/index.ts';
+import {
+  amountsOf,
+  FUNCTION,
+  type Kind,
+  type MembersOf,
+  optional,
+  optionsOf,
+  TEXT,
+  toHex,
+} from '../bytes/index.ts';
+import { sleepFor, type Sleep } from './http/deadline.ts';
 import { DrillproofError } from '../errors.ts';
-import { pause, type Sleep } from './http/deadline.ts';
-import { newIdempotencyKey } from './idempotency.ts';
 
 /** A failed attempt that is about to be repeated. */
 export type Retry = { readonly error: unknown; readonly retries: number; readonly delayMs: number };
 
-/** What sets the pace of many calls together, so that what a server says to one of them holds for all. */
+/** Sets the pace of many calls together, so that a delay that a server asks of one holds for all. */
 export type Pace = {
   /** Called before each attempt; it goes out when this resolves. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
@@ -87,9 +95,6 @@ export type ClientOptions = {
   readonly idempotencyKey?: () => string;
 };
 
-const amounts = (defaults: object): Kind =>
-  optional(optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)]))));
-
 /** The options, read once, with every default filled in. */
 export type Settings = {
   readonly baseUrl: string;
@@ -116,9 +121,9 @@ const MEMBERS: MembersOf<ClientOptions> = {
   baseUrl: TEXT,
   token: TEXT,
   fetch: optional(FUNCTION),
-  retry: amounts(RETRY),
-  timeouts: amounts(TIMEOUTS),
-  limits: amounts(LIMITS),
+  retry: optional(amountsOf(RETRY)),
+  timeouts: optional(amountsOf(TIMEOUTS)),
+  limits: optional(amountsOf(LIMITS)),
   userAgent: optional(TEXT),
   parameterNames: optional(
     optionsOf({ packageId: optional(TEXT), cursor: optional(TEXT), limit: optional(TEXT) }),
@@ -143,7 +148,7 @@ export function readOptions(options: ClientOptions): Settings {
     limits: { ...LIMITS, ...options.limits },
     userAgent: options.userAgent ?? 'drillproof',
     parameterNames: { ...PARAMETER_NAMES, ...options.parameterNames },
-    sleep: options.sleep ?? pause,
+    sleep: options.sleep ?? sleepFor,
     random: options.random ?? Math.random,
     now: options.now ?? Date.now,
     idempotencyKey: options.idempotencyKey ?? newIdempotencyKey,
@@ -182,3 +187,8 @@ export function parseBaseUrl(text: string): string {
 
 const invalidBaseUrl = (why: string): DrillproofError =>
   new DrillproofError('client.BASE_URL_INVALID', `the base address cannot be used: ${why}`);
+
+/** An Idempotency-Key of 128 random bits (control API, Conventions: 8 to 128 of A-Z a-z 0-9 . _ : -). */
+export function newIdempotencyKey(): string {
+  return `dp-${toHex(crypto.getRandomValues(new Uint8Array(16)))}`;
+}

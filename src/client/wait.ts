@@ -27,8 +27,8 @@ type Read = (
 const FIRST_POLL_MS = 100;
 const POLL_MS = 1_000;
 
-/** The operation when it has succeeded; `undefined` while it goes on. */
-function ended(operation: Operation): Operation | undefined {
+/** The operation when it has succeeded; `undefined` while it is running. */
+function endedOperation(operation: Operation): Operation | undefined {
   const { state, operationId, error } = operation;
   if (state === 'succeeded') return operation;
   if (state === 'cancelled')
@@ -36,13 +36,13 @@ function ended(operation: Operation): Operation | undefined {
       details: { operation },
     });
   if (state !== 'failed') return undefined;
-  const why = error === undefined ? 'without saying why' : `${error.code}: ${error.message}`;
+  const why = error === undefined ? 'without an error' : `${error.code}: ${error.message}`;
   throw new DrillproofError('client.OPERATION_FAILED', `${operationId} failed: ${why}`, {
     details: defined({ operation, error }),
   });
 }
 
-/** How long the answer asks to be left alone, when it is one that may pass; everything else is thrown. */
+/** The delay that a failed answer asks for, if a retry may succeed; every other failure is thrown. */
 function askedMs(failure: unknown): number {
   if (failure instanceof ControlError && failure.retryable && failure.retryAfterMs !== undefined)
     return failure.retryAfterMs;
@@ -50,13 +50,13 @@ function askedMs(failure: unknown): number {
 }
 
 /**
- * Follows an operation until it has ended. The first looks come soon after each other, later ones after `pollMs`; a
- * control plane that asks for a longer pause gets it.
+ * Follows an operation until it has ended. The first reads follow each other quickly, later ones after `pollMs`; a
+ * control plane that asks for a longer delay gets it.
  * @throws DrillproofError `client.OPERATION_FAILED` with the error of the operation in `details.error`,
  *   `client.OPERATION_CANCELLED`; TransportError `transport.TIMEOUT` when `timeoutMs` is over;
  *   the reason of an aborted `signal`; what reading throws
  */
-export function waitBy(read: Read, sleep: Sleep): Wait {
+export function createWait(read: Read, sleep: Sleep): Wait {
   return async (input, { pollMs = POLL_MS, timeoutMs, signal } = {}) => {
     const scope = openScope(signal, timeoutMs);
     try {
@@ -64,7 +64,7 @@ export function waitBy(read: Read, sleep: Sleep): Wait {
         let pauseMs = delayMs;
         try {
           scope.signal.throwIfAborted();
-          const operation = ended(await read(input, { signal: scope.signal }));
+          const operation = endedOperation(await read(input, { signal: scope.signal }));
           if (operation !== undefined) return operation;
         } catch (failure) {
           pauseMs = Math.max(delayMs, askedMs(failure));

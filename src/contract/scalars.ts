@@ -23,7 +23,7 @@ export const schemaVersionSchema = z.literal(1);
 /** A number of bytes too large for a double: decimal, no leading zeros, at most 38 digits. */
 export const decimalBytesSchema = z.string().regex(/^(?:0|[1-9][0-9]{0,37})$/);
 
-/** An object of which the API says nothing but that it is one; unknown members are kept. */
+/** An object whose members the API does not specify; they are kept. */
 export const openObjectSchema = z.looseObject({});
 
 /** Text of `min` to `max` characters, counted as JSON Schema counts them: in code points. */
@@ -52,5 +52,5 @@ function hasLength(value: string, min: number, max: number): boolean {
 const UPPER_SNAKE_CASE = '[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*';
 
 /** A code: one of the namespaces given as a pattern, a dot, then UPPER_SNAKE_CASE. */
-export const codeOf = (namespaces: string) =>
+export const codeSchema = (namespaces: string) =>
   z.string().regex(new RegExp(`^(?:${namespaces})\\.${UPPER_SNAKE_CASE}$`));

@@ -15,7 +15,7 @@ import {
   withMethods,
 } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
-import { type CallOptions, type ExportRef, pause, type Sleep } from '../client/index.ts';
+import { type CallOptions, type ExportRef, sleepFor, type Sleep } from '../client/index.ts';
 import { createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
@@ -129,7 +129,7 @@ export type Run = {
 };
 
 export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
-  const { now = Date.now, sleep = pause, concurrency = 4 } = options;
+  const { now = Date.now, sleep = sleepFor, concurrency = 4 } = options;
   return {
     exportRef: { projectId: exportRef.projectId, evidenceExportId: exportRef.evidenceExportId },
     client: options.client,

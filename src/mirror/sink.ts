@@ -1,5 +1,4 @@
-import { type Bytes, defined } from '../bytes/index.ts';
-import { collect } from '../client/index.ts';
+import { type Bytes, collectBytes, defined } from '../bytes/index.ts';
 
 /** The destination of a mirror, such as a folder or a bucket. */
 export type MirrorSink = {
@@ -86,7 +85,7 @@ export async function readSmallFile(
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {
   const bytes = await target.size(path);
-  return bytes === undefined || bytes > maxBytes ? undefined : collect(target.read(path), maxBytes);
+  return bytes === undefined || bytes > maxBytes ? undefined : collectBytes(target.read(path), maxBytes);
 }
 
 /** The `look` of a sink around another one, which shows that one's view through `wrap`. */

@@ -1,5 +1,4 @@
-import { digestOf } from '../bytes/index.ts';
-import { collect } from '../client/index.ts';
+import { collectBytes, digestOf } from '../bytes/index.ts';
 import { evidenceExportIdSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 import {
@@ -122,7 +121,7 @@ const fetchAttestation = (
 ): Promise<Uint8Array | undefined> =>
   ifReadable(async () => {
     const { body } = await client.download('evidence.exports.attestation', exportRef, {});
-    return collect(body, DEFAULT_LIMITS.documentBytes);
+    return collectBytes(body, DEFAULT_LIMITS.documentBytes);
   });
 
 async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {

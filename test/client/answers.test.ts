@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ControlError, HttpStatusError, statusOf } from '../../src/client/index.ts';
+import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/index.ts';
 import { LimitError, TransportError } from '../../src/errors.ts';
 import { envelope, faultServer, json, type Answer, type FaultServer } from '../faults/server.ts';
 import { exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';
@@ -194,7 +194,7 @@ describe('an answer that reports an error', () => {
     const failure = await failureOf(work);
     expect(failure).toBeInstanceOf(HttpStatusError);
     expect(failure).toMatchObject({ code, status });
-    expect(statusOf(failure)).toBe(status);
+    expect(httpStatusOf(failure)).toBe(status);
     expect(server.seen).toHaveLength(status >= 500 ? 3 : 1);
   });
 

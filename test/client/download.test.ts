@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { collect } from '../../src/client/http/body.ts';
-import { parseContentRange, parseReprDigest, rangeHeader, strongEtag } from '../../src/client/http/ranges.ts';
+import { collectBytes } from '../../src/bytes/chunks.ts';
+import {
+  parseContentRange,
+  parseReprDigest,
+  rangeHeader,
+  strongEtag,
+} from '../../src/client/http/headers.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { downloadPart } from '../../src/client/index.ts';
 import { envelope, faultServer, type Answer, type FaultServer } from '../faults/server.ts';
@@ -36,7 +41,7 @@ describe('a download', () => {
       range: undefined,
       reprDigest: digestOf(bytes),
     });
-    expect(await collect(download.body, 100)).toEqual(bytes);
+    expect(await collectBytes(download.body, 100)).toEqual(bytes);
     expect(server.seen[0]?.headers).toMatchObject({
       accept: 'application/zip',
       'accept-encoding': 'identity',
@@ -54,7 +59,7 @@ describe('a download', () => {
       ifRange: '"v1"',
     });
     expect(download).toMatchObject({ status: 206, range: { from: 4, to: 18, total: 19 }, totalBytes: 19 });
-    expect(await collect(download.body, 100)).toEqual(bytes.subarray(4));
+    expect(await collectBytes(download.body, 100)).toEqual(bytes.subarray(4));
     expect(server.seen[0]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"v1"' });
   });
 
@@ -98,7 +103,9 @@ describe('a download', () => {
       setTimeout(() => response.socket?.destroy(), 20);
     });
     const download = await client.evidence.exports.parts.download(partRef);
-    expect(await failureOf(collect(download.body, 100))).toMatchObject({ code: 'transport.INTERRUPTED' });
+    expect(await failureOf(collectBytes(download.body, 100))).toMatchObject({
+      code: 'transport.INTERRUPTED',
+    });
   });
 
   it('that stalls fails while it is read, but a consumer may take its time', async () => {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allLocalReports, type LocalReportItem, type Page } from '../../src/client/pages.ts';
+import { listItems, type LocalReportItem } from '../../src/client/pages.ts';
 import { LimitError } from '../../src/errors.ts';
 import { EXPORT, exportRef, failureOf, HASH, PROJECT, testClient } from './make.ts';
 
-const item = (ordinal: number): LocalReportItem => ({
+const reportItem = (ordinal: number): LocalReportItem => ({
   source: {
     ordinal,
     projectId: PROJECT,
@@ -36,69 +36,71 @@ const item = (ordinal: number): LocalReportItem => ({
   },
 });
 
-/** A list cut into pages of the given sizes; the cursor is the number of the next page. */
+type Page = Parameters<typeof listItems<number>>[0];
+
+/** A list of numbers cut into pages of these sizes; the cursor is the number of the next page. */
 function listOf(sizes: readonly number[]) {
   const asked: (string | undefined)[] = [];
   const page: Page = ({ cursor }) => {
     asked.push(cursor);
     const n = cursor === undefined ? 0 : Number(cursor);
     const before = sizes.slice(0, n).reduce((sum, size) => sum + size, 0);
-    const items = Array.from({ length: sizes[n] ?? 0 }, (_, i) => item(before + i));
+    const items = Array.from({ length: sizes[n] ?? 0 }, (_, i) => before + i);
     return Promise.resolve({ items, ...(n + 1 < sizes.length && { nextCursor: String(n + 1) }) });
   };
   return { page, asked };
 }
 
-async function ordinals(page: Page, limits = { pages: 100, items: 100 }): Promise<number[]> {
-  const found: number[] = [];
-  for await (const { source } of allLocalReports(page, exportRef, limits, {})) found.push(source.ordinal);
-  return found;
+async function listAll(page: Page, limits = { pages: 100, items: 100 }): Promise<number[]> {
+  const items: number[] = [];
+  for await (const item of listItems(page, limits, {})) items.push(item);
+  return items;
 }
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 const loops: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: cursor === 'a' ? 'b' : 'a' });
 
-describe('the list of local reports', () => {
+describe('a list that is read page by page', () => {
   it('is every item of every page, in order, however the list is cut', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 12 }), async (sizes) => {
         const { page, asked } = listOf(sizes);
-        expect(await ordinals(page)).toEqual(upTo(sizes.reduce((sum, size) => sum + size, 0)));
+        expect(await listAll(page)).toEqual(upTo(sizes.reduce((sum, size) => sum + size, 0)));
         expect(asked).toHaveLength(sizes.length);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('goes on after an empty page that has a cursor', async () => {
-    expect(await ordinals(listOf([2, 0, 0, 3, 0]).page)).toEqual(upTo(5));
+  it('continues after an empty page that has a cursor', async () => {
+    expect(await listAll(listOf([2, 0, 0, 3, 0]).page)).toEqual(upTo(5));
   });
 
-  it('ends, with an error, where a cursor comes again', async () => {
-    const failure = await failureOf(ordinals(loops));
+  it('fails with PAGES_EXCEEDED when a cursor is repeated', async () => {
+    const failure = await failureOf(listAll(loops));
     expect(failure).toBeInstanceOf(LimitError);
     expect(failure).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
   });
 
-  it('ends, with an error, on any list without an end', async () => {
+  it('fails with PAGES_EXCEEDED on any list without an end', async () => {
     const cursors = fc.func(fc.string({ minLength: 1, maxLength: 4 }));
     await fc.assert(
       fc.asyncProperty(cursors, async (next) => {
         const endless: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: next(cursor) });
-        expect(await failureOf(ordinals(endless))).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
+        expect(await failureOf(listAll(endless))).toMatchObject({ code: 'client.PAGES_EXCEEDED' });
       }),
       { numRuns: 100 },
     );
   });
 
-  it('holds exactly as many pages and items as the limits', async () => {
-    expect(await ordinals(listOf([1, 1, 1]).page, { pages: 3, items: 3 })).toEqual(upTo(3));
+  it('has at most as many pages and items as the limits', async () => {
+    expect(await listAll(listOf([1, 1, 1]).page, { pages: 3, items: 3 })).toEqual(upTo(3));
     const code = { code: 'client.PAGES_EXCEEDED' };
-    expect(await failureOf(ordinals(listOf([1, 1, 1]).page, { pages: 2, items: 3 }))).toMatchObject(code);
-    expect(await failureOf(ordinals(listOf([1, 1, 1]).page, { pages: 3, items: 2 }))).toMatchObject(code);
+    expect(await failureOf(listAll(listOf([1, 1, 1]).page, { pages: 2, items: 3 }))).toMatchObject(code);
+    expect(await failureOf(listAll(listOf([1, 1, 1]).page, { pages: 3, items: 2 }))).toMatchObject(code);
   });
 
-  it('ends with the reason of its signal at the page under way: no item of it, and no further page', async () => {
+  it('fails with the reason of its signal at the current page, without an item of it or another page', async () => {
     const { page, asked } = listOf([1, 2, 0, 3]);
     for (const last of [1, 2]) {
       asked.length = 0;
@@ -107,19 +109,19 @@ describe('the list of local reports', () => {
         if (asked.length === last) stop.abort('enough');
         return page(input, how);
       };
-      const found: number[] = [];
+      const items: number[] = [];
       const list = async (): Promise<void> => {
-        const items = allLocalReports(stopping, exportRef, { pages: 9, items: 9 }, { signal: stop.signal });
-        for await (const { source } of items) found.push(source.ordinal);
+        const all = listItems(stopping, { pages: 9, items: 9 }, { signal: stop.signal });
+        for await (const listed of all) items.push(listed);
       };
       await expect(list()).rejects.toBe('enough');
-      expect([found.length, asked.length]).toEqual([last === 1 ? 1 : 3, last + 1]);
+      expect([items.length, asked.length]).toEqual([last === 1 ? 1 : 3, last + 1]);
     }
   });
 
-  it('asks for pages of the size wanted and follows the cursor through the client', async () => {
+  it('asks for pages of the requested size and follows the cursor through the client', async () => {
     const urls: string[] = [];
-    const answers = [{ items: [item(0)], nextCursor: 'next one' }, { items: [item(1)] }];
+    const answers = [{ items: [reportItem(0)], nextCursor: 'next one' }, { items: [reportItem(1)] }];
     const { client } = testClient('http://control.example', {
       fetch: (input) => {
         urls.push(new Request(input).url);

@@ -36,7 +36,7 @@ const FUNCTIONS = [main, contract, client, node, server].flatMap((module) =>
 );
 // These take any value, or none.
 const TOTAL = ['canonicalBytes', 'canonicalJson', 'codeEntry', 'generateSigningKey', 'isControlCode'];
-const ANY = [...TOTAL, 'operationRow', 'statusOf', 'openApiDocument'];
+const ANY = [...TOTAL, 'operationRow', 'httpStatusOf', 'openApiDocument'];
 const WRONG = [undefined, null, 1, '', {}, [], Symbol('x'), () => undefined];
 
 describe('a public function refuses an argument of the wrong kind', () => {
@@ -78,6 +78,6 @@ const SHARED: ReadonlySet<string> = new Set([
   'openPartial',
   'outcomeOf',
   'readEntry',
-  'statusOf',
+  'httpStatusOf',
   'table',
 ]);

@@ -1,14 +1,12 @@
 import type * as z from 'zod';
-import { formatJsonPointer, type JsonValue, parseJson } from '../../bytes/index.ts';
+import { collectBytes, formatJsonPointer, type JsonValue, parseJson } from '../../bytes/index.ts';
 import { errorEnvelopeSchema } from '../../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
-import { bodyChunks, collect } from './body.ts';
-import { assertDeclaredDigest } from './declared-digest.ts';
+import { bodyChunks } from './body.ts';
+import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
 import { discard, isEncoded } from './exchange.ts';
 import { ControlError, HttpStatusError } from './errors.ts';
 import type { Settings } from '../options.ts';
-import { parseReprDigest } from './ranges.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 const MAX_TEXT = 1000;
 
@@ -23,7 +21,7 @@ export async function readJson<T>(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<T> {
-  const bytes = await collect(bodyChunks(response, settings, signal), settings.limits.jsonBytes);
+  const bytes = await collectBytes(bodyChunks(response, settings, signal), settings.limits.jsonBytes);
   assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
   const result = schema.safeParse(parseAnswer(bytes, response.status));
   if (result.success) return result.data;
@@ -48,8 +46,8 @@ function parseAnswer(bytes: Uint8Array, status: number): JsonValue {
 }
 
 /**
- * The error of an answer that is no success: what its envelope says, or its bare status when it has none that can be
- * read, or is in a content coding. Text of the server is cut, put on one line and cleared of the token, should the server repeat it.
+ * The error of an answer that is not a success: its envelope, or its bare status when it has none that can be read or
+ * has a content coding. Text of the server is cut, put on one line and cleared of the token.
  */
 export async function readFailure(
   response: Response,
@@ -69,7 +67,7 @@ export async function readFailure(
     message: clean(envelope.message),
     correlationId: clean(envelope.correlationId),
     retryable: envelope.retryable,
-    retryAfterMs: longer(envelope.retryAfterMs, headerMs),
+    retryAfterMs: longerOf(envelope.retryAfterMs, headerMs),
     issues: envelope.issues?.map(({ path, code, message }) => ({
       path: clean(path),
       code: clean(code),
@@ -80,11 +78,11 @@ export async function readFailure(
 
 async function readEnvelope(response: Response, settings: Settings, signal: AbortSignal) {
   try {
-    const bytes = await collect(bodyChunks(response, settings, signal), settings.limits.errorBytes);
+    const bytes = await collectBytes(bodyChunks(response, settings, signal), settings.limits.errorBytes);
     return errorEnvelopeSchema.safeParse(parseJson(bytes)).data;
   } catch {
     signal.throwIfAborted();
-    return undefined; // the status has come, and it is the better news
+    return undefined; // the status is known, and says more
   }
 }
 
@@ -94,5 +92,5 @@ const cleanText = (text: string, token: string): string =>
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .slice(0, MAX_TEXT);
 
-const longer = (a: number | undefined, b: number | undefined): number | undefined =>
+const longerOf = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);

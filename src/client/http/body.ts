@@ -1,13 +1,12 @@
-import type { Bytes } from '../../bytes/index.ts';
-import { LimitError, TransportError } from '../../errors.ts';
-import { within } from './deadline.ts';
-import { networkError } from './network-errors.ts';
+import { TransportError } from '../../errors.ts';
+import { awaitWithin } from './deadline.ts';
+import { networkError } from './errors.ts';
 import type { Settings } from '../options.ts';
 
 type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
 
 /**
- * The body of an answer in chunks as they come. A body that brings too little within the stall timeout ends, one
+ * The body of an answer in chunks as they come. A body that brings too little within the stall timeout fails, one
  * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
  */
@@ -32,7 +31,7 @@ export async function* bodyChunks(
     signal.throwIfAborted();
     throw networkError(cause, 'body');
   } finally {
-    if (!ended) void reader.cancel().catch(() => undefined); // may wait for the peer; nothing waits for it
+    if (!ended) void reader.cancel().catch(() => undefined); // can wait for the peer, so nothing waits for it
   }
   assertWhole(response, bytes);
 }
@@ -40,8 +39,8 @@ export async function* bodyChunks(
 type Read = ReadableStreamReadResult<Uint8Array>;
 
 /**
- * Counts the time spent waiting, not the time the consumer takes, and starts anew whenever `stallBytes` have come:
- * so one byte every few seconds does not keep a body alive.
+ * Counts the time spent waiting, not the time of the consumer, and starts again whenever `stallBytes` have come, so one
+ * byte every few seconds does not keep a body alive.
  */
 function stallWatch({ timeouts, now }: BodyRules) {
   const { stallMs, stallBytes } = timeouts;
@@ -50,7 +49,12 @@ function stallWatch({ timeouts, now }: BodyRules) {
   return async (read: () => Promise<Read>, signal: AbortSignal): Promise<Read> => {
     const from = now();
     const leftMs = Math.max(0, stallMs - waitedMs);
-    const result = await within(read(), leftMs, signal, `the body brought too little within ${stallMs} ms`);
+    const result = await awaitWithin(
+      read(),
+      leftMs,
+      signal,
+      `the body brought too little within ${stallMs} ms`,
+    );
     waitedMs += Math.max(0, now() - from);
     bytes += result.value?.length ?? 0;
     if (bytes >= stallBytes) bytes = waitedMs = 0;
@@ -70,30 +74,4 @@ function assertWhole(response: Response, bytes: number): void {
 export function contentLength(response: Response): number | undefined {
   const text = response.headers.get('content-length');
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-/**
- * All bytes of a body that must be small; nothing is kept past `maxBytes`.
- * @throws LimitError `json.TOO_LARGE`
- */
-export async function collect(body: Bytes, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes)
-      throw new LimitError('json.TOO_LARGE', `the answer has more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return concat(chunks, bytes);
-}
-
-function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -5,19 +5,19 @@ import { openScope, type Scope } from './deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from '../download.ts';
 import { exchange, type WireRequest } from './exchange.ts';
 import type { CallOptions, Retry, Settings } from '../options.ts';
-import { rangeHeader } from './ranges.ts';
+import { rangeHeader } from './headers.ts';
 import { buildRequest } from './request.ts';
 import { askedDelayMs, retryDelayMs } from './retry.ts';
 
-/** Waits before another attempt, or throws the failure when there shall be none. */
+/** Waits before another attempt, or throws the failure if the policy allows none. */
 export type BackOff = (
   failure: unknown,
   retries: number,
   options?: { readonly signal?: AbortSignal; readonly onRetry?: (retry: Retry) => void },
 ) => Promise<void>;
 
-/** The waiting between attempts by the policy of a client. */
-export function backOffBy(settings: Settings, repeatable = true): BackOff {
+/** The waits between attempts by the policy of a client. */
+export function createBackOff(settings: Settings, repeatable = true): BackOff {
   return async (failure, retries, { signal, onRetry } = {}) => {
     signal?.throwIfAborted();
     const facts = { retries, repeatable, random: settings.random };
@@ -27,6 +27,14 @@ export function backOffBy(settings: Settings, repeatable = true): BackOff {
     await settings.sleep(delayMs, signal);
   };
 }
+
+/** One logical call: what every attempt of it needs. */
+type Call = {
+  readonly request: WireRequest;
+  readonly settings: Settings;
+  readonly options: Pick<CallOptions, 'onRetry' | 'pace'>;
+  readonly scope: Scope;
+};
 
 /** One logical call of an operation that answers with JSON. */
 export async function callJson(
@@ -40,7 +48,7 @@ export async function callJson(
   const request = buildRequest(row, input, settings, keyHeader(row, settings, options));
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
-    return await attempts(request, settings, scope, options, (response) =>
+    return await attempt({ request, settings, options, scope }, (response) =>
       readJson(response, schema, settings, scope.signal),
     );
   } finally {
@@ -61,7 +69,7 @@ export async function callBytes(
   const request = buildRequest(row, input, settings, headers ?? {});
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
-    return await attempts(request, settings, scope, options, (response) =>
+    return await attempt({ request, settings, options, scope }, (response) =>
       openDownload(response, range, settings, scope),
     );
   } catch (cause) {
@@ -75,26 +83,23 @@ function keyHeader(row: Operation, settings: Settings, options: CallOptions) {
   return row.idempotent ? { 'idempotency-key': options.idempotencyKey ?? settings.idempotencyKey() } : {};
 }
 
-async function attempts<T>(
-  request: WireRequest,
-  settings: Settings,
-  scope: Scope,
-  options: Pick<CallOptions, 'onRetry' | 'pace'>,
-  read: (response: Response) => Promise<T> | T,
-): Promise<T> {
+/** Attempts a call until `read` has its answer or the policy gives up. */
+async function attempt<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
+  const { request, settings, options, scope } = call;
+  const { signal } = scope;
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
-  const backOff = backOffBy(settings, repeatable);
+  const backOff = createBackOff(settings, repeatable);
   for (let retries = 0; ; retries++) {
     try {
-      scope.signal.throwIfAborted();
-      await options.pace?.enter(scope.signal);
-      const response = await exchange(request, settings, scope.signal);
-      if (!response.ok) throw await readFailure(response, settings, scope.signal);
+      signal.throwIfAborted();
+      await options.pace?.enter(signal);
+      const response = await exchange(request, settings, signal);
+      if (!response.ok) throw await readFailure(response, settings, signal);
       return await read(response);
     } catch (failure) {
-      scope.signal.throwIfAborted();
+      signal.throwIfAborted();
       options.pace?.failed(failure, askedDelayMs(failure));
-      await backOff(failure, retries, { ...options, signal: scope.signal });
+      await backOff(failure, retries, { ...options, signal });
     }
   }
 }

@@ -25,9 +25,9 @@ export function openScope(signal: AbortSignal | undefined, totalMs: number | und
 
 /**
  * The result of `work`, or a rejection as soon as `ms` have passed or the signal aborts, whatever the work does.
- * Each call puts up and takes down its own listener: racing against one long-lived promise would keep every result.
+ * Each call adds and removes its own listener: a race against one long-lived promise would keep every result.
  */
-export function within<T>(work: Promise<T>, ms: number, signal: AbortSignal, late: string): Promise<T> {
+export function awaitWithin<T>(work: Promise<T>, ms: number, signal: AbortSignal, late: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -49,7 +49,7 @@ export function within<T>(work: Promise<T>, ms: number, signal: AbortSignal, lat
 }
 
 /** The default `Sleep`. */
-export const pause: Sleep = (ms, signal) =>
+export const sleepFor: Sleep = (ms, signal) =>
   new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);

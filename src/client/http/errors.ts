@@ -60,7 +60,7 @@ export class HttpStatusError extends TransportError {
   }
 }
 
-// As it can stand in JSON: who asks for 10^400 seconds has asked for ever.
+// As JSON can hold it: 10^400 seconds are forever.
 const asked = (retryAfterMs: number | undefined): { readonly retryAfterMs?: number } =>
   retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER) };
 
@@ -73,8 +73,80 @@ const gatewayCode = (status: number): Code =>
  * @example
  * const missing = await client.evidence.exports
  *   .read({ projectId, evidenceExportId })
- *   .then(() => false, (error: unknown) => statusOf(error) === 404);
+ *   .then(() => false, (error: unknown) => httpStatusOf(error) === 404);
  */
-export function statusOf(error: unknown): number | undefined {
+export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof ControlError || error instanceof HttpStatusError ? error.status : undefined;
+}
+
+/** Where an attempt was when it failed. */
+export type Phase = 'headers' | 'body';
+type Known = { readonly why: string; readonly code?: Code; readonly passes: boolean };
+
+const NO_HTTP: Known = {
+  why: 'the answer is not well-formed HTTP',
+  code: 'transport.RESPONSE_INVALID',
+  passes: false,
+};
+
+// Names that Node gives to failures of a connection, and whether the same request may succeed later.
+const KNOWN = new Map<string, Known>([
+  ['ECONNREFUSED', { why: 'the connection is refused', code: 'transport.UNREACHABLE', passes: true }],
+  ['ECONNRESET', { why: 'the connection was reset', code: 'transport.INTERRUPTED', passes: true }],
+  ['ECONNABORTED', { why: 'the connection was aborted', code: 'transport.INTERRUPTED', passes: true }],
+  ['EPIPE', { why: 'the connection was closed', code: 'transport.INTERRUPTED', passes: true }],
+  ['UND_ERR_SOCKET', { why: 'the connection was closed', code: 'transport.INTERRUPTED', passes: true }],
+  ['ETIMEDOUT', { why: 'connecting took too long', code: 'transport.TIMEOUT', passes: true }],
+  ['UND_ERR_CONNECT_TIMEOUT', { why: 'connecting took too long', code: 'transport.TIMEOUT', passes: true }],
+  ['UND_ERR_HEADERS_TIMEOUT', { why: 'no answer came in time', code: 'transport.TIMEOUT', passes: true }],
+  ['UND_ERR_BODY_TIMEOUT', { why: 'the body stalled', code: 'transport.TIMEOUT', passes: true }],
+  ['ENETUNREACH', { why: 'the network is unreachable', code: 'transport.UNREACHABLE', passes: true }],
+  ['EHOSTUNREACH', { why: 'the host is unreachable', code: 'transport.UNREACHABLE', passes: true }],
+  ['EAI_AGAIN', { why: 'the name server does not answer', code: 'transport.UNREACHABLE', passes: true }],
+  ['ENOTFOUND', { why: 'the host name is unknown', code: 'transport.UNREACHABLE', passes: false }],
+  [
+    'UND_ERR_HEADERS_OVERFLOW',
+    { why: 'its headers are too large', code: 'transport.RESPONSE_INVALID', passes: false },
+  ],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', NO_HTTP],
+  ['HTTPParserError', NO_HTTP],
+]);
+// What the parser refuses has a code of its own in some versions of Node, and in others only a name.
+const PARSER_CODES = 'HPE_';
+const PARSER_ERROR = 'HTTPParserError';
+
+/**
+ * The error for an exchange that broke without an HTTP status. Its message is made here: the one of the platform
+ * could repeat what was sent.
+ */
+export function networkError(cause: unknown, phase: Phase): DrillproofError {
+  if (cause instanceof DrillproofError) return cause;
+  const errno = causeCode(cause);
+  const known = errno === undefined ? undefined : knownFailure(errno);
+  const code = known?.code ?? (phase === 'headers' ? 'transport.UNREACHABLE' : 'transport.INTERRUPTED');
+  const why = known?.why ?? errno ?? 'the connection failed';
+  // A browser gives no name to a failure, and most of them are failures of the connection.
+  const passes = known?.passes ?? errno === undefined;
+  const when = phase === 'headers' ? 'no answer' : 'the answer broke off';
+  return new TransportError(code, `${when}: ${why}`, { details: { phase, passes, errno: errno ?? null } });
+}
+
+/** Whether a failure of the connection may pass by itself; `false` for every other error. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof TransportError)) return false;
+  return error.code === 'transport.TIMEOUT' || error.details?.['passes'] === true;
+}
+
+const knownFailure = (errno: string): Known | undefined =>
+  errno.startsWith(PARSER_CODES) ? NO_HTTP : KNOWN.get(errno);
+
+// `fetch` wraps the failure of the socket, sometimes twice.
+function causeCode(error: unknown): string | undefined {
+  let at = error;
+  for (let depth = 0; depth < 4 && at instanceof Error; depth++) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    if (at.name === PARSER_ERROR) return PARSER_ERROR;
+    at = at.cause;
+  }
+  return undefined;
 }

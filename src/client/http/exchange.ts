@@ -1,9 +1,8 @@
 import { defined } from '../../bytes/index.ts';
-import { TransportError } from '../../errors.ts';
-import { within } from './deadline.ts';
-import { networkError } from './network-errors.ts';
+import { awaitWithin } from './deadline.ts';
+import { networkError } from './errors.ts';
 import type { Settings } from '../options.ts';
-import { redirectTarget, tooManyRedirects } from './redirect.ts';
+import { TransportError } from '../../errors.ts';
 
 /** A request as it goes out: the same for every attempt and every hop of one logical call. */
 export type WireRequest = {
@@ -14,8 +13,8 @@ export type WireRequest = {
 };
 
 /**
- * One attempt: sends, follows redirects within the origin, and gives back an answer of any other status with its
- * body unread; that of a success is not encoded.
+ * One attempt: sends, follows redirects within the origin, and returns an answer of any other status with its
+ * body unread; the body of a success is not encoded.
  * @throws TransportError `transport.TIMEOUT`, `transport.UNREACHABLE`, `transport.INTERRUPTED`,
  *   `transport.REDIRECT_REFUSED`, `transport.ENCODING_REFUSED`; the reason of an aborted `signal`
  */
@@ -60,9 +59,9 @@ async function sendOnce(
       redirect: 'manual',
       signal: attempt.signal,
     });
-    return await within(answer, headersMs, signal, `no answer came within ${headersMs} ms`);
+    return await awaitWithin(answer, headersMs, signal, `no answer came within ${headersMs} ms`);
   } catch (cause) {
-    attempt.abort(); // so that what was given up also ends on the wire
+    attempt.abort(); // so that the request also ends on the wire
     signal.throwIfAborted();
     throw networkError(cause, 'headers');
   }
@@ -86,6 +85,48 @@ export async function discard(response: Response): Promise<void> {
   try {
     await response.body?.cancel();
   } catch {
-    // The body had already failed, and nobody wanted it.
+    // The body had already failed, and is not wanted.
   }
 }
+
+const FOLLOWED = new Set([301, 302, 303, 307, 308]);
+// These two keep method and body (RFC 9110 §15.4.8, §15.4.9); the others let an unsafe method turn into GET.
+const KEEPS_METHOD = new Set([307, 308]);
+
+/**
+ * The address to which an answer redirects, or `undefined` if it is not a redirect. Only an address of the same
+ * scheme, host and port is returned, so that the credential never reaches another origin. A message about another
+ * origin never repeats the token.
+ * @throws TransportError `transport.REDIRECT_REFUSED`
+ */
+function redirectTarget(
+  response: Response,
+  from: URL,
+  { method, token }: { readonly method: string; readonly token: string },
+): URL | undefined {
+  // A browser hides where a redirect leads, so it cannot be checked.
+  if (response.type === 'opaqueredirect') throw refused('the address it leads to is hidden here');
+  if (!FOLLOWED.has(response.status)) return undefined;
+  if (method !== 'GET' && !KEEPS_METHOD.has(response.status)) {
+    throw refused(`status ${response.status} would turn ${method} into GET`);
+  }
+  const location = response.headers.get('location');
+  if (location === null || !URL.canParse(location, from)) throw refused('it names no address');
+  const to = new URL(location, from);
+  if (to.origin !== from.origin) throw refused(whyForeign(from, to, token));
+  if (to.username !== '' || to.password !== '') throw refused('the address holds a user name or password');
+  return to;
+}
+
+const tooManyRedirects = (limit: number): TransportError =>
+  refused(`more than ${limit} redirects follow one another`);
+
+function whyForeign(from: URL, to: URL, token: string): string {
+  if (from.protocol === 'https:' && to.protocol === 'http:') return 'it leads from https to http';
+  // The parser of addresses writes a host in lower case.
+  const host = to.host.replaceAll(token.toLowerCase(), '[token]');
+  return `it leads to another origin, ${to.protocol}//${host}`;
+}
+
+const refused = (why: string): TransportError =>
+  new TransportError('transport.REDIRECT_REFUSED', `the redirect is not followed: ${why}`);

@@ -1,5 +1,4 @@
-import { ControlError, HttpStatusError } from './errors.ts';
-import { mayPass } from './network-errors.ts';
+import { ControlError, HttpStatusError, mayPass } from './errors.ts';
 import type { RetryOptions } from '../options.ts';
 
 export type RetryFacts = {
@@ -44,7 +43,7 @@ function isTransient(failure: unknown): boolean {
 const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599 && status !== 501);
 
-/** Milliseconds that the server asks to be left alone; 0 when it does not say. */
+/** Milliseconds that the server asks to wait; 0 if it does not ask. */
 export const askedDelayMs = (failure: unknown): number =>
   (failure instanceof ControlError || failure instanceof HttpStatusError
     ? failure.retryAfterMs

@@ -1,6 +1,6 @@
 import { codeEntry } from '../../codes/index.ts';
 import { type ControlCode, controlErrors, errorEnvelopeSchema } from '../operations/errors.ts';
-import { errorsOf } from '../operations/error-sets.ts';
+import { errorsOf } from '../operations/rows.ts';
 import { type JsonSchema, referenceTo } from './schemas.ts';
 import type { BytesSuccess, Operation } from '../operations/operations.ts';
 

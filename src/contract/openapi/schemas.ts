@@ -1,26 +1,40 @@
 import * as z from 'zod';
-import { attestationSchema, exportAttestationSchema } from '../resources/attestation.ts';
+import {
+  attestationSchema,
+  evidenceBundleSchema,
+  evidenceExportSchema,
+  exportAttestationSchema,
+  localReportItemSchema,
+} from '../resources/evidence.ts';
 import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
-import { buildAttemptSchema, buildUploadRequestSchema, buildUploadSchema } from '../resources/build.ts';
+import {
+  buildAttemptSchema,
+  buildUploadRequestSchema,
+  buildUploadSchema,
+  toolSourceSchema,
+} from '../resources/build.ts';
 import { errorEnvelopeSchema } from '../operations/errors.ts';
-import { evidenceBundleSchema } from '../resources/evidence-bundle.ts';
-import { evidenceExportSchema } from '../resources/evidence-export.ts';
-import { hostedRunSchema } from '../resources/hosted-run.ts';
-import { localReportItemSchema } from '../resources/local-report.ts';
-import { operationErrorSchema } from '../operations/error.ts';
-import { operationResourceSchema } from '../operations/resource.ts';
-import { faultSetResultSchema, timeAdvanceResultSchema } from '../operations/result.ts';
-import { evidenceExportPageSchema, localReportPageSchema } from '../operations/paging.ts';
+import {
+  assertionResultSchema,
+  hostedRunSchema,
+  runIdentitySchema,
+  runResultSchema,
+} from '../resources/run.ts';
+import {
+  faultSetResultSchema,
+  operationErrorSchema,
+  operationResourceSchema,
+  timeAdvanceResultSchema,
+} from '../resources/operation.ts';
 import {
   authoringTurnCreationSchema,
+  evidenceExportPageSchema,
+  localReportPageSchema,
   rerunRequestSchema,
   rerunSchema,
   sessionExtensionSchema,
-} from '../operations/responses.ts';
-import { assertionResultSchema } from '../resources/run-assertion.ts';
-import { runIdentitySchema, runResultSchema } from '../resources/run-result.ts';
+} from '../operations/answers.ts';
 import { sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
-import { toolSourceSchema } from '../resources/tool-source.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Code } from '../../codes/index.ts';
 import { digestSchema, runIdSchema, sessionIdSchema } from '../identifiers.ts';
-import { codeOf, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
+import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
 
 const refuse = (status: number) => ({ status, retryable: false }) as const;
 const retry = (status: number) => ({ status, retryable: true }) as const;
@@ -70,7 +70,7 @@ const envelopeEvidenceSchema = z.strictObject({
 
 /** The body of every failed request (control API, Errors). Open: unknown members are kept. */
 export const errorEnvelopeSchema = z.looseObject({
-  code: codeOf('control|world'),
+  code: codeSchema('control|world'),
   message: z.string().min(1),
   correlationId: z.string().min(1),
   retryable: z.boolean(),

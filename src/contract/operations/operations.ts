@@ -5,12 +5,12 @@ import {
   buildUploadRequestSchema,
   buildUploadSchema,
   MAX_BUILD_BYTES,
+  toolSourceSchema,
   uploadAddressQuerySchema,
 } from '../resources/build.ts';
 import type { ControlCode } from './errors.ts';
-import { evidenceBundleSchema } from '../resources/evidence-bundle.ts';
-import { evidenceExportSchema } from '../resources/evidence-export.ts';
-import { hostedRunSchema } from '../resources/hosted-run.ts';
+import { evidenceBundleSchema, evidenceExportSchema } from '../resources/evidence.ts';
+import { hostedRunSchema } from '../resources/run.ts';
 import {
   authoringSessionIdSchema,
   buildAttemptIdSchema,
@@ -25,16 +25,17 @@ import {
   sessionIdSchema,
   slugSchema,
 } from '../identifiers.ts';
-import { operationResourceSchema } from './resource.ts';
-import { evidenceExportPageSchema, localReportPageSchema, pageQuerySchema } from './paging.ts';
+import { operationResourceSchema } from '../resources/operation.ts';
 import {
   authoringTurnCreationSchema,
+  evidenceExportPageSchema,
+  localReportPageSchema,
+  pageQuerySchema,
   rerunRequestSchema,
   rerunSchema,
   sessionExtensionSchema,
-} from './responses.ts';
+} from './answers.ts';
 import { sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
-import { toolSourceSchema } from '../resources/tool-source.ts';
 
 /** What a token may be allowed to do (control API, Authentication). */
 export const permissions = [
@@ -48,7 +49,7 @@ export const permissions = [
 export const permissionSchema = z.enum(permissions);
 export type Permission = z.infer<typeof permissionSchema>;
 
-/** One operation: everything that client, server and OpenAPI need to know of it. */
+/** One operation: everything that client, server and OpenAPI need to know about it. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Template of the path: `/v1/projects/{projectId}/…`. */
@@ -71,7 +72,7 @@ export type Operation = {
   readonly content?: { readonly mediaType: string; readonly maxBytes: number };
   readonly success: JsonSuccess | BytesSuccess;
   /** Codes that it may answer with, beyond those that `errorsOf` adds for every operation of its kind. */
-  readonly errors: readonly ControlCode[];
+  readonly errors?: readonly ControlCode[];
 };
 export type JsonSuccess = {
   readonly status: 200 | 201 | 202;
@@ -151,7 +152,6 @@ export const operations = {
     params: z.strictObject(inProject),
     body: buildUploadRequestSchema,
     success: { status: 201, kind: 'json', schema: buildUploadSchema },
-    errors: [],
   },
   'runs.reruns.create': {
     ...write,
@@ -186,7 +186,6 @@ export const operations = {
     extension: false,
     params: z.strictObject(inExport),
     success: { status: 200, kind: 'json', schema: evidenceExportSchema },
-    errors: [],
   },
   'evidence.exports.localReports': {
     ...readEvidence,
@@ -206,7 +205,6 @@ export const operations = {
     extension: false,
     params: z.strictObject({ ...inProject, evidenceBundleId: evidenceBundleIdSchema }),
     success: { status: 200, kind: 'json', schema: evidenceBundleSchema },
-    errors: [],
   },
   'builds.attempts.read': {
     ...read,
@@ -217,7 +215,6 @@ export const operations = {
     permission: 'build.read',
     params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
     success: { status: 200, kind: 'json', schema: buildAttemptSchema },
-    errors: [],
   },
   'evidence.exports.parts.download': {
     ...readEvidence,
@@ -274,7 +271,6 @@ export const operations = {
     permission: 'evidence.read',
     params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
     success: { status: 200, kind: 'json', schema: operationResourceSchema },
-    errors: [],
   },
   'runs.read': {
     ...readEvidence,
@@ -283,7 +279,6 @@ export const operations = {
     extension: true,
     params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
     success: { status: 200, kind: 'json', schema: hostedRunSchema },
-    errors: [],
   },
   'sessions.read': {
     ...read,
@@ -294,7 +289,6 @@ export const operations = {
     permission: 'evidence.read',
     params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
     success: { status: 200, kind: 'json', schema: worldSessionSchema },
-    errors: [],
   },
   'authoring.turns.read': {
     ...read,
@@ -309,7 +303,6 @@ export const operations = {
       authoringTurnId: opaqueIdSchema,
     }),
     success: { status: 200, kind: 'json', schema: authoringTurnSchema },
-    errors: [],
   },
   'builds.uploads.put': {
     method: 'PUT',
@@ -349,7 +342,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
  */
 export const operationRow = (name: OperationName): Operation => operations[name];
 
-/** Names of the rows whose body is bytes: who has the signed address sends them, without a token. */
+/** Names of the rows whose body is bytes, sent to a signed address without a token. */
 export type UploadOperationName = {
   [N in OperationName]: Rows[N] extends { content: object } ? N : never;
 }[OperationName];

@@ -7,7 +7,7 @@ import {
   principalSchema,
   projectIdSchema,
 } from '../identifiers.ts';
-import { operationErrorSchema } from '../operations/error.ts';
+import { operationErrorSchema } from './operation.ts';
 import {
   countSchema,
   integerSchema,

@@ -1,4 +1,5 @@
-import { assertDeclaredDigest, collect } from '../../client/index.ts';
+import { collectBytes } from '../../bytes/index.ts';
+import { assertDeclaredDigest } from '../../client/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { callOptions, type Run } from '../run.ts';
@@ -41,7 +42,7 @@ async function receive(run: Run, { name, path, maxBytes }: WantedDocument): Prom
     const options = callOptions(run, path);
     const download = await client.download(name, exportRef, options);
     try {
-      const bytes = await collect(download.body, maxBytes);
+      const bytes = await collectBytes(download.body, maxBytes);
       assertDeclaredDigest(bytes, download.reprDigest);
       return bytes;
     } catch (cause) {

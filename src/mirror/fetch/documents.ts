@@ -1,4 +1,4 @@
-import { ControlError, statusOf } from '../../client/index.ts';
+import { ControlError, httpStatusOf } from '../../client/index.ts';
 import { type Digest, digestOf } from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
@@ -211,7 +211,7 @@ export async function fetchAttestation(run: Run, pinned: Pinned): Promise<Uint8A
     return await fetchDocument(run, ATTESTATION, (bytes) => assertSubject(bytes, pinned));
   } catch (cause) {
     // Missing, or a control plane without the extension.
-    if ([404, 405, 501].includes(statusOf(cause) ?? 0)) return undefined;
+    if ([404, 405, 501].includes(httpStatusOf(cause) ?? 0)) return undefined;
     throw cause;
   }
 }

@@ -1,6 +1,6 @@
 import { digester } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
-import { type Download, statusOf } from '../../client/index.ts';
+import { type Download, httpStatusOf } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 import type { FileState } from '../run.ts';
 import type { Place } from './pace.ts';
@@ -169,7 +169,7 @@ const DAMAGED: ReadonlySet<Code> = new Set<Code>([
 
 /** Whether a failure shows that the received bytes cannot become the file, so that it must be started again. */
 const isDamaged = (cause: unknown): boolean =>
-  statusOf(cause) === 416 || (cause instanceof DrillproofError && DAMAGED.has(cause.code));
+  httpStatusOf(cause) === 416 || (cause instanceof DrillproofError && DAMAGED.has(cause.code));
 
 const mismatch = (
   { kind, path, bytes }: Wanted,

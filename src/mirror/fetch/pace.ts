@@ -7,7 +7,7 @@ import {
   optional,
   optionsOf,
 } from '../../bytes/index.ts';
-import { type Pace, pause, type Sleep, statusOf } from '../../client/index.ts';
+import { type Pace, sleepFor, type Sleep, httpStatusOf } from '../../client/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 export type PacerOptions = {
@@ -60,7 +60,7 @@ const MAX_PAUSE_MS = 60_000;
  */
 export function createPacer(options: PacerOptions = {}): Pacer {
   checkArguments({ options: optionsOf(PACER_OPTIONS) }, { options });
-  const { concurrency = 4, bytesPerSecond, now = Date.now, sleep = pause } = options;
+  const { concurrency = 4, bytesPerSecond, now = Date.now, sleep = sleepFor } = options;
   if (bytesPerSecond !== undefined && !(bytesPerSecond > 0))
     throw new TypeError('bytesPerSecond is not more than 0');
   const window = new CongestionWindow(concurrency);
@@ -168,7 +168,7 @@ class Places {
 
 /** Whether a failure shows that the server is overloaded. */
 const isOverload = (failure: unknown): boolean => {
-  const status = statusOf(failure);
+  const status = httpStatusOf(failure);
   if (status !== undefined) return status === 429 || status === 503;
   return failure instanceof DrillproofError && failure.code === 'transport.TIMEOUT';
 };

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate, parseRetryAfter } from '../../../src/client/http/retry-after.ts';
+import { parseHttpDate, parseRetryAfter } from '../../../src/client/http/headers.ts';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 37);
 

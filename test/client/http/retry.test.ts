@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ControlError, HttpStatusError } from '../../../src/client/http/errors.ts';
-import { networkError } from '../../../src/client/http/network-errors.ts';
+import { ControlError, HttpStatusError, networkError } from '../../../src/client/http/errors.ts';
 import { retryDelayMs } from '../../../src/client/http/retry.ts';
 import { DrillproofError, LimitError, TransportError } from '../../../src/errors.ts';
 

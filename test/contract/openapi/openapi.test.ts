@@ -12,7 +12,7 @@ import {
   operationRow,
 } from '../../../src/contract/index.ts';
 import { referenceTo } from '../../../src/contract/openapi/schemas.ts';
-import { parameterNames } from '../../../src/contract/operations/paths.ts';
+import { parameterNames } from '../../../src/contract/operations/rows.ts';
 
 const json = z.json();
 type Json = z.infer<typeof json>;

@@ -1,6 +1,9 @@
 import * as z from 'zod';
-import { evidenceExportSchema } from '../resources/evidence-export.ts';
-import { localReportItemSchema } from '../resources/local-report.ts';
+import { authoringSessionSchema, authoringTurnSchema } from '../resources/authoring.ts';
+import { evidenceExportSchema, localReportItemSchema } from '../resources/evidence.ts';
+import { operationResourceSchema } from '../resources/operation.ts';
+import { hostedRunSchema } from '../resources/run.ts';
+import { worldSessionSchema } from '../resources/session.ts';
 import { textSchema } from '../scalars.ts';
 
 export const MAX_PAGE_SIZE = 100;
@@ -26,3 +29,21 @@ const pageOf = <Item extends z.ZodType>(item: Item) =>
 /** `nextCursor` is absent on the last page. */
 export const localReportPageSchema = pageOf(localReportItemSchema);
 export const evidenceExportPageSchema = pageOf(evidenceExportSchema);
+
+// Answers that join a resource and the operation that changed it.
+
+export const sessionExtensionSchema = z.strictObject({
+  session: worldSessionSchema,
+  operation: operationResourceSchema,
+});
+
+export const authoringTurnCreationSchema = z.strictObject({
+  session: authoringSessionSchema,
+  turn: authoringTurnSchema,
+  operation: operationResourceSchema,
+});
+
+export const rerunSchema = z.strictObject({ run: hostedRunSchema, operation: operationResourceSchema });
+
+/** Body of runs.reruns.create: an empty object. */
+export const rerunRequestSchema = z.strictObject({});

@@ -1,0 +1,111 @@
+import { defined, type Digest, digestOf, fromBase64, toHex } from '../../bytes/index.ts';
+import { TransportError } from '../../errors.ts';
+
+/** A range of bytes to ask for: from an offset, up to and including another one or the end. */
+export type ByteRange = { readonly from: number; readonly to?: number };
+
+/** A range that was answered; `total` is absent when the server does not know the size. */
+export type ContentRange = { readonly from: number; readonly to: number; readonly total?: number };
+
+/** The value of a `Range` header (RFC 9110 §14.2). */
+export const rangeHeader = ({ from, to }: ByteRange): string => `bytes=${from}-${to ?? ''}`;
+
+/** A `Content-Range` of bytes (RFC 9110 §14.4), or `undefined` for anything that is not one or contradicts itself. */
+export function parseContentRange(value: string | null): ContentRange | undefined {
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(value ?? '');
+  if (match === null) return undefined;
+  const from = Number(match[1]);
+  const to = Number(match[2]);
+  const total = match[3] === '*' ? undefined : Number(match[3]);
+  if (to < from || (total !== undefined && to >= total)) return undefined;
+  return defined({ from, to, total });
+}
+
+/**
+ * Checks that a 206 answers the range that was asked for.
+ * @throws TransportError `transport.RANGE_INVALID`
+ */
+export function assertRange(answered: ContentRange | undefined, asked: ByteRange | undefined): void {
+  if (asked === undefined) throw invalid('a part of the bytes came though no range was asked for');
+  if (answered === undefined) throw invalid('the answer does not say which range it holds');
+  if (answered.from !== asked.from || (asked.to !== undefined && answered.to > asked.to)) {
+    throw invalid(`bytes ${answered.from}-${answered.to} came, not those from ${asked.from}`);
+  }
+}
+
+/** The entity tag when it is a strong validator (RFC 9110 §8.8.1), under which alone ranges may be joined. */
+export function strongEtag(value: string | null): string | undefined {
+  return value !== null && value.length <= 1024 && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(value)
+    ? value
+    : undefined;
+}
+
+/** The SHA-256 of a `Repr-Digest` header (RFC 9530 §3), or `undefined` when there is none that can be read. */
+export function parseReprDigest(value: string | null): Digest | undefined {
+  const text = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43})=:/.exec(value ?? '')?.[1];
+  const digest = text === undefined ? undefined : fromBase64(`${text}=`);
+  return digest && `sha256:${toHex(digest)}`;
+}
+
+const invalid = (message: string): TransportError => new TransportError('transport.RANGE_INVALID', message);
+
+/**
+ * Checks the bytes of a whole answer against the `Repr-Digest` that came with them (RFC 9530 §3). It detects
+ * accidental changes on the way and proves nothing else. Without the header there is nothing to check.
+ * @throws TransportError `transport.DIGEST_MISMATCH`, which may pass when the answer is asked for again
+ */
+export function assertDeclaredDigest(bytes: Uint8Array, declared: Digest | undefined): void {
+  if (declared === undefined || digestOf(bytes) === declared) return;
+  throw new TransportError('transport.DIGEST_MISMATCH', 'the answer is not what its Repr-Digest declares', {
+    details: { passes: true },
+  });
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+// The three forms of an HTTP date that a recipient must accept (RFC 9110 §5.6.7): IMF-fixdate, RFC 850, asctime.
+const DATE_FORMS = [
+  /^[A-Z][a-z]{2}, (?<day>\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
+  /^[A-Z][a-z]{5,8}, (?<day>\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\d{2}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
+  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/,
+];
+
+/**
+ * Milliseconds to wait by a `Retry-After` header (RFC 9110 §10.2.3): whole seconds or an HTTP date, where a date in
+ * the past means 0. Any other value (negative, fractional, garbage) gives `undefined`.
+ * The result is not bounded: 10^9 seconds come back as 10^12.
+ */
+export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  const text = value.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const atMs = parseHttpDate(text, nowMs);
+  return atMs === undefined ? undefined : Math.max(0, atMs - nowMs);
+}
+
+/** Milliseconds since the epoch of an HTTP date in any of its three forms, or `undefined`. */
+export function parseHttpDate(text: string, nowMs: number): number | undefined {
+  for (const form of DATE_FORMS) {
+    const { day, month, year, time } = form.exec(text)?.groups ?? {};
+    if (day === undefined || month === undefined || year === undefined || time === undefined) continue;
+    return momentOf(fullYear(year, nowMs), MONTHS.indexOf(month), Number(day), time);
+  }
+  return undefined;
+}
+
+// A year of two digits that seems more than 50 years ahead is the last such year in the past (RFC 9110 §5.6.7).
+function fullYear(year: string, nowMs: number): number {
+  if (year.length === 4) return Number(year);
+  const thisYear = new Date(nowMs).getUTCFullYear();
+  const sameCentury = thisYear - (thisYear % 100) + Number(year);
+  return sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury;
+}
+
+function momentOf(year: number, month: number, day: number, time: string): number | undefined {
+  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number);
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, day);
+  date.setUTCHours(hour, minute, Math.min(second, 59)); // 60 is a leap second
+  const inRange = month >= 0 && date.getUTCMonth() === month && hour < 24 && minute < 60 && second <= 60;
+  return inRange ? date.getTime() : undefined;
+}

@@ -1,0 +1,144 @@
+import * as z from 'zod';
+import {
+  correlationIdSchema,
+  digestSchema,
+  idempotencyKeySchema,
+  operationIdSchema,
+  organizationIdSchema,
+  pendingEventIdSchema,
+  projectIdSchema,
+  runIdSchema,
+  sessionIdSchema,
+  slugSchema,
+} from '../identifiers.ts';
+import {
+  codeSchema,
+  countSchema,
+  integerSchema,
+  msSchema,
+  openObjectSchema,
+  positiveIntegerSchema,
+  schemaVersionSchema,
+  textSchema,
+  usSchema,
+} from '../scalars.ts';
+
+export const operationErrorSources = [
+  'framework',
+  'world',
+  'tool',
+  'target',
+  'assertion',
+  'reporter',
+  'control',
+] as const;
+
+const operationIssueSchema = z.looseObject({
+  code: textSchema(1, 128),
+  message: textSchema(1, 2000),
+  path: z.array(z.union([z.string(), countSchema])).optional(),
+  suggestion: textSchema(1, 4000).optional(),
+});
+
+const operationErrorEvidenceSchema = z.looseObject({
+  runId: runIdSchema.optional(),
+  sequence: positiveIntegerSchema.optional(),
+});
+
+/** Why asynchronous work failed (control API, Operation error object). Open: unknown members are kept. */
+export const operationErrorSchema = z.looseObject({
+  schemaVersion: schemaVersionSchema,
+  code: codeSchema('[a-z0-9-]+'),
+  source: z.enum(operationErrorSources),
+  message: textSchema(1, 4000),
+  retryable: z.boolean(),
+  correlationId: correlationIdSchema.optional(),
+  issues: z.array(operationIssueSchema).default([]),
+  details: openObjectSchema.optional(),
+  evidence: operationErrorEvidenceSchema.optional(),
+});
+
+export type OperationError = z.infer<typeof operationErrorSchema>;
+
+const resultMembers = {
+  schemaVersion: schemaVersionSchema,
+  operationId: operationIdSchema,
+  sessionId: sessionIdSchema,
+  leaseGeneration: positiveIntegerSchema,
+  buildHash: digestSchema,
+  correlationId: correlationIdSchema,
+  evidenceBeforeSequence: integerSchema,
+  evidenceAfterSequence: integerSchema,
+};
+
+/** Control API, Operation result kind world.time.advance. */
+export const timeAdvanceResultSchema = z.strictObject({
+  ...resultMembers,
+  kind: z.literal('world.time.advance'),
+  requestedUs: usSchema,
+  startedUs: usSchema,
+  reachedUs: usSchema,
+  maxEvents: z.int().min(0).max(1_000_000),
+  scheduledEventsProcessed: integerSchema,
+  status: z.enum(['completed', 'failed', 'interrupted']),
+  eventBudgetExhausted: z.boolean(),
+  failure: z
+    .strictObject({
+      code: codeSchema('control|framework|world').max(128),
+      message: textSchema(1, 1000),
+      scheduledEventId: pendingEventIdSchema.optional(),
+    })
+    .optional(),
+});
+
+/** Control API, Operation result kind world.fault.set. */
+export const faultSetResultSchema = z.strictObject({
+  ...resultMembers,
+  kind: z.literal('world.fault.set'),
+  packageId: slugSchema,
+  faultId: slugSchema,
+  requestedActive: z.boolean(),
+  virtualTimeUs: usSchema,
+  status: z.enum(['completed', 'interrupted']),
+  previouslyActive: z.boolean(),
+  active: z.boolean(),
+  changed: z.boolean(),
+  failure: z
+    .strictObject({ code: z.literal('control.FAULT_CONTROL_INTERRUPTED'), message: textSchema(1, 1000) })
+    .optional(),
+});
+
+export const operationResultSchema = z.discriminatedUnion('kind', [
+  timeAdvanceResultSchema,
+  faultSetResultSchema,
+]);
+
+export const operationStates = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+
+const operationKindSchema = z.string().regex(/^[a-z0-9]+(?:\.[a-z][A-Za-z0-9_-]*)+$/);
+
+/** Long-running work and what became of it (control API, Operation). */
+export const operationResourceSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  operationId: operationIdSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema.optional(),
+  kind: operationKindSchema,
+  state: z.enum(operationStates),
+  resourceType: textSchema(1, 80).optional(),
+  resourceId: textSchema(1, 128).optional(),
+  error: operationErrorSchema.optional(),
+  result: operationResultSchema.optional(),
+  idempotencyKey: idempotencyKeySchema,
+  requestHash: digestSchema,
+  cancelRequestedAtMs: msSchema.optional(),
+  startedAtMs: msSchema.optional(),
+  finishedAtMs: msSchema.optional(),
+  createdAtMs: msSchema,
+  updatedAtMs: msSchema,
+});
+
+/**
+ * Work that takes time at a control plane, and its state (control API, Operation). Times are milliseconds since 1970.
+ */
+export type OperationResource = z.infer<typeof operationResourceSchema>;
