@@ -22,8 +22,8 @@ export const reportDiffSchema = z.strictObject({
 });
 export type ReportDiff = Readonly<z.infer<typeof reportDiffSchema>>;
 
-/** Members that say when, how and in which words; not results. A summary follows from the results. */
-const TOLD: ReadonlySet<string> = new Set(['asOfMs', 'message', 'reason', 'action', 'summary', 'run']);
+/** Members for times, options and wording, which are not results. A summary follows from the results. */
+const NOT_RESULTS: ReadonlySet<string> = new Set(['asOfMs', 'message', 'reason', 'action', 'summary', 'run']);
 
 /**
  * Every difference of two reports. Items of lists are compared by what they are about (a part by its bundle, a check by
@@ -43,7 +43,7 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: string[
   if (before === undefined || after === undefined) return oneSided(before, after, way);
   if (isBranch(before) && isBranch(after)) {
     const kinds = compareLeaf(before.get('kind'), after.get('kind'), [...way, 'kind']);
-    // A part is not compared with an export: that the one took the place of the other says it.
+    // A part is not compared with an export: the change of the kind says enough.
     if (kinds.length > 0) return kinds;
     const names = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareUtf8);
     return names.flatMap((name) => compare(before.get(name), after.get(name), [...way, name]));
@@ -51,7 +51,7 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: string[
   return compareLeaf(before, after, way);
 }
 
-/** What stands on one side only is one change, whatever it holds. */
+/** Something on one side only is one change, whatever it contains. */
 function oneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   const [change, tree] =
     after === undefined ? (['vanished', before] as const) : (['appeared', after] as const);
@@ -66,11 +66,11 @@ function compareLeaf(before: Tree | undefined, after: Tree | undefined, way: str
   return [{ change: 'changed', way, judgement: isJudgement(way), ...shown }];
 }
 
-const isJudgement = (way: readonly string[]): boolean => !way.some((step) => TOLD.has(step));
+const isJudgement = (way: readonly string[]): boolean => !way.some((step) => NOT_RESULTS.has(step));
 
 const leafOf = (tree: Tree | undefined): Leaf | undefined => (isBranch(tree) ? undefined : tree);
 
-/** A report as names and values: what a list holds stands under what it is about, not under where it stands. */
+/** A report as names and values: items of lists are named by their subject, not by their position. */
 type Tree = ReadonlyMap<string, Tree> | Leaf;
 type Leaf = z.infer<typeof leafSchema>;
 
@@ -81,7 +81,7 @@ type Members = Readonly<Record<string, JsonValue>>;
 const isMembers = (value: JsonValue): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an item of a list is about, by the name of the list; an item of any other list is what it says. */
+/** The members that name an item of a list, by the name of the list; items of other lists are named by their value. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   results: ['path'],
   parts: ['evidenceBundleId', 'path'],
@@ -105,7 +105,7 @@ function listTree(items: readonly JsonValue[], name: string): Tree {
     const key = keyOf(item, NAMES[name]);
     const before = times.get(key) ?? 0;
     times.set(key, before + 1);
-    // Written as JSON, a key ends with a quote or a bracket: no key can be taken for the second of another.
+    // A key is JSON and ends with a quote or a bracket, so it cannot be confused with a repeated one.
     tree.set(before === 0 ? key : `${key}#${before + 1}`, treeOf(item));
   }
   return tree;

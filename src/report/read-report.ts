@@ -10,7 +10,7 @@ import { scrubSchema } from './merge/scrubs.ts';
 export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 const LIMITS = { maxBytes: MAX_REPORT_BYTES, maxValues: 4_000_000 };
 
-/** Every product that says of many things what became of each. */
+/** Every product that lists results for many exports, paths or mirrors. */
 const mergeableSchema = z.discriminatedUnion('kind', [archiveSchema, reportsSchema, scrubSchema]);
 export type Mergeable = z.infer<typeof mergeableSchema>;
 
@@ -21,7 +21,7 @@ export type Mergeable = z.infer<typeof mergeableSchema>;
 export const readReport = (bytes: Uint8Array): JsonValue =>
   readStrictly(bytes, '', (value) => {
     const schema = REPORT_FILES[kindOf(value) ?? ''];
-    if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'it is no report');
+    if (schema === undefined) throw new DrillproofError('report.UNREADABLE', 'it is not a report');
     typeDocument(value, { schema, code: 'report.UNREADABLE', rows: {} });
     return value;
   });

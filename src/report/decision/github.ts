@@ -12,7 +12,7 @@ type Annotation = {
   readonly text: string;
 };
 
-/** GitHub shows this many annotations of a level for each step, and drops the others without a word. */
+/** GitHub shows this many annotations of a level for each step and drops the others silently. */
 const MAX_OF_A_LEVEL = 10;
 
 const LEVELS = { failed: 'error', not_checked: 'error', waived: 'notice' } as const;

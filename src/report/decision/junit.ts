@@ -20,8 +20,8 @@ type Case = {
 type Suite = { readonly name: string; readonly judged: number; readonly cases: readonly Case[] };
 
 /**
- * A decision as JUnit XML: a test suite for the answer and one for each rule. `failure` is what fails, `error` what
- * undecided. The first suite never passes unless the answer is yes, and there is always at least one test.
+ * A decision as JUnit XML: a test suite for the answer and one for each rule. `failure` is a violation, `error` an
+ * undecided rule. The first suite never passes unless the answer is yes, and there is always at least one test.
  */
 export function renderDecisionJunit(decision: Decision): string {
   const reasons = reasonsOf(decision);
@@ -69,9 +69,9 @@ function subjectCase(name: string, group: readonly [Reason, ...Reason[]]): Case 
   return { name, kind: KINDS[worst.state], message: worst.message, body };
 }
 
-/** A rule that nothing stands against; without a subject to name, its own title is the test. */
+/** A rule without violations: its title is the test. */
 function bareCase(name: string, state: RuleResult['state']): Case {
-  if (state === 'not_applicable') return { name, kind: 'skipped', message: 'nothing here that it speaks of' };
+  if (state === 'not_applicable') return { name, kind: 'skipped', message: 'no subject for this rule' };
   if (state === 'passed' || state === 'waived') return { name, kind: 'passed' };
   return { name, kind: state === 'failed' ? 'failure' : 'error', message: 'no subject is named' };
 }

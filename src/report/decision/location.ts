@@ -1,7 +1,7 @@
 import type { Decision } from '../../policy/index.ts';
 import type { Reason } from './reasons.ts';
 
-/** The file that a reason is about: a part or document inside its input, or the policy where no input is. */
+/** The file that a reason is about: a part or document inside its input, or the policy if there is no input. */
 export type Place = { readonly root: string; readonly inside?: string };
 
 export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>): Place | undefined {
@@ -10,7 +10,7 @@ export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>
     const policy = decision.policy.sources.at(-1); // what it extends comes before it
     return policy === undefined ? undefined : { root: policy.path };
   }
-  // What stands after # is a place inside the file, such as a JSON pointer.
+  // After # comes a place inside the file, such as a JSON pointer.
   const [inside = ''] = (violated.path ?? '').split('#');
   return inside === '' || inside === root ? { root } : { root, inside };
 }
@@ -31,7 +31,7 @@ function rootUri(root: string): string {
   return segments(root.replace(/^(\.\/+)+(?=.)/, ''), false) || '.';
 }
 
-/** Evidence must not climb out of the input that it lies in; what the caller named may. */
+/** A path in the evidence must stay inside its input; a path of the caller may contain `..`. */
 const segments = (path: string, confined: boolean): string =>
   path
     .split('/')

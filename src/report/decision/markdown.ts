@@ -14,8 +14,8 @@ const MARKS = { failed: 'failed', not_checked: 'could not tell', waived: 'waived
 
 /**
  * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
- * Text from outside stands in code spans, in which nothing is a link, a mention, HTML or a table. Where it would
- * exceed `maxBytes`, the least severe reasons are left out, and the page says how many.
+ * Text from outside is in code spans, in which nothing is a link, a mention, HTML or a table. If the page would exceed
+ * `maxBytes`, the least severe reasons are omitted, and the page says how many.
  */
 export function renderDecisionMarkdown(decision: Decision, options: MarkdownOptions = {}): string {
   const { maxBytes = MAX_BYTES } = options;

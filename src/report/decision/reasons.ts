@@ -52,8 +52,8 @@ export function actionOf({ rule, code, state, findings = [] }: Violation): strin
 export const DECISION_RULE = 'decision';
 
 /**
- * One thing that a format shows: a violation with the name of its input and what to do, every text from outside safe
- * for one line.
+ * One entry of a format: a violation with the name of its input and what to do. Text from outside is escaped and fits
+ * on one line.
  */
 export type Reason = {
   readonly rule: RuleId | typeof DECISION_RULE;
@@ -61,7 +61,7 @@ export type Reason = {
   readonly title: string;
   readonly state: Violation['state'];
   readonly code?: Code;
-  /** The place in `inputs`; absent for what all of them together lack. */
+  /** The index in `inputs`; absent for a problem of all inputs together. */
   readonly at?: number;
   readonly input?: string;
   readonly subject: string;
@@ -79,8 +79,8 @@ export type Reason = {
 const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'waived'];
 
 /**
- * Everything that stands against the policy, worst first: failed, undecided, waived. Unless the answer is
- * `yes` there is at least one that is not waived, so that no format can show nothing where something is wrong.
+ * All violations, worst first: failed, undecided, waived. Unless the answer is `yes` there is at least one that is not
+ * waived, so that no format is empty if something is wrong.
  */
 export function reasonsOf(decision: Decision): readonly Reason[] {
   const violations = decision.rules.flatMap((rule) => rule.violations);
@@ -121,7 +121,7 @@ const escape = (text: string | undefined): string | undefined => text && printab
 const formatWaiver = ({ expiresAtMs, owner, reason }: NonNullable<Violation['waiver']>): string =>
   `waived until ${isoTime(expiresAtMs)} by ${printable(owner)}: ${printable(reason)}`;
 
-/** Equal facts get a number, since those who read fingerprints take equal ones for one thing. */
+/** Equal facts get a number, because tools merge entries with equal fingerprints. */
 function fingerprintOf(facts: readonly string[], seen: Map<string, number>): string {
   const bytes = canonicalBytes(facts.map((fact) => fact.toWellFormed()));
   const digest = digestOf(bytes);
@@ -141,7 +141,7 @@ function unexplained({ answer, inputs }: Decision): Reason {
     subject: 'all inputs',
     message,
     findings: [],
-    action: 'Give the evidence that the policy speaks of; nothing to check is never a pass.',
+    action: 'Pass the evidence that the policy is about; nothing to check is never a pass.',
     fingerprint: digestOf(canonicalBytes([DECISION_RULE])).slice('sha256:'.length),
   };
 }

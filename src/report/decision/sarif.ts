@@ -6,7 +6,7 @@ import { fileOf, uriOf } from './location.ts';
 import { stableJson } from '../json.ts';
 import { printable } from '../printable.ts';
 
-/** What a failed rule and one that could not be judged count as: both are errors, so that neither can be overlooked. */
+/** Failed and undecided rules are both errors, so that neither can be overlooked. */
 const LEVELS = { failed: 'error', not_checked: 'error', waived: 'note' } as const;
 const CODES = 'drillproof codes';
 /** The root of the checkout, as GitHub code scanning calls it. */

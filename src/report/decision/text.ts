@@ -26,7 +26,7 @@ const STATE_WIDTH = 15;
 
 const MAX_INPUTS = 50;
 
-/** A decision as text: the answer first, then every rule with what stands against it, the failures last. */
+/** A decision as text: the answer first, then every rule with its violations, the failures last. */
 export function decisionText(page: Page, decision: Decision): string[] {
   const { rules, inputs } = decision;
   const failures = rules.flatMap(({ violations }) => violations.filter(({ state }) => state === 'failed'));
@@ -48,7 +48,7 @@ export function decisionText(page: Page, decision: Decision): string[] {
   ];
 }
 
-/** One line, however narrow the page: programs that cut a log look for it. */
+/** One line, however narrow the page: programs search logs for it. */
 function headLine(page: Page, decision: Decision): string {
   const word = ANSWER_WORDS[decision.answer];
   return page.paint[ANSWER_PAINT[decision.answer]](word) + formatAnswer(decision).slice(word.length);

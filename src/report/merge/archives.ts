@@ -16,7 +16,7 @@ const transferSchema = z.strictObject({
   transferMs: z.number().min(0),
 });
 
-/** What became of many exports that were to be mirrored: the product of `mirror --list` and `--all`. */
+/** The results of mirroring many exports: the product of `mirror --list` and `--all`. */
 export const archiveSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('mirror.archive'),
@@ -93,7 +93,7 @@ function unitsOf({ name, report }: Named<ArchiveReport>): readonly Unit<Mirrored
 const verdictOf = (value: Mirrored | Failure): string =>
   'code' in value ? value.code : value.manifestDigest;
 
-/** Each shard looks at the whole project and leaves out the same, so the most that one saw is what there is. */
+/** Each shard sees the whole project and omits the same exports, so the highest number is the right one. */
 function leftOf(all: readonly ArchiveReport[]): Record<string, number> {
   const left = new Map<string, number>();
   for (const report of all)
@@ -106,7 +106,7 @@ type Transfer = ArchiveReport['transfer'];
 
 const MEASURES = transferSchema.keyof().options;
 
-/** What was moved in all; times add up as those of machines do. */
+/** The sum of all transfers; their times are machine time and add up. */
 export function sumTransfers(all: readonly Transfer[]): Pick<ArchiveReport, 'transfer'> {
   const transfers = all.filter((transfer) => transfer !== undefined);
   if (transfers.length === 0) return {};

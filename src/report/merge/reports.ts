@@ -57,7 +57,7 @@ export type PathResult = ReportsReport['results'][number];
 
 /**
  * The results of several runs of `verify`, each path once, by their names.
- * @throws DrillproofError `report.MERGE_CONFLICT` when two judge one path differently
+ * @throws DrillproofError `report.MERGE_CONFLICT` if two differ about a path
  */
 export function mergeResults(reports: readonly Named<ReportsReport>[]): readonly PathResult[] {
   const units = reports.flatMap(({ name, report }) =>
@@ -66,11 +66,11 @@ export function mergeResults(reports: readonly Named<ReportsReport>[]): readonly
       return { key: value.path, value, from: name };
     }),
   );
-  return unite(units, judgeAlike).map(({ value }) => value);
+  return unite(units, haveSameResult).map(({ value }) => value);
 }
 
-const judgeAlike = (a: PathResult, b: PathResult): boolean =>
+const haveSameResult = (a: PathResult, b: PathResult): boolean =>
   a.passed === b.passed && diffReports(asJson(a.result), asJson(b.result)).equal;
 
-// What was read from JSON is JSON, whatever the schema calls it.
+// The schema allows `undefined`, which JSON does not have.
 const asJson = (result: PathResult['result']): JsonValue => JSON.parse(JSON.stringify(result)) as JsonValue;

@@ -9,7 +9,7 @@ const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
 const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });
 const numbers = { files: count, read: count, readBytes: count, young: count, left: count, leftBytes: count };
 
-/** What a scrub says of one mirror, without its faults. */
+/** What a scrub reports about one mirror, without its faults. */
 const scrubbedSchema = z.strictObject({
   name: z.string(),
   evidenceExportId: z.string().exactOptional(),
@@ -28,7 +28,7 @@ const faultSchema = z.strictObject({
     .exactOptional(),
 });
 
-/** One mirror with its faults, as the workers of a queue tell it to each other. */
+/** One mirror with its faults, as the workers of a queue exchange it. */
 export const mirrorScrubSchema = scrubbedSchema.extend({ faults: z.array(faultSchema) });
 
 /** What a scrub found, mirror by mirror: the product of `drillproof scrub`. */
@@ -52,7 +52,7 @@ export type ScrubReport = z.infer<typeof scrubSchema>;
 type Fault = z.infer<typeof faultSchema>;
 type Scrubbed = z.infer<typeof mirrorScrubSchema>;
 
-/** What several scrubs found: each mirror once, by name, with its faults, and what is told of no mirror. */
+/** What several scrubs found: each mirror once, by name, with its faults, and facts that belong to no mirror. */
 export type MergedScrub = Pick<ScrubReport, 'place' | 'moreFaults' | 'strays'> & {
   readonly mirrors: readonly Scrubbed[];
 };

@@ -23,8 +23,8 @@ export type Shard = Pick<ShardFacts, 'index' | 'count'>;
 const HEX_DIGITS = 12;
 
 /**
- * The shard that something belongs to, by the SHA-256 of its name alone: what else there is never moves it, and every
- * machine and version sees it alike (docs/scale.md, Shards).
+ * The shard of a name, by its SHA-256 alone: other names never move it, and it is the same on every machine and in every
+ * version (docs/scale.md, Shards).
  */
 export function shardOf(name: string, count: number): number {
   const hex = digestOf(toUtf8(name)).slice('sha256:'.length);
@@ -73,7 +73,7 @@ export function assertWholeOfShards(reports: readonly Named<{ readonly shard?: S
     if (report.shard?.count !== first.count)
       throw conflict(`${name} is one of ${report.shard?.count} shards, and others are of ${first.count}`);
     if (report.shard.list !== first.list)
-      throw conflict(`${name} is a shard of another list than ${reports[0]?.name}`);
+      throw conflict(`${name} is a shard of a different list than ${reports[0]?.name}`);
   }
   assertComplete(first.count, new Set(shards.map(({ index }) => index)));
 }
@@ -87,8 +87,8 @@ function assertComplete(count: number, present: ReadonlySet<number>): void {
   throw new DrillproofError('report.SHARD_MISSING', message, { details: { missing } });
 }
 
-/** @throws DrillproofError `report.MERGE_CONFLICT` when something stands in a report of another shard than its own */
+/** @throws DrillproofError `report.MERGE_CONFLICT` for an item in the report of a shard that it does not belong to */
 export function assertInShard(name: string, key: string, shard: ShardFacts | undefined): void {
   if (shard === undefined || shardOf(shardName(key), shard.count) === shard.index) return;
-  throw conflict(`${name} speaks of ${key}, which is not in shard ${shard.index}/${shard.count}`);
+  throw conflict(`${name} contains ${key}, which is not in shard ${shard.index}/${shard.count}`);
 }

@@ -50,7 +50,7 @@ export const summarySchema = z.strictObject({
 });
 
 export type Cause = z.infer<typeof causeSchema>;
-/** An export that lies under more than one path. */
+/** An export that is present under more than one path. */
 type Copies = z.infer<typeof copiesSchema>;
 export type Summary = Readonly<z.infer<typeof summarySchema>>;
 
@@ -71,7 +71,7 @@ const MAX_NOT_PASSED = 50;
 
 type OpenCopies = Copies & { readonly digest: string };
 
-/** Collects a summary while reports come and go, so that none of them has to be kept. */
+/** Collects a summary report by report, so that none of them has to stay in memory. */
 export function createSummary(): SummaryCollector {
   const verdicts: Record<Verdict, number> = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
   const causes = new Map<Code, Cause>();
@@ -114,7 +114,7 @@ export function createSummary(): SummaryCollector {
 const caveatsOfReport = (report: ExportReport | BundleReport): readonly string[] =>
   report.kind === 'export' ? caveatsOf('export', report) : caveatsOf('bundle', report);
 
-/** How often each code speaks of each subject of a report. */
+/** How often each code occurs for each subject of a report. */
 function subjectsByCode(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {
   const codes = new Map<Code, Map<string, number>>();
   for (const { code, subject } of findingsIn(report)) {

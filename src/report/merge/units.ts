@@ -1,25 +1,25 @@
 import { stableJson } from '../json.ts';
 import { conflict } from './shard.ts';
 
-/** What a report says of one export, mirror or path. */
+/** The result of a report for one export, mirror or path. */
 export type Unit<V> = { readonly key: string; readonly value: V; readonly from: string };
 
 /**
  * The units of all reports, each once, in an order that does not depend on that of the reports.
- * @throws DrillproofError `report.MERGE_CONFLICT` when two say different things of one, by `same`
+ * @throws DrillproofError `report.MERGE_CONFLICT` if two differ about one, by `same`
  */
 export function unite<V>(units: readonly Unit<V>[], same: (a: V, b: V) => boolean): readonly Unit<V>[] {
   const byKey = new Map<string, Unit<V>>();
   for (const unit of units) {
     const known = byKey.get(unit.key);
     if (known !== undefined && !same(known.value, unit.value))
-      throw conflict(`${known.from} and ${unit.from} say different things of ${unit.key}`);
+      throw conflict(`${known.from} and ${unit.from} differ about ${unit.key}`);
     if (known === undefined || rank(unit) < rank(known)) byKey.set(unit.key, unit);
   }
   return [...byKey.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-// Of two that judge alike and differ in a time or a wording, the same one is taken in every order.
+// Of two with the same result that differ in a time or wording, the same one is taken in every order.
 const rank = ({ value }: Unit<unknown>): string => stableJson(value);
 
 /** The sum of a number over all. */

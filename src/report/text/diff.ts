@@ -9,26 +9,26 @@ const MAX_CHANGES = 500;
 const MARK = { appeared: '+', vanished: '-', changed: '~' } as const;
 const TIME = /(?:^asOf|At)Ms$/;
 
-/** A difference for people: what is part of the judgement first, by what it is about. */
+/** A difference for people: changed results first, by subject. */
 export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions = {}): string {
   const page = pageOf(options);
-  const [judged, beside] = [true, false].map((judgement) =>
+  const [results, others] = [true, false].map((judgement) =>
     changes.filter((change) => change.judgement === judgement),
   ) as [Change[], Change[]];
   const lines = [
     equal
-      ? `${page.paint.good('EQUAL')} results${beside.length === 0 ? '' : `, ${counted(beside.length, 'other difference')}`}`
-      : `${page.paint.bad('DIFFERENT')} results: ${counted(judged.length, 'difference')}`,
+      ? `${page.paint.good('EQUAL')} results${others.length === 0 ? '' : `, ${counted(others.length, 'other difference')}`}`
+      : `${page.paint.bad('DIFFERENT')} results: ${counted(results.length, 'difference')}`,
     ...sections(page, [
-      { title: 'Results', lines: changeLines(page, judged) },
-      { title: 'Other: times, wording, summaries', lines: changeLines(page, onceOnly(beside)) },
+      { title: 'Results', lines: changeLines(page, results) },
+      { title: 'Other: times, wording, summaries', lines: changeLines(page, removeRepeats(others)) },
     ]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** Without what parts and reports say again because it changed for the whole, such as the time of the judgement. */
-function onceOnly(changes: readonly Change[]): Change[] {
+/** Without changes that parts and reports repeat because the whole changed, such as the time of the verification. */
+function removeRepeats(changes: readonly Change[]): Change[] {
   const ofTheWhole = new Set(changes.filter(({ way }) => way.length === 1).map(sameness));
   return changes.filter((change) => change.way.length === 1 || !ofTheWhole.has(sameness(change)));
 }
@@ -39,7 +39,7 @@ const sameness = ({ way, change, before, after }: Change): string =>
 function changeLines(page: Page, changes: readonly Change[]): string[] {
   const subjects = new Map<string, string[]>();
   for (const change of changes.slice(0, MAX_CHANGES)) {
-    const [subject, what] = told(change.way);
+    const [subject, what] = splitWay(change.way);
     const lines = labelled(page, `    ${MARK[change.change]} `, printable(what) + values(change));
     const before = subjects.get(subject) ?? [];
     subjects.set(subject, change.way.at(-1) === 'verdict' ? [...lines, ...before] : [...before, ...lines]);
@@ -66,8 +66,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   copies: 'copy',
 };
 
-/** A way in words: what it is about, and what of it. */
-function told(way: readonly string[]): readonly [subject: string, what: string] {
+/** A way in words: its subject, and the member that changed. */
+function splitWay(way: readonly string[]): readonly [subject: string, what: string] {
   let split = 0;
   for (let i = 0; i + 1 < way.length; i++) if (SUBJECTS.has(way[i]!) && i + 2 < way.length) split = i + 2;
   const subject = words(way.slice(0, split), true);
@@ -75,19 +75,19 @@ function told(way: readonly string[]): readonly [subject: string, what: string] 
 }
 
 function words(way: readonly string[], bare: boolean): string {
-  const said: string[] = [];
+  const steps: string[] = [];
   for (let i = 0; i < way.length; i++) {
     const step = way[i]!;
     const noun = NOUNS[step];
     const item = way[i + 1];
     if (noun !== undefined && item !== undefined) {
-      said.push(bare ? nameOf(item) : `${noun} ${nameOf(item)}`);
+      steps.push(bare ? nameOf(item) : `${noun} ${nameOf(item)}`);
       i++;
     } else if (step !== 'result') {
-      said.push(isJson(step) ? nameOf(step) : step);
+      steps.push(isJson(step) ? nameOf(step) : step);
     }
   }
-  return said.join(bare ? ', ' : ' ');
+  return steps.join(bare ? ', ' : ' ');
 }
 
 const isJson = (step: string): boolean => step.startsWith('[') || step.startsWith('"');
@@ -108,6 +108,6 @@ function values({ change, way, before, after }: Change): string {
   if (change === 'changed' && before !== undefined && after !== undefined)
     return `: ${show(before)} → ${show(after)}`;
   const value = before ?? after;
-  // What an item of a plain list says is its key already.
+  // The key of an item of a plain list is its value.
   return value === undefined || isJson(name) ? '' : `: ${show(value)}`;
 }

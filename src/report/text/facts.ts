@@ -39,7 +39,7 @@ export function headline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: 
 const HEADLINE_INDENT = 2;
 const NAME_WIDTH = 16;
 
-/** One named fact, left out when it is not known. */
+/** One named fact, omitted if it is unknown. */
 export function fact(page: Page, name: string, value: string | undefined): string[] {
   return value === undefined ? [] : labelled(page, `  ${name.padEnd(NAME_WIDTH)}`, printable(value));
 }
@@ -57,7 +57,7 @@ export function trustFacts(page: Page, trust: TrustUsed | undefined): string[] {
   ];
 }
 
-/** By whose key: each key once, with how many parts it signed and when it says so. */
+/** The keys that signed: each once, with how many parts it signed and when, as it claims. */
 export function signerLines(page: Page, signers: readonly SignedBy[], what = 'part'): string[] {
   return countSigners(signers).flatMap((row) => {
     const many = signers.length === 1 && what === '' ? '' : `, ${counted(row.parts, what)}`;
@@ -70,7 +70,7 @@ export function signerLines(page: Page, signers: readonly SignedBy[], what = 'pa
   });
 }
 
-/** Why no signer is named: nothing said whose keys count, or nobody's that does. */
+/** Why no signer is named: no trusted keys were given, or none of them signed. */
 export function untrustedLine(findings: readonly Finding[]): string {
   const unjudged = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
   return unjudged ? '  unknown: no trusted keys were given' : '  no trusted key';
@@ -141,7 +141,7 @@ const listed = (words: readonly string[]): string =>
 
 const MAX_FILES = 10;
 
-/** How many of the bytes something vouches for, and the files of which nothing does. */
+/** How many of the bytes a digest or signature covers, and the files that none covers. */
 export function coverageLines(page: Page, coverage: Coverage): string[] {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
   return [

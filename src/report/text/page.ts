@@ -1,7 +1,7 @@
 import { columnsOf, takeColumns } from '../text-width.ts';
 import { count } from './figures.ts';
 
-/** Colours as an addition: what is said in colour is always said in words too. */
+/** Colours are an addition: words carry the same information. */
 export type Paint = Readonly<Record<'bold' | 'dim' | 'good' | 'bad' | 'caution', (text: string) => string>>;
 
 const sgr = (on: number, off: number) => (text: string) => `\u001B[${on}m${text}\u001B[${off}m`;
@@ -18,7 +18,7 @@ export const NO_COLOURS: Paint = { bold: plain, dim: plain, good: plain, bad: pl
 
 export type Page = { readonly paint: Paint; readonly width: number };
 
-/** Lines of one section under its title; a section without lines is left out. */
+/** Lines of one section under its title; a section without lines is omitted. */
 export type Section = { readonly title: string; readonly lines: readonly string[] };
 
 /**

@@ -12,7 +12,7 @@ import { attestationText, bundleText, toolSourceText } from './single.ts';
 import { countOutcomes } from './tally.ts';
 
 export type TextOptions = {
-  /** Adds colours of the terminal; nothing is said in colour alone. Default false. */
+  /** Adds colours of the terminal; words carry the same information. Default false. */
   readonly color?: boolean;
   /** Columns of the terminal; longer lines are folded. Default 80, at least 20; `Infinity` does not fold. */
   readonly width?: number;
@@ -45,7 +45,7 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   return `${linesOf(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
 }
 
-/** A report in one line: its first one, the outcomes of its drills, which a verdict does not say, and its path. */
+/** A report in one line: its first line, the outcomes of its drills, which a verdict does not show, and its path. */
 export function renderLine(
   report: ExportReport | BundleReport,
   path: string,

@@ -4,7 +4,29 @@ import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
 import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
 import { BENIGN, decision, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
-import { GITLAB_SCHEMA } from './schemas.ts';
+
+const closed = (required: readonly string[], properties: Record<string, object>): object => ({
+  type: 'object',
+  required,
+  additionalProperties: false,
+  properties,
+});
+const filled = { type: 'string', minLength: 1 };
+
+/** The documentation of GitLab for a code quality report: required members, severities, a path. */
+const GITLAB_SCHEMA = {
+  type: 'array',
+  items: closed(['description', 'check_name', 'fingerprint', 'severity', 'location'], {
+    description: filled,
+    check_name: filled,
+    fingerprint: filled,
+    severity: { enum: ['info', 'minor', 'major', 'critical', 'blocker'] },
+    location: closed(['path', 'lines'], {
+      path: filled,
+      lines: closed(['begin'], { begin: { type: 'integer', minimum: 1 } }),
+    }),
+  }),
+};
 
 type Entry = {
   description: string;

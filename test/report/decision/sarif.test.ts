@@ -1,6 +1,5 @@
 import schemaFile from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' with { type: 'json' };
 import { Ajv } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/decision.ts';
@@ -19,7 +18,6 @@ import {
   withTexts,
   YES,
 } from './makers.ts';
-import { SARIF_SCHEMA } from './schemas.ts';
 
 type Descriptor = { id: string; help?: { text: string } };
 type Result = {
@@ -43,11 +41,9 @@ type Run = {
   results: Result[];
 };
 
-const validate = new Ajv2020({ strict: false }).compile(SARIF_SCHEMA);
-
-/** The schema of OASIS, as a package brings it; it says draft 4, which Ajv does not know, and means the same in draft 7. */
+/** The schema of OASIS, which is closed. It names draft 4, which Ajv does not support; here draft 7 means the same. */
 const { $schema: _schema, id: _id, ...published } = schemaFile;
-const validateOfficial = new Ajv({
+const validate = new Ajv({
   strict: false,
   unicodeRegExp: false,
   formats: {
@@ -56,10 +52,15 @@ const validateOfficial = new Ajv({
     'date-time': (text: string) => !Number.isNaN(Date.parse(text)),
   },
 }).compile(published);
+const URI_REFERENCE = /^([A-Za-z][A-Za-z0-9+.-]*:)?([A-Za-z0-9._~/!$&'()*+,;=@-]|%[0-9A-F]{2}|:)+$/;
 const runOf = (one: Decision): Run => {
   const log = JSON.parse(renderDecisionSarif(one)) as { runs: [Run] };
   expect(validate(log), JSON.stringify(validate.errors)).toBe(true);
-  expect(validateOfficial(log), JSON.stringify(validateOfficial.errors)).toBe(true);
+  for (const { locations, ruleIndex, partialFingerprints } of log.runs[0].results) {
+    expect([locations.length, Object.keys(partialFingerprints)]).toEqual([1, ['drillproofReason/v1']]);
+    expect(locations[0]!.physicalLocation.artifactLocation.uri).toMatch(URI_REFERENCE);
+    expect(ruleIndex).toBeGreaterThanOrEqual(0);
+  }
   return log.runs[0];
 };
 const uris = (one: Decision): string[] =>
@@ -86,7 +87,6 @@ describe('SARIF', () => {
     const log = JSON.parse(renderDecisionSarif(NO)) as { runs: { results: object[] }[] };
     log.runs[0]!.results.push({ ruleId: 'x' });
     expect(validate(log)).toBe(false);
-    expect(validateOfficial(log)).toBe(false);
   });
 
   it('has a result for each reason, whose rule and codes have help of the catalogue', () => {
