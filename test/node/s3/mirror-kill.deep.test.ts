@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { ended, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
-import type { ChildOptions } from '../volume/mirror-child.ts';
+import type { ChildOptions } from '../mirror-child.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, sha256, uploadsIn } from './make.ts';
 import { tries } from '../../support/deep.ts';
@@ -20,7 +20,7 @@ const MIB = 1024 * 1024;
 const AT_ONCE = 4;
 
 const startIn = (server: ExportSource, bucket: string, options: ChildOptions = {}) =>
-  startNode('s3/mirror-child.ts', [server.url, s3.url(bucket, 'a'), JSON.stringify(options)], s3.env);
+  startNode('mirror-child.ts', [server.url, s3.url(bucket, 'a'), JSON.stringify(options)], s3.env);
 
 // Each kill must find its process holding the lease of the one before, and take it over: all are of this machine.
 describe('a mirror into S3 that is killed at any moment', () => {

@@ -8,7 +8,7 @@ import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
 import { cleanUp, DAY, exportId, madeExport, newFolder, scrubbed, SOURCE, told } from '../scrub/make.ts';
 import { startS3 } from '../../support/s3.ts';
-import { locationOf, objectsIn, sinkTo } from './make.ts';
+import { objectsIn, sinkTo } from './make.ts';
 
 const s3 = await startS3();
 afterEach(cleanUp);
@@ -96,17 +96,6 @@ describe('an archive in S3', () => {
     expect(told(await scrubbed(url, { env }))).toEqual([]);
     const kept = (await objectsIn(s3, bucket)).get(`archive/${exportId(1)}/${PART}`)!;
     expect(Buffer.from(kept).equals(exports[0]!.files[PART]!)).toBe(true);
-  });
-
-  test('has one journal for all who write to it at once', async () => {
-    const { bucket, url } = await archive();
-    const opened = await openScrubArchive(url, { env });
-    const { journal } = opened.open(exportId(1));
-    await Promise.all(['a\n', 'b\n', 'c\n'].map((line) => journal.append(Buffer.from(line))));
-    const text = Buffer.from((await journal.read())!).toString();
-    await opened.close();
-    expect(text.split('\n').toSorted()).toEqual(['', 'a', 'b', 'c']);
-    expect(locationOf(s3.url(bucket)).bucket).toBe(bucket);
   });
 
   test('cannot be read without the right to, which is no damage', async () => {

@@ -1,28 +1,18 @@
-import { mkdtemp, rm, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memorySource } from '../../../src/evidence/index.ts';
 import { bagSink, mirrorExport, replicaClient } from '../../../src/mirror/index.ts';
 import { scrubMany, type MirrorScrub, type ScrubOptions } from '../../../src/scrub/index.ts';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { openScrubArchive, type ScrubArchiveOptions } from '../../../src/node/scrub-archive.ts';
+import { cleanUp, newFolder } from '../../mirror/make.ts';
 import { idOf, makeExport, makeSigner, NOW, PROJECT, type MadeExport } from '../../support/evidence.ts';
 
 export const DAY = 86_400_000;
 export const SOURCE = 'https://source.example';
 
-const rubbish: string[] = [];
-
-export async function cleanUp(): Promise<void> {
-  for (const folder of rubbish.splice(0)) await rm(folder, { recursive: true, force: true });
-}
-
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'scrub-'));
-  rubbish.push(folder);
-  return folder;
-}
+export { cleanUp, newFolder };
 
 export const exportId = (n: number): string => idOf('evexp', n);
 

@@ -238,17 +238,6 @@ describe('a damaged document', () => {
     expect((await repaired(first, second, { trust: makeTrust(made.signer) })).outcome).toBe('good');
   });
 
-  test('is not decided by other files of the mirror, however many agree', async () => {
-    const { first, second } = await twoMirrors();
-    await rot(join(first, 'manifest.json'));
-    const before = await bytesBelow(first);
-    const result = await repaired(first, second, {});
-    expect(repairsOf(result)).toEqual(
-      result.faults.map(({ path }) => `${path} scrub.MANIFEST_UNDECIDABLE`).toSorted(),
-    );
-    expect(await bytesBelow(first)).toEqual(before);
-  });
-
   test('is decided by a trusted attestation of the second mirror where the first has none', async () => {
     const { first, second, made } = await twoMirrors();
     await rm(join(first, 'export-attestation.json'));

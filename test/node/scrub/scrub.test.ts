@@ -76,17 +76,12 @@ describe('what rots', () => {
     expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([]);
   });
 
-  test.each([
-    ['manifest.json', 120],
-    ['export.json', 100],
-    ['export-attestation.json', 300],
-    ['local-reports/lrep_000000000001.zip', 2],
-  ])('is found in %s', async (path, offset) => {
+  test('is found in a local report', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
-    await rot(join(root, exportId(1), path), offset, 0);
+    await rot(join(root, exportId(1), 'local-reports/lrep_000000000001.zip'), 2, 0);
     const [result] = await scrubbed(root);
     expect(result!.outcome).toBe('damaged');
-    expect(result!.faults.map((fault) => fault.path)).toContain(path);
+    expect(result!.faults.map(({ path }) => path)).toContain('local-reports/lrep_000000000001.zip');
   });
 
   test('is found in any byte of the documents and receipts', { timeout: 60_000 }, async () => {

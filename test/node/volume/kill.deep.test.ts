@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource, type TestExport } from '../../faults/export-source.ts';
 import { cleanUp, filesOf, newFolder, source } from '../../mirror/make.ts';
 import { ended, expectProven, killAtRandom, refetchGuard, slowSender, startNode } from '../killing.ts';
-import type { ChildOptions } from './mirror-child.ts';
+import type { ChildOptions } from '../mirror-child.ts';
 import { tries } from '../../support/deep.ts';
 
 afterEach(cleanUp);
@@ -17,7 +17,7 @@ const WITHIN_MS = LONG ? 500 : 250;
 const TIMEOUT = LONG ? 3_600_000 : 120_000;
 
 const childOf = (server: ExportSource, folder: string, options: ChildOptions) =>
-  startNode('volume/mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
+  startNode('mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
 /** The first kill comes when more was sent than four parts under way can be, so that one of them was proven. */
 const someBytes = (first: boolean): number =>

@@ -67,12 +67,25 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
       expect(textOf(await readFile(again.source(), 'receipts/a.json', 10))).toBe('{}');
     });
 
-    it('is locked by one mirror at a time', async () => {
+    it('refuses to write paths that could lead out of it', async () => {
+      const { volume } = await opened();
+      const target = await sinkOf(volume).open();
+      for (const path of ['../outside', '/etc/passwd', 'a/../../b', 'a\\b', 'C:x', '', '.', 'a//b', 'con']) {
+        await expect(target.write(path, bytesOf('x'))).rejects.toMatchObject({ code: 'io.KIND' });
+        await expect(target.partial(path)).rejects.toMatchObject({ code: 'io.KIND' });
+      }
+      await target.close();
+    });
+
+    it('is locked by one mirror at a time, also among several that open it together', async () => {
       const { volume } = await opened();
       const target = await sinkOf(volume).open();
       await expect(sinkOf(volume).open()).rejects.toMatchObject({ code: 'io.LOCKED' });
       await target.close();
-      await (await sinkOf(volume).open()).close();
+      const opening = await Promise.allSettled([1, 2, 3].map(() => sinkOf(volume).open()));
+      const targets = opening.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      expect(targets).toHaveLength(1);
+      await targets[0]!.close();
     });
 
     it('splits into its parent and its name, and leads back to the same files', async () => {

@@ -6,13 +6,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, newFolder, source } from '../../mirror/make.ts';
 import { ended, expectProven, slowSender, startNode } from '../killing.ts';
-import type { ChildOptions } from './mirror-child.ts';
+import type { ChildOptions } from '../mirror-child.ts';
 
 afterEach(cleanUp);
 const made = makeExport({ parts: 6, reports: 1, bytes: 20_000 });
 
 const startIn = (server: ExportSource, folder: string, options: ChildOptions = {}) =>
-  startNode('volume/mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
+  startNode('mirror-child.ts', [server.url, folder, JSON.stringify(options)]);
 
 /** A source that holds every part back until it is told, so that whoever asks first holds the folder. */
 async function heldSource() {

@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bundleFromJSON } from '@sigstore/bundle';
+import { dsse } from '@sigstore/core';
+import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
+import { readSigningKey } from '../../src/node/index.ts';
+import { preAuthEncoding, publicKeyPem, type Signer } from '../../src/trust/index.ts';
+
+/** A DSSE envelope as its members. */
+export type Envelope = {
+  payload: string;
+  payloadType: string;
+  signatures: { keyid: string; sig: string }[];
+};
+
+export const parseEnvelope = (bytes: Uint8Array): Envelope =>
+  JSON.parse(new TextDecoder().decode(bytes)) as Envelope;
+
+/** Makes a key with openssl in a folder, as `key.pem`. */
+export function makeOpensslKey(folder: string): Signer {
+  const key = join(folder, 'key.pem');
+  execFileSync('openssl', ['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', key]);
+  return readSigningKey(execFileSync('openssl', ['pkey', '-in', key])).signer;
+}
+
+/** Whether @sigstore/verify accepts an envelope as signed by a key, without transparency logs. */
+export function sigstoreAccepts(envelope: Envelope, { point }: Signer): boolean {
+  const publicKey = createPublicKey(publicKeyPem(point));
+  const trust = toTrustMaterial(
+    { mediaType: '', certificateAuthorities: [], timestampAuthorities: [], tlogs: [], ctlogs: [] },
+    () => ({ publicKey, validFor: () => true }),
+  );
+  const verifier = new Verifier(trust, { tlogThreshold: 0, ctlogThreshold: 0, timestampThreshold: 0 });
+  try {
+    const bundle = bundleFromJSON({
+      mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
+      verificationMaterial: { publicKey: { hint: 'ours' }, tlogEntries: [] },
+      dsseEnvelope: envelope,
+    });
+    verifier.verify(toSignedEntity(bundle));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the openssl command accepts the signature of an envelope; it writes to a folder. */
+export async function opensslAccepts(
+  { payload, payloadType, signatures }: Envelope,
+  { point }: Signer,
+  folder: string,
+): Promise<boolean> {
+  const [pae, sig, key] = ['pae', 'sig', 'pub.pem'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(pae, preAuthEncoding(payloadType, Buffer.from(payload, 'base64')));
+  await writeFile(sig, Buffer.from(signatures[0]?.sig ?? '', 'base64'));
+  await writeFile(key, publicKeyPem(point));
+  try {
+    const args = ['dgst', '-sha256', '-verify', key, '-signature', sig, pae];
+    return execFileSync('openssl', args, { stdio: 'pipe' }).toString().includes('Verified OK');
+  } catch {
+    return false;
+  }
+}
+
+/** Signs a payload with openssl and the `key.pem` of a folder; the bytes to sign come from @sigstore/core. */
+export async function signWithOpenssl(
+  payload: Buffer,
+  payloadType: string,
+  { keyId }: Signer,
+  folder: string,
+): Promise<Envelope> {
+  const file = join(folder, 'theirs');
+  await writeFile(file, dsse.preAuthEncoding(payloadType, payload));
+  const der = execFileSync('openssl', ['dgst', '-sha256', '-sign', join(folder, 'key.pem'), file]);
+  return {
+    payload: payload.toString('base64'),
+    payloadType,
+    signatures: [{ keyid: keyId, sig: der.toString('base64') }],
+  };
+}
