@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { damaged, faultsOf, schemaOf } from '../../docs/schema-of.ts';
 import {
   makeAuthoringSession,
@@ -13,21 +13,14 @@ import {
   makeRun,
   SECOND_PROJECT,
   makeSession,
-  tenants,
-  world,
   worlds,
-  type World,
 } from '../make.ts';
 import { thrownBy } from '../thrown.ts';
+import { eachTest } from '../each-test.ts';
 
 type ImportFile = object | string | null | undefined;
 
-let here: World;
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-});
-afterEach(() => here.close());
+const here = eachTest();
 
 const everything = () => ({
   schemaVersion: 1,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
@@ -21,20 +21,14 @@ import {
   PROJECT,
   SECOND_PROJECT,
   signer,
-  tenants,
   world,
   type ExportMake,
   type World,
 } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { eachTest } from '../each-test.ts';
 
-let here: World;
-
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-});
-afterEach(() => here.close());
+const here = eachTest();
 
 const flip = (bytes: Uint8Array, at: number): Uint8Array => {
   const flipped = Uint8Array.from(bytes);

@@ -1,37 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operations, type AuthoringTurn } from '../../../src/contract/index.ts';
 import { abandonTurn } from '../../../src/server/jobs/run/turn.ts';
-import { answerOf, post, readOperation, TURNS, type Sender } from '../change.ts';
+import { answerOf, post, readOperation, TURNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
-import {
-  ask,
-  id,
-  NOW_MS,
-  ORG,
-  OTHER_ORG,
-  PROJECT,
-  SECOND_PROJECT,
-  tenants,
-  token,
-  world,
-  worlds,
-  type World,
-} from '../make.ts';
+import { ask, id, NOW_MS, ORG, OTHER_ORG, PROJECT, SECOND_PROJECT, token, worlds } from '../make.ts';
+import { eachTest } from '../each-test.ts';
 
 const CONVERSATION = id('authsess', 1);
 
-let here: World;
-let sender: Sender;
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  await worlds(here);
-  sender = { server: here.server, token: await token(here) };
-});
-afterEach(() => here.close());
+const here = eachTest(worlds);
 
 const create = async (body: Record<string, unknown> = {}, path = TURNS) =>
-  answerOf('authoring.turns.create', await post(sender, path, { prompt: 'go on', ...body }));
+  answerOf('authoring.turns.create', await post(here, path, { prompt: 'go on', ...body }));
 const session = async () => (await here.store.authoringSessions.find(PROJECT, CONVERSATION))!.resource;
 
 /** Ends a turn as a worker does. */
@@ -41,7 +21,7 @@ const finish = (turn: AuthoringTurn): Promise<void> =>
     await abandonTurn(tx, ref, { state: 'cancelled', timedOut: false }, here.clock.nowMs);
   });
 
-const readTurn = (path: string, bearer = sender.token) => ask(here, path, { token: bearer });
+const readTurn = (path: string, bearer = here.token) => ask(here, path, { token: bearer });
 
 describe('a turn', () => {
   it('is queued with the defaults, and is the active one of its session', async () => {
@@ -74,7 +54,7 @@ describe('a turn', () => {
       resourceId: turn.authoringTurnId,
     });
     expect(operation.startedAtMs).toBeUndefined();
-    expect(await readOperation(sender, operation.operationId)).toEqual(operation);
+    expect(await readOperation(here, operation.operationId)).toEqual(operation);
     expect(
       await here.store.claimJob({ kinds: ['authoring.turn'], worker: 'w', nowMs: NOW_MS, leaseMs: 1 }),
     ).toMatchObject({ operationId: operation.operationId, resourceId: turn.authoringTurnId, attempt: 1 });
@@ -113,14 +93,14 @@ describe('a turn', () => {
     [{ effort: 'highest' }, 400],
     [{ more: 1 }, 400],
   ])('of the body %# is answered at its boundary', async (body, status) => {
-    const response = await post(sender, TURNS, { prompt: 'go on', ...body });
+    const response = await post(here, TURNS, { prompt: 'go on', ...body });
     expect(response.status).toBe(status);
     if (status === 400) await expectEnvelope(response, 'control.REQUEST_INVALID');
   });
 
   it('a turn is refused while the turn before it is unfinished', async () => {
     const { turn } = await create();
-    const refused = await post(sender, TURNS, { prompt: 'and then' });
+    const refused = await post(here, TURNS, { prompt: 'and then' });
     const envelope = await expectEnvelope(refused, 'control.AUTHORING_TURN_ACTIVE');
     expect(envelope.retryAfterMs).toBeGreaterThan(0);
     await finish(turn);
@@ -132,7 +112,7 @@ describe('a turn', () => {
     for (let n = 0; n < 3; n++) {
       const { turn } = await create();
       sequences.push(turn.sequence);
-      await post(sender, TURNS, { prompt: 'too early' });
+      await post(here, TURNS, { prompt: 'too early' });
       await finish(turn);
     }
     const other = await create({}, TURNS.replace(CONVERSATION, id('authsess', 2)));
@@ -140,7 +120,7 @@ describe('a turn', () => {
   });
 
   it('is one of 20 that come at once', async () => {
-    const all = Array.from({ length: 20 }, (_, n) => post(sender, TURNS, { prompt: `number ${n}` }));
+    const all = Array.from({ length: 20 }, (_, n) => post(here, TURNS, { prompt: `number ${n}` }));
     const responses = await Promise.all(all);
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
     for (const response of responses)
@@ -155,7 +135,7 @@ describe('a turn', () => {
       await tx.authoringSessions.update({ ...row, resource: { ...row.resource, state: 'closed' } });
     });
     await expectEnvelope(
-      await post(sender, TURNS, { prompt: 'go on' }),
+      await post(here, TURNS, { prompt: 'go on' }),
       'control.AUTHORING_SESSION_NOT_ACTIVE',
     );
   });
@@ -173,8 +153,8 @@ describe('a turn', () => {
       await readTurn(path.replace(PROJECT, SECOND_PROJECT)),
       await readTurn(path.replace(CONVERSATION, id('authsess', 2))),
       await readTurn(`${TURNS}/authturn_000000000000`),
-      await post({ ...sender, token: foreign }, TURNS, { prompt: 'go on' }),
-      await post(sender, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'go on' }),
+      await post({ ...here, token: foreign }, TURNS, { prompt: 'go on' }),
+      await post(here, TURNS.replace(CONVERSATION, id('authsess', 9)), { prompt: 'go on' }),
     ])
       await expectEnvelope(response, 'control.NOT_FOUND');
   });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { operations, type BuildAttempt, type BuildUpload } from '../../../src/contract/index.ts';
@@ -18,26 +18,18 @@ import {
   PROJECT,
   SOURCE,
   stream,
-  tenants,
   token,
-  world,
   worlds,
-  type World,
 } from '../make.ts';
+import { eachTest } from '../each-test.ts';
 
 type Archive = { readonly bytes: Uint8Array; readonly buildHash: string };
 
-let here: World;
-let sender: Sender;
+const here = eachTest(worlds);
 let build: Archive;
 beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  await worlds(here);
-  sender = { server: here.server, token: await token(here) };
   build = await buildArchive();
 });
-afterEach(() => here.close());
 
 const announced = ({ bytes, buildHash }: Archive, over: Record<string, unknown> = {}) => ({
   buildHash,
@@ -45,7 +37,7 @@ const announced = ({ bytes, buildHash }: Archive, over: Record<string, unknown> 
   bytes: bytes.length,
   ...over,
 });
-const create = async (body: unknown = announced(build), from = sender): Promise<BuildUpload> =>
+const create = async (body: unknown = announced(build), from = here): Promise<BuildUpload> =>
   answerOf('builds.uploads.create', await post(from, UPLOADS, body));
 
 type Put = { body?: BodyInit; headers?: Record<string, string>; token?: string; server?: Sender['server'] };
@@ -63,9 +55,7 @@ const attemptOf = async (response: Response): Promise<BuildAttempt> => {
 };
 const read = async ({ buildAttemptId }: BuildAttempt): Promise<BuildAttempt> => {
   const path = `/v1/projects/${PROJECT}/build-attempts/${buildAttemptId}`;
-  return operations['builds.attempts.read'].success.schema.parse(
-    await (await ask(here, path, sender)).json(),
-  );
+  return operations['builds.attempts.read'].success.schema.parse(await (await ask(here, path, here)).json());
 };
 const upload = async (archive: Archive, over: Record<string, unknown> = {}): Promise<BuildAttempt> => {
   const { uploadUrl } = await create(announced(archive, over));
@@ -154,14 +144,14 @@ describe('beginning an upload', () => {
     [{ advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: Number.MAX_SAFE_INTEGER }, 201],
     [{ advanceEnvironmentId: id('env', 9), expectedEnvironmentVersion: 1 }, 404],
   ])('with %j', async (over, status) => {
-    expect((await post(sender, UPLOADS, announced(build, over))).status).toBe(status);
+    expect((await post(here, UPLOADS, announced(build, over))).status).toBe(status);
   });
 
   it('an upload address begins with the public address, whatever the Host header', async () => {
     const options = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs };
     for (const publicUrl of ['https://control.example', () => 'https://control.example']) {
       const server = createServer({ ...options, publicUrl });
-      const { uploadUrl } = await create(announced(build), { ...sender, server });
+      const { uploadUrl } = await create(announced(build), { ...here, server });
       expect(uploadUrl.startsWith(`https://control.example${UPLOADS}/`)).toBe(true);
     }
     const headers = {
@@ -172,14 +162,14 @@ describe('beginning an upload', () => {
       forwarded: 'host=evil.example',
     };
     const body = JSON.stringify(announced(build));
-    const response = await ask(here, UPLOADS, { method: 'POST', token: sender.token, headers, body });
+    const response = await ask(here, UPLOADS, { method: 'POST', token: here.token, headers, body });
     expect(await response.text()).not.toContain('evil');
   });
 
   it('is replayed with the same end and an address that is good', async () => {
     const first = await create();
-    const again = await post(sender, UPLOADS, announced(build), 'key-00000001');
-    const replayed = await post(sender, UPLOADS, announced(build), 'key-00000001');
+    const again = await post(here, UPLOADS, announced(build), 'key-00000001');
+    const replayed = await post(here, UPLOADS, announced(build), 'key-00000001');
     const [made, same] = [
       await answerOf('builds.uploads.create', again),
       await answerOf('builds.uploads.create', replayed),
@@ -214,7 +204,7 @@ describe('sending the archive', () => {
     });
     expect(await read(attempt)).toEqual(done);
     const path = `/v1/projects/${PROJECT}/builds/${encodeURIComponent(build.buildHash)}/tools/source`;
-    const source = await ask(here, `${path}?packageId=greeter`, sender);
+    const source = await ask(here, `${path}?packageId=greeter`, here);
     expect(await source.json()).toMatchObject({ implementation: { source: SOURCE } });
   });
 

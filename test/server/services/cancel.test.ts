@@ -1,20 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, post, readOperation, RERUNS, TURNS, type Sender } from '../change.ts';
-import { HASH, NOW_MS, ORG, OTHER_ORG, PROJECT, tenants, token, world, worlds, type World } from '../make.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { answerOf, post, readOperation, RERUNS, TURNS } from '../change.ts';
+import { NOW_MS, ORG, OTHER_ORG, PROJECT, worlds } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { eachTest, storeBuild } from '../each-test.ts';
 
-let here: World;
-let sender: Sender;
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  await worlds(here);
-  const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-  await here.store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));
-  sender = { server: here.server, token: await token(here) };
+const here = eachTest(worlds, storeBuild);
+beforeEach(() => {
   here.clock.nowMs += 5;
 });
-afterEach(() => here.close());
 
 const cancel = (operationId: string) => here.admin.cancelOperation({ organizationId: ORG, operationId });
 const claim = () =>
@@ -24,7 +17,7 @@ const claim = () =>
     nowMs: here.clock.nowMs,
     leaseMs: 100,
   });
-const turn = async () => answerOf('authoring.turns.create', await post(sender, TURNS, { prompt: 'go on' }));
+const turn = async () => answerOf('authoring.turns.create', await post(here, TURNS, { prompt: 'go on' }));
 
 describe('cancelling', () => {
   it('ends a turn that waits at once, and frees its session', async () => {
@@ -32,7 +25,7 @@ describe('cancelling', () => {
     const cancelled = await cancel(operation.operationId);
     const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
     expect(cancelled).toEqual({ ...operation, ...times, state: 'cancelled' });
-    expect(await readOperation(sender, operation.operationId)).toEqual(cancelled);
+    expect(await readOperation(here, operation.operationId)).toEqual(cancelled);
     expect((await here.store.turns.find(PROJECT, queued.authoringTurnId))?.resource).toEqual({
       ...queued,
       ...times,
@@ -48,7 +41,7 @@ describe('cancelling', () => {
   });
 
   it('ends a rerun that waits at once', async () => {
-    const { run, operation } = await answerOf('runs.reruns.create', await post(sender, RERUNS, {}));
+    const { run, operation } = await answerOf('runs.reruns.create', await post(here, RERUNS, {}));
     expect((await cancel(operation.operationId)).state).toBe('cancelled');
     expect((await here.store.runs.find(PROJECT, run.hostedRunId))?.resource).toMatchObject({
       state: 'cancelled',

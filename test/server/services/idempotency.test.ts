@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
@@ -8,48 +8,20 @@ import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
 import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';
-import {
-  answerOf,
-  EXTEND,
-  extension,
-  HOUR_MS,
-  post,
-  RERUNS,
-  TURNS,
-  UPLOADS,
-  type Sender,
-} from '../change.ts';
+import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
+import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { HASH, id, NOW_MS, ORG, PROJECT, tenants, token, world, worlds, type World } from '../make.ts';
+import { HASH, id, NOW_MS, ORG, PROJECT, token, worlds } from '../make.ts';
 import { codeOf } from '../thrown.ts';
 
 const KEY = 'key-of-the-test';
 const DAY_MS = 24 * HOUR_MS;
 
-let here: World;
-let sender: Sender;
+const here = eachTest(worlds, storeBuild);
 let tokenId: string;
 beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  await worlds(here);
-  await here.store.transaction((tx) =>
-    tx.builds.save({
-      organizationId: ORG,
-      projectId: PROJECT,
-      buildHash: HASH,
-      archive: { digest: HASH, bytes: 1 },
-    }),
-  );
-  const issued = await here.admin.createToken({
-    organizationId: ORG,
-    projects: 'all',
-    permissions: ['session.control', 'authoring.write', 'build.write', 'run.write', 'evidence.read'],
-  });
-  ({ tokenId } = issued);
-  sender = { server: here.server, token: issued.token };
+  ({ tokenId } = (await here.store.tokens.list(ORG))[0]!);
 });
-afterEach(() => here.close());
 
 const jsonOf = (value: unknown): JsonValue => parseJson(toUtf8(JSON.stringify(value)));
 
@@ -73,11 +45,11 @@ const CREATIONS = [
 
 describe.each(CREATIONS)('%s', (name, path, body, status) => {
   it('answers the same request again with what it answered first, and does nothing', async () => {
-    const first = await post(sender, path, body, KEY);
+    const first = await post(here, path, body, KEY);
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([status, null]);
     const document = await answerOf(name, first.clone());
     const jobs = await here.store.jobs.count(NOW_MS);
-    const again = await post(sender, path, body, KEY);
+    const again = await post(here, path, body, KEY);
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await answerOf(name, again)).toEqual(document);
     expect(await here.store.jobs.count(NOW_MS)).toEqual(jobs);
@@ -86,7 +58,7 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
   it('records the hash of the request and the key in its operation', async () => {
     const { operation } = {
       operation: undefined,
-      ...(await answerOf(name, await post(sender, path, body, KEY))),
+      ...(await answerOf(name, await post(here, path, body, KEY))),
     };
     if (operation === undefined) return; // an upload has none
     const params = { projectId: PROJECT, ...PATH_IDS[name] };
@@ -97,7 +69,7 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
   });
 
   it('executes once when 100 with one key come at once', async () => {
-    const responses = await Promise.all(Array.from({ length: 100 }, () => post(sender, path, body, KEY)));
+    const responses = await Promise.all(Array.from({ length: 100 }, () => post(here, path, body, KEY)));
     const statuses = responses.map((response) => response.status);
     const replayed = responses.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
     const waiting = responses.filter((response) => response.status === 409);
@@ -109,13 +81,13 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     const made = responses.find((response) => !waiting.includes(response) && !replayed.includes(response))!;
     const document = await answerOf(name, made);
     for (const response of replayed) expect(await answerOf(name, response)).toEqual(document);
-    expect(await answerOf(name, await post(sender, path, body, KEY))).toEqual(document);
+    expect(await answerOf(name, await post(here, path, body, KEY))).toEqual(document);
   });
 
   it('does not replay to a token that was revoked', async () => {
-    await post(sender, path, body, KEY);
+    await post(here, path, body, KEY);
     await here.admin.revokeToken(tokenId);
-    await expectEnvelope(await post(sender, path, body, KEY), 'control.UNAUTHENTICATED');
+    await expectEnvelope(await post(here, path, body, KEY), 'control.UNAUTHENTICATED');
   });
 });
 
@@ -128,73 +100,73 @@ const PATH_IDS = {
 
 describe('a key', () => {
   it('a key is refused for another request, and its first answer stays', async () => {
-    const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
+    const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
     for (const body of [extension({ ttlMs: 3 * HOUR_MS }), extension({ expectedVersion: 2 })]) {
-      await expectEnvelope(await post(sender, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+      await expectEnvelope(await post(here, EXTEND, body, KEY), 'control.IDEMPOTENCY_KEY_REUSED');
     }
     const elsewhere = EXTEND.replace(id('ses', 1), id('ses', 2));
-    await expectEnvelope(await post(sender, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
-    expect(await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY))).toEqual(first);
+    await expectEnvelope(await post(here, elsewhere, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    expect(await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY))).toEqual(first);
   });
 
   it('knows a request whatever the order of its members and the form of its numbers', async () => {
-    await post(sender, EXTEND, extension(), KEY);
+    await post(here, EXTEND, extension(), KEY);
     const { ttlMs, ...rest } = extension();
-    const again = await post(sender, EXTEND, { ttlMs, ...rest }, KEY);
+    const again = await post(here, EXTEND, { ttlMs, ...rest }, KEY);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
   it('knows a request by its body as sent: a default that is written out makes another', async () => {
-    await post(sender, TURNS, { prompt: 'go on' }, KEY);
-    const written = await post(sender, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
+    await post(here, TURNS, { prompt: 'go on' }, KEY);
+    const written = await post(here, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
     await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
   });
 
   it('replays whatever has changed since', async () => {
-    const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
+    const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
     await here.store.transaction(async (tx) => {
       const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
       await tx.sessions.update({ ...row, resource: { ...row.resource, state: 'destroyed' } });
     });
     here.clock.nowMs += 10 * HOUR_MS;
-    expect(await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY))).toEqual(first);
+    expect(await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY))).toEqual(first);
   });
 
   it('belongs to its principal', async () => {
-    await post(sender, UPLOADS, CREATIONS[2][2], KEY);
-    const other = { ...sender, token: await token(here) };
+    await post(here, UPLOADS, CREATIONS[2][2], KEY);
+    const other = { ...here, token: await token(here) };
     expect((await post(other, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(201);
     const different = { ...CREATIONS[2][2], bytes: 6 };
-    const third = { ...sender, token: await token(here) };
+    const third = { ...here, token: await token(here) };
     expect((await post(third, UPLOADS, different, KEY)).status).toBe(201);
   });
 
   it('belongs to its project and to its operation', async () => {
     for (const [, path, body, status] of CREATIONS)
-      expect((await post(sender, path, body, KEY)).status).toBe(status);
+      expect((await post(here, path, body, KEY)).status).toBe(status);
     const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
-    expect((await post(sender, elsewhere, CREATIONS[2][2], KEY)).status).toBe(201);
+    expect((await post(here, elsewhere, CREATIONS[2][2], KEY)).status).toBe(201);
   });
 
   it('stays free when its request is rejected', async () => {
     const wrong = extension({ expectedVersion: 7 });
-    await expectEnvelope(await post(sender, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
+    await expectEnvelope(await post(here, EXTEND, wrong, KEY), 'control.VERSION_MISMATCH');
     expect(await here.store.idempotency.find(scope())).toBeUndefined();
-    expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
+    expect((await post(here, EXTEND, extension(), KEY)).status).toBe(200);
   });
 
   it('is not even looked at for a project that the token may not see', async () => {
     const path = EXTEND.replace(PROJECT, id('prj', 3));
-    await expectEnvelope(await post(sender, path, extension(), KEY), 'control.NOT_FOUND');
+    await expectEnvelope(await post(here, path, extension(), KEY), 'control.NOT_FOUND');
     expect(await here.store.idempotency.find(scope({ projectId: id('prj', 3) }))).toBeUndefined();
   });
 
   it('a key lasts 24 hours to the millisecond, then identifies a new request', async () => {
-    await post(sender, UPLOADS, CREATIONS[2][2], KEY);
+    await post(here, UPLOADS, CREATIONS[2][2], KEY);
     here.clock.nowMs = NOW_MS + DAY_MS - 1;
-    expect((await post(sender, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(200);
+    expect((await post(here, UPLOADS, CREATIONS[2][2], KEY)).status).toBe(200);
     here.clock.nowMs = NOW_MS + DAY_MS;
-    expect((await post(sender, UPLOADS, { ...CREATIONS[2][2], bytes: 6 }, KEY)).status).toBe(201);
+    expect((await post(here, UPLOADS, { ...CREATIONS[2][2], bytes: 6 }, KEY)).status).toBe(201);
   });
 });
 
@@ -218,21 +190,21 @@ const claim = (over: { leaseUntilMs: number; requestHash?: typeof HASH }) =>
 describe('a key that another request holds', () => {
   it('is in use until its lease ends, and then taken over', async () => {
     await claim({ leaseUntilMs: NOW_MS + 5 });
-    const busy = await post(sender, EXTEND, extension(), KEY);
+    const busy = await post(here, EXTEND, extension(), KEY);
     const envelope = await expectEnvelope(busy, 'control.IDEMPOTENCY_KEY_IN_USE');
     expect([envelope.retryAfterMs, busy.headers.get('retry-after')]).toEqual([5, '1']);
     here.clock.nowMs += 4;
-    await expectEnvelope(await post(sender, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_IN_USE');
+    await expectEnvelope(await post(here, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_IN_USE');
     here.clock.nowMs += 1;
-    expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
+    expect((await post(here, EXTEND, extension(), KEY)).status).toBe(200);
     expect(await version()).toBe(2);
   });
 
   it('a key in use is refused to another request, and is free for it afterwards', async () => {
     await claim({ leaseUntilMs: NOW_MS + 5, requestHash: HASH });
-    await expectEnvelope(await post(sender, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
+    await expectEnvelope(await post(here, EXTEND, extension(), KEY), 'control.IDEMPOTENCY_KEY_REUSED');
     here.clock.nowMs += 5;
-    expect((await post(sender, EXTEND, extension(), KEY)).status).toBe(200);
+    expect((await post(here, EXTEND, extension(), KEY)).status).toBe(200);
   });
 });
 
@@ -330,9 +302,9 @@ describe('running a change once', () => {
   });
 
   it('survives a server that stops between two requests', async () => {
-    const first = await answerOf('sessions.extend', await post(sender, EXTEND, extension(), KEY));
+    const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
     const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
-    const again = await post({ ...sender, server }, EXTEND, extension(), KEY);
+    const again = await post({ ...here, server }, EXTEND, extension(), KEY);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await answerOf('sessions.extend', again)).toEqual(first);
   });

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hostedRunStates, operations, terminalRunStates } from '../../../src/contract/index.ts';
-import { answerOf, HOUR_MS, post, readOperation, RERUNS, type Sender } from '../change.ts';
+import { answerOf, HOUR_MS, post, readOperation, RERUNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   ask,
@@ -14,31 +14,19 @@ import {
   makeRun,
   SECOND_PROJECT,
   makeSession,
-  tenants,
   token,
-  world,
   worlds,
-  type World,
 } from '../make.ts';
+import { eachTest, storeBuild } from '../each-test.ts';
 
 const ORIGINAL = id('hrun', 1);
 
-let here: World;
-let sender: Sender;
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  await worlds(here);
-  const build = { organizationId: ORG, projectId: PROJECT, buildHash: HASH };
-  await here.store.transaction((tx) => tx.builds.save({ ...build, archive: { digest: HASH, bytes: 1 } }));
-  sender = { server: here.server, token: await token(here) };
-});
-afterEach(() => here.close());
+const here = eachTest(worlds, storeBuild);
 
-const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(sender, path, {}));
+const rerun = async (path = RERUNS) => answerOf('runs.reruns.create', await post(here, path, {}));
 const runOf = async (hostedRunId: string) => (await here.store.runs.find(PROJECT, hostedRunId))!.resource;
 
-const rerunOf = (hostedRunId: string) => post(sender, RERUNS.replace(ORIGINAL, hostedRunId), {});
+const rerunOf = (hostedRunId: string) => post(here, RERUNS.replace(ORIGINAL, hostedRunId), {});
 
 describe('a rerun', () => {
   it('has new ids and the pinned inputs of the original', async () => {
@@ -82,13 +70,13 @@ describe('a rerun', () => {
       resourceType: 'hosted_run',
       resourceId: run.hostedRunId,
     });
-    expect(await readOperation(sender, operation.operationId)).toEqual(operation);
+    expect(await readOperation(here, operation.operationId)).toEqual(operation);
     expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
   });
 
   it('gets a world of its own, made from what the world of the original was made from', async () => {
     const { run } = await rerun();
-    const response = await ask(here, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, sender);
+    const response = await ask(here, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, here);
     expect(operations['sessions.read'].success.schema.parse(await response.json())).toEqual({
       schemaVersion: 1,
       organizationId: ORG,
@@ -158,19 +146,19 @@ describe('a rerun', () => {
 
   it('takes nothing but an empty object', async () => {
     for (const body of [{ seed: '2' }, [], null, 'x'])
-      await expectEnvelope(await post(sender, RERUNS, body), 'control.REQUEST_INVALID');
+      await expectEnvelope(await post(here, RERUNS, body), 'control.REQUEST_INVALID');
   });
 
   it('a rerun of a run that the token may not see answers 404', async () => {
-    const foreign = { ...sender, token: await token(here, { organizationId: OTHER_ORG }) };
-    const narrow = { ...sender, token: await token(here, { projects: [SECOND_PROJECT] }) };
+    const foreign = { ...here, token: await token(here, { organizationId: OTHER_ORG }) };
+    const narrow = { ...here, token: await token(here, { projects: [SECOND_PROJECT] }) };
     for (const response of [
       await post(foreign, RERUNS, {}),
       await post(narrow, RERUNS, {}),
-      await post(sender, RERUNS.replace(PROJECT, SECOND_PROJECT), {}),
-      await post(sender, RERUNS.replace(ORIGINAL, id('hrun', 99)), {}),
+      await post(here, RERUNS.replace(PROJECT, SECOND_PROJECT), {}),
+      await post(here, RERUNS.replace(ORIGINAL, id('hrun', 99)), {}),
       await ask(here, `/v1/projects/${PROJECT}/runs/${ORIGINAL}`, foreign),
-      await ask(here, `/v1/projects/${SECOND_PROJECT}/runs/${ORIGINAL}`, sender),
+      await ask(here, `/v1/projects/${SECOND_PROJECT}/runs/${ORIGINAL}`, here),
     ])
       await expectEnvelope(response, 'control.NOT_FOUND');
   });
@@ -180,14 +168,14 @@ describe('an operation', () => {
   it('shows through its own project only', async () => {
     const { operation } = await rerun();
     const path = (projectId: string) => `/v1/projects/${projectId}/operations/${operation.operationId}`;
-    expect((await ask(here, path(PROJECT), sender)).status).toBe(200);
+    expect((await ask(here, path(PROJECT), here)).status).toBe(200);
     const foreign = await token(here, { organizationId: OTHER_ORG });
     for (const [target, bearer] of [
-      [path(SECOND_PROJECT), sender.token],
+      [path(SECOND_PROJECT), here.token],
       [path(PROJECT), foreign],
       [path(id('prj', 3)), foreign],
       [path(PROJECT), await token(here, { projects: [SECOND_PROJECT] })],
-      [path(PROJECT).replace(operation.operationId, id('op', 9)), sender.token],
+      [path(PROJECT).replace(operation.operationId, id('op', 9)), here.token],
     ] as const)
       await expectEnvelope(await ask(here, target, { token: bearer }), 'control.NOT_FOUND');
   });
@@ -199,7 +187,7 @@ describe('an operation', () => {
       tx.operations.insert({ organizationId: ORG, operationId: whole.operationId, resource: whole }),
     );
     const path = `/v1/projects/${PROJECT}/operations/${whole.operationId}`;
-    expect(await (await ask(here, path, sender)).json()).toEqual(whole);
+    expect(await (await ask(here, path, here)).json()).toEqual(whole);
     const narrow = await token(here, { projects: [PROJECT] });
     await expectEnvelope(await ask(here, path, { token: narrow }), 'control.NOT_FOUND');
   });

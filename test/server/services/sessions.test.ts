@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sessionStates, type ControlCode, type WorldSession } from '../../../src/contract/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { createServer, type Store } from '../../../src/server/index.ts';
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
-import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation, type Sender } from '../change.ts';
+import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
   FOREIGN_PROJECT,
@@ -16,24 +16,14 @@ import {
   makeRun,
   SECOND_PROJECT,
   makeSession,
-  tenants,
   token,
-  world,
   worlds,
-  type World,
 } from '../make.ts';
+import { eachTest } from '../each-test.ts';
 
 const SESSION = id('ses', 1);
 
-let here: World;
-let sender: Sender;
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  await worlds(here);
-  sender = { server: here.server, token: await token(here) };
-});
-afterEach(() => here.close());
+const here = eachTest(worlds);
 
 const stored = async (): Promise<WorldSession> =>
   (await here.store.sessions.find(PROJECT, SESSION))!.resource;
@@ -49,7 +39,7 @@ describe('an extension', () => {
   it('counts the lifetime from the admission, not from the old deadline', async () => {
     const before = await stored();
     here.clock.nowMs += 1000;
-    const response = await post(sender, EXTEND, extension());
+    const response = await post(here, EXTEND, extension());
     expect(response.status).toBe(200);
     expect(response.headers.get('idempotency-replayed')).toBeNull();
     const { session, operation } = await answerOf('sessions.extend', response);
@@ -71,7 +61,7 @@ describe('an extension', () => {
       startedAtMs: admittedAtMs,
       finishedAtMs: admittedAtMs,
     });
-    expect(await readOperation(sender, operation.operationId)).toEqual(operation);
+    expect(await readOperation(here, operation.operationId)).toEqual(operation);
   });
 
   it('moves the deadlines of unfinished runs with it, and of no other run', async () => {
@@ -87,7 +77,7 @@ describe('an extension', () => {
           return [deadlineAtMs - NOW_MS, revision];
         }),
       );
-    await post(sender, EXTEND, extension());
+    await post(here, EXTEND, extension());
     expect(await deadlines()).toEqual([
       [HOUR_MS, 1], // has ended
       [2 * HOUR_MS, 2],
@@ -106,7 +96,7 @@ describe('an extension', () => {
         ),
     };
     const server = createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
-    await expectEnvelope(await post({ ...sender, server }, EXTEND, extension()), 'control.INTERNAL');
+    await expectEnvelope(await post({ ...here, server }, EXTEND, extension()), 'control.INTERNAL');
     expect(await stored()).toEqual(before);
   });
 
@@ -133,7 +123,7 @@ describe('an extension', () => {
     ['a member too many', { force: true }, 'control.REQUEST_INVALID'],
     ['a member too few', { ttlMs: undefined }, 'control.REQUEST_INVALID'],
   ] as const)('by %s', async (_what, over, expected) => {
-    const response = await post(sender, EXTEND, extension(over));
+    const response = await post(here, EXTEND, extension(over));
     if (expected === 200) expect(response.status).toBe(200);
     else await expectEnvelope(response, expected);
     expect((await stored()).version).toBe(expected === 200 ? 2 : 1);
@@ -141,14 +131,14 @@ describe('an extension', () => {
 
   it('is refused from the millisecond on in which the session expires, and never revives it', async () => {
     here.clock.nowMs = NOW_MS + HOUR_MS;
-    await expectEnvelope(await post(sender, EXTEND, extension()), 'control.SESSION_EXPIRED');
+    await expectEnvelope(await post(here, EXTEND, extension()), 'control.SESSION_EXPIRED');
     here.clock.nowMs -= 1;
-    expect((await post(sender, EXTEND, extension())).status).toBe(200);
+    expect((await post(here, EXTEND, extension())).status).toBe(200);
   });
 
   it.each(sessionStates)('of a session that is %s', async (state) => {
     await change({ state });
-    const response = await post(sender, EXTEND, extension());
+    const response = await post(here, EXTEND, extension());
     const code: Partial<Record<typeof state, ControlCode>> = { expired: 'control.SESSION_EXPIRED' };
     if (state === 'ready') expect(response.status).toBe(200);
     else await expectEnvelope(response, code[state] ?? 'control.SESSION_NOT_READY');
@@ -161,7 +151,7 @@ describe('an extension', () => {
     'of two hours where the organization is entitled to %d ms',
     async (maxSessionTtlMs, expected) => {
       await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
-      const response = await post(sender, EXTEND, extension());
+      const response = await post(here, EXTEND, extension());
       if (expected === 200) expect(response.status).toBe(200);
       else await expectEnvelope(response, expected);
     },
@@ -170,19 +160,19 @@ describe('an extension', () => {
   it('is refused when no version follows, and nothing is written', async () => {
     await change({ version: Number.MAX_SAFE_INTEGER });
     const request = extension({ expectedVersion: Number.MAX_SAFE_INTEGER });
-    await expectEnvelope(await post(sender, EXTEND, request), 'control.INTERNAL');
+    await expectEnvelope(await post(here, EXTEND, request), 'control.INTERNAL');
     expect((await stored()).expiresAtMs).toBe(NOW_MS + HOUR_MS);
   });
 
   it('leaves the expiry of the token alone', async () => {
     const before = await here.store.tokens.list(ORG);
-    await post(sender, EXTEND, extension());
+    await post(here, EXTEND, extension());
     expect(await here.store.tokens.list(ORG)).toEqual(before);
   });
 
   it('has one winner of 50 that come at once on one version', async () => {
     const responses = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => post(sender, EXTEND, extension({ ttlMs: 2 * HOUR_MS + n }))),
+      Array.from({ length: 50 }, (_, n) => post(here, EXTEND, extension({ ttlMs: 2 * HOUR_MS + n }))),
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses)
@@ -193,13 +183,13 @@ describe('an extension', () => {
 
 describe('a session of another tenant', () => {
   it('answers like a session that does not exist', async () => {
-    const foreign = { ...sender, token: await token(here, { organizationId: OTHER_ORG }) };
-    const narrow = { ...sender, token: await token(here, { projects: [SECOND_PROJECT] }) };
+    const foreign = { ...here, token: await token(here, { organizationId: OTHER_ORG }) };
+    const narrow = { ...here, token: await token(here, { projects: [SECOND_PROJECT] }) };
     const answers = [];
     for (const [from, path] of [
-      [sender, EXTEND.replace(SESSION, id('ses', 9))],
-      [sender, EXTEND.replace(PROJECT, SECOND_PROJECT)],
-      [sender, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
+      [here, EXTEND.replace(SESSION, id('ses', 9))],
+      [here, EXTEND.replace(PROJECT, SECOND_PROJECT)],
+      [here, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
       [foreign, EXTEND],
       [foreign, EXTEND.replace(PROJECT, FOREIGN_PROJECT)],
       [narrow, EXTEND],

@@ -1,42 +1,23 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { toolSourceSchema } from '../../../src/contract/index.ts';
 import { toDigest } from '../../../src/server/ids.ts';
 import { expectEnvelope } from '../envelope.ts';
-import {
-  ask,
-  buildArchive,
-  HASH,
-  ORG,
-  PROJECT,
-  SOURCE,
-  stream,
-  tenants,
-  token,
-  world,
-  type World,
-} from '../make.ts';
+import { ask, buildArchive, HASH, ORG, PROJECT, SOURCE, stream } from '../make.ts';
+import { eachTest } from '../each-test.ts';
 
-let here: World;
-let all: string;
-
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
-});
-afterEach(() => here.close());
+const here = eachTest();
 
 const read = (buildHash: string, packageId = 'greeter') =>
   ask(
     here,
     `/v1/projects/${PROJECT}/builds/${encodeURIComponent(buildHash)}/tools/source?packageId=${packageId}`,
     {
-      token: all,
+      token: here.token,
     },
   );
 

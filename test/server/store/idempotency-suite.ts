@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { IdempotencyRow, Store, Tx } from '../../../src/server/store/store.ts';
 import { HASH, NOW_MS } from '../make.ts';
-import { atOnce, inProject, writeTenants, type PairFactory } from './work-rows.ts';
+import { atOnce, inProject, eachPair, type PairFactory } from './work-rows.ts';
 
 const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend', idempotencyKey: 'k' };
 const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
@@ -21,21 +21,9 @@ const claimKey = (store: Store, row: IdempotencyRow): Promise<IdempotencyRow> =>
 /** What every store must do with idempotency keys, also when two instances are asked at once. */
 export function idempotencySuite(name: string, factory: PairFactory): void {
   describe(`${name}: idempotency keys`, () => {
-    let made: Awaited<ReturnType<PairFactory>>;
-    let pair: readonly [Store, Store];
-    let store: Store;
+    const pair = eachPair(factory);
+    const [store] = pair;
     const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
-
-    beforeEach(async () => {
-      made = await factory();
-      pair = made.stores;
-      [store] = pair;
-      await writeTenants(store);
-    });
-    afterEach(async () => {
-      for (const one of pair) await one.close();
-      await made.remove();
-    });
 
     const answer = { response: '{"a":1}', expiresAtMs: NOW_MS + 100 };
 

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { NewJob, Store, Tx } from '../../../src/server/store/store.ts';
 import { id, NOW_MS } from '../make.ts';
-import { atOnce, inProject, operation, type PairFactory, writeTenants } from './work-rows.ts';
+import { atOnce, inProject, operation, eachPair, type PairFactory } from './work-rows.ts';
 
 const job = (n: number, over: Partial<NewJob> = {}): NewJob => ({
   ...inProject,
@@ -25,21 +25,9 @@ const enqueue = (store: Store, ...jobs: NewJob[]): Promise<void> =>
 /** What the queue of every store must do, also when the workers of two instances come at once. */
 export function queueSuite(name: string, factory: PairFactory): void {
   describe(`${name}: queued work`, () => {
-    let made: Awaited<ReturnType<PairFactory>>;
-    let pair: readonly [Store, Store];
-    let store: Store;
+    const pair = eachPair(factory);
+    const [store] = pair;
     const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
-
-    beforeEach(async () => {
-      made = await factory();
-      pair = made.stores;
-      [store] = pair;
-      await writeTenants(store);
-    });
-    afterEach(async () => {
-      for (const one of pair) await one.close();
-      await made.remove();
-    });
 
     it('is handed to one worker at a time, the longest waiting first', async () => {
       await enqueue(

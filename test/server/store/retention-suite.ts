@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   buildAttemptSchema,
   evidenceBundleSchema,
@@ -8,10 +8,10 @@ import {
   type BuildAttemptState,
 } from '../../../src/contract/index.ts';
 import type { Digest } from '../../../src/bytes/hash.ts';
-import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
+import type { NewExport, Tx } from '../../../src/server/store/store.ts';
 import * as samples from '../../contract/samples.ts';
 import { id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
-import { inProject, writeTenants, type PairFactory } from './work-rows.ts';
+import { inProject, eachPair, type PairFactory } from './work-rows.ts';
 
 const digest = (n: number): Digest => `sha256:${String(n).padStart(64, '0')}`;
 const blob = (n: number) => ({ digest: digest(n), bytes: n });
@@ -69,19 +69,9 @@ const idsOf = (rows: readonly { evidenceBundleId: string }[]): string[] =>
 /** What every store must know of what is selected, due, referred to and to be removed. */
 export function retentionSuite(name: string, factory: PairFactory): void {
   describe(name, () => {
-    let made: Awaited<ReturnType<PairFactory>>;
-    let store: Store;
+    const pair = eachPair(factory);
+    const [store] = pair;
     const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
-
-    beforeEach(async () => {
-      made = await factory();
-      [store] = made.stores;
-      await writeTenants(store);
-    });
-    afterEach(async () => {
-      for (const one of made.stores) await one.close();
-      await made.remove();
-    });
 
     it('selects the bundles and reports of a window, by time and then by id', async () => {
       await write(async (tx) => {
@@ -177,7 +167,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
     });
 
     it('lets whoever removes a blob and whoever refers to it come one after the other', async () => {
-      const [first, second] = made.stores;
+      const [first, second] = pair;
       const steps: string[] = [];
       await write((tx) => tx.blobs.hold(digest(1), NOW_MS));
       let referring: Promise<void> | undefined;

@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from 'vitest';
 import {
   authoringSessionSchema,
   authoringTurnSchema,
@@ -84,3 +85,19 @@ export const atOnce = <T>(
   count: number,
   work: (on: Store, n: number) => Promise<T>,
 ): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, n) => work(pair[n % 2 === 0 ? 0 : 1], n)));
+
+/** Two instances on a new database with tenants, for each test of the describe block that calls it. */
+export function eachPair(factory: PairFactory): readonly [Store, Store] {
+  let made: Awaited<ReturnType<PairFactory>>;
+  beforeEach(async () => {
+    made = await factory();
+    await writeTenants(made.stores[0]);
+  });
+  afterEach(async () => {
+    for (const store of made.stores) await store.close();
+    await made.remove();
+  });
+  const lend = (n: 0 | 1): Store =>
+    new Proxy({} as Store, { get: (_, name) => Reflect.get(made.stores[n], name) as unknown });
+  return [lend(0), lend(1)];
+}

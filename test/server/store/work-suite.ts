@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
+import { describe, expect, it } from 'vitest';
+import type { NewExport, Tx } from '../../../src/server/store/store.ts';
 import { EXPORT, FOREIGN_PROJECT, HASH, id, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import {
   atOnce,
@@ -12,7 +12,7 @@ import {
   session,
   sessionId,
   turn,
-  writeTenants,
+  eachPair,
   type PairFactory,
 } from './work-rows.ts';
 
@@ -45,21 +45,9 @@ const newExport = (n: number): NewExport => ({
 /** What every store must do with sessions, runs and queued work, also when two instances do it at once. */
 export function workSuite(name: string, factory: PairFactory): void {
   describe(name, () => {
-    let made: Awaited<ReturnType<PairFactory>>;
-    let pair: readonly [Store, Store];
-    let store: Store;
+    const pair = eachPair(factory);
+    const [store] = pair;
     const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
-
-    beforeEach(async () => {
-      made = await factory();
-      pair = made.stores;
-      [store] = pair;
-      await writeTenants(store);
-    });
-    afterEach(async () => {
-      for (const one of pair) await one.close();
-      await made.remove();
-    });
 
     it('gives environments, sessions, runs, turns and operations back as they were written, by their project', async () => {
       await write(async (tx) => {

@@ -1,20 +1,16 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createServer } from '../../../src/server/index.ts';
 import { createReadiness } from '../../../src/server/telemetry/readiness.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, EXPORT, ingestedExport, ORG, tenants, world, type World } from '../make.ts';
+import { ask, EXPORT, ingestedExport, ORG } from '../make.ts';
 import { codeOf } from '../thrown.ts';
+import { eachTest } from '../each-test.ts';
 
-let here: World;
-beforeEach(async () => {
-  here = await world();
-  await tenants(here);
-});
-afterEach(() => here.close());
+const here = eachTest();
 
 const failing = (error: Error) => (): Promise<never> => Promise.reject(error);
 

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach } from 'vitest';
+import { HASH, ORG, PROJECT, tenants, token, world, type World } from './make.ts';
+
+/** A control plane with tenants, and a token for everything. */
+export type Prepared = World & { readonly token: string };
+
+const MEMBERS: readonly (keyof Prepared)[] = [
+  'server',
+  'store',
+  'blobs',
+  'admin',
+  'folder',
+  'log',
+  'requests',
+  'clock',
+  'close',
+  'token',
+];
+
+/** A new control plane with tenants for each test of the file, after these steps. Its members are those of the test. */
+export function eachTest(...steps: readonly ((here: World) => Promise<unknown>)[]): Prepared {
+  let current: Prepared | undefined;
+  beforeEach(async () => {
+    const here = await world();
+    await tenants(here);
+    for (const step of steps) await step(here);
+    current = { ...here, token: await token(here) };
+  });
+  afterEach(() => current?.close());
+  const members = MEMBERS.map((name) => [name, { enumerable: true, get: () => current?.[name] }]);
+  return Object.defineProperties({}, Object.fromEntries(members)) as Prepared;
+}
+
+/** Stores a build with the bytes of `HASH` for the runs of `worlds`. */
+export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> =>
+  store.transaction((tx) =>
+    tx.builds.save({
+      organizationId: ORG,
+      projectId: PROJECT,
+      buildHash: HASH,
+      archive: { digest: HASH, bytes: 1 },
+    }),
+  );
