@@ -47,14 +47,14 @@ const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>
   },
 };
 
-export type Input = Readonly<Record<string, unknown>>;
-export type CaseFiles = ReadonlyMap<string, Uint8Array>;
+type Input = Readonly<Record<string, unknown>>;
+type CaseFiles = ReadonlyMap<string, Uint8Array>;
 
 /**
  * An input with its bytes taken out into files with names of ours: no name from a case reaches a file system. `files` of
  * the input lists members by the name of their file; a tree keeps its paths as text beside numbered files.
  */
-export function takeOut(kind: string, input: Input): { input: Input; files: CaseFiles; members: Input } {
+function takeOut(kind: string, input: Input): { input: Input; files: CaseFiles; members: Input } {
   const files = new Map<string, Uint8Array>();
   const members: Record<string, unknown> = {};
   const left: Record<string, unknown> = { ...input };
@@ -81,7 +81,7 @@ function takeOutTree(value: unknown, files: Map<string, Uint8Array>): z.infer<ty
 }
 
 /** The input as it stands in the vectors, from what `takeOut` made of it. */
-export async function putBack(
+async function putBack(
   kind: string,
   input: Input,
   members: Readonly<Record<string, string>>,

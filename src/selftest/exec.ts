@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defined } from '../bytes/index.ts';
 import { writeCaseFolder } from './case-folder.ts';
 import { type CaseResult, differences, type Facts } from './result.ts';
 import type { SelftestCase } from './vector-file.ts';
@@ -23,7 +24,7 @@ export async function execCase(kind: string, one: SelftestCase, options: ExecOpt
   const folder = join(options.scratch, `${kind}.${one.id}`);
   try {
     await writeCaseFolder(folder, kind, one);
-    return { kind, id: one.id, way: 'exec', ...judgeAnswer(one, await ended(folder, options)) };
+    return { kind, id: one.id, way: 'exec', ...compareAnswer(one, await ended(folder, options)) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -56,7 +57,7 @@ function ended(folder: string, { command, timeoutMs, signal }: ExecOptions): Pro
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
       const stdout = Buffer.concat(chunks).toString('utf8');
-      resolve({ exitCode: code ?? undefined, stdout, ...(fault !== undefined && { fault }) });
+      resolve({ exitCode: code ?? undefined, stdout, ...defined({ fault }) });
     });
     if (signal.aborted) abort();
   });
@@ -78,22 +79,22 @@ export const ANSWERS = { valid: 0, invalid: 1, unsupported: 77 } as const;
 const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
 
 /** How a process ended: by itself with a code, or because of `fault`. */
-export type Ended = {
+type Ended = {
   readonly exitCode: number | undefined;
   readonly stdout: string;
   readonly fault?: string;
 };
 
-type Judged = Omit<CaseResult, 'kind' | 'id' | 'way'>;
+type Compared = Omit<CaseResult, 'kind' | 'id' | 'way'>;
 
 /** What the answer of a verifier is worth. */
-export function judgeAnswer(one: SelftestCase, { exitCode, stdout, fault }: Ended): Judged {
-  const failed = (reason: string, actual?: Facts): Judged => ({
+export function compareAnswer(one: SelftestCase, { exitCode, stdout, fault }: Ended): Compared {
+  const failed = (reason: string, actual?: Facts): Compared => ({
     state: 'failed',
     reason,
     flags: one.flags,
     expected: one.expected,
-    ...(actual && { actual }),
+    ...defined({ actual }),
   });
   if (fault !== undefined) return failed(fault);
   if (exitCode === ANSWERS.unsupported) return { state: 'unsupported' };
@@ -123,12 +124,12 @@ function factsOf(stdout: string): Facts | undefined {
 function compared(
   { expected }: SelftestCase,
   said: Facts,
-  failed: (reason: string, actual: Facts) => Judged,
-): Judged {
+  failed: (reason: string, actual: Facts) => Compared,
+): Compared {
   const names = Object.keys(said);
   const known = Object.fromEntries(Object.entries(expected).filter(([name]) => names.includes(name)));
   const wrong = differences(known, said);
   if (wrong.length > 0) return failed(`wrong ${wrong.join(', ')}`, said);
   const verdictOnly = names.length === 1 && Object.keys(expected).length > 1;
-  return { state: 'passed', ...(verdictOnly && { verdictOnly }) };
+  return { state: 'passed', ...defined({ verdictOnly }) };
 }

@@ -1,11 +1,11 @@
 export { readCaseFolder } from './case-folder.ts';
 export { plain } from './result.ts';
 export { execCase, type ExecOptions } from './exec.ts';
-export { JUDGES } from './run.ts';
+export { CASE_KINDS } from './run.ts';
 export { ANSWERS } from './exec.ts';
 export {
   type CaseResult,
-  joined,
+  joinReports,
   selftestReport,
   type SelftestReport,
   selftestReportSchema,

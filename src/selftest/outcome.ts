@@ -9,7 +9,7 @@ export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member:
 export const refusal = (code: Code): Outcome => ({ verdict: 'invalid', code });
 
 /** Valid with what `act` gives, or invalid with the code that it throws. */
-export async function outcomeOf(
+export async function tryOutcome(
   act: () => Readonly<Record<string, unknown>> | void | Promise<Readonly<Record<string, unknown>>>,
 ): Promise<Outcome> {
   try {
@@ -24,8 +24,8 @@ const BAD: ReadonlySet<string> = new Set(['failed', 'incomplete', 'invalid']);
 
 type Uttered = { readonly findings: readonly { readonly code: string }[] };
 
-/** The outcome of a judgement: its result, and every code in the reports that belong to it. */
-export const judgement = (result: string, reports: readonly Uttered[]): Outcome => ({
+/** The outcome of a reportOutcome: its result, and every code in the reports that belong to it. */
+export const reportOutcome = (result: string, reports: readonly Uttered[]): Outcome => ({
   verdict: BAD.has(result) ? 'invalid' : 'valid',
   result,
   codes: [...new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)))].toSorted(),
@@ -34,8 +34,8 @@ export const judgement = (result: string, reports: readonly Uttered[]): Outcome 
 /** One way in which an input comes to the implementation, such as "one byte at a time". */
 type Way<I> = readonly [name: string, run: (input: I) => Promise<Outcome> | Outcome];
 
-/** How the cases of one kind are judged. Every way has to come to what the file expects. */
-export type Judge = {
+/** How the cases of one kind are run. Every way must have the expected outcome. */
+export type Kind = {
   readonly ways: readonly string[];
   /**
    * The outcomes of a case by the name of the way in, of the first way alone when `most` is 1.
@@ -44,8 +44,8 @@ export type Judge = {
   outcomes(input: unknown, most?: number): Promise<ReadonlyMap<string, Outcome>>;
 };
 
-/** A judge of inputs of this shape. */
-export const judgeBy = <I>(shape: z.ZodType<I>, ...ways: readonly Way<I>[]): Judge => ({
+/** A kind whose inputs have this shape. */
+export const defineKind = <I>(shape: z.ZodType<I>, ...ways: readonly Way<I>[]): Kind => ({
   ways: ways.map(([name]) => name),
   async outcomes(input, most = ways.length) {
     const typed = shape.parse(input);

@@ -93,7 +93,7 @@ export function selftestReport(target: string, results: readonly CaseResult[]): 
 }
 
 /** Two reports about the same cases, by other ways in, as one. */
-export function joined(a: SelftestReport, b: SelftestReport): SelftestReport {
+export function joinReports(a: SelftestReport, b: SelftestReport): SelftestReport {
   const kinds = a.kinds.map((one) => {
     const other = b.kinds.find(({ kind }) => kind === one.kind);
     if (other === undefined) throw new TypeError(`the other report says nothing of ${one.kind}`);

@@ -1,42 +1,42 @@
-import { judgeBytes } from './kinds/bytes.ts';
-import { judgeCursors } from './kinds/cursors.ts';
-import { judgeDocuments } from './kinds/documents.ts';
-import { judgeDsse, judgeSummaries } from './kinds/dsse.ts';
-import { judgeEvidence } from './kinds/evidence.ts';
-import { judgePolicies, judgeReceipts } from './kinds/policies.ts';
-import { judgeTrust } from './kinds/trust.ts';
-import type { Judge, Outcome } from './outcome.ts';
+import { bytesKinds } from './kinds/bytes.ts';
+import { cursorsKinds } from './kinds/cursors.ts';
+import { documentsKinds } from './kinds/documents.ts';
+import { dsseKinds, summariesKinds } from './kinds/dsse.ts';
+import { evidenceKinds } from './kinds/evidence.ts';
+import { policiesKinds, receiptsKinds } from './kinds/policies.ts';
+import { trustKinds } from './kinds/trust.ts';
+import type { Kind, Outcome } from './outcome.ts';
 import { type CaseResult, differences, plain } from './result.ts';
 import type { SelftestCase } from './vector-file.ts';
 
 /** How each kind is put to our implementation: every way in that there is, each with its outcome. */
-export const JUDGES: Readonly<Record<string, Judge>> = {
-  ...judgeBytes,
-  ...judgeCursors,
-  ...judgeTrust,
-  ...judgeDocuments,
-  ...judgeDsse,
-  ...judgeEvidence,
-  ...judgeReceipts,
-  ...judgePolicies,
-  ...judgeSummaries,
+export const CASE_KINDS: Readonly<Record<string, Kind>> = {
+  ...bytesKinds,
+  ...cursorsKinds,
+  ...trustKinds,
+  ...documentsKinds,
+  ...dsseKinds,
+  ...evidenceKinds,
+  ...receiptsKinds,
+  ...policiesKinds,
+  ...summariesKinds,
 };
 
 /** Puts a case to this program by every way in; `platform` names the primitives on which it runs. */
 export async function runCase(
   kind: string,
   one: SelftestCase,
-  judge: Judge,
+  tests: Kind,
   platform: string,
 ): Promise<CaseResult[]> {
   const at = (way: string) => ({ kind, id: one.id, way: `${way} (${platform})` });
   try {
-    const outcomes = await judge.outcomes(one.input);
+    const outcomes = await tests.outcomes(one.input);
     return [...outcomes].map(([way, outcome]) => ({ ...at(way), ...compared(one, outcome) }));
   } catch (error) {
     // A verifier that ends in a fault of its own has failed the case, and the others go on.
-    const reason = `it broke: ${error instanceof Error ? error.message : String(error)}`;
-    return judge.ways.map((way) => ({ ...at(way), state: 'failed', reason, ...about(one) }));
+    const reason = `the verifier failed: ${error instanceof Error ? error.message : String(error)}`;
+    return tests.ways.map((way) => ({ ...at(way), state: 'failed', reason, ...about(one) }));
   }
 }
 

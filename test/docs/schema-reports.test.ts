@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { renderJson } from '../../src/report/index.ts';
-import { JUDGES } from '../../src/selftest/index.ts';
+import { CASE_KINDS } from '../../src/selftest/index.ts';
 import type { Report } from '../../src/verify/index.ts';
 import { readVectors } from '../vectors/read.ts';
 import { damaged, faultsOf, schemaOf } from './schema-of.ts';
@@ -43,7 +43,7 @@ describe.each(KINDS)('reports on %s', (kind, name, member, results) => {
 
   beforeAll(async () => {
     reports.length = 0;
-    for (const { input } of readVectors(kind).cases) await JUDGES[kind]?.outcomes(input, 1);
+    for (const { input } of readVectors(kind).cases) await CASE_KINDS[kind]?.outcomes(input, 1);
     all = reports.map((one) => JSON.parse(renderJson(one as Report)) as Record<string, unknown>);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joined, selftestReport, type CaseResult } from '../../src/selftest/index.ts';
+import { joinReports, selftestReport, type CaseResult } from '../../src/selftest/index.ts';
 
 const result = (state: CaseResult['state'], over: Partial<CaseResult> = {}): CaseResult => ({
   kind: 'hex',
@@ -47,7 +47,7 @@ describe('the report of a selftest', () => {
   it('merging two platforms counts cases once, adds runs and keeps the worse result', () => {
     const good = selftestReport('x', [result('passed', { way: 'a' })]);
     const bad = selftestReport('x', [result('failed', { way: 'b' })]);
-    const both = joined(good, bad);
+    const both = joinReports(good, bad);
     expect(both).toMatchObject({ verdict: 'failed', total: { cases: 1, passed: 1, failed: 1 } });
     expect(both.kinds).toMatchObject([{ ways: ['a', 'b'] }]);
     expect(both.failures).toHaveLength(1);
@@ -55,6 +55,6 @@ describe('the report of a selftest', () => {
 
   it('merging reports about different kinds fails', () => {
     const other = selftestReport('x', [result('passed', { kind: 'paths' })]);
-    expect(() => joined(selftestReport('x', [result('passed')]), other)).toThrow(TypeError);
+    expect(() => joinReports(selftestReport('x', [result('passed')]), other)).toThrow(TypeError);
   });
 });

@@ -8,7 +8,7 @@ import { vectorFiles } from '../../vectors/files.ts';
 import { FLAGS } from '../../vectors/flags.ts';
 import { KINDS } from '../../vectors/kinds/index.ts';
 import { COUNTS } from './counts.ts';
-import { JUDGES } from '../../src/selftest/index.ts';
+import { CASE_KINDS } from '../../src/selftest/index.ts';
 import { assertKnownVerdict, FOLDER, readVectors } from './read.ts';
 
 const names = KINDS.map(({ name }) => name);
@@ -31,7 +31,7 @@ describe('the published vectors', () => {
 
   it('every kind of vectors has a judge and a case count', () => {
     expect(Object.keys(COUNTS).toSorted()).toEqual(names.toSorted());
-    expect(Object.keys(JUDGES).toSorted()).toEqual(names.toSorted());
+    expect(Object.keys(CASE_KINDS).toSorted()).toEqual(names.toSorted());
   });
 
   it('the vector files stay small', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTS } from './counts.ts';
-import { JUDGES } from '../../src/selftest/index.ts';
+import { CASE_KINDS } from '../../src/selftest/index.ts';
 import { assertKnownVerdict, readVectors } from './read.ts';
 
 /** Puts every published case to the implementation that this process runs on. */
 export function everyCaseHolds(): void {
   describe.each(Object.keys(COUNTS))('%s', (kind) => {
     const file = readVectors(kind);
-    const judge = JUDGES[kind];
+    const judge = CASE_KINDS[kind];
     if (judge === undefined) throw new TypeError(`nobody judges ${kind}`);
 
     it('has exactly the cases that were published', () => {

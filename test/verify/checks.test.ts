@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { JUDGES } from '../../src/selftest/index.ts';
+import { CASE_KINDS } from '../../src/selftest/index.ts';
 import type { Code } from '../../src/codes/index.ts';
 import {
   CHECKS,
@@ -70,7 +70,7 @@ describe('the table of checks and their codes', () => {
       const byResult = new Map(
         cases.map(({ id, input, expected }) => [isDeep ? id : JSON.stringify(expected), input]),
       );
-      for (const input of byResult.values()) await JUDGES[kind]?.outcomes(input);
+      for (const input of byResult.values()) await CASE_KINDS[kind]?.outcomes(input);
     }
   });
 

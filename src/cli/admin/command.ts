@@ -46,12 +46,12 @@ export function defineAdminCommand(command: Command, cli: Cli): void {
   defineBackup(command.command('backup').summary('copy the store while the server runs'), cli);
   defineCheck(command.command('check').summary('hash every stored blob'), cli);
   for (const group of [org, project, token, operation, ingest, ...evidence]) groupHelp(group);
-  examples(command, [
-    ['create a first token', 'drillproof admin org create --name Acme'],
-    ['then', 'drillproof admin project create --organization org_0123456789ab --name web'],
-    ['then', 'drillproof admin token create --organization org_0123456789ab --all-projects'],
-    ['and evidence to serve', 'drillproof admin ingest export ./export'],
-  ]);
+  examples(command, {
+    'create an organization': 'drillproof admin org create --name Acme',
+    'with a project': 'drillproof admin project create --organization org_0123456789ab --name web',
+    'and a token': 'drillproof admin token create --organization org_0123456789ab --all-projects',
+    'store evidence to serve': 'drillproof admin ingest export ./export',
+  });
 }
 
 /** What becomes of evidence that was taken in. */
@@ -69,7 +69,7 @@ function groupHelp(group: Command): void {
   const { parent } = group;
   const [first] = group.commands;
   if (parent === null || first === undefined) return;
-  examples(group, [
-    ['what a command takes', `drillproof ${parent.name()} ${group.name()} ${first.name()} --help`],
-  ]);
+  examples(group, {
+    'show the options of a command': `drillproof ${parent.name()} ${group.name()} ${first.name()} --help`,
+  });
 }

@@ -30,7 +30,7 @@ export function defineMigrate(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'migrated', store: names.store, schema }, lines);
     });
-  examples(command, [['before new servers start', 'drillproof admin migrate']]);
+  examples(command, { 'before new servers start': 'drillproof admin migrate' });
 }
 
 type BackupOptions = DataOptions & { readonly out: string };
@@ -69,7 +69,7 @@ export function defineBackup(command: Command, cli: Cli): void {
     )
     .requiredOption('--out <path>', 'file to write, or a folder to write store.sqlite into')
     .action((options: BackupOptions) => backup(cli, options));
-  examples(command, [['a backup', 'drillproof admin backup --out backup-2026-11-21.sqlite']]).addHelpText(
+  examples(command, { 'a backup': 'drillproof admin backup --out backup-2026-11-21.sqlite' }).addHelpText(
     'after',
     BACKUP_HELP,
   );
@@ -110,10 +110,10 @@ export function defineCheck(command: Command, cli: Cli): void {
       await writeProduct(cli, { kind: 'check', ...report }, checkText(report));
       cli.exitCode = checkExit(report);
     });
-  examples(command, [
-    ['after a restore, or every week', 'drillproof admin check'],
-    ['for a program', 'drillproof admin check --json'],
-  ]).addHelpText('after', CHECK_HELP);
+  examples(command, {
+    'after a restore, or every week': 'drillproof admin check',
+    'for a program': 'drillproof admin check --json',
+  }).addHelpText('after', CHECK_HELP);
 }
 
 async function check(cli: Cli, options: DataOptions): Promise<CheckReport> {

@@ -49,7 +49,7 @@ export function defineBundle(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'ingested-bundle', created, bundle }, lines);
     });
-  examples(command, [['a part', 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab']]);
+  examples(command, { 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
 }
 
 const EXPORT_HELP = `
@@ -91,13 +91,11 @@ export function defineExport(command: Command, cli: Cli): void {
         await writeProduct(cli, { kind: 'ingested-export', ...result }, lines);
       });
     });
-  examples(command, [
-    ['an export', 'drillproof admin ingest export ./export'],
-    [
-      'with a local report that is not stored yet',
+  examples(command, {
+    'an export': 'drillproof admin ingest export ./export',
+    'with a local report that is not stored yet':
       'drillproof admin ingest export ./export --report-metadata meta.json',
-    ],
-  ]).addHelpText('after', EXPORT_HELP);
+  }).addHelpText('after', EXPORT_HELP);
 }
 
 /** `admin ingest build` */
@@ -116,7 +114,7 @@ export function defineBuild(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'ingested-build', ...result }, lines);
     });
-  examples(command, [['a build', 'drillproof admin ingest build build.zip --project prj_0123456789ab']]);
+  examples(command, { 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
 }
 
 const METADATA_HELP = `
@@ -158,10 +156,8 @@ export function defineLocalReport(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'ingested-local-report', ...result }, lines);
     });
-  examples(command, [
-    [
-      'a local report',
+  examples(command, {
+    'a local report':
       'drillproof admin ingest local-report report.zip --project prj_0123456789ab --metadata meta.json',
-    ],
-  ]).addHelpText('after', METADATA_HELP);
+  }).addHelpText('after', METADATA_HELP);
 }

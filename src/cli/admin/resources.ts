@@ -31,10 +31,10 @@ export function defineImport(command: Command, cli: Cli): void {
         lines === '' ? 'The file has no resources.\n' : lines,
       );
     });
-  examples(command, [
-    ['worlds that another system made', 'drillproof admin import worlds.json'],
-    ['from a pipe', 'drillproof admin import -'],
-  ]).addHelpText('after', IMPORT_HELP);
+  examples(command, {
+    'worlds that another system made': 'drillproof admin import worlds.json',
+    'from a pipe': 'drillproof admin import -',
+  }).addHelpText('after', IMPORT_HELP);
 }
 
 /** `admin operation cancel` */
@@ -54,7 +54,7 @@ export function defineCancel(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'operation', operation }, lines);
     });
-  examples(command, [
-    ['a waiting turn', 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab'],
-  ]);
+  examples(command, {
+    'a waiting turn': 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab',
+  });
 }

@@ -41,7 +41,7 @@ export function defineOrganization(command: Command, cli: Cli): void {
         ]),
       );
     });
-  examples(command, [['a first organization', 'drillproof admin org create --name Acme']]);
+  examples(command, { 'a first organization': 'drillproof admin org create --name Acme' });
 }
 
 /** `admin org entitle` */
@@ -67,9 +67,9 @@ export function defineEntitlement(command: Command, cli: Cli): void {
         await writeProduct(cli, { kind: 'organization', ...row }, lines);
       },
     );
-  examples(command, [
-    ['one day', 'drillproof admin org entitle --organization org_0123456789ab --max-session-ttl-ms 86400000'],
-  ]);
+  examples(command, {
+    'one day': 'drillproof admin org entitle --organization org_0123456789ab --max-session-ttl-ms 86400000',
+  });
 }
 
 /** `admin project create` */
@@ -90,9 +90,9 @@ export function defineProject(command: Command, cli: Cli): void {
       ]);
       await writeProduct(cli, { kind: 'project', ...row }, lines);
     });
-  examples(command, [
-    ['a project', 'drillproof admin project create --organization org_0123456789ab --name web'],
-  ]);
+  examples(command, {
+    'a project': 'drillproof admin project create --organization org_0123456789ab --name web',
+  });
 }
 
 /** `admin token create` */
@@ -113,16 +113,12 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
       `\nPermissions: ${permissions.slice(0, 3).join(', ')},\n${permissions.slice(3).join(', ')}.`,
     )
     .action((options: TokenOptions) => createToken(cli, options));
-  examples(command, [
-    [
-      'to mirror and review',
+  examples(command, {
+    'to mirror and review':
       'drillproof admin token create --organization org_0123456789ab --all-projects --expires-at 2027-01-01',
-    ],
-    [
-      'into a file, for --token-file',
+    'into a file, for --token-file':
       'drillproof admin token create --organization org_0123456789ab --project prj_0123456789ab --quiet > token',
-    ],
-  ]);
+  });
 }
 
 function permission(value: string, before: readonly Permission[]): readonly Permission[] {
@@ -183,7 +179,7 @@ export function defineTokenList(command: Command, cli: Cli): void {
         lines === '' ? 'The organization has no tokens.\n' : lines,
       );
     });
-  examples(command, [['who can read', 'drillproof admin token list --organization org_0123456789ab']]);
+  examples(command, { 'who can read': 'drillproof admin token list --organization org_0123456789ab' });
 }
 
 function stateOf(
@@ -204,5 +200,5 @@ export function defineTokenRevoke(command: Command, cli: Cli): void {
       await withAdmin(cli, options, ({ admin }) => admin.revokeToken(tokenId));
       await writeProduct(cli, { kind: 'token-revoked', tokenId }, `revoked ${tokenId}\n`);
     });
-  examples(command, [['at once', 'drillproof admin token revoke tok_0123456789abcdefghijklmn']]);
+  examples(command, { 'at once': 'drillproof admin token revoke tok_0123456789abcdefghijklmn' });
 }

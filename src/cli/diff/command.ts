@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { namingFile, readInput } from '../shared/input/input.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
@@ -21,13 +20,11 @@ export function defineDiffCommand(command: Command, cli: Cli): void {
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')
     .action((before: string, after: string) => diff(cli, before, after));
-  examples(command, [
-    ['compare with yesterday', 'drillproof diff yesterday.json today.json'],
-    [
-      'compare with the evidence as it is now',
+  examples(command, {
+    'compare with yesterday': 'drillproof diff yesterday.json today.json',
+    'compare with the evidence as it is now':
       'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }
 
 async function diff(cli: Cli, before: string, after: string): Promise<void> {
@@ -44,14 +41,5 @@ async function read(cli: Cli, file: string) {
     if (!(cause instanceof DrillproofError) || cause.code !== 'json.TOO_LARGE') throw cause;
     throw new DrillproofError('report.UNREADABLE', cause.message, { cause });
   });
-  try {
-    return readReport(bytes);
-  } catch (cause) {
-    if (!(cause instanceof DrillproofError)) throw cause;
-    const { code, message, path, details } = cause;
-    throw new DrillproofError(code, `${file === '-' ? 'standard input' : file}: ${message}`, {
-      cause,
-      ...defined({ path, details }),
-    });
-  }
+  return namingFile(file, () => readReport(bytes));
 }

@@ -10,11 +10,11 @@ export function defineDsseCommand(command: Command, cli: Cli): void {
   );
   defineCreate(command.command('create').summary('sign a part or the list of an export'), cli);
   defineVerify(command.command('verify').summary('verify an envelope about a part or export'), cli);
-  examples(command, [
-    ['sign a part', 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json'],
-    ['check it', 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json'],
-    ['verify the part by it', 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json'],
-  ]);
+  examples(command, {
+    'sign a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
+    'check it': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
+    'verify the part by it': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
+  });
 }
 
 export type CreateOptions = SigningOptions & { readonly out: string; readonly force?: boolean };
@@ -32,15 +32,13 @@ function defineCreate(command: Command, cli: Cli): void {
   signingOptions(command, 'the statement')
     .option('--force', 'replace an existing envelope')
     .action(async (path: string, options: CreateOptions) =>
-      (await import('./run.ts')).create(cli, path, options),
+      (await import('./run.ts')).createEnvelope(cli, path, options),
     );
-  examples(command, [
-    ['a part', 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json'],
-    [
-      'the list of an export, signed by a command',
+  examples(command, {
+    'a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
+    'the list of an export, signed by a command':
       'drillproof dsse create ./export --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --out export.dsse.json',
-    ],
-  ]);
+  });
 }
 
 const MORE = `
@@ -58,13 +56,11 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action(async (path: string, options: VerifyOptions) =>
-      (await import('./run.ts')).verify(cli, path, options),
+      (await import('./run.ts')).verifyEnvelope(cli, path, options),
     );
-  examples(command, [
-    ['about a part', 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json'],
-    [
-      'two of your keys must have signed',
+  examples(command, {
+    'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
+    'two of your keys must have signed':
       'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json --threshold 2',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }

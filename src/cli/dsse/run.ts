@@ -41,7 +41,7 @@ import { EXIT } from '../shared/output/exit.ts';
 import { facts, writeBytes, writeProduct } from '../shared/output/product.ts';
 import type { CreateOptions, VerifyOptions } from './command.ts';
 
-export async function create(cli: Cli, path: string, options: CreateOptions): Promise<void> {
+export async function createEnvelope(cli: Cli, path: string, options: CreateOptions): Promise<void> {
   const signing = await readSigning(cli, options);
   if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
   const envelope = await createDsse(cli, path, signing);
@@ -63,7 +63,7 @@ export async function create(cli: Cli, path: string, options: CreateOptions): Pr
 
 const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
 
-export async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
+export async function verifyEnvelope(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await readTrust(cli, options);
   if (trust === undefined)
@@ -86,7 +86,7 @@ const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
 type SubjectManifest = { readonly purpose: 'evidence' | 'export'; readonly manifest: Uint8Array };
 
 /** Reads the manifest of a part or an export, or a manifest file, without verifying it. */
-export async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
+async function subjectManifest(cli: Cli, path: string): Promise<SubjectManifest> {
   if (path === '-' || (await looksLikeJson(path))) return ofDocument(cli, path);
   return withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'export')
@@ -125,7 +125,7 @@ async function ofDocument(cli: Cli, path: string): Promise<SubjectManifest> {
  * any key.
  * @throws DrillproofError the code of the first error of the verification; `pack.INPUT_INVALID`; what signing throws
  */
-export const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
+const createDsse = (cli: Cli, path: string, signing: BundleSigning): Promise<DsseEnvelope> =>
   withEvidence(cli, path, async (evidence) => {
     const how = { asOfMs: signing.issuedAtMs, signal: cli.signal };
     if (evidence.kind === 'part') {

@@ -33,15 +33,15 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
         );
       await cli.stdout.write(name === undefined ? listing(options, cli) : explanation(name, cli));
     });
-  examples(command, [
-    ['what a finding means', 'drillproof explain part.DIGEST_MISMATCH'],
-    ['what a word of a report means', 'drillproof explain intact'],
-    ['what a check proves', 'drillproof explain part.bytes'],
-    ['every code there is', 'drillproof explain'],
-    ['every check of a verification', 'drillproof explain --checks'],
-    ['what makes evidence untrusted', 'drillproof explain --class untrusted'],
-    ['the catalogue for a program', 'drillproof explain --json'],
-  ]);
+  examples(command, {
+    'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
+    'what a word of a report means': 'drillproof explain intact',
+    'what a check proves': 'drillproof explain part.bytes',
+    'every code there is': 'drillproof explain',
+    'every check of a verification': 'drillproof explain --checks',
+    'what makes evidence untrusted': 'drillproof explain --class untrusted',
+    'the catalogue for a program': 'drillproof explain --json',
+  });
 }
 
 /** The words of a report that are neither codes nor checks (docs/glossary.md). */

@@ -13,7 +13,7 @@ import { openFile } from '../../node/index.ts';
 import { derivedId, type LocalReportMetadata, localReportMetadataSchema } from '../../server/index.ts';
 import { openZip } from '../../zip/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { namingFile, readInput } from '../shared/input/input.ts';
 import { fileSpec } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
@@ -28,16 +28,12 @@ export const reportSpec = (value: string): ReportSpec =>
 /** Reads what an uploader says of a local report. @throws DrillproofError `pack.INPUT_INVALID` with the rules broken */
 export async function readReportMetadata(cli: Cli, path: string): Promise<LocalReportMetadata> {
   const bytes = await readInput(path, MAX_METADATA_BYTES, cli);
-  try {
-    return typeDocument(parseJson(bytes), { schema: localReportMetadataSchema, code: 'pack.INPUT_INVALID' });
-  } catch (cause) {
-    if (!(cause instanceof DrillproofError)) throw cause;
-    const { details } = cause;
-    throw new DrillproofError('pack.INPUT_INVALID', `${path}: ${cause.message}`, {
-      cause,
-      ...(details && { details }),
-    });
-  }
+  const code = 'pack.INPUT_INVALID';
+  return namingFile(
+    path,
+    () => typeDocument(parseJson(bytes), { schema: localReportMetadataSchema, code }),
+    () => code,
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ import { newId, openFile, writeNewFile, zipExport } from '../../node/index.ts';
 import { count } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { fileBytes } from '../pack/input.ts';
-import { naming } from '../shared/input/trust.ts';
+import { namingFile } from '../shared/input/input.ts';
 import { readSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
@@ -40,7 +40,10 @@ export async function exportParts(cli: Cli, paths: readonly string[], options: E
     filesByDigest.set(report.digest, spec.file);
     localReports.push(report);
   }
-  const packed = await packExport(inputOf(cli, options, parts, localReports, onlyProject), signing);
+  const packed = await packExport(
+    describeExport(cli, options, { parts, localReports, onlyProject }),
+    signing,
+  );
   const files = exportFiles(packed, filesByDigest, cli.signal);
   if (options.out.endsWith('.zip')) await writeExportZip(options.out, files, options.force === true);
   else await writeExportFolder(options.out, files);
@@ -51,7 +54,7 @@ async function readPart(path: string): Promise<PartFacts> {
   const access = await openFile(path);
   try {
     return await readPartFacts(access).catch((error: unknown) =>
-      naming(path, () => {
+      namingFile(path, () => {
         throw error;
       }),
     );
@@ -60,12 +63,13 @@ async function readPart(path: string): Promise<PartFacts> {
   }
 }
 
-function inputOf(
+/** The parts and local reports of an export, and their project if they have only one. */
+type Contents = Pick<ExportInput, 'parts' | 'localReports'> & { readonly onlyProject: string | undefined };
+
+function describeExport(
   cli: Cli,
   options: ExportOptions,
-  parts: readonly PartFacts[],
-  localReports: ExportInput['localReports'],
-  onlyProject: string | undefined,
+  { parts, localReports, onlyProject }: Contents,
 ): ExportInput {
   const [first] = parts;
   if (first === undefined) throw usageError('no part is named');
@@ -96,7 +100,7 @@ function projectOf(onlyProject: string | undefined): string {
   if (onlyProject !== undefined) return onlyProject;
   throw usageError(
     'the parts are of several projects',
-    'Leave --scope project out, or name the parts of one project.',
+    'Omit --scope project, or name the parts of one project.',
   );
 }
 
@@ -121,13 +125,13 @@ function textOf({ manifest, manifestDigest, attestation }: PackedExport, path: s
     ['local reports', count(manifest.localReports.length)],
     [
       'list signed by',
-      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'nobody',
+      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'no key',
     ],
   ]);
 }
 
 /** A file of an export to be written: its place in the tree, and its bytes, which are read once. */
-export type ExportFile = {
+type ExportFile = {
   readonly path: string;
   readonly bytes: number;
   readonly open: () => AsyncIterable<Uint8Array>;

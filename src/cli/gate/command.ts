@@ -1,8 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { judgingOptions, type JudgingOptions } from '../shared/options/evidence.ts';
-import { examples, many, standardOptions } from '../shared/options/options.ts';
+import { evidenceOptions, type EvidenceOptions } from '../shared/options/evidence.ts';
+import {
+  examples,
+  many,
+  remoteOptions,
+  type RemoteOptions,
+  standardOptions,
+} from '../shared/options/options.ts';
 import { duration } from '../shared/options/values.ts';
 import { summaryOptions, type SummaryOptions } from './summary.ts';
 
@@ -26,35 +32,26 @@ export function defineGateCommand(command: Command, cli: Cli): void {
       const { gate } = await import('./run.ts');
       await gate(cli, names, options);
     });
-  examples(command, [
-    ['a mirror, under a policy', 'drillproof gate ./mirror --policy policy.yaml --trust trust.json'],
-    ['under the default policy', 'drillproof gate ./mirror --trust trust.json'],
-    [
-      'an export at a control plane, once it is generated',
+  examples(command, {
+    'a mirror, under a policy': 'drillproof gate ./mirror --policy policy.yaml --trust trust.json',
+    'under the default policy': 'drillproof gate ./mirror --trust trust.json',
+    'an export at a control plane, once it is generated':
       'drillproof gate evexp_0123456789ab --url http://127.0.0.1:8080 --project prj_0123456789ab --wait 30m --policy policy.yaml --trust trust.json',
-    ],
-    [
-      'text in the log, JSON in a file',
+    'text in the log, JSON in a file':
       'drillproof gate ./mirror --policy policy.yaml --trust trust.json --format json=decision.json',
-    ],
-    [
-      'as it would have been answered then',
+    'as it would have been answered then':
       'drillproof gate ./mirror --policy policy.yaml --trust trust.json --as-of 2026-11-01',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }
 
 /** Where a rendering of the decision goes: to a file, or to standard output. */
 export type DecisionTarget = { readonly format: DecisionFormat; readonly file?: string };
 
 /** What the command line says, parsed. */
-export type GateOptions = JudgingOptions &
+export type GateOptions = EvidenceOptions &
+  RemoteOptions &
   SummaryOptions & {
     readonly policy?: string;
-    readonly url?: string;
-    readonly project?: string;
-    readonly tokenFile?: string;
-    readonly caFile?: string;
     readonly wait?: number;
     readonly depth?: string;
     readonly format?: readonly DecisionTarget[];
@@ -73,14 +70,13 @@ function target(value: string): DecisionTarget {
   return rest.length === 0 ? { format } : { format, file: rest.join('=') };
 }
 
-export function gateOptions(command: Command): Command {
-  const judging = judgingOptions(
-    command.option('--policy <file>', 'apply this policy, JSON or YAML (default: the default policy)'),
+function gateOptions(command: Command): Command {
+  const verifying = remoteOptions(
+    evidenceOptions(
+      command.option('--policy <file>', 'apply this policy, JSON or YAML (default: the default policy)'),
+    ),
+    'for exports named by id: ',
   )
-    .option('--url <url>', 'read exports named by id from this control plane')
-    .option('--project <id>', 'with --url: project through which to read')
-    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
-    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
     .addOption(
       new Option('--wait [duration]', 'with --url: wait for an export that is still being generated')
         .argParser(duration)
@@ -92,5 +88,5 @@ export function gateOptions(command: Command): Command {
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
       many(target),
     );
-  return summaryOptions(judging).option('--force', 'replace existing files');
+  return summaryOptions(verifying).option('--force', 'replace existing files');
 }

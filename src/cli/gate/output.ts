@@ -7,14 +7,14 @@ import { usageError } from '../shared/options/values.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
 import type { DecisionTarget, GateOptions } from './command.ts';
 
-/** What goes to standard output, text unless something else is asked for there, and what goes to files. */
-export type Outputs = {
+/** The format for standard output (default: text), and the files. */
+type Outputs = {
   readonly shown: DecisionFormat;
   readonly files: readonly Required<DecisionTarget>[];
   readonly force: boolean;
 };
 
-/** @throws DrillproofError `usage.INVALID`; `io.EXISTS` before anything is judged */
+/** @throws DrillproofError `usage.INVALID`; `io.EXISTS` before anything is verified */
 export async function outputsOf({
   format = [],
   json = false,
@@ -26,12 +26,9 @@ export async function outputsOf({
   const plain = new Set(format.flatMap(({ format: kind, file }) => (file === undefined ? [kind] : [])));
   if (json) plain.add('json');
   if (plain.size > 1)
-    throw usageError(
-      'two formats are to go to standard output',
-      'Send one of them to a file: --format json=FILE.',
-    );
+    throw usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');
   if (new Set(files.map(({ file }) => file)).size < files.length)
-    throw usageError('two formats are to go to one file', 'Give each a file of its own.');
+    throw usageError('two formats for one file', 'Give each its own file.');
   if (!force) for (const { file } of files) await refuseExisting(file);
   const [shown = 'text'] = plain;
   return { shown, files, force };
@@ -48,7 +45,7 @@ export async function writeDecision(
   for (const { format, file } of files)
     await writeOutputFile(file, [Buffer.from(decisionRenderers[format](decision, PLAIN))], { force });
   await cli.stdout.write(decisionRenderers[shown](decision, lookOf(cli, cli.stdout)));
-  // Into a file they are for somebody who writes the summary of the step as well.
+  // With =FILE the caller writes the summary of the step.
   if (shown === 'github') await appendStepSummary(cli, decision);
 }
 

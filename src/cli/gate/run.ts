@@ -13,8 +13,9 @@ import { looksLikeJson } from '../dsse/run.ts';
 import { toolName } from '../mirror/setting.ts';
 import { openPolicy } from '../policy/run.ts';
 import { pathsOf, readInput } from '../shared/input/input.ts';
-import { openRemote } from '../shared/input/remote.ts';
+import { openProject } from '../shared/input/remote.ts';
 import { findInside } from '../shared/input/trust.ts';
+import { findGiven } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
@@ -95,16 +96,16 @@ async function refuseOwnRules(
     );
 }
 
-function refuse({ depth, url, project, tokenFile, caFile, wait }: GateOptions): void {
+function refuse(options: GateOptions): void {
+  const { depth, url } = options;
   if (depth !== undefined && depth !== 'full')
     throw usageError(
       'a gate needs --depth full: digests alone prove neither who signed nor the outcome of the drill',
       'Omit --depth.',
     );
-  const remote = Object.entries({ project, 'token-file': tokenFile, 'ca-file': caFile, wait });
-  const [given] = remote.find(([, value]) => value !== undefined) ?? [];
+  const given = findGiven(options, ['project', 'tokenFile', 'caFile', 'wait']);
   if (url === undefined && given !== undefined)
-    throw usageError(`--${given} is for a control plane`, 'Name it with --url URL.');
+    throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
 }
 
 const isExportId = (name: string): boolean => evidenceExportIdSchema.safeParse(name).success;
@@ -173,10 +174,8 @@ async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, h
 
 /** Copies an export into a temporary folder, verifies it there, and always removes the folder. */
 async function fromControlPlane(cli: Cli, evidenceExportId: string, options: GateOptions, how: VerifyHow) {
-  const { url, project, wait } = options;
-  if (url === undefined || project === undefined)
-    throw usageError('--url needs --project', 'Name the project with --project ID.');
-  const client = await openRemote(cli, { ...options, url, project });
+  const { wait } = options;
+  const { client, project } = await openProject(cli, options, 'Name the project with --project ID.');
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-gate-'));
   try {
     const to = join(folder, evidenceExportId);

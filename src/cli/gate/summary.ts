@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defined } from '../../bytes/index.ts';
 import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
 import { dsseBytes, type Signer } from '../../trust/index.ts';
 import { type Cli, say } from '../cli.ts';
@@ -11,7 +12,7 @@ import { usageError } from '../shared/options/values.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
-/** What the command line says of a summary that is to be signed. */
+/** The options of a signed summary. */
 export type SummaryOptions = SummarySigningOptions & {
   readonly vsa?: string;
   readonly verifierId?: string;
@@ -25,14 +26,14 @@ export const summaryOptions = (command: Command): Command =>
     command.option('--vsa <file>', 'also write the decision as a signed summary (SLSA VSA)'),
     WITH,
   )
-    .option('--verifier-id <uri>', `${WITH}who this gate is, as the issuer under which its key is trusted`)
+    .option('--verifier-id <uri>', `${WITH}id of this gate, which equals the issuer of its key`)
     .option(
       '--resource-uri <uri>',
-      `${WITH}what it may be used for (default: made of the digests of the inputs)`,
+      `${WITH}resource that the summary is about (default: made of the digests of the inputs)`,
     );
 
 /** Signs decisions as summaries into one file. */
-export type SummaryWriter = { write(decision: Decision): Promise<void> };
+type SummaryWriter = { write(decision: Decision): Promise<void> };
 
 type Setting = {
   readonly file: string;
@@ -42,7 +43,7 @@ type Setting = {
 };
 
 /**
- * What writes the summary, its key read and its file free before anything is judged; `undefined` without --vsa.
+ * The writer of the summary; `undefined` without --vsa. The key is read and the file is checked before anything is verified.
  * @throws DrillproofError `usage.INVALID`, `io.EXISTS`, and what reading the key throws
  */
 export async function openSummary(
@@ -53,10 +54,7 @@ export async function openSummary(
   if (setting === undefined) return undefined;
   const { asOf, force = false } = options;
   if (asOf !== undefined && asOf > cli.now())
-    throw usageError(
-      'a summary cannot be as of a time to come',
-      'Leave --as-of out, or name a time that has been.',
-    );
+    throw usageError('a summary cannot be as of a future time', 'Omit --as-of, or pass a past time.');
   if (!force) await refuseExisting(setting.file);
   return { write: (decision) => writeSummary(cli, decision, setting, force) };
 }
@@ -65,14 +63,14 @@ async function settingOf(cli: Cli, options: SummaryOptions): Promise<Setting | u
   const { vsa: file, verifierId, resourceUri, ...signing } = options;
   if (file === undefined) return refuseStray(options);
   if (verifierId === undefined)
-    throw usageError('--vsa is given without --verifier-id', 'Say who verifies with --verifier-id URI.');
+    throw usageError('--vsa needs --verifier-id', 'Name the verifier with --verifier-id URI.');
   refuseNoUri('--verifier-id', verifierId);
   if (resourceUri !== undefined) refuseNoUri('--resource-uri', resourceUri);
   if (signing.vsaKey === undefined && signing.vsaSigner === undefined)
-    throw usageError('nothing says who signs the summary', 'Give --vsa-key FILE, or --vsa-signer COMMAND.');
+    throw usageError('no signer given for the summary', 'Pass --vsa-key FILE, or --vsa-signer COMMAND.');
   const made = await readSummarySigning(cli, signing, verifierId);
   if (made === undefined) return undefined;
-  return { file, signer: made.signer, verifierId, ...(resourceUri !== undefined && { resourceUri }) };
+  return { file, signer: made.signer, verifierId, ...defined({ resourceUri }) };
 }
 
 const OPTIONS = [
@@ -87,12 +85,12 @@ const OPTIONS = [
 function refuseStray(options: SummaryOptions): undefined {
   const [, stray] = OPTIONS.find(([name]) => options[name] !== undefined) ?? [];
   if (stray === undefined) return undefined;
-  throw usageError(`${stray} is given without --vsa`, 'Name the summary to write with --vsa FILE.');
+  throw usageError(`${stray} needs --vsa`, 'Name the summary to write with --vsa FILE.');
 }
 
 function refuseNoUri(option: string, value: string): void {
   if (!ABSOLUTE_URI.test(value))
-    throw usageError(`${option} is no URI with a scheme`, 'Give one such as https://ci.example/gate.');
+    throw usageError(`${option} is not a URI with a scheme`, 'Pass one such as https://ci.example/gate.');
 }
 
 async function writeSummary(
@@ -104,7 +102,7 @@ async function writeSummary(
   const unread = decision.answer === 'no' && decision.inputs.some((one) => one.manifestDigest === undefined);
   const statement = unread ? undefined : summarize(decision, { ...names, version: await ownVersion() });
   if (statement === undefined) {
-    const why = unread ? 'an input has no manifest that it could name' : 'the gate could not tell';
+    const why = unread ? 'an input has no manifest that the summary could name' : 'the gate could not tell';
     await say(cli, `no summary was written to ${file}: ${why}`);
     return;
   }

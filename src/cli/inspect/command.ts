@@ -15,14 +15,12 @@ export function defineInspectCommand(command: Command, cli: Cli): void {
     .action(async (path: string, options: InspectOptions) =>
       (await import('./run.ts')).inspect(cli, path, options),
     );
-  examples(command, [
-    ['show a mirror', 'drillproof inspect ./mirror'],
-    ['show one bundle of it', 'drillproof inspect ./mirror --bundle evidence_0123456789ab'],
-    [
-      'verify the signature of the list with openssl',
+  examples(command, {
+    'show a mirror': 'drillproof inspect ./mirror',
+    'show one bundle of it': 'drillproof inspect ./mirror --bundle evidence_0123456789ab',
+    'verify the signature of the list with openssl':
       'drillproof inspect --export-signature ./mirror --trust trust.json --out ./signature',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }
 
 export type InspectOptions = TrustOptions & {

@@ -94,7 +94,7 @@ function partRow({ manifest }: ExportDocuments, id: string) {
   );
 }
 
-export async function writeSignature(
+async function writeSignature(
   cli: Cli,
   path: string,
   { kind, id, documents: { attestation }, manifestCommand }: Subject,

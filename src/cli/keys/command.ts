@@ -1,9 +1,8 @@
-import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { type Purpose, PURPOSES, type Retirement, RETIREMENTS, SIGNER_PURPOSES } from '../../trust/index.ts';
 import type { Cli } from '../cli.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
-import { examples, many, standardOptions, text, time, wholeNumber } from '../shared/options/options.ts';
+import { examples, jobsOption, many, standardOptions, text, time } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
 export function defineKeysCommand(command: Command, cli: Cli): void {
@@ -14,21 +13,19 @@ export function defineKeysCommand(command: Command, cli: Cli): void {
   defineSet(command.command('set').summary('change when and for what a key is trusted'), cli);
   defineRevoke(command.command('revoke').summary('revoke a key'), cli);
   definePlan(command.command('plan').summary('list what would stop verifying without a key'), cli);
-  examples(command, [
-    ['make a key pair', 'drillproof keys generate --out key.pem'],
-    ['trust its public half', 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json'],
-    ['show whom you trust', 'drillproof keys list trust.json'],
-    [
-      'rehearse what its loss would cost',
+  examples(command, {
+    'make a key pair': 'drillproof keys generate --out key.pem',
+    'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
+    'show whom you trust': 'drillproof keys list trust.json',
+    'rehearse what its loss would cost':
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
-    ],
-    ['and trust it no longer', 'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json'],
-  ]);
+    'and trust it no longer': 'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
+  });
 }
 
 export type GenerateOptions = { readonly out: string; readonly public?: string; readonly force?: boolean };
 
-export function defineGenerate(command: Command, cli: Cli): void {
+function defineGenerate(command: Command, cli: Cli): void {
   standardOptions(command)
     .description(
       'Make a P-256 signing key. The private key is for its owner alone; give away the public one.',
@@ -37,14 +34,14 @@ export function defineGenerate(command: Command, cli: Cli): void {
     .option('--public <file>', 'public key to write (default: the same name with .pub.pem)')
     .option('--force', 'replace existing files')
     .action(async (options: GenerateOptions) => (await import('./run.ts')).generate(cli, options));
-  examples(command, [['make a key pair', 'drillproof keys generate --out key.pem']]);
+  examples(command, { 'make a key pair': 'drillproof keys generate --out key.pem' });
 }
 
 /** A moment, or `none` to take a limit away. */
 export type Moment = number | 'none';
 
 /** What the command line says of what a key is trusted for. */
-export type KeyOptions<M = Moment> = {
+type KeyOptions<M = Moment> = {
   readonly notBefore?: M;
   readonly notAfter?: M;
   readonly revokedAt?: M;
@@ -55,14 +52,10 @@ export type KeyOptions<M = Moment> = {
   readonly purpose?: readonly Purpose[];
 };
 
-export const momentOrNone = (value: string): Moment => (value === 'none' ? 'none' : time(value));
+const momentOrNone = (value: string): Moment => (value === 'none' ? 'none' : time(value));
 
 /** The options that limit a key; `defaultPurposes` is what the help says of a key without --purpose. */
-export function keyOptions(
-  command: Command,
-  read: (value: string) => Moment,
-  defaultPurposes?: string,
-): Command {
+function keyOptions(command: Command, read: (value: string) => Moment, defaultPurposes?: string): Command {
   const purpose = new Option('--purpose <purpose>', 'valid for these statements (repeatable)')
     .choices(PURPOSES)
     .argParser(purposes);
@@ -100,10 +93,10 @@ signing key on P-256. A JWK is named by its "kid". A certificate provides the
 key and its validity; its chain is not checked. A name that is already trusted
 is never replaced; use "keys set".`;
 
-export function defineAdd(command: Command, cli: Cli): void {
+function defineAdd(command: Command, cli: Cli): void {
   keyOptions(
     standardOptions(command)
-      .description('Add public keys to a trust store, which is made when it does not exist.')
+      .description('Add public keys to a trust store, which is created if it does not exist.')
       .argument(
         '<keys>',
         'public key as PEM or JWK, a JWK Set, or a certificate as PEM; - for standard input',
@@ -111,40 +104,31 @@ export function defineAdd(command: Command, cli: Cli): void {
       .requiredOption('--trust <file>', 'trust store to add to')
       .requiredOption('--issuer <name>', 'name under which the keys sign, exactly as statements have it')
       .option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)')
-      .option('--new-only', 'leave out keys that are trusted under this name already'),
+      .option('--new-only', 'skip keys that are already trusted under this name'),
     time,
     SIGNER_PURPOSES.join(' and '),
   ).action(async (path: string, options: AddOptions) => (await import('./run.ts')).add(cli, path, options));
-  examples(command, [
-    ['trust a key', 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json'],
-    [
-      'for one project only, until a day',
+  examples(command, {
+    'trust a key': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
+    'for one project only, until a day':
       'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
-    ],
-    [
-      'all keys that an issuer publishes',
-      'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
-    ],
-    [
-      'what the issuer published since',
+    'all keys that an issuer publishes': 'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
+    'what the issuer published since':
       'drillproof keys add jwks.json --issuer acme-ci --trust trust.json --new-only',
-    ],
-    [
-      'record a revoked key',
+    'record a revoked key':
       'drillproof keys add old.pub.pem --issuer acme-ci --trust trust.json --revoked-at 2026-11-01',
-    ],
-  ]).addHelpText('after', ADD_MORE);
+  }).addHelpText('after', ADD_MORE);
 }
 
-export function defineList(command: Command, cli: Cli): void {
+function defineList(command: Command, cli: Cli): void {
   standardOptions(command)
     .description('Show the keys of a trust store and what each is valid for.')
     .argument('<trust>', 'trust store; - for standard input')
     .action(async (path: string) => (await import('./run.ts')).list(cli, path));
-  examples(command, [
-    ['show whom you trust', 'drillproof keys list trust.json'],
-    ['for programs', 'drillproof keys list trust.json --json'],
-  ]);
+  examples(command, {
+    'show whom you trust': 'drillproof keys list trust.json',
+    'for programs': 'drillproof keys list trust.json --json',
+  });
 }
 
 type Which = { readonly trust: string; readonly issuer?: string };
@@ -157,7 +141,7 @@ A time is a date (its midnight in UTC), an ISO 8601 time with its zone, or
 milliseconds since 1970; "none" removes the limit. What is not named stays
 as it is.`;
 
-export function defineSet(command: Command, cli: Cli): void {
+function defineSet(command: Command, cli: Cli): void {
   keyOptions(whichKey(command), momentOrNone)
     .description('Change when and for what a key of a trust store is valid.')
     .addOption(new Option('--any-project', 'valid for every project').conflicts('project'))
@@ -165,20 +149,16 @@ export function defineSet(command: Command, cli: Cli): void {
     .action(async (keyId: string, options: SetOptions) =>
       (await import('./run.ts')).set(cli, keyId, options),
     );
-  examples(command, [
-    [
-      'set the end of a key',
+  examples(command, {
+    'set the end of a key':
       'drillproof keys set sha256:fc6290a9ccf4 --not-after 2026-12-31T23:59:59.999Z --trust trust.json',
-    ],
-    [
-      'limit it to one project',
+    'limit it to one project':
       'drillproof keys set sha256:fc6290a9ccf4 --project prj_0123456789ab --trust trust.json',
-    ],
-    ['remove the end', 'drillproof keys set sha256:fc6290a9ccf4 --not-after none --trust trust.json'],
-  ]).addHelpText('after', SET_MORE);
+    'remove the end': 'drillproof keys set sha256:fc6290a9ccf4 --not-after none --trust trust.json',
+  }).addHelpText('after', SET_MORE);
 }
 
-export function defineRevoke(command: Command, cli: Cli): void {
+function defineRevoke(command: Command, cli: Cli): void {
   whichKey(command)
     .description('Revoke a key. It stays in the trust store, so that its signatures are reported as revoked.')
     .option('--at <time>', 'moment of the revocation (default: now)', time)
@@ -186,16 +166,12 @@ export function defineRevoke(command: Command, cli: Cli): void {
     .action(async (keyId: string, options: RevokeOptions) =>
       (await import('./run.ts')).revoke(cli, keyId, options),
     );
-  examples(command, [
-    [
-      'a key that may be stolen: refuse all its signatures',
+  examples(command, {
+    'a key that may be stolen: refuse all its signatures':
       'drillproof keys revoke sha256:fc6290a9ccf4 --trust trust.json',
-    ],
-    [
-      'a key that was destroyed: accept earlier signatures',
+    'a key that was destroyed: accept earlier signatures':
       'drillproof keys revoke sha256:fc6290a9ccf4 --at 2026-11-01 --not-compromised --trust trust.json',
-    ],
-  ]);
+  });
 }
 
 const whichKey = (command: Command): Command =>
@@ -227,7 +203,7 @@ a key has the effect of --as compromised.
 Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
 3 something could not be read or nothing there is signed, 130 interrupted.`;
 
-export function definePlan(command: Command, cli: Cli): void {
+function definePlan(command: Command, cli: Cli): void {
   trustOptions(standardOptions(command))
     .description('List which evidence would stop verifying if a key were retired.')
     .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
@@ -236,39 +212,29 @@ export function definePlan(command: Command, cli: Cli): void {
     .addOption(
       new Option(
         '--as <how>',
-        'revoked: what it signed before the moment stands; compromised: nothing stands; expired: the moment is its last',
+        'revoked: earlier signatures stay valid; compromised: none does; expired: the key ends at that moment',
       )
         .choices(RETIREMENTS)
         .default('revoked'),
     )
     .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
-    .option('--at <time>', 'the moment (default: now)', time)
+    .option('--at <time>', 'moment at which the key is retired (default: now)', time)
     .option('--replace-with <file>', 'trust these public keys for the same purposes from then on')
     .addOption(
-      new Option('--depth <depth>', 'attestations judges signatures only; full verifies every byte, twice')
+      new Option('--depth <depth>', 'attestations verifies signatures only; full verifies every byte, twice')
         .choices(PLAN_DEPTHS)
         .default('attestations'),
     )
-    .addOption(
-      new Option('--jobs <n>', 'verify this many parts at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'number of cores'),
-    )
+    .addOption(jobsOption('verify this many parts at once'))
     .action(async (paths: string[], options: PlanOptions) =>
       (await import('./plan.ts')).plan(cli, paths, options),
     );
-  examples(command, [
-    [
-      'if the key were stolen',
+  examples(command, {
+    'if the key were compromised':
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --compromised --trust trust.json ./mirror',
-    ],
-    [
-      'if it ended with the year',
+    'if it ended with the year':
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2',
-    ],
-    [
-      'if it were replaced',
+    'if it were replaced':
       'drillproof keys plan --retire sha256:fc6290a9ccf4 --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror',
-    ],
-  ]).addHelpText('after', PLAN_MORE);
+  }).addHelpText('after', PLAN_MORE);
 }

@@ -7,7 +7,7 @@ import { type Failure, failureJsonObject } from '../shared/output/failure.ts';
 import { facts, table } from '../shared/output/product.ts';
 import type { PlanOptions } from './command.ts';
 
-export function listText(store: TrustStore): string {
+export function formatKeys(store: TrustStore): string {
   const blocks = store.keys.map((key) =>
     facts([
       ['issuer', key.issuer],
@@ -20,7 +20,7 @@ export function listText(store: TrustStore): string {
   return [...blocks, facts([['fingerprint', store.fingerprint]])].join('\n');
 }
 
-export function validity({
+function validity({
   notBeforeMs,
   notAfterMs,
   revokedAtMs,
@@ -41,7 +41,7 @@ const day = (atMs: number): string => isoTime(atMs).replace('T00:00:00.000Z', ''
 const scope = ({ projects = [], organizations = [] }: TrustedKey): string | undefined =>
   projects.length + organizations.length === 0 ? undefined : [...organizations, ...projects].join(', ');
 
-/** What a path has to say: what becomes of each signature in it, or why it could not be opened. */
+/** The effect on each signature at a path, or why the path could not be opened. */
 export type PlanResult = { readonly path: string } & (
   | { readonly effects: readonly TrustEffect[] }
   | { readonly failure: Failure }
@@ -75,7 +75,7 @@ function countsOf(plan: Plan): Readonly<Record<TrustOutcome, number>> {
 
 const unopened = ({ results }: Plan) => results.filter((result) => 'failure' in result);
 
-/** Bad when something would stop, unchecked when something was not read or nothing was signed: nothing is no success. */
+/** Bad if something would stop, unchecked if something was not read or nothing was signed. */
 export function exitOfPlan(plan: Plan): ExitCode {
   const { stops, unread, unsigned } = countsOf(plan);
   if (stops > 0) return EXIT.bad;
@@ -83,13 +83,13 @@ export function exitOfPlan(plan: Plan): ExitCode {
   return allEffects(plan).length > unsigned ? EXIT.pass : EXIT.unchecked;
 }
 
-/** Evidence that would still verify, but whose time would then be only the word of its signer. */
+/** Evidence that would still verify, but whose time only its signer claims. */
 const claimedOf = (plan: Plan): number =>
   allEffects(plan).filter(
     ({ outcome, codes }) => outcome === 'stands' && codes.includes('attestation.TIME_CLAIMED'),
   ).length;
 
-export function planJson(plan: Plan): Readonly<Record<string, unknown>> {
+export function planProduct(plan: Plan): Readonly<Record<string, unknown>> {
   const { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results } = plan;
   return {
     kind: 'key-plan',
@@ -116,18 +116,18 @@ const HOW: Readonly<Record<Plan['how'], string>> = {
 };
 
 const DEPTHS: Readonly<Record<Plan['depth'], string>> = {
-  attestations: 'signatures only: no object was read and no digest of an archive taken',
-  full: 'everything, as verify does',
+  attestations: 'signatures only; objects and archives were not read',
+  full: 'everything, like verify',
 };
 
-export function planText(plan: Plan): string {
+export function formatPlan(plan: Plan): string {
   const { key, how, atMs, asOfMs, depth, before, after } = plan;
   const counts = countsOf(plan);
   const head = `${planHeadline(plan)} when key ${key.keyId} of ${key.issuer} ${HOW[how]} at ${isoTime(atMs)}`;
   return [
     `${printable(head)}\n`,
     facts([
-      ['judged', DEPTHS[depth]],
+      ['depth', DEPTHS[depth]],
       ['verified as of', isoTime(asOfMs)],
       ['trust store', before.fingerprint],
       ['would become', after.fingerprint],
@@ -148,11 +148,11 @@ export function planText(plan: Plan): string {
 function planHeadline(plan: Plan): string {
   const { stops, unsigned } = countsOf(plan);
   const signatures = allEffects(plan).length - unsigned;
-  if (signatures === 0) return 'NOTHING JUDGED: there is no signature that could be read,';
+  if (signatures === 0) return 'NO SIGNATURE COULD BE READ,';
   if (stops > 0) return `${count(stops)} of ${counted(signatures, 'signature')} WOULD STOP VERIFYING`;
   return exitOfPlan(plan) === EXIT.pass
     ? `NOTHING WOULD STOP VERIFYING, of ${counted(signatures, 'signature')},`
-    : `NOT EVERYTHING COULD BE READ; of the rest nothing would stop verifying`;
+    : `NOT EVERYTHING COULD BE READ; the rest would still verify`;
 }
 
 const WORDS: Readonly<Record<TrustOutcome, string>> = {

@@ -1,4 +1,4 @@
-import { openEvidence, type OpenEvidence, readVerifyingKeys, verifyDirectory } from '../../node/index.ts';
+import { type OpenEvidence, readVerifyingKeys, verifyDirectory } from '../../node/index.ts';
 import {
   MAX_KEY_SET_BYTES,
   retireKey,
@@ -8,7 +8,6 @@ import {
 } from '../../trust/index.ts';
 import {
   bundleStanding,
-  type ExportReport,
   verifyPartSignature,
   verifyExportSignatures,
   listStanding,
@@ -18,21 +17,22 @@ import {
   verifyPart,
 } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
-import { naming, readTrust } from '../shared/input/trust.ts';
+import { withEvidence } from '../shared/input/evidence.ts';
+import { namingFile, readInput } from '../shared/input/input.ts';
+import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { failureOf } from '../shared/output/failure.ts';
 import { writeProduct } from '../shared/output/product.ts';
-import { createProgress } from '../shared/output/progress.ts';
+import { withProgress } from '../shared/output/progress.ts';
 import type { PlanOptions } from './command.ts';
-import { exitOfPlan, type Plan, planJson, type PlanResult, planText } from './output.ts';
+import { exitOfPlan, type Plan, planProduct, type PlanResult, formatPlan } from './output.ts';
 import { aliasesOf, findKey, isTrusted } from './trust-file.ts';
 
-/** Judges everything under both trust stores, writes what differs, and sets the exit code. */
+/** Verifies everything under both trust stores, writes the differences, and sets the exit code. */
 export async function plan(cli: Cli, paths: readonly string[], options: PlanOptions): Promise<void> {
   const before = await readTrust(cli, options);
   if (before === undefined)
-    throw usageError('no trust store was given', 'Name it with --trust FILE, or single keys with --key.');
+    throw usageError('no trusted keys given', 'Pass --trust FILE, or single keys with --key.');
   const key = findKey(before, options.retire, options.issuer);
   const how = options.compromised === true ? 'compromised' : options.as;
   const atMs = options.at ?? cli.now();
@@ -43,14 +43,14 @@ export async function plan(cli: Cli, paths: readonly string[], options: PlanOpti
   const after = trustStore([...retired.keys, ...added]);
   const { depth, jobs } = options;
   const results: PlanResult[] = [];
-  for (const path of paths) results.push(await planned(cli, path, { before, after, asOfMs, depth, jobs }));
+  for (const path of paths) results.push(await planPath(cli, path, { before, after, asOfMs, depth, jobs }));
   const aliases = aliasesOf(before, key);
   const whole: Plan = { key, how, atMs, asOfMs, depth, before, after, replacements, aliases, results };
   cli.exitCode = exitOfPlan(whole);
-  await writeProduct(cli, planJson(whole), planText(whole));
+  await writeProduct(cli, planProduct(whole), formatPlan(whole));
 }
 
-/** The keys that would be trusted for what the retired one is trusted for, from the moment on. */
+/** The keys that would replace the retired one from that moment on, for the same purposes. */
 async function readReplacements(
   cli: Cli,
   path: string | undefined,
@@ -66,9 +66,9 @@ async function readReplacements(
     fromCertificate: _from,
     ...same
   } = key;
-  return naming(path, () => readVerifyingKeys(bytes)).map((read) => {
+  return namingFile(path, () => readVerifyingKeys(bytes)).map((read) => {
     if (Buffer.compare(read.point, key.point) === 0)
-      throw usageError(`${path} holds the key that is retired`, 'Name the public key that takes its place.');
+      throw usageError(`${path} contains the key that is retired`, 'Name the public key that replaces it.');
     return { ...same, notBeforeMs: atMs, compromised: true, ...read };
   });
 }
@@ -81,45 +81,36 @@ export type How = {
   readonly jobs: number;
 };
 
-/** A path that cannot be opened does not hide the others. */
-async function planned(cli: Cli, path: string, how: How): Promise<PlanResult> {
+/** Verifies what is at a path under both trust stores. A path that cannot be opened does not hide the others. */
+async function planPath(cli: Cli, path: string, how: How): Promise<PlanResult> {
   try {
-    const evidence = await openEvidence(path, cli.env);
-    try {
-      const judge = how.depth === 'full' ? judgedFully : judgedBySignature;
-      const before = await judge(cli, path, evidence, how.before, how);
-      const after = await judge(cli, path, evidence, how.after, how);
-      return { path, effects: trustEffects(before, after) };
-    } finally {
-      await evidence.close();
-    }
+    return await withEvidence(cli, path, async (evidence) => {
+      const readStandings = how.depth === 'full' ? verifyEverything : verifySignaturesOnly;
+      const under = (trust: TrustStore) => readStandings(cli, { path, evidence, trust }, how);
+      const before = await under(how.before);
+      return { path, effects: trustEffects(before, await under(how.after)) };
+    });
   } catch (error) {
     if (cli.signal.aborted) throw error;
     return { path, failure: failureOf(error, false) };
   }
 }
 
-type Judge = (
-  cli: Cli,
-  path: string,
-  evidence: OpenEvidence,
-  trust: TrustStore,
-  how: How,
-) => Promise<readonly SignatureStanding[]>;
+/** Evidence, and the trust store to apply to it. */
+type Subject = { readonly path: string; readonly evidence: OpenEvidence; readonly trust: TrustStore };
+type ReadStandings = (cli: Cli, subject: Subject, how: How) => Promise<readonly SignatureStanding[]>;
 
-const judgedBySignature: Judge = async (cli, _path, evidence, trust, { asOfMs, jobs }) => {
+const verifySignaturesOnly: ReadStandings = async (cli, { evidence, trust }, { asOfMs, jobs }) => {
   const options = { asOfMs, trust, signal: cli.signal };
   if (evidence.kind === 'part') return [await verifyPartSignature(evidence.access, options)];
-  const progress = createProgress(cli, 'judged', 'parts');
-  try {
-    const onProgress = (done: number, of: number): void => progress.update({ done, of, bytes: 0 });
-    return await verifyExportSignatures(evidence.source, { ...options, concurrency: jobs, onProgress });
-  } finally {
-    progress.end();
-  }
+  const { source } = evidence;
+  return withProgress(cli, 'verified', 'parts', ({ update }) => {
+    const onProgress = (done: number, of: number): void => update({ done, of, bytes: 0 });
+    return verifyExportSignatures(source, { ...options, concurrency: jobs, onProgress });
+  });
 };
 
-const judgedFully: Judge = async (cli, path, evidence, trust, { asOfMs, jobs }) => {
+const verifyEverything: ReadStandings = async (cli, { path, evidence, trust }, { asOfMs, jobs }) => {
   const options = { asOfMs, trust, signal: cli.signal };
   if (evidence.kind === 'part') return [bundleStanding(await verifyPart(evidence.access, options))];
   const { source } = evidence;
@@ -127,10 +118,5 @@ const judgedFully: Judge = async (cli, path, evidence, trust, { asOfMs, jobs }) 
     source.kind === 'directory'
       ? await verifyDirectory(path, { ...options, jobs })
       : await verifyExport(source, { ...options, concurrency: jobs });
-  return standingsOf(report);
+  return [listStanding(report), ...report.parts.map(bundleStanding)];
 };
-
-const standingsOf = (report: ExportReport): readonly SignatureStanding[] => [
-  listStanding(report),
-  ...report.parts.map(bundleStanding),
-];

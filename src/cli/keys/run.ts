@@ -17,13 +17,13 @@ import {
   trustStoreJwks,
 } from '../../trust/index.ts';
 import { type Cli, say } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
-import { naming, readTrustFile } from '../shared/input/trust.ts';
-import { listText } from './output.ts';
+import { namingFile, readInput } from '../shared/input/input.ts';
+import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
 import { facts, writeProduct } from '../shared/output/product.ts';
 import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './command.ts';
+import { formatKeys } from './output.ts';
 import {
   aliasesOf,
   findKey,
@@ -60,17 +60,17 @@ export async function generate(cli: Cli, options: GenerateOptions): Promise<void
 export async function add(cli: Cli, path: string, options: AddOptions): Promise<void> {
   const { trust, newOnly = false } = options;
   const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
-  const read = naming(path, () => readVerifyingKeys(bytes));
+  const read = namingFile(path, () => readVerifyingKeys(bytes));
   refuseMeaningless(path, read, options);
   const keys = read.map((key) => trustedKey(key, options));
   const file = await openTrustFile(cli, trust);
-  const before = file.found?.store;
+  const before = file.current?.store;
   const added = newOnly ? keys.filter((key) => !isTrusted(before, key)) : keys;
   const store =
     added.length === 0 && before !== undefined
       ? before
       : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
-  await writeAdded(cli, options, store, added, keys.length - added.length);
+  await writeAdded(cli, options, { store, added, alreadyTrusted: keys.length - added.length });
   await sayEnded(cli, added);
   await sayRevoked(cli, before, added);
 }
@@ -78,9 +78,9 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
 function refuseMeaningless(path: string, keys: readonly ReadNamedKey[], options: AddOptions): void {
   const { keyId, revokedAt, compromised, notCompromised } = options;
   if (keyId !== undefined && keys.length > 1)
-    throw usageError(`--key-id names one key, and ${path} holds ${keys.length}`, 'Leave --key-id out.');
+    throw usageError(`--key-id is for one key, and ${path} contains ${keys.length}`, 'Omit --key-id.');
   if (revokedAt === undefined && (compromised === true || notCompromised === true))
-    throw usageError('only a revoked key is compromised or not', 'Give --revoked-at TIME as well.');
+    throw usageError('--compromised and --not-compromised are for revoked keys', 'Add --revoked-at TIME.');
 }
 
 function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
@@ -104,18 +104,23 @@ function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
   };
 }
 
+type Added = {
+  readonly store: TrustStore;
+  readonly added: readonly TrustedKey[];
+  /** Keys that were not added. */
+  readonly alreadyTrusted: number;
+};
+
 async function writeAdded(
   cli: Cli,
   { trust, issuer }: AddOptions,
-  store: TrustStore,
-  added: readonly TrustedKey[],
-  known: number,
+  { store, added, alreadyTrusted }: Added,
 ): Promise<void> {
   const { fingerprint } = store;
   const names = added.map((key) => ({ issuer, keyId: key.keyId }));
   await writeProduct(
     cli,
-    { kind: 'trust-store', fingerprint, added: names, alreadyTrusted: known, keys: store.keys.length },
+    { kind: 'trust-store', fingerprint, added: names, alreadyTrusted, keys: store.keys.length },
     facts([
       ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
       ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
@@ -129,10 +134,7 @@ async function writeAdded(
 async function sayEnded(cli: Cli, keys: readonly TrustedKey[]): Promise<void> {
   for (const { keyId, notAfterMs } of keys) {
     if (notAfterMs !== undefined && notAfterMs < cli.now())
-      await say(
-        cli,
-        `key ${keyId} ceased to speak at ${isoTime(notAfterMs)}: nothing signed since will verify`,
-      );
+      await say(cli, `key ${keyId} expired at ${isoTime(notAfterMs)}: later signatures will not verify`);
   }
 }
 
@@ -156,21 +158,21 @@ export async function set(cli: Cli, keyId: string, options: SetOptions): Promise
   const file = await openTrustFile(cli, options.trust);
   const store = storeOf(file);
   const key = findKey(store, keyId, options.issuer);
-  await replace(cli, file, store, key, changed(key, options));
+  await replaceKey(cli, file, key, changeKey(key, options));
 }
 
-function changed(key: TrustedKey, options: SetOptions): TrustedKey {
+function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
   const { notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization } =
     options;
   const { anyProject, anyOrganization } = options;
   const given = [notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization];
-  if ([...given, anyProject, anyOrganization].every((one) => one === undefined))
-    throw usageError('nothing is to be changed', 'Name what to change, such as --not-after TIME.');
-  const revokedAtMs = moment(revokedAt, key.revokedAtMs);
+  if ([...given, anyProject, anyOrganization].every((value) => value === undefined))
+    throw usageError('no change is given', 'Name what to change, such as --not-after TIME.');
+  const revokedAtMs = applyMoment(revokedAt, key.revokedAtMs);
   if (revokedAtMs === undefined && (compromised ?? notCompromised) !== undefined)
-    throw usageError('the key is not revoked', 'Give --revoked-at TIME as well, or use keys revoke.');
-  const notBeforeMs = moment(notBefore, key.notBeforeMs);
-  const notAfterMs = moment(notAfter, key.notAfterMs);
+    throw usageError('the key is not revoked', 'Add --revoked-at TIME, or use keys revoke.');
+  const notBeforeMs = applyMoment(notBefore, key.notBeforeMs);
+  const notAfterMs = applyMoment(notAfter, key.notAfterMs);
   const projects = anyProject === true ? undefined : (project ?? key.projects);
   const organizations = anyOrganization === true ? undefined : (organization ?? key.organizations);
   return {
@@ -178,7 +180,7 @@ function changed(key: TrustedKey, options: SetOptions): TrustedKey {
     keyId: key.keyId,
     point: key.point,
     purposes: purpose ?? key.purposes,
-    // Who revokes a key anew does not inherit that an earlier revocation let something stand.
+    // A new revocation does not inherit that an earlier one accepted older signatures.
     compromised:
       compromised ?? (notCompromised === true ? false : key.revokedAtMs === undefined || key.compromised),
     ...defined({ notBeforeMs, notAfterMs, revokedAtMs, projects, organizations }),
@@ -186,7 +188,7 @@ function changed(key: TrustedKey, options: SetOptions): TrustedKey {
   };
 }
 
-export const moment = (given: Moment | undefined, before: number | undefined): number | undefined =>
+const applyMoment = (given: Moment | undefined, before: number | undefined): number | undefined =>
   given === 'none' ? undefined : (given ?? before);
 
 export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
@@ -196,25 +198,20 @@ export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): P
   if (key.revokedAtMs !== undefined) {
     const since = `${isoTime(key.revokedAtMs)}${key.compromised ? ', as compromised' : ''}`;
     throw usageError(
-      `the key is revoked already, since ${since}`,
+      `the key has been revoked since ${since}`,
       'Change that with keys set --revoked-at TIME.',
     );
   }
   const { at: atMs = cli.now(), notCompromised = false } = options;
   const how = notCompromised ? 'revoked' : 'compromised';
   const after = retireKey(store, { issuer: key.issuer, keyId: key.keyId, how, atMs });
-  await replace(cli, file, store, key, after.find(key.issuer, key.keyId) ?? key);
+  await replaceKey(cli, file, key, after.find(key.issuer, key.keyId) ?? key);
 }
 
-async function replace(
-  cli: Cli,
-  file: TrustFile,
-  before: TrustStore,
-  key: TrustedKey,
-  next: TrustedKey,
-): Promise<void> {
+async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: TrustedKey): Promise<void> {
+  const before = storeOf(file);
   const changes = differences(key, next);
-  const keys = before.keys.map((one) => (one === key ? next : one));
+  const keys = before.keys.map((other) => (other === key ? next : other));
   const store = changes.length === 0 ? before : await rewriteTrustFile(file, keys);
   const { issuer, keyId } = key;
   await writeProduct(
@@ -229,27 +226,27 @@ async function replace(
     facts([
       ['key', `${issuer}, key ${keyId}`],
       ...changes.map(([name, was, is]) => [name, `${was} -> ${is}`] as const),
-      ...(changes.length === 0 ? [['changed', 'nothing: it is so already'] as const] : []),
+      ...(changes.length === 0 ? [['changed', 'nothing: the key already has these values'] as const] : []),
       ['trust store', file.path],
       ['fingerprint', store.fingerprint],
     ]),
   );
   if (next.revokedAtMs === undefined) return;
   for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))
-    await say(cli, `the same key is trusted as ${other.keyId} of ${other.issuer} too, which still speaks`);
+    await say(cli, `the same key is still trusted as ${other.keyId} of ${other.issuer}`);
 }
 
 type Change = readonly [name: string, before: string, after: string];
 
 function differences(before: TrustedKey, after: TrustedKey): readonly Change[] {
-  const old = described(before);
-  return Object.entries(described(after))
+  const old = describeKey(before);
+  return Object.entries(describeKey(after))
     .map(([name, value]): Change => [name, old[name] ?? 'none', value])
     .filter(([, was, is]) => was !== is);
 }
 
 /** What can be changed of a key, in words. */
-const described = (key: TrustedKey): Readonly<Record<string, string>> => ({
+const describeKey = (key: TrustedKey): Readonly<Record<string, string>> => ({
   'not before': atOrNone(key.notBeforeMs),
   'not after': atOrNone(key.notAfterMs),
   'revoked at': atOrNone(key.revokedAtMs),
@@ -264,5 +261,5 @@ const atOrNone = (ms: number | undefined): string => (ms === undefined ? 'none' 
 export async function list(cli: Cli, path: string): Promise<void> {
   const store = await readTrustFile(cli, path);
   const product = { kind: 'trust-store', fingerprint: store.fingerprint, ...trustStoreJwks(store) };
-  await writeProduct(cli, product, listText(store));
+  await writeProduct(cli, product, formatKeys(store));
 }

@@ -14,20 +14,20 @@ export type TrustFile = {
   readonly path: string;
   /** Where it lies, behind all links. */
   readonly target: string;
-  readonly found?: { readonly store: TrustStore; readonly bytes: Uint8Array; readonly mode: number };
+  readonly current?: { readonly store: TrustStore; readonly bytes: Uint8Array; readonly mode: number };
 };
 
 /**
- * Reads a trust store that is to be changed; one that does not exist yet has nothing `found`.
+ * Reads a trust store that is to be changed; one that does not exist yet has no `current`.
  * @throws DrillproofError `trust.…` naming the file, `io.…`, `usage.INVALID` for standard input
  */
 export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> {
-  if (path === '-') throw usageError('a trust store that is changed has to be a file', 'Name a file.');
+  if (path === '-') throw usageError('a trust store that is changed must be a file', 'Name a file.');
   try {
     const target = await realpath(path);
     const { mode } = await stat(target);
     const bytes = await readInput(target, MAX_STORE_BYTES, cli);
-    return { path, target, found: { store: parseTrustFile(path, bytes), bytes, mode: mode & 0o777 } };
+    return { path, target, current: { store: parseTrustFile(path, bytes), bytes, mode: mode & 0o777 } };
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return { path, target: path };
     throw cause instanceof DrillproofError ? cause : ioError(cause, path, 'read');
@@ -35,9 +35,9 @@ export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> 
 }
 
 /** The store that has to be there. @throws DrillproofError `io.NOT_FOUND` */
-export function storeOf({ path, found }: TrustFile): TrustStore {
-  if (found === undefined) throw new DrillproofError('io.NOT_FOUND', `${path} is not there`, { path });
-  return found.store;
+export function storeOf({ path, current }: TrustFile): TrustStore {
+  if (current === undefined) throw new DrillproofError('io.NOT_FOUND', `${path} does not exist`, { path });
+  return current.store;
 }
 
 /**
@@ -51,9 +51,9 @@ export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKe
   const bytes = Buffer.from(`${JSON.stringify(trustStoreJwks(store), null, 2)}\n`);
   if (bytes.length > MAX_STORE_BYTES)
     throw new LimitError('json.TOO_LARGE', `${file.path} would have more than ${MAX_STORE_BYTES} bytes`);
-  const { found, target } = file;
-  if (found !== undefined) await refuseChanged(file, found.bytes);
-  const how = found === undefined ? {} : { force: true, mode: found.mode };
+  const { current, target } = file;
+  if (current !== undefined) await refuseChanged(file, current.bytes);
+  const how = current === undefined ? {} : { force: true, mode: current.mode };
   await writeOutputFile(target, [bytes], how);
   return store;
 }
@@ -63,8 +63,8 @@ async function refuseChanged({ path, target }: TrustFile, before: Uint8Array): P
     throw ioError(cause, path, 'read');
   });
   if (now.equals(before)) return;
-  const hint = 'Run the command again: it then starts from what the other wrote.';
-  const message = `${path} was changed by somebody else in the meantime; nothing was written`;
+  const hint = 'Run the command again.';
+  const message = `${path} was changed by another program in the meantime; nothing was written`;
   throw new DrillproofError('io.CHANGED', message, { path, details: { hint } });
 }
 

@@ -9,22 +9,22 @@ import {
   type MirrorOptions,
 } from '../../mirror/index.ts';
 import { type Cli, sayLines } from '../cli.ts';
-import { openRemote, remoteOptions } from '../shared/input/remote.ts';
-import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { openProject } from '../shared/input/remote.ts';
+import { digest, examples, remoteOptions, standardOptions, wholeNumber } from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
-import { duration, rate, shard, timeOrAgo, usageError } from '../shared/options/values.ts';
+import { duration, rate, shard, timeOrAgo } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
-import { createProgress } from '../shared/output/progress.ts';
+import { withProgress } from '../shared/output/progress.ts';
 import { openEvents } from './events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
-import { assertWhole, incompleteText, receiptText, writeCheck } from './output.ts';
+import { assertComplete, incompleteText, receiptText, writeCheck } from './output.ts';
 import { followLook, followMirror, MirrorTally } from './progress.ts';
 import { openReplicas, readExportRef } from './replica.ts';
 import {
   assertOneWay,
   type MirrorCommandOptions,
+  openSetting,
   refuseWriting,
-  settingOf,
   sinkOptions,
   toolName,
 } from './setting.ts';
@@ -87,49 +87,29 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
       mirror(cli, evidenceExportId, options),
     );
-  examples(command, [
-    [
-      'mirror an export',
+  examples(command, {
+    'mirror an export':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror',
-    ],
-    ['copy a mirror to another disk', 'drillproof mirror --from ./mirror --to /mnt/second/mirror'],
-    [
-      'into a bucket, retained for years',
+    'copy a mirror to another disk': 'drillproof mirror --from ./mirror --to /mnt/second/mirror',
+    'into a bucket, retained for years':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/evexp_0123456789ab --s3-retain-until 2033-01-01',
-    ],
-    [
-      'as a BagIt bag, for an archive that takes bags',
+    'as a BagIt bag, for an archive that takes bags':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./bag --bagit',
-    ],
-    [
-      'list what is missing or damaged',
+    'list what is missing or damaged':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --check',
-    ],
-    [
-      'once it is generated, at 1 MB per second, sharing parts with other mirrors',
+    'once it is generated, at 1 MB per second, sharing parts with other mirrors':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --wait 2h --limit-rate 1M --store ./store',
-    ],
-    [
-      'every export of a project, each into a folder of its own',
+    'every export of a project, each into a folder of its own':
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
-    ],
-    [
-      'list the incomplete exports of an archive',
+    'list the incomplete exports of an archive':
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',
-    ],
-    [
-      'one of eight shares of a list, as in an indexed Kubernetes job',
+    'one of eight shares of a list, as in an indexed Kubernetes job':
       'drillproof mirror --list exports.txt --shard 0/8 --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --json',
-    ],
-    [
-      'together with any number of machines that run the same line',
+    'together with any number of machines that run the same line':
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to s3://archive/exports --queue postgres://drill@db.example/queue',
-    ],
-    [
-      'only if the manifest has a known digest',
+    'only if the manifest has a known digest':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }
 
 async function mirror(
@@ -143,12 +123,12 @@ async function mirror(
   try {
     await mirrorOrigin(cli, origin, options);
   } finally {
-    await origin.close();
+    await origin.close?.();
   }
 }
 
 /** Where an export comes from: a control plane, or a second mirror of one export. */
-type Origin = { close(): Promise<void> } & (
+type Origin = { close?(): Promise<void> } & (
   | { readonly client: MirrorClient; readonly exportRef: ExportRef }
   | { readonly client: Client; readonly project: string; readonly exportRef?: undefined }
 );
@@ -158,34 +138,28 @@ async function openOrigin(
   evidenceExportId: string | undefined,
   options: MirrorCommandOptions,
 ): Promise<Origin> {
-  const { from, url, project } = options;
+  const { from } = options;
   if (from !== undefined) {
     const replicas = await openReplicas(cli, from);
     const replica = await replicas.open(evidenceExportId);
-    const exportRef = await readExportRef(replica, defined({ evidenceExportId, projectId: project }));
+    const ref = defined({ evidenceExportId, projectId: options.project });
+    const exportRef = await readExportRef(replica, ref);
     return { client: replica.client, exportRef, close: () => replicas.close() };
   }
-  if (url === undefined || project === undefined)
-    throw usageError(
-      `--${url === undefined ? 'url' : 'project'} is missing`,
-      'Name a control plane with --url URL and --project ID, or a second mirror with --from PLACE.',
-    );
-  const client = await openRemote(cli, { ...options, url, project });
-  if (evidenceExportId === undefined) return { client, project, close: keepOpen };
-  return { client, exportRef: { projectId: project, evidenceExportId }, close: keepOpen };
+  const hint = 'Name a control plane with --url URL and --project ID, or a second mirror with --from PLACE.';
+  const { client, project } = await openProject(cli, options, hint);
+  if (evidenceExportId === undefined) return { client, project };
+  return { client, exportRef: { projectId: project, evidenceExportId } };
 }
 
-const keepOpen = (): Promise<void> => Promise.resolve();
-
 async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOptions): Promise<void> {
-  const { client } = origin;
+  const { client, exportRef } = origin;
   const stop = new AbortController();
   const signal = AbortSignal.any([cli.signal, stop.signal]);
-  const setting = await settingOf({ ...cli, signal }, client, options);
+  const setting = await openSetting({ ...cli, signal }, client, options);
   const watch: MirrorWatch = { events: openEvents(cli), totals: new MirrorTally() };
   watch.events.tell({ type: 'run-started', tool: await toolName(), source: client.baseUrl });
   await reportEnd(watch, async () => {
-    const { exportRef } = origin;
     if (exportRef === undefined) {
       const mirrorOrCheck = options.check === true ? checkWhole : mirrorExport;
       const each: MirrorEach = async (wish, to, onProgress) =>
@@ -194,13 +168,13 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
           onProgress,
           ...defined({ expectManifest: wish.expectManifest }),
         });
-      return mirrorEach(cli, origin.client, { ...options, project: origin.project }, { watch, each, stop });
+      const how = { client: origin.client, watch, each, stop };
+      return mirrorEach(cli, { ...options, project: origin.project }, how);
     }
     watch.events.tell({ type: 'exports', exports: 1 });
     const how = await setting(exportRef.evidenceExportId, options.to);
-    return options.check === true
-      ? checkOne(cli, exportRef, options, how, watch)
-      : mirrorOne(cli, exportRef, options, how, watch);
+    const mirrorOrCheck = options.check === true ? checkOne : mirrorOne;
+    return mirrorOrCheck(cli, { exportRef, how, watch }, options);
   });
 }
 
@@ -215,51 +189,47 @@ async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<vo
   events.close(totals);
 }
 
+/** One export that is mirrored or checked by itself. */
+type Single = {
+  readonly exportRef: ExportRef;
+  readonly how: MirrorOptions;
+  readonly watch: MirrorWatch;
+};
+
 async function checkOne(
   cli: Cli,
-  exportRef: ExportRef,
+  { exportRef, how, watch: { events } }: Single,
   { to }: MirrorCommandOptions,
-  how: MirrorOptions,
-  { events }: MirrorWatch,
 ): Promise<void> {
-  const progress = createProgress(cli, 'checked', 'files');
-  try {
+  const check = await withProgress(cli, 'checked', 'files', (progress) => {
     const onProgress = events.follow(exportRef.evidenceExportId, followLook(progress));
-    const check = await checkMirror(exportRef, { ...how, onProgress });
-    progress.end();
-    await writeCheck(cli, check, to);
-  } finally {
-    progress.end();
-  }
+    return checkMirror(exportRef, { ...how, onProgress });
+  });
+  await writeCheck(cli, check, to);
 }
 
 async function checkWhole(exportRef: ExportRef, how: MirrorOptions): Promise<MirrorCheck> {
   const check = await checkMirror(exportRef, how);
-  assertWhole(check);
+  assertComplete(check);
   return check;
 }
 
 async function mirrorOne(
   cli: Cli,
-  exportRef: ExportRef,
+  { exportRef, how, watch: { events, totals } }: Single,
   options: MirrorCommandOptions,
-  how: MirrorOptions,
-  { events, totals }: MirrorWatch,
 ): Promise<void> {
   const { evidenceExportId } = exportRef;
-  const progress = createProgress(cli, 'mirrored', 'files');
   try {
-    const onProgress = events.follow(evidenceExportId, followMirror(progress, totals, cli.now));
-    const receipt = await mirrorExport(exportRef, { ...how, onProgress });
-    progress.end();
+    const receipt = await withProgress(cli, 'mirrored', 'files', (progress) => {
+      const onProgress = events.follow(evidenceExportId, followMirror(progress, totals, cli.now));
+      return mirrorExport(exportRef, { ...how, onProgress });
+    });
     events.exportEnded(evidenceExportId, totals);
     await writeProduct(cli, { ...receipt }, receiptText(receipt, options.to, options, totals));
   } catch (error) {
-    progress.end();
     events.exportEnded(evidenceExportId, totals, error);
     if (totals.files > 0) await sayLines(cli, incompleteText(totals).trimEnd());
     throw error;
-  } finally {
-    progress.end();
   }
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import * as z from 'zod';
-import { fromUtf8 } from '../../bytes/index.ts';
+import { defined, fromUtf8, isoTime } from '../../bytes/index.ts';
 import type { Client, Retry } from '../../client/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../../mirror/index.ts';
-import { type JobResult, type QueueItem, workThrough } from '../../node/queue/index.ts';
+import type { JobResult, QueueItem } from '../../node/queue/index.ts';
 import { isS3Url } from '../../node/s3/index.ts';
 import {
   type ArchiveReport,
@@ -16,89 +16,59 @@ import {
   type Shard,
   sumTransfers,
 } from '../../report/index.ts';
-import { type Cli, say } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import {
   isFailed,
-  openRun,
   type QueueOptions,
   sharedPlace,
   type SharedRun,
+  type SharedWork,
+  shareWork,
   whyFailed,
-  workersOf,
 } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
 import { interruption } from '../shared/output/failure.ts';
-import { createProgress, type Progress } from '../shared/output/progress.ts';
+import { type Progress, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
-import { archiveReport, type Aside, failureOf, transferOf, writeArchive } from './output.ts';
+import { archiveReport, type Aside, formatFailure, transferOf, writeArchive } from './output.ts';
 import { ManyMirrors, MirrorTally, reasonOf, retryNote } from './progress.ts';
 import type { SinkOptions } from './setting.ts';
 
 /** Which exports are meant. */
-export type ManyOptions = QueueOptions & {
-  readonly shard?: Shard;
-  readonly list?: string;
-  readonly all?: boolean;
-  readonly since?: number;
-  readonly project: string;
-  readonly to: string;
-  readonly concurrency: number;
-  readonly wait?: number;
-  /** Only to look at what is here. */
-  readonly check?: boolean;
-};
+type ManyOptions = QueueOptions &
+  SinkOptions & {
+    readonly shard?: Shard;
+    readonly list?: string;
+    readonly all?: boolean;
+    readonly since?: number;
+    readonly project: string;
+    readonly to: string;
+    readonly concurrency: number;
+    readonly wait?: number;
+    readonly withoutLocalReports?: boolean;
+    /** Only check what is present. */
+    readonly check?: boolean;
+  };
 
-/** What is known of the exports before any of them is mirrored. */
-export type Asked = Aside & { readonly wishes: readonly Wish[] };
+/** The exports to mirror, and those that were set aside. */
+type Asked = Aside & { readonly wishes: readonly Wish[] };
 
-/** Mirrors an export and gives what its product says of it. */
-export type WatchedEach = (
-  wish: Wish,
-) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
+/** Mirrors an export, shows its progress, and counts what was done. */
+type WatchedEach = (wish: Wish) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
-/** What decides what a mirror is: machines that differ in it do not share a run. */
-type SharedOptions = ManyOptions & SinkOptions & { readonly withoutLocalReports?: boolean };
-
-/**
- * Mirrors the exports together with every other machine that gave the same command, and tells what became of all.
- * @throws DrillproofError `queue.UNREACHABLE`, `queue.REFUSED`, `queue.RUN_MISMATCH`, and what each export would meet
- */
-export async function mirrorShared(
-  cli: Cli,
-  client: Client,
-  asked: Asked,
-  each: WatchedEach,
-  options: SharedOptions,
-  stop: AbortController,
-): Promise<ArchiveReport> {
-  const run = await openRun('mirror', factsOf(client, options), options);
-  try {
-    await say(cli, `run ${run.name}: worker ${run.worker}`);
-    await run.queue.share(asked.wishes.map(itemOf));
-    const { concurrency: atOnce } = options;
-    const act = async (data: QueueItem['data']) => {
-      const { manifestDigest, tally } = await each(wishSchema.parse(data));
-      return { manifestDigest, transfer: transferOf(tally) };
-    };
-    await workThrough(run.queue, act, { atOnce, signal: cli.signal, stop, worker: run.worker });
-    return runReport(run, await run.queue.results(), asked);
-  } finally {
-    await run.queue.close();
-  }
-}
-
-function factsOf({ baseUrl }: Client, options: SharedOptions) {
+/** The settings that machines must have in common to share a run. */
+function factsOf({ baseUrl }: Client, options: ManyOptions) {
   const { project, to, bagit = false, withoutLocalReports = false } = options;
   const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
   const retention = { s3RetainUntil, s3LockMode, s3LegalHold };
   return { source: baseUrl, project, to: sharedPlace(to), bagit, withoutLocalReports, ...retention };
 }
 
-/** An export never changes: its id and, where it is known, the digest of its manifest say what is to be done. */
+/** An export never changes, so its id and the expected digest of its manifest identify the work. */
 const itemOf = ({ projectId, evidenceExportId, expectManifest }: Wish): QueueItem => ({
   key: `${evidenceExportId} ${expectManifest ?? ''}`,
-  data: { projectId, evidenceExportId, ...(expectManifest !== undefined && { expectManifest }) },
+  data: { projectId, evidenceExportId, ...defined({ expectManifest }) },
 });
 
 const wishSchema = z.object({
@@ -113,13 +83,13 @@ const doneSchema = z.object({
   worker: z.string(),
 });
 
-function runReport({ name }: SharedRun, results: readonly JobResult[], asked: Asked): ArchiveReport {
+function runReport(run: SharedRun, results: readonly JobResult[], asked: Asked): ArchiveReport {
   const { left = new Map<string, number>(), older = 0 } = asked;
   const rows = results
     .map((result) => ({ ...result, id: wishSchema.parse(result.data).evidenceExportId }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const done = rows.filter(({ state }) => state === 'done').map(doneOf);
-  const failures = rows.flatMap((row) => (isFailed(row) ? [failureOf(row.id, whyFailed(row))] : []));
+  const failures = rows.flatMap((row) => (isFailed(row) ? [formatFailure(row.id, whyFailed(row))] : []));
   return {
     schemaVersion: 1,
     kind: 'mirror.archive',
@@ -133,7 +103,7 @@ function runReport({ name }: SharedRun, results: readonly JobResult[], asked: As
     ...sumTransfers(done.map(({ transfer }) => transfer)),
     failures,
     codes: [...new Set(failures.map(({ code }) => code))].toSorted(),
-    run: { name, workers: workersOf(results) },
+    run,
   };
 }
 
@@ -153,30 +123,32 @@ export type MirrorEach = (
   onProgress: OnProgress,
 ) => Promise<{ readonly manifestDigest: string }>;
 
-/** How each export is mirrored, what is told of it, and what ends all of them. */
-type How = { readonly watch: MirrorWatch; readonly each: MirrorEach; readonly stop: AbortController };
+/** The source of the exports, how each is mirrored and reported, and what ends all of them. */
+type How = {
+  readonly client: Client;
+  readonly watch: MirrorWatch;
+  readonly each: MirrorEach;
+  readonly stop: AbortController;
+};
 
 /**
- * Mirrors each export of a list or a project into a place of its own, tells what became of them, and sets the exit code
- * to the worst.
+ * Mirrors each export of a list or a project into a place of its own, reports the results, and sets the exit code to the
+ * worst.
  * @throws DrillproofError `mirror.NOTHING_FOUND`, and what reading the list or asking the control plane throws
  */
-export async function mirrorEach(cli: Cli, client: Client, options: ManyOptions, how: How): Promise<void> {
-  const { watch, stop } = how;
-  const progress = createProgress(cli, options.check === true ? 'checked' : 'mirrored', 'exports');
-  try {
-    const asked = await askedFor(cli, client, options, listRetry(progress, watch.events));
-    watch.events.tell({ type: 'exports', exports: asked.wishes.length });
-    const watched = watchedEach(cli, options.to, progress, asked.wishes.length, how);
-    const report =
-      options.queue === undefined
-        ? await mirrorHere(asked, watched, options, watch.totals)
-        : await mirrorShared(cli, client, asked, watched, options, stop);
-    progress.end();
-    await writeArchive(cli, report);
-  } finally {
-    progress.end();
-  }
+export async function mirrorEach(cli: Cli, options: ManyOptions, how: How): Promise<void> {
+  const { events, totals } = how.watch;
+  const verb = options.check === true ? 'checked' : 'mirrored';
+  const report = await withProgress(cli, verb, 'exports', async (progress) => {
+    const asked = await selectExports(cli, how.client, options, listRetry(progress, events));
+    events.tell({ type: 'exports', exports: asked.wishes.length });
+    const shown = new ManyMirrors(progress, asked.wishes.length, totals, cli.now);
+    const watched = watchEach(cli, options.to, how, { progress, shown });
+    return options.queue === undefined
+      ? mirrorHere(asked, watched, options, totals)
+      : mirrorShared(cli, options, how, { asked, watched });
+  });
+  await writeArchive(cli, report);
 }
 
 async function mirrorHere(
@@ -194,15 +166,35 @@ async function mirrorHere(
   return archiveReport(outcome, mirrored, totals, asked);
 }
 
-/** Shows and tells what happens to each export, and adds it up. */
-function watchedEach(
+/** Mirrors the exports together with every other machine that gives the same command. @throws as `shareWork` */
+async function mirrorShared(
+  cli: Cli,
+  options: ManyOptions,
+  { client, stop }: How,
+  { asked, watched }: { readonly asked: Asked; readonly watched: WatchedEach },
+): Promise<ArchiveReport> {
+  const work: SharedWork = {
+    kind: 'mirror',
+    facts: factsOf(client, options),
+    items: asked.wishes.map(itemOf),
+    async act(data) {
+      const { manifestDigest, tally } = await watched(wishSchema.parse(data));
+      return { manifestDigest, transfer: transferOf(tally) };
+    },
+    atOnce: options.concurrency,
+    stop,
+  };
+  const { run, results } = await shareWork(cli, work, options);
+  return runReport(run, results, asked);
+}
+
+/** Shows and reports the events of each export, and adds them up. */
+function watchEach(
   cli: Cli,
   to: string,
-  progress: Progress,
-  of: number,
-  { watch: { events, totals }, each }: How,
+  { watch: { events }, each }: How,
+  { progress, shown }: { readonly progress: Progress; readonly shown: ManyMirrors },
 ): WatchedEach {
-  const shown = new ManyMirrors(progress, of, totals, cli.now);
   return async (wish) => {
     const { evidenceExportId } = wish;
     const tally = new MirrorTally();
@@ -225,7 +217,12 @@ function watchedEach(
 const idOf = ({ evidenceExportId }: Wish): string => evidenceExportId;
 
 /** @throws DrillproofError `mirror.NOTHING_FOUND` */
-async function askedFor(cli: Cli, client: Client, options: ManyOptions, onRetry: OnRetry): Promise<Asked> {
+async function selectExports(
+  cli: Cli,
+  client: Client,
+  options: ManyOptions,
+  onRetry: OnRetry,
+): Promise<Asked> {
   const whole = await findExports(cli, client, options, onRetry);
   if (whole.wishes.length === 0) throw nothingFound(whole, options);
   const { shard, list } = options;
@@ -239,11 +236,11 @@ function nothingFound({ older = 0 }: Asked, { since }: ManyOptions): DrillproofE
   const message =
     since === undefined || older === 0
       ? 'there is no export to mirror'
-      : `no export changed since ${new Date(since).toISOString()}; ${counted(older, 'older one')} left out`;
+      : `no export changed since ${isoTime(since)}; ${counted(older, 'older one')} omitted`;
   return new DrillproofError('mirror.NOTHING_FOUND', message);
 }
 
-/** Tells people and programs that a page of the list of exports is asked for again. */
+/** Reports that a page of the list of exports is requested again. */
 const listRetry =
   (progress: Progress, events: MirrorEvents): OnRetry =>
   ({ error, delayMs }) => {
@@ -258,7 +255,7 @@ async function findExports(cli: Cli, client: Client, options: ManyOptions, onRet
     unfinished: wait !== undefined,
     signal: cli.signal,
     onRetry,
-    ...(since !== undefined && { sinceMs: since }),
+    ...defined({ sinceMs: since }),
   });
 }
 
@@ -279,7 +276,7 @@ const FORM =
  * whole list is read before anything is fetched.
  * @throws DrillproofError `usage.INVALID` with the number of the line; what `readInput` throws
  */
-export async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
+async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
   const name = list === '-' ? 'standard input' : list;
   const lines = fromUtf8(await readInput(list, MAX_LIST_BYTES, cli)).split(/\r?\n/);
   const wishes = new Map<string, Wish>();
@@ -288,12 +285,12 @@ export async function readWishes(cli: Cli, list: string, projectId: string): Pro
     const [id = '', expectManifest, ...more] = line.trim().split(/[ \t]+/);
     const known = evidenceExportIdSchema.safeParse(id).success;
     if (!known || more.length > 0 || !(expectManifest === undefined || DIGEST.test(expectManifest)))
-      throw usageError(`${name}, line ${i + 1}: this names no export`, FORM);
+      throw usageError(`${name}, line ${i + 1}: this is not the id of an export`, FORM);
     if (wishes.has(id)) throw usageError(`${name}, line ${i + 1}: ${id} is named more than once`, FORM);
     wishes.set(id, {
       projectId,
       evidenceExportId: id,
-      ...(expectManifest !== undefined && { expectManifest }),
+      ...defined({ expectManifest }),
     });
   }
   return [...wishes.values()];

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/index.ts';
 import { type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/index.ts';
@@ -58,8 +59,7 @@ export const incompleteText = (tally: MirrorTally): string =>
   ]);
 
 /** `12 fetched, 3 kept`. */
-export const talliedText = ({ states }: Pick<MirrorTally, 'states'>): string =>
-  statesText((state) => states[state]);
+const talliedText = ({ states }: Pick<MirrorTally, 'states'>): string => statesText((state) => states[state]);
 
 function statesText(timesOf: (state: FileState) => number): string {
   const told = FILE_STATES.map((state) => [state, timesOf(state)] as const).filter(([, times]) => times > 0);
@@ -69,7 +69,7 @@ function statesText(timesOf: (state: FileState) => number): string {
 type Transfer = Pick<MirrorTally, 'moved' | 'transferMs' | 'retries'>;
 
 /** What came over the network, in which time and how fast; `undefined` when nothing did. */
-export function transferText({ moved, transferMs, retries }: Transfer): string | undefined {
+function transferText({ moved, transferMs, retries }: Transfer): string | undefined {
   if (moved === 0 && retries === 0) return undefined;
   const rate = transferMs < 100 ? '' : `, ${size(Math.round((moved / transferMs) * 1000))}/s`;
   const again = retries === 0 ? '' : `; ${counted(retries, 'retry', 'retries')}`;
@@ -94,7 +94,7 @@ export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Prom
  * For a look at many mirrors, where what is not whole counts as failed.
  * @throws DrillproofError `mirror.TARGET_INCOMPLETE`, or `io.UNREADABLE` when nothing is known to be wrong
  */
-export function assertWhole({ outcome, files, faults }: MirrorCheck): void {
+export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   if (outcome === 'complete') return;
   const code = outcome === 'incomplete' ? 'mirror.TARGET_INCOMPLETE' : 'io.UNREADABLE';
   const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
@@ -160,7 +160,7 @@ export function archiveReport(
     transfer: transferOf(totals),
     failures: failures.map(failureRow),
     codes: [...codes].toSorted(),
-    ...(shard !== undefined && { shard }),
+    ...defined({ shard }),
   };
 }
 
@@ -171,10 +171,10 @@ export function transferOf(totals: MirrorTally): NonNullable<ArchiveReport['tran
 }
 
 const failureRow = ({ evidenceExportId, error }: ExportFailure): Failure =>
-  failureOf(evidenceExportId, error);
+  formatFailure(evidenceExportId, error);
 
 /** Why an export is not here, and which of its files. */
-export const failureOf = (
+export const formatFailure = (
   evidenceExportId: string,
   { code, message, details }: { code: Code; message: string; details?: Readonly<Record<string, unknown>> },
 ): Failure => ({

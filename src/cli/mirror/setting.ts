@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { Digest } from '../../bytes/index.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import {
-  type BagOptions,
   bagSink,
   createPacer,
   type MirrorClient,
@@ -13,18 +12,17 @@ import { isS3Url, parseS3Location, type Retention } from '../../node/s3/index.ts
 import type { Shard } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
-import type { RemoteOptions } from '../shared/input/remote.ts';
-import { time } from '../shared/options/options.ts';
+import { findGiven, type RemoteOptions, time } from '../shared/options/options.ts';
 import { assertQueue, type QueueOptions } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
-/** In a queue, a place may be held by a worker that is dead; its lease in S3 ends within a minute. */
+/** With a queue, a dead worker may hold the lease of a place in S3, which ends within a minute. */
 const LEASE_WAIT_MS = 120_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 /** What the command line says, parsed. */
-export type MirrorCommandOptions = Partial<RemoteOptions> &
+export type MirrorCommandOptions = RemoteOptions &
   SinkOptions &
   QueueOptions & {
     readonly to: string;
@@ -44,112 +42,81 @@ export type MirrorCommandOptions = Partial<RemoteOptions> &
     readonly shard?: Shard;
   };
 
-/** How each export is mirrored: what all share is opened once. */
-export async function settingOf(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
-  const { manifest: file, limitRate, concurrency } = options;
+/** How each export is mirrored. What all of them share is opened once. */
+export async function openSetting(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
+  const { manifest: file, limitRate, concurrency, wait, expectManifest } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
   const tool = await toolName();
-  const shared = await sharedOf(cli, options);
+  const directory = await openShared(cli, options);
   const common = {
     client,
-    pacer: createPacer({ concurrency, ...(limitRate !== undefined && { bytesPerSecond: limitRate }) }),
-    ...limitsOf(options),
+    pacer: createPacer({ concurrency, ...defined({ bytesPerSecond: limitRate }) }),
+    concurrency,
+    withoutLocalReports: options.withoutLocalReports === true,
     tool,
     signal: cli.signal,
     now: cli.now,
-    ...(manifest !== undefined && { manifest }),
+    ...defined({ waitMs: wait, expectManifest, manifest }),
   };
-  return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => ({
-    ...common,
-    to: await sinkOf(cli, to, options, { tool, evidenceExportId }, shared),
-  });
+  return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => {
+    const sink = await openSink(cli, to, options, directory);
+    return { ...common, to: options.bagit === true ? bagSink(sink, { tool, evidenceExportId }) : sink };
+  };
 }
 
-/** As receipts and events name it. */
+/** The name of this program in receipts and events. */
 export const toolName = async (): Promise<string> => `drillproof/${await ownVersion()}`;
 
-const limitsOf = ({ concurrency, wait, expectManifest, withoutLocalReports }: MirrorCommandOptions) => ({
-  concurrency,
-  withoutLocalReports: withoutLocalReports === true,
-  ...(wait !== undefined && { waitMs: wait }),
-  ...(expectManifest !== undefined && { expectManifest }),
-});
-
 /** What the mirror shares with others on this machine. */
-async function sharedOf(
+async function openShared(
   cli: Cli,
   { store, queue, waitLock = queue === undefined ? undefined : LEASE_WAIT_MS }: MirrorCommandOptions,
 ): Promise<MirrorDirectoryOptions> {
   if (store !== undefined && isS3Url(store)) throw usageError('--store is a folder of this machine');
-  return {
-    ...(store !== undefined && { store: await openPartStore(store) }),
-    ...(waitLock !== undefined && { lock: { waitMs: waitLock, signal: cli.signal } }),
-  };
+  return defined({
+    store: store === undefined ? undefined : await openPartStore(store),
+    lock: waitLock === undefined ? undefined : { waitMs: waitLock, signal: cli.signal },
+  });
 }
 
-/** One export, a list, or all of a project; and what speaks of one export alone goes with the first. */
+/** Requires one export, a list, or all of a project; options about one export go with the first. */
 export function assertOneWay(evidenceExportId: string | undefined, options: MirrorCommandOptions): void {
-  const { list, all, since, manifest, expectManifest, from } = options;
+  const { list, all, since, from } = options;
   if (from !== undefined) return assertFrom(options);
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
   if (ways.length !== 1)
-    throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Give exactly one.');
-  if (since !== undefined && all === undefined) throw usageError('--since is for --all');
-  assertShared(options);
-  if (evidenceExportId !== undefined) return;
-  const single = Object.entries({ manifest, 'expect-manifest': expectManifest }).find(
-    ([, value]) => value !== undefined,
-  );
-  if (single !== undefined) throw usageError(`--${single[0]} is about one export`, 'Name it by its id.');
+    throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Pass exactly one.');
+  if (since !== undefined && all === undefined) throw usageError('--since needs --all', 'Add --all.');
+  assertQueue(options, options.to);
+  const [given, hint] =
+    evidenceExportId === undefined
+      ? [findGiven(options, ['manifest', 'expectManifest']), 'Name the export by its id.']
+      : [findGiven(options, ['shard', 'queue']), 'Name the exports with --list FILE or --all.'];
+  if (given !== undefined)
+    throw usageError(
+      `${given} is for ${evidenceExportId === undefined ? 'one export' : 'many exports'}`,
+      hint,
+    );
 }
 
 /** A second mirror has one export, and nothing to wait for. */
 function assertFrom(options: MirrorCommandOptions): void {
-  const { url, tokenFile, caFile, list, all, since, shard, queue, wait, manifest } = options;
-  const others = {
-    url,
-    'token-file': tokenFile,
-    'ca-file': caFile,
-    list,
-    all,
-    since,
-    shard,
-    queue,
-    wait,
-    manifest,
-  };
-  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  const other = findGiven(options, [
+    ...(['url', 'tokenFile', 'caFile', 'list', 'all', 'since'] as const),
+    ...(['shard', 'queue', 'wait', 'manifest'] as const),
+  ]);
   if (other !== undefined)
-    throw usageError(`--from copies one mirror and cannot be combined with --${other}`, `Omit --${other}.`);
+    throw usageError(`--from copies one mirror and cannot be combined with ${other}`, `Omit ${other}.`);
 }
 
-/** A share is one of many exports, and one way to share is enough. */
-function assertShared(options: MirrorCommandOptions): void {
-  const { list, all, shard, queue, to } = options;
-  const many = list !== undefined || all !== undefined;
-  assertQueue(options, to);
-  const one = Object.entries({ shard, queue }).find(([, value]) => value !== undefined);
-  if (one !== undefined && !many)
-    throw usageError(`--${one[0]} is for many exports`, 'Name them with --list FILE or --all.');
-  if (shard !== undefined && queue !== undefined)
-    throw usageError('--shard and --queue both share the work', 'Leave one of them out.');
-}
-
-/** A look writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
+/** A check writes nothing, so it has no store to fill, no lock to take and nothing to retain. */
 export function refuseWriting(options: MirrorCommandOptions): void {
-  const { store, waitLock, s3RetainUntil, s3LegalHold, queue } = options;
-  const given = Object.entries({
-    '--store': store,
-    '--wait-lock': waitLock,
-    '--s3-retain-until': s3RetainUntil,
-    '--s3-legal-hold': s3LegalHold,
-    '--queue': queue,
-  }).find(([, value]) => value !== undefined);
+  const given = findGiven(options, ['store', 'waitLock', 's3RetainUntil', 's3LegalHold', 'queue']);
   if (given !== undefined)
-    throw usageError(`${given[0]} is for writing, and --check writes nothing`, 'Leave one of them out.');
+    throw usageError(`${given} is for writing, and --check writes nothing`, 'Omit one of them.');
 }
 
-/** How the storage is to keep what is written to it. */
+/** How the storage retains what is written to it. */
 export type SinkOptions = {
   readonly s3RetainUntil?: number;
   readonly s3LockMode?: 'governance' | 'compliance';
@@ -170,29 +137,17 @@ export function sinkOptions(command: Command): Command {
     .addOption(
       new Option(
         '--s3-lock-mode <mode>',
-        'who may lift it before: those with a right of their own, or nobody (default: governance)',
+        'who may end it early: governance, users with a special permission; compliance, no user (default: governance)',
       ).choices(['governance', 'compliance']),
     )
     .option('--s3-legal-hold', 'put a legal hold on every object');
 }
 
 /**
- * Where a mirror goes: a folder, which may share a store with others, or `s3://bucket/prefix`, for which the SDK is
- * loaded when it is opened. With `bagit` the sink makes a bag there.
+ * Opens a folder, which may share a store with others, or `s3://bucket/prefix`, for which the SDK is loaded only now.
  * @throws DrillproofError `usage.INVALID`
  */
-export async function sinkOf(
-  cli: Cli,
-  to: string,
-  options: SinkOptions,
-  bag: BagOptions,
-  directory: MirrorDirectoryOptions = {},
-): Promise<MirrorSink> {
-  const sink = await placeOf(cli, to, options, directory);
-  return options.bagit === true ? bagSink(sink, bag) : sink;
-}
-
-async function placeOf(
+async function openSink(
   cli: Cli,
   to: string,
   options: SinkOptions,
@@ -201,10 +156,7 @@ async function placeOf(
   const retention = retentionOf(cli, options);
   if (!isS3Url(to)) {
     if (Object.keys(retention).length === 0) return mirrorDirectory(to, directory);
-    throw usageError(
-      'the options --s3-… are for mirrors in S3',
-      'Leave them out, or name s3://bucket/prefix.',
-    );
+    throw usageError('the options --s3-… are for mirrors in S3', 'Omit them, or name s3://bucket/prefix.');
   }
   const { mirrorS3 } = await import('../../node/s3/index.ts');
   return mirrorS3(parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' }), {
@@ -218,18 +170,14 @@ const MODES = { governance: 'GOVERNANCE', compliance: 'COMPLIANCE' } as const;
 
 function retentionOf(cli: Cli, { s3RetainUntil, s3LockMode, s3LegalHold }: SinkOptions): Retention {
   if (s3RetainUntil === undefined && s3LockMode !== undefined) {
-    throw usageError(
-      '--s3-lock-mode is for --s3-retain-until',
-      'Say until when with --s3-retain-until TIME.',
-    );
+    throw usageError('--s3-lock-mode needs --s3-retain-until', 'Add --s3-retain-until TIME.');
   }
   if (s3RetainUntil !== undefined && s3RetainUntil <= cli.now()) {
-    throw usageError('--s3-retain-until is a time that has passed');
+    throw usageError('--s3-retain-until is in the past');
   }
-  return {
-    ...(s3RetainUntil !== undefined && {
-      retain: { mode: MODES[s3LockMode ?? 'governance'], untilMs: s3RetainUntil },
-    }),
-    ...(s3LegalHold === true && { legalHold: true }),
-  };
+  const mode = MODES[s3LockMode ?? 'governance'];
+  return defined({
+    retain: s3RetainUntil === undefined ? undefined : { mode, untilMs: s3RetainUntil },
+    legalHold: s3LegalHold,
+  });
 }

@@ -23,20 +23,14 @@ export function definePackCommand(command: Command, cli: Cli): void {
     )
     .option('--force', 'replace an existing part')
     .action(async (dir: string, options: PackOptions) => (await import('./run.ts')).pack(cli, dir, options));
-  examples(command, [
-    [
-      'a signed part',
+  examples(command, {
+    'a signed part':
       'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
-    ],
-    [
-      'signed by a command',
+    'signed by a command':
       'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
-    ],
-    [
-      'unsigned',
+    unsigned:
       'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
-    ],
-  ]).addHelpText('after', RUN_HELP);
+  }).addHelpText('after', RUN_HELP);
 }
 
 export type RoleOf = { readonly path: string; readonly role: ObjectRole };

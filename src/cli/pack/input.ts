@@ -8,7 +8,7 @@ import { DrillproofError, LimitError } from '../../errors.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { ioError } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { namingFile, readInput } from '../shared/input/input.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -66,12 +66,11 @@ export async function readRunFile(cli: Cli, path: string): Promise<RunFile> {
 
 async function readJson(cli: Cli, path: string): Promise<JsonValue> {
   const bytes = await readInput(path, MAX_BYTES, cli);
-  try {
-    return parseJson(bytes, { maxBytes: MAX_BYTES });
-  } catch (cause) {
-    if (!(cause instanceof DrillproofError)) throw cause;
-    throw new DrillproofError('pack.INPUT_INVALID', `${path}: ${cause.message}`, { cause });
-  }
+  return namingFile(
+    path,
+    () => parseJson(bytes, { maxBytes: MAX_BYTES }),
+    () => 'pack.INPUT_INVALID',
+  );
 }
 
 function typed<T>(path: string, value: unknown, wanted: z.ZodType<T>): T {

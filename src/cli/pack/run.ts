@@ -82,7 +82,7 @@ async function write(
     ['objects', String(product.objects)],
     [
       'signed by',
-      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'nobody',
+      attestation ? `${attestation.statement.issuer}, key ${attestation.statement.keyId}` : 'no key',
     ],
   ]);
   if (out === '-') await sayLines(cli, text.trimEnd());

@@ -12,12 +12,12 @@ export function definePolicyCommand(command: Command, cli: Cli): void {
   defineCheck(command.command('check').summary('list every mistake in a policy'), cli);
   defineExplain(command.command('explain').summary('explain a policy in words'), cli);
   defineTest(command.command('test').summary('apply a policy to cases with expected answers'), cli);
-  examples(command, [
-    ['write the default policy', 'drillproof policy init policy.yaml'],
-    ['find mistakes', 'drillproof policy check policy.yaml'],
-    ['read it in words', 'drillproof policy explain policy.yaml'],
-    ['compare its answers with the expected ones', 'drillproof policy test policy.yaml cases.yaml'],
-  ]);
+  examples(command, {
+    'write the default policy': 'drillproof policy init policy.yaml',
+    'find mistakes': 'drillproof policy check policy.yaml',
+    'read it in words': 'drillproof policy explain policy.yaml',
+    'compare its answers with the expected ones': 'drillproof policy test policy.yaml cases.yaml',
+  });
 }
 
 const NOTHING = new Uint8Array();
@@ -34,10 +34,10 @@ function defineInit(command: Command, cli: Cli): void {
       if (file !== '-')
         await say(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
     });
-  examples(command, [
-    ['YAML with a comment for every rule', 'drillproof policy init policy.yaml'],
-    ['JSON', 'drillproof policy init policy.json'],
-  ]);
+  examples(command, {
+    'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
+    JSON: 'drillproof policy init policy.json',
+  });
 }
 
 const CHECK_MORE = `
@@ -57,10 +57,10 @@ function defineCheck(command: Command, cli: Cli): void {
         formatPolicy(policy, waivers),
       );
     });
-  examples(command, [
-    ['check before use', 'drillproof policy check policy.yaml'],
-    ['get its digest, to pin it', 'drillproof policy check policy.yaml --json'],
-  ]).addHelpText('after', CHECK_MORE);
+  examples(command, {
+    'check before use': 'drillproof policy check policy.yaml',
+    'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
+  }).addHelpText('after', CHECK_MORE);
 }
 
 const formatPolicy = ({ name, digest, sources }: Policy, waivers: number): string =>

@@ -40,10 +40,10 @@ export function defineExplain(command: Command, cli: Cli): void {
         text(page, policy, cli.now()),
       );
     });
-  examples(command, [
-    ['explain a policy', 'drillproof policy explain policy.yaml'],
-    ['explain the default policy', 'drillproof policy explain'],
-  ]);
+  examples(command, {
+    'explain a policy': 'drillproof policy explain policy.yaml',
+    'explain the default policy': 'drillproof policy explain',
+  });
 }
 
 const nameOf = ({ name }: PolicyDocument, at: number, policy: Policy): string =>

@@ -19,12 +19,12 @@ import {
 import { printable } from '../../report/index.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { namingFile, readInput } from '../shared/input/input.ts';
 import { trustOptions, type TrustOptions } from '../shared/options/evidence.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { writeProduct } from '../shared/output/product.ts';
-import { verifyPath, readVerifyOptions } from '../verify/run.ts';
+import { readVerifyOptions, verifyPath } from '../verify/run.ts';
 
 /** The policy of a file with everything that it extends (default: the default policy). */
 export async function openPolicy(cli: Cli, path: string | undefined): Promise<Policy> {
@@ -58,8 +58,8 @@ export function defineTest(command: Command, cli: Cli): void {
     .action(async (file: string, cases: string, options: TrustOptions) => {
       const policy = await openPolicy(cli, file);
       const tested: Tested[] = [];
-      for (const one of await readCases(cli, cases))
-        tested.push(await tryCase(cli, one, dirname(cases), policy, options));
+      const trial: Trial = { policy, folder: dirname(cases), options };
+      for (const expected of await readCases(cli, cases)) tested.push(await tryCase(cli, trial, expected));
       const failed = tested.filter(({ holds }) => !holds).length;
       await writeProduct(
         cli,
@@ -68,51 +68,32 @@ export function defineTest(command: Command, cli: Cli): void {
       );
       cli.exitCode = failed === 0 ? EXIT.pass : EXIT.bad;
     });
-  examples(command, [
-    ['run the cases', 'drillproof policy test policy.yaml cases.yaml --trust trust.json'],
-  ]).addHelpText('after', MORE);
+  examples(command, {
+    'run the cases': 'drillproof policy test policy.yaml cases.yaml --trust trust.json',
+  }).addHelpText('after', MORE);
 }
+
+/** What all cases of one file have in common. */
+type Trial = { readonly policy: Policy; readonly folder: string; readonly options: TrustOptions };
 
 async function readCases(cli: Cli, path: string): Promise<readonly PolicyCase[]> {
   const bytes = await readInput(path, MAX_POLICY_BYTES, cli);
-  try {
-    return parseCases(bytes, path);
-  } catch (cause) {
-    if (!(cause instanceof DrillproofError)) throw cause;
-    const { code, message, path: at, details } = cause;
-    throw new DrillproofError(code, `${path}: ${message}`, {
-      cause,
-      ...defined({ path: at, details }),
-    });
-  }
+  return namingFile(path, () => parseCases(bytes, path));
 }
 
-async function tryCase(
-  cli: Cli,
-  one: PolicyCase,
-  folder: string,
-  policy: Policy,
-  options: TrustOptions,
-): Promise<Tested> {
+async function tryCase(cli: Cli, { policy, folder, options }: Trial, expected: PolicyCase): Promise<Tested> {
   cli.signal.throwIfAborted();
-  const given = one.asOf === undefined ? undefined : momentMs(one.asOf);
-  const how = await readVerifyOptions(cli, {
-    ...options,
-    depth: 'full',
-    jobs: 1,
-    ...defined({ asOf: given }),
-  });
-  const inputs: EvidenceInput[] = [...(one.inputs ?? [])];
-  for (const path of one.evidence ?? []) {
+  const asOf = expected.asOf === undefined ? undefined : momentMs(expected.asOf);
+  const how = await readVerifyOptions(cli, { ...options, depth: 'full', jobs: 1, ...defined({ asOf }) });
+  const inputs: EvidenceInput[] = [...(expected.inputs ?? [])];
+  for (const path of expected.evidence ?? []) {
     const place = join(folder, path);
     const report = (await storedReport(place)) ?? (await verifyPath(cli, place, how));
     inputs.push({ name: path, report });
   }
-  const found = compareDecision(
-    one,
-    evaluate(inputs, policy, { asOfMs: given ?? timeOf(inputs, how.asOfMs) }),
-  );
-  return { name: one.name, holds: found.length === 0, differences: found };
+  const decision = evaluate(inputs, policy, { asOfMs: asOf ?? timeOf(inputs, how.asOfMs) });
+  const differences = compareDecision(expected, decision);
+  return { name: expected.name, holds: differences.length === 0, differences };
 }
 
 /** The time of stored reports, if the case has none. */

@@ -17,7 +17,7 @@ and pass it with --expect-head DIGEST when you verify the mirror again.
 `;
 
 /** What became of the receipts of every mirror, the failures last. */
-export function receiptsText(mirrors: readonly MirrorReceipts[]): string {
+export function formatVerified(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
   const each = last.map(mirrorText).join('\n');
   const all = mirrors.map(({ report }) => report);
@@ -52,7 +52,7 @@ function totals(reports: readonly ReceiptsReport[]): string {
 }
 
 /** The receipts of every mirror, oldest first, as they lie there. */
-export const listText = (mirrors: readonly MirrorReceipts[]): string =>
+export const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>
   mirrors
     .map(({ path, report }) => {
       const name = facts([[report.evidenceExportId ?? 'mirror', path]]);

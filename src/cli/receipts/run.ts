@@ -13,33 +13,33 @@ import { createProgress } from '../shared/output/progress.ts';
 /** The receipts of one mirror, and where it lies. */
 export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
 
-export type JudgeOptions = { readonly expectHead?: Digest };
+export type ReceiptsOptions = { readonly expectHead?: Digest };
 
-/** How each chain is judged. */
+/** How each chain is verified. */
 type How = Parameters<typeof verifyReceipts>[1];
 
 /**
- * Judges the receipts of every mirror at a path.
+ * Verifies the receipts of every mirror at a path.
  * @throws DrillproofError `receipt.NONE` when there is no mirror, `usage.INVALID`, and what opening the path throws
  */
-export async function judgeReceipts(
+export async function verifyMirrorReceipts(
   cli: Cli,
   path: string,
-  options: JudgeOptions,
+  options: ReceiptsOptions,
 ): Promise<readonly MirrorReceipts[]> {
   const how: How = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
   const tree = await openReceiptTree(cli, path);
   try {
     const { single } = tree;
     return single === undefined
-      ? await judgeEach(cli, path, tree, how)
-      : [await judgeOne(path, tree, single, how)];
+      ? await verifyEach(cli, path, tree, how)
+      : [await verifySingle(path, tree, single, how)];
   } finally {
     await tree.close();
   }
 }
 
-async function judgeEach(cli: Cli, path: string, tree: ReceiptTree, how: How): Promise<MirrorReceipts[]> {
+async function verifyEach(cli: Cli, path: string, tree: ReceiptTree, how: How): Promise<MirrorReceipts[]> {
   const mirrors = await mirrorsIn(tree.source);
   if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} holds no mirror`, { path });
   if (how.expectHead !== undefined && mirrors.length > 1)
@@ -49,18 +49,18 @@ async function judgeEach(cli: Cli, path: string, tree: ReceiptTree, how: How): P
     );
   const progress = createProgress(cli, 'verified', 'mirrors');
   try {
-    const judged: MirrorReceipts[] = [];
+    const reports: MirrorReceipts[] = [];
     for (const { prefix, source } of mirrors) {
-      judged.push({ path: placeOf(path, prefix), report: await verifyReceipts(source, how) });
-      progress.update({ done: judged.length, of: mirrors.length });
+      reports.push({ path: placeOf(path, prefix), report: await verifyReceipts(source, how) });
+      progress.update({ done: reports.length, of: mirrors.length });
     }
-    return judged;
+    return reports;
   } finally {
     progress.end();
   }
 }
 
-async function judgeOne(
+async function verifySingle(
   path: string,
   { source }: ReceiptTree,
   single: string,
@@ -81,7 +81,7 @@ function placeOf(path: string, prefix: string): string {
 const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
 
 /** What a person named that holds receipts: a tree of mirrors, or one receipt at a path of `source`. */
-export type ReceiptTree = {
+type ReceiptTree = {
   readonly source: EvidenceSource;
   readonly single?: string;
   close(): Promise<void>;
@@ -93,7 +93,7 @@ export type ReceiptTree = {
  * @throws DrillproofError `io.NOT_FOUND`, `io.UNREADABLE`, `json.TOO_LARGE`; for S3 also `usage.INVALID`,
  *   `io.PACKAGE_MISSING`
  */
-export async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
+async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   if (isS3Url(path) || (await isFolder(path))) {
     const volume = await openVolume(path, cli.env);
     return { source: volume.source(), close: () => volume.close() };

@@ -21,9 +21,9 @@ export function defineReportCommand(command: Command, cli: Cli): void {
       const { mergeFiles } = await import('./run.ts');
       await mergeFiles(cli, files);
     });
-  examples(merge, [
-    ['three shards of a mirror', 'drillproof report merge shard-0.json shard-1.json shard-2.json'],
-    ['as one report, for a machine', 'drillproof report merge shard-*.json --json > whole.json'],
-  ]).addHelpText('after', MORE);
-  examples(command, [['put shards together', 'drillproof report merge shard-*.json']]);
+  examples(merge, {
+    'three shards of a mirror': 'drillproof report merge shard-0.json shard-1.json shard-2.json',
+    'as one report, for a machine': 'drillproof report merge shard-*.json --json > whole.json',
+  }).addHelpText('after', MORE);
+  examples(command, { 'put shards together': 'drillproof report merge shard-*.json' });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
@@ -109,8 +110,7 @@ function failureIn(result: Extract<PathResult['result'], { kind: 'error' }>): Fa
     code,
     message,
     action: codeEntry(code).action,
-    ...(path !== undefined && { path }),
-    ...(details !== undefined && { details }),
+    ...defined({ path, details }),
     exit: exitCode,
   };
 }

@@ -1,54 +1,32 @@
 import type { Command } from 'commander';
-import { defined, isoTime } from '../../bytes/index.ts';
+import { isoTime } from '../../bytes/index.ts';
 import type { LocalReportItem } from '../../client/index.ts';
 import type { LocalReportRow } from '../../evidence/index.ts';
 import { shortId } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { table, writeProduct } from '../shared/output/product.ts';
 
-type Options = {
-  readonly url?: string;
-  readonly project?: string;
-  readonly tokenFile?: string;
-  readonly caFile?: string;
-};
-
-const NOTE = '\nLocal reports are made by users and attested by nobody.\n';
+const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
 export function defineReportsCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  remoteOptions(standardOptions(command))
     .description('List the local reports of an export in a control plane, a folder or a ZIP.')
     .argument('<export>', 'id of an export with --url, else the path of one')
-    .option('--url <url>', 'base address of the control plane, without /v1')
-    .option('--project <id>', 'read through this project')
-    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
-    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
-    .action((what: string, options: Options) => reports(cli, what, options));
-  examples(command, [
-    [
-      'from a control plane',
+    .action((what: string, options: RemoteOptions) => reports(cli, what, options));
+  examples(command, {
+    'from a control plane':
       'drillproof reports evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080',
-    ],
-    ['from a mirror', 'drillproof reports ./mirror'],
-  ]);
+    'from a mirror': 'drillproof reports ./mirror',
+  });
 }
 
-async function reports(cli: Cli, what: string, { url, project, tokenFile, caFile }: Options): Promise<void> {
-  if (url === undefined && project === undefined) return localReports(cli, what);
-  if (url === undefined || project === undefined) {
-    throw usageError(
-      '--url and --project go together',
-      'Give both for a control plane, or neither for a path.',
-    );
-  }
-  const { openRemote } = await import('../shared/input/remote.ts');
-  const client = await openRemote(cli, {
-    url,
-    project,
-    ...defined({ tokenFile, caFile }),
-  });
+async function reports(cli: Cli, what: string, options: RemoteOptions): Promise<void> {
+  if (options.url === undefined && options.project === undefined) return localReports(cli, what);
+  const { openProject } = await import('../shared/input/remote.ts');
+  const hint = 'Pass both --url and --project for a control plane, or neither for a path.';
+  const { client, project } = await openProject(cli, options, hint);
   const items: LocalReportItem[] = [];
   const exportRef = { projectId: project, evidenceExportId: what };
   for await (const item of client.localReports(exportRef, { signal: cli.signal })) items.push(item);

@@ -1,8 +1,7 @@
-import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
 import { trustOptions } from '../shared/options/evidence.ts';
-import { digest, examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { digest, examples, jobsOption, remoteOptions, standardOptions } from '../shared/options/options.ts';
 import { queueOptions } from '../shared/options/queue.ts';
 import { duration, shard } from '../shared/options/values.ts';
 import type { ScrubCommandOptions } from './run.ts';
@@ -29,11 +28,7 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
         .choices(['digest', 'full'])
         .default('digest'),
     )
-    .addOption(
-      new Option('--jobs <n>', 'read this many files at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'number of cores'),
-    )
+    .addOption(jobsOption('read this many files at once'))
     .option(
       '--shard <i/n>',
       'scrub only this share of the mirrors, such as 0/8: i counts from 0 to n-1',
@@ -46,35 +41,20 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
       'bring what is damaged anew from another archive or mirror, or from the control plane: source',
     )
     .option('--expect-manifest <digest>', 'SHA-256 that the manifest of the one mirror must have', digest)
-    .option('--url <url>', 'with --repair-from source: address of the control plane, up to and without /v1')
-    .option('--project <id>', 'with --repair-from source: project through which to read')
-    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
-    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
-    .action(async (place: string, options: ScrubCommandOptions) => {
-      const { scrub } = await import('./run.ts');
-      await scrub(cli, place, options);
-    });
-  examples(command, [
-    ['ten minutes of it, every night', 'drillproof scrub ./archive --for 10m --older-than 30d'],
-    [
-      'an archive that is read-only, with the journals elsewhere',
+    .action(async (place: string, options: ScrubCommandOptions) =>
+      (await import('./run.ts')).scrub(cli, place, options),
+    );
+  remoteOptions(command, 'with --repair-from source: ');
+  examples(command, {
+    'ten minutes of it, every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
+    'an archive that is read-only, with the journals elsewhere':
       'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
-    ],
-    [
-      'repaired from a second archive, every byte of it proven',
+    'repaired from a second archive, every byte of it proven':
       'drillproof scrub ./archive --repair-from s3://second/archive',
-    ],
-    [
-      'repaired from the control plane',
+    'repaired from the control plane':
       'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
-    ],
-    [
-      'everything that is signed, signatures too',
-      'drillproof scrub ./archive --depth full --trust trust.json',
-    ],
-    [
-      'together with any number of machines that run the same line',
+    'everything that is signed, signatures too': 'drillproof scrub ./archive --depth full --trust trust.json',
+    'together with any number of machines that run the same line':
       'drillproof scrub s3://archive/exports --queue postgres://drill@db.example/queue --queue-name scrub-2026-11-21',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }

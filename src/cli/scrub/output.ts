@@ -60,14 +60,14 @@ const whyOf = ({ message, repair }: TalliedFault): string =>
   typeof repair === 'object' ? `${message}; ${repair.code}: ${repair.message}` : message;
 
 /** A fault, with the mirror that it is in. */
-export type TalliedFault = ScrubFault & { readonly mirror: string };
+type TalliedFault = ScrubFault & { readonly mirror: string };
 
 const OUTCOMES = ['good', 'damaged', 'unreadable', 'unread'] as const;
 /** Faults that are told one by one; the memory of a run does not grow with what is wrong. */
 const MAX_FAULTS = 10_000;
 
 /** What the scrubs of all mirrors found, added up. */
-export type ScrubTotals = {
+type ScrubTotals = {
   readonly mirrors: number;
   readonly outcomes: Readonly<Record<MirrorScrub['outcome'], number>>;
   readonly files: number;
@@ -82,7 +82,7 @@ export type ScrubTotals = {
   readonly moreFaults: number;
   readonly strays: readonly string[];
 };
-export type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
+type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
 export function createTally({ strays }: { readonly strays: readonly string[] }): Tally {
   const sums = {
@@ -116,7 +116,7 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
 }
 
 /** The worst outcome of any mirror; what nobody had time for says nothing. */
-export const worstOutcome = ({ outcomes }: ScrubTotals): MirrorScrub['outcome'] =>
+const worstOutcome = ({ outcomes }: ScrubTotals): MirrorScrub['outcome'] =>
   OUTCOMES.filter((outcome) => outcome === 'damaged' || outcome === 'unreadable').find(
     (outcome) => outcomes[outcome] > 0,
   ) ?? 'good';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { defined, type Digest, type JsonValue } from '../../bytes/index.ts';
+import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/index.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
-import { type JobResult, workThrough } from '../../node/queue/index.ts';
+import type { JobResult } from '../../node/queue/index.ts';
 import { inShard, mirrorScrubSchema, type Shard, shardName } from '../../report/index.ts';
 import {
   type MirrorScrub,
@@ -13,22 +13,24 @@ import {
   type ScrubOptions,
 } from '../../scrub/index.ts';
 import type { Depth } from '../../verify/index.ts';
-import { type Cli, say } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { openReplicas } from '../mirror/replica.ts';
 import { toolName } from '../mirror/setting.ts';
-import { openRemote } from '../shared/input/remote.ts';
+import { openProject } from '../shared/input/remote.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import type { TrustOptions } from '../shared/options/evidence.ts';
+import { findGiven, type RemoteOptions } from '../shared/options/options.ts';
 import {
   assertQueue,
-  openRun,
   type QueueOptions,
   sharedPlace,
+  type SharedRun,
+  type SharedWork,
+  shareWork,
   whyFailed,
-  workersOf,
 } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
-import { createProgress, type Progress } from '../shared/output/progress.ts';
+import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { loadSecondOpinion } from '../verify/run.ts';
 import { createTally, type ScrubProduct, writeScrub } from './output.ts';
 
@@ -42,102 +44,86 @@ export type ScrubCommandOptions = TrustOptions & {
   readonly expectManifest?: Digest;
   readonly secondOpinion?: boolean;
   readonly shard?: Shard;
-} & RepairCommandOptions &
+  readonly repairFrom?: string;
+} & RemoteOptions &
   QueueOptions;
 
-/** Scrubs an archive, tells what was found, and sets the exit code by it. */
+/** Scrubs an archive, reports what was found, and sets the exit code by it. */
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
   const { journal, jobs, shard } = options;
-  assertShared(options, place);
+  assertQueue(options, place);
+  if (options.queue !== undefined) refuseUnshared(options);
   const stop = new AbortController();
   const how = await scrubOptions({ ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) }, options);
   const repairs = await openRepairs(cli, options);
-  const archive = await openScrubArchive(place, {
-    env: cli.env,
-    jobs,
-    ...(journal !== undefined && { journal }),
-  });
+  const archive = await openScrubArchive(place, { env: cli.env, jobs, ...defined({ journal }) });
   try {
     if (archive.mirrors.length === 0)
       throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no mirror`, { path: place });
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
     const mirrors = inShard(archive.mirrors, shardName, shard);
-    const part: ScrubPart = { mirrors, open: (name) => archive.open(name), strays: archive.strays };
-    await writeScrub(cli, await scrubAll(cli, place, part, how, stop, options, repairs), place);
+    const work = { place, mirrors, archive, how, repairs, stop };
+    await writeScrub(cli, await scrubAll(cli, work, options), place);
   } finally {
     await repairs?.close();
     await archive.close();
   }
 }
 
-/** What this process is to scrub. */
-type ScrubPart = Pick<ScrubArchive, 'mirrors' | 'open' | 'strays'>;
+/** What this process is to scrub, and how. */
+type ScrubWork = {
+  readonly place: string;
+  readonly mirrors: readonly string[];
+  readonly archive: ScrubArchive;
+  readonly how: ScrubOptions;
+  readonly repairs: Repairs | undefined;
+  readonly stop: AbortController;
+};
 
-/** A scrub is shared in one way, and only by what machines can share. */
-function assertShared(options: ScrubCommandOptions, place: string): void {
-  assertQueue(options, place);
-  if (options.queue === undefined) return;
-  if (options.shard !== undefined)
-    throw usageError('--shard and --queue both share the work', 'Leave one of them out.');
-  assertSharedScrub(options);
-}
-
-async function scrubAll(
-  cli: Cli,
-  place: string,
-  part: ScrubPart,
-  how: ScrubOptions,
-  stop: AbortController,
-  options: ScrubCommandOptions,
-  repairs: Repairs | undefined,
-): Promise<ScrubProduct> {
-  const { shard, queue } = options;
-  const tally = createTally(part);
-  const progress = createProgress(cli, 'scrubbed', 'mirrors');
-  const scrubThese = scrubber(part, how, options, repairs, progress);
-  try {
-    const { mirrors } = part;
-    if (queue === undefined) await scrubThese(mirrors, tally.add);
-    else {
-      const policy = { ...policyOf(how), repairFrom: options.repairFrom ?? null };
-      const scrubOne = async (name: string) => {
-        const found: MirrorScrub[] = [];
-        await scrubThese([name], (result) => found.push(result));
-        return found[0]!;
-      };
-      const run = await scrubShared(cli, { place, mirrors, policy, scrubOne, stop }, options, tally.add);
-      return { ...tally.totals, run };
+const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Promise<ScrubProduct> =>
+  withProgress(cli, 'scrubbed', 'mirrors', async (progress) => {
+    const { totals, add } = createTally(work.archive);
+    const scrubSome = createScrubber(work, options, progress);
+    try {
+      if (options.queue !== undefined)
+        return { ...totals, run: await scrubShared(cli, work, options, { scrubSome, add }) };
+      await scrubSome(work.mirrors, add);
+      return { ...totals, ...defined({ shard: options.shard }) };
+    } catch (error) {
+      throw withAdvice(error);
     }
-    return { ...tally.totals, ...(shard !== undefined && { shard }) };
-  } catch (error) {
-    throw withAdvice(error);
-  } finally {
-    progress.end();
-  }
-}
+  });
 
-/** Scrubs some mirrors, repairs where that was asked for, and tells what came of each. */
-function scrubber(
-  part: ScrubPart,
-  how: ScrubOptions,
+type AddScrub = (result: MirrorScrub) => void;
+type ScrubSome = (mirrors: readonly string[], add: AddScrub) => Promise<void>;
+
+/** Scrubs some mirrors, repairs them if asked to, and reports the result of each. */
+function createScrubber(
+  { mirrors: all, archive, how, repairs }: ScrubWork,
   { project }: ScrubCommandOptions,
-  repairs: Repairs | undefined,
   progress: Progress,
-) {
-  let done = 0;
-  const onProgress = follow(progress, part.mirrors.length, () => done);
-  const repair = { ...how, ...(project !== undefined && { projectId: project }) };
-  return (mirrors: readonly string[], add: (result: MirrorScrub) => void): Promise<void> =>
-    scrubMany({ mirrors, open: part.open }, { ...how, onProgress }, async (result, at) => {
+): ScrubSome {
+  let [done, bytes] = [0, 0];
+  const onProgress = (event: ScrubEvent): void => {
+    if (event.type !== 'read') return;
+    bytes += event.bytes;
+    progress.update({ done, of: all.length, bytes });
+  };
+  const repair = { ...how, ...defined({ projectId: project }) };
+  return (mirrors, add) =>
+    scrubMany({ mirrors, open: (name) => archive.open(name) }, { ...how, onProgress }, async (result, at) => {
       noteFaults(progress, result);
-      const repairFrom = (by: Repairs) => repairMirror(at, result, () => by.clientFor(result.name), repair);
-      add(repairs === undefined ? result : await repairFrom(repairs));
+      add(
+        repairs === undefined
+          ? result
+          : await repairMirror(at, result, () => repairs.clientFor(result.name), repair),
+      );
       done++;
     });
 }
 
-/** What decides what a look at a file is worth: machines that differ in it do not share a run. */
+/** The settings that machines must have in common to share a run. */
 const policyOf = ({ tool, depth = 'digest', trust, secondOpinion, olderThanMs = 0 }: ScrubOptions) => ({
   tool,
   depth,
@@ -146,21 +132,12 @@ const policyOf = ({ tool, depth = 'digest', trust, secondOpinion, olderThanMs = 
   olderThanMs,
 });
 
-/** A scrub writes nothing but its journals, so that is what could not be written. */
+/** A scrub writes only its journals, so a read-only place means that they cannot be written. */
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'io.READ_ONLY') return error;
   const { code, message, path } = error;
-  const details = { hint: 'Name a folder for the journals that can be written to with --journal.' };
-  return new DrillproofError(code, message, { details, cause: error, ...(path !== undefined && { path }) });
-}
-
-function follow(progress: Progress, of: number, done: () => number): (event: ScrubEvent) => void {
-  let bytes = 0;
-  return (event) => {
-    if (event.type !== 'read') return;
-    bytes += event.bytes;
-    progress.update({ done: done(), of, bytes });
-  };
+  const details = { hint: 'Name a writable folder for the journals with --journal.' };
+  return new DrillproofError(code, message, { details, cause: error, ...defined({ path }) });
 }
 
 function noteFaults(progress: Progress, { name, faults }: MirrorScrub): void {
@@ -186,91 +163,71 @@ async function scrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<Scr
   };
 }
 
-export type RepairCommandOptions = {
-  readonly repairFrom?: string;
-  readonly url?: string;
-  readonly project?: string;
-  readonly tokenFile?: string;
-  readonly caFile?: string;
-};
-
-/** Where damaged files are brought from. */
-export type Repairs = {
+/** Where the bytes of damaged files come from. */
+type Repairs = {
   /** The source of one mirror of the archive, by its name there. */
   clientFor(name: string): Promise<MirrorClient>;
   close(): Promise<void>;
 };
 
 /**
- * Opens what is to repair an archive: the control plane, or a second archive or mirror.
+ * Opens the source of repairs: the control plane, or a second archive or mirror.
  * @throws DrillproofError `usage.INVALID`, and what opening an archive or reading the token throws
  */
-export async function openRepairs(cli: Cli, options: RepairCommandOptions): Promise<Repairs | undefined> {
-  const { repairFrom, url, project, tokenFile, caFile } = options;
+async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repairs | undefined> {
+  const { repairFrom } = options;
   if (repairFrom === 'source') {
-    if (url === undefined || project === undefined)
-      throw usageError('--repair-from source needs --url and --project');
-    const client = await openRemote(cli, { ...options, url, project });
+    const hint = 'Name the control plane with --url URL and --project ID.';
+    const { client } = await openProject(cli, options, hint);
     return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
   }
-  if (url !== undefined || tokenFile !== undefined || caFile !== undefined)
-    throw usageError('--url, --token-file and --ca-file are for --repair-from source');
+  const stray = findGiven(options, ['url', 'tokenFile', 'caFile']);
+  if (stray !== undefined)
+    throw usageError(`${stray} needs --repair-from source`, `Add --repair-from source, or omit ${stray}.`);
   if (repairFrom === undefined) return undefined;
   const replicas = await openReplicas(cli, repairFrom);
   return { clientFor: async (name) => (await replicas.open(name)).client, close: () => replicas.close() };
 }
 
-/** What a run of many machines says besides what it found. */
-export type ScrubRun = { readonly name: string; readonly workers: readonly string[] };
-
-type Shared = {
-  readonly place: string;
-  readonly mirrors: readonly string[];
-  /** What decides what a scrub is worth, in a form that says nothing secret. */
-  readonly policy: JsonValue;
-  readonly scrubOne: (name: string) => Promise<MirrorScrub>;
-  readonly stop: AbortController;
-};
-
-type SharedScrubOptions = QueueOptions & { readonly for?: number; readonly journal?: string };
-
-/** What a scrub that machines share cannot have. @throws DrillproofError `usage.INVALID` */
-export function assertSharedScrub(options: SharedScrubOptions): void {
+/** Refuses options that machines cannot share. @throws DrillproofError `usage.INVALID` */
+function refuseUnshared(options: ScrubCommandOptions): void {
   if (options.queueName === undefined)
     throw usageError(
-      'a scrub that is shared needs --queue-name',
-      'Every scrub is a run of its own: name it alike on all machines, such as scrub-2026-11-21.',
+      'a shared scrub needs --queue-name',
+      'Give each scrub a name, the same on all machines, such as scrub-2026-11-21.',
     );
   if (options.for !== undefined)
-    throw usageError('--for is about one process, and --queue shares a whole scrub', 'Use --older-than.');
+    throw usageError('--for limits one process, and --queue shares a whole scrub', 'Use --older-than.');
   if (options.journal !== undefined)
-    throw usageError('--journal is a folder of this machine', 'The journals lie beside the mirrors in S3.');
+    throw usageError(
+      '--journal is a folder of this machine',
+      'With --queue the journals are in S3, next to the mirrors.',
+    );
 }
 
-/**
- * Scrubs the mirrors together with every other machine that gave the same command, and gives what all of them found.
- * @throws DrillproofError `queue.UNREACHABLE`, `queue.REFUSED`, `queue.RUN_MISMATCH`
- */
-export async function scrubShared(
+/** Scrubs the mirrors together with every other machine that gives the same command. @throws as `shareWork` */
+async function scrubShared(
   cli: Cli,
-  { place, mirrors, policy, scrubOne, stop }: Shared,
-  options: QueueOptions,
-  add: (result: MirrorScrub) => void,
-): Promise<ScrubRun> {
-  const run = await openRun('scrub', { place: sharedPlace(place), policy }, options);
-  try {
-    await say(cli, `run ${run.name}: worker ${run.worker}`);
-    await run.queue.share(mirrors.map((name) => ({ key: name, data: { mirror: name } })));
-    const act = async ({ mirror = '' }: Readonly<Record<string, string>>) => ({
-      scrub: await scrubOne(mirror),
-    });
-    await workThrough(run.queue, act, { atOnce: 1, signal: cli.signal, stop, worker: run.worker });
-    const results = await run.queue.results();
-    for (const result of results.map(scrubIn).toSorted(byName)) add(result);
-    return { name: run.name, workers: workersOf(results) };
-  } finally {
-    await run.queue.close();
-  }
+  { place, mirrors, how, stop }: ScrubWork,
+  options: ScrubCommandOptions,
+  { scrubSome, add }: { readonly scrubSome: ScrubSome; readonly add: AddScrub },
+): Promise<SharedRun> {
+  const policy = { ...policyOf(how), repairFrom: options.repairFrom ?? null };
+  const work: SharedWork = {
+    kind: 'scrub',
+    facts: { place: sharedPlace(place), policy },
+    items: mirrors.map((name) => ({ key: name, data: { mirror: name } })),
+    async act({ mirror = '' }) {
+      const results: MirrorScrub[] = [];
+      await scrubSome([mirror], (result) => results.push(result));
+      return { scrub: results[0]! };
+    },
+    atOnce: 1,
+    stop,
+  };
+  const { run, results } = await shareWork(cli, work, options);
+  for (const result of results.map(scrubIn).toSorted(byName)) add(result);
+  return run;
 }
 
 const outputSchema = z.object({ scrub: mirrorScrubSchema });

@@ -1,11 +1,10 @@
-import { availableParallelism } from 'node:os';
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { examples, many, standardOptions, text, wholeNumber } from '../shared/options/options.ts';
+import { examples, jobsOption, many, standardOptions, text, wholeNumber } from '../shared/options/options.ts';
 import type { SelftestOptions } from './run.ts';
 
 const MORE = `
-Exit codes: 0 every case that ran did as expected, 1 one did not, 2 wrong call,
+Exit codes: 0 every case that ran had the expected result, 1 one did not, 2 wrong call,
 3 no case ran or a command could not be started, 130 interrupted.`;
 
 export function defineSelftestCommand(command: Command, cli: Cli): void {
@@ -17,32 +16,28 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
     .addOption(
       new Option(
         '--platform <which>',
-        'primitives of this program: of Node, of a browser, or one after the other',
+        'primitives of this program: those of Node, those of a browser, or both in turn',
       )
         .choices(['native', 'portable', 'both'])
         .default('both'),
     )
     .option('--exec <command>', 'test this command instead; see docs/selftest.md')
     .addOption(
-      new Option('--timeout <seconds>', 'time that the command has for a case')
+      new Option('--timeout <seconds>', 'time limit of the command for each case')
         .argParser(wholeNumber(1, 3600))
         .default(60),
     )
-    .addOption(
-      new Option('--jobs <n>', 'run this many commands at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'number of cores'),
-    )
+    .addOption(jobsOption('run this many commands at once'))
     .action(async (options: SelftestOptions) => {
       const { selftest } = await import('./run.ts');
       await selftest(cli, options);
     });
-  examples(command, [
-    ['test this installation', 'drillproof selftest'],
-    ['one case', 'drillproof selftest --kind hex --case uppercase'],
-    ['another verifier', 'drillproof selftest --exec "python3 verifier.py" --json'],
-    ['run this program as the other verifier', 'drillproof selftest --exec "drillproof selftest case"'],
-  ]).addHelpText('after', MORE);
+  examples(command, {
+    'test this installation': 'drillproof selftest',
+    'one case': 'drillproof selftest --kind hex --case uppercase',
+    'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
+    'run this program as the other verifier': 'drillproof selftest --exec "drillproof selftest case"',
+  }).addHelpText('after', MORE);
   defineCase(command.command('case'), cli);
 }
 
@@ -54,5 +49,5 @@ function defineCase(command: Command, cli: Cli): void {
       const { selftestCase } = await import('./run.ts');
       await selftestCase(cli, folder);
     });
-  examples(command, [['judge one case', 'drillproof selftest case ./case']]);
+  examples(command, { 'verify one case': 'drillproof selftest case ./case' });
 }

@@ -13,8 +13,8 @@ import {
   type CaseResult,
   execCase,
   type ExecOptions,
-  joined,
-  JUDGES,
+  joinReports,
+  CASE_KINDS,
   MAX_VECTOR_BYTES,
   parseVectorFile,
   plain,
@@ -58,7 +58,7 @@ async function ofThis(cli: Cli, rows: readonly Row[], options: SelftestOptions):
   const wanted = options.platform;
   if (wanted === here) return ownReport(cli, rows);
   const there = portableSelftest(argumentsOf(options), cli.signal);
-  return wanted === 'both' ? joined(await ownReport(cli, rows), await there) : there;
+  return wanted === 'both' ? joinReports(await ownReport(cli, rows), await there) : there;
 }
 
 const argumentsOf = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
@@ -71,9 +71,9 @@ async function ownReport(cli: Cli, rows: readonly Row[]): Promise<SelftestReport
   const results: CaseResult[] = [];
   for (const { kind, one } of rows) {
     cli.signal.throwIfAborted();
-    const judge = JUDGES[kind];
-    if (judge === undefined) results.push({ kind, id: one.id, way: platform.name, state: 'unsupported' });
-    else results.push(...(await runCase(kind, one, judge, platform.name)));
+    const tests = CASE_KINDS[kind];
+    if (tests === undefined) results.push({ kind, id: one.id, way: platform.name, state: 'unsupported' });
+    else results.push(...(await runCase(kind, one, tests, platform.name)));
   }
   return selftestReport(`drillproof ${await ownVersion()}`, results);
 }
@@ -98,10 +98,10 @@ async function ofOther(cli: Cli, rows: readonly Row[], options: SelftestOptions)
   }
 }
 
-/** The other side of `--exec`: judges one folder, and answers by the protocol of docs/selftest.md. */
+/** The other side of `--exec`: verifies one folder, and answers by the protocol of docs/selftest.md. */
 export async function selftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
-  const [outcome] = (await JUDGES[kind]?.outcomes(input, 1))?.values() ?? [];
+  const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];
   if (outcome === undefined) {
     cli.exitCode = ANSWERS.unsupported;
     return;
@@ -111,7 +111,7 @@ export async function selftestCase(cli: Cli, folder: string): Promise<void> {
   await cli.stdout.write(`${JSON.stringify(facts)}\n`);
 }
 
-export type Selection = {
+type Selection = {
   readonly vectors?: string;
   readonly kind?: readonly string[];
   readonly case?: readonly string[];
@@ -121,10 +121,10 @@ export type Selection = {
  * The files of vectors in a folder, by kind, with the cases that are asked for.
  * @throws DrillproofError `selftest.VECTORS_INVALID`; `usage.INVALID` for a kind or case that there is not
  */
-export async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
+async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
   const { vectors = packaging.selftest?.vectors, kind: wanted, case: ids } = selection;
   if (vectors === undefined)
-    throw usageError('the single file carries no vectors', 'Give --vectors DIR with those of the package.');
+    throw usageError('the single file contains no vectors', 'Pass --vectors DIR with those of the package.');
   const kinds = await kindsIn(vectors);
   for (const kind of wanted ?? []) assertKnown('kind', kind, kinds);
   const files: VectorFile[] = [];
@@ -166,12 +166,9 @@ function assertKnown(what: string, given: string, known: readonly string[]): voi
  * own: which primitives a program has is decided when its modules are loaded.
  * @throws DrillproofError `internal.BUG` when it ends without a report; `usage.INVALID` in the single file
  */
-export async function portableSelftest(
-  args: readonly string[],
-  signal: AbortSignal,
-): Promise<SelftestReport> {
+async function portableSelftest(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
   if (packaging.selftest === undefined)
-    throw usageError('the single file has the primitives of Node.js only', 'Give --platform native.');
+    throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
   const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
   const argv = [...process.execArgv, '--import', hook(), packaging.selftest.main, ...own];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], signal });

@@ -55,11 +55,11 @@ export function defineServeCommand(command: Command, cli: Cli): void {
       defaultLimits.drainMs / 1000,
     );
   logOptions(command).action((options: Options) => serve(cli, options));
-  examples(command, [
-    ['on this machine', 'drillproof serve'],
-    ['on a free port, its address for a program', 'drillproof serve --data ./plane --port 0 --json'],
-    ['behind a proxy with TLS', 'drillproof serve --trust-proxy --public-url https://control.example'],
-  ]).addHelpText('after', MORE);
+  examples(command, {
+    'on this machine': 'drillproof serve',
+    'on a free port, its address for a program': 'drillproof serve --data ./plane --port 0 --json',
+    'behind a proxy with TLS': 'drillproof serve --trust-proxy --public-url https://control.example',
+  }).addHelpText('after', MORE);
 }
 
 /** An address without a slash at its end, a query or a fragment. */

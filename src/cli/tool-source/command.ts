@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { defined, parseJson } from '../../bytes/index.ts';
+import { parseJson } from '../../bytes/index.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import { renderers } from '../../report/index.ts';
 import { type ToolSourceReport, verifyToolSource } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
-import { examples, standardOptions } from '../shared/options/options.ts';
+import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { writeBytes } from '../shared/output/product.ts';
@@ -14,11 +14,7 @@ import { writeBytes } from '../shared/output/product.ts';
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;
 
-type Options = {
-  readonly url?: string;
-  readonly project?: string;
-  readonly tokenFile?: string;
-  readonly caFile?: string;
+type Options = RemoteOptions & {
   readonly file?: string;
   readonly lock?: string;
   readonly out?: string;
@@ -31,14 +27,10 @@ The source must match its own size and digest and, with --lock, a build.json
 that you trust. It is never executed. Nothing is written if a check fails.`;
 
 export function defineToolSourceCommand(command: Command, cli: Cli): void {
-  standardOptions(command)
+  remoteOptions(standardOptions(command))
     .description('Fetch the source of a locked tool and check its bytes, or check a saved copy.')
     .argument('[build-hash]', 'hash of the build that locks the package')
     .argument('[package]', 'id of the package')
-    .option('--url <url>', 'base address of the control plane, without /v1')
-    .option('--project <id>', 'read through this project')
-    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
-    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file')
     .option('--file <file>', 'check this saved resource instead; - for standard input')
     .option('--lock <file>', 'compare every field with this build.json, which you trust')
     .option('--out <file>', 'save the resource')
@@ -47,13 +39,11 @@ export function defineToolSourceCommand(command: Command, cli: Cli): void {
     .action((buildHash: string | undefined, packageId: string | undefined, options: Options) =>
       run(cli, buildHash, packageId, options),
     );
-  examples(command, [
-    [
-      'read it for review',
+  examples(command, {
+    'read it for review':
       'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
-    ],
-    ['check one that was saved', 'drillproof tool-source --file mailer.json --lock build.json'],
-  ]).addHelpText('after', MORE);
+    'check one that was saved': 'drillproof tool-source --file mailer.json --lock build.json',
+  }).addHelpText('after', MORE);
 }
 
 async function run(
@@ -65,7 +55,7 @@ async function run(
   const bytes = await resourceBytes(cli, buildHash, packageId, options);
   const lock = options.lock === undefined ? undefined : await readInput(options.lock, MAX_LOCK_BYTES, cli);
   const report = verifyToolSource(bytes, lock === undefined ? {} : { lock });
-  // Without a lock nothing better than intact can be had, and nothing better was asked for.
+  // Without a lock, intact is the best possible verdict.
   cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
   if (cli.exitCode === 0) await save(cli, bytes, options);
   await show(cli, report, options.source === '-' ? cli.stderr : cli.stdout);
@@ -77,24 +67,20 @@ async function resourceBytes(
   packageId: string | undefined,
   options: Options,
 ): Promise<Uint8Array> {
-  const { file, url, project, tokenFile, caFile } = options;
+  const { file } = options;
   if (file !== undefined) {
     if (buildHash !== undefined)
-      throw usageError('--file is given beside a build', 'Name a build and package, or a saved resource.');
+      throw usageError(
+        '--file cannot be combined with a build',
+        'Name a build and package, or a saved resource.',
+      );
     return readInput(file, MAX_RESOURCE_BYTES, cli);
   }
-  if (buildHash === undefined || packageId === undefined || url === undefined || project === undefined) {
-    throw usageError(
-      'a build, a package, --url and --project are needed',
-      'Or name a saved resource with --file FILE.',
-    );
-  }
-  const { openRemote } = await import('../shared/input/remote.ts');
-  const client = await openRemote(cli, {
-    url,
-    project,
-    ...defined({ tokenFile, caFile }),
-  });
+  const hint = 'Name a build, a package, --url and --project, or a saved resource with --file FILE.';
+  if (buildHash === undefined || packageId === undefined)
+    throw usageError(`the ${buildHash === undefined ? 'build' : 'package'} is missing`, hint);
+  const { openProject } = await import('../shared/input/remote.ts');
+  const { client, project } = await openProject(cli, options, hint);
   const resource = await client.call(
     'builds.tools.source',
     { projectId: project, buildHash, packageId },

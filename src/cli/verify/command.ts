@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { judgingOptions } from '../shared/options/evidence.ts';
+import { evidenceOptions } from '../shared/options/evidence.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
 import { shard } from '../shared/options/values.ts';
 import { target } from './output.ts';
@@ -14,9 +14,9 @@ intact, 2 wrong call or configuration, 3 could not be checked or nothing to
 check, 130 interrupted.`;
 
 export function defineVerifyCommand(command: Command, cli: Cli): void {
-  judgingOptions(standardOptions(command, { formats: false }))
+  evidenceOptions(standardOptions(command, { formats: false }))
     .description(
-      'Judge exports (a folder or one ZIP) and single parts, offline: are the bytes what was signed, by whom, and is it complete?',
+      'Verify exports (a folder or one ZIP) and single parts offline: their bytes, signatures and completeness.',
     )
     .argument('[path...]', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
     .option('--shard <i/n>', 'verify only this share of the paths, such as 0/8; i is 0 to n-1', shard)
@@ -40,29 +40,19 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
       const { verify } = await import('./run.ts');
       await verify(cli, paths, options);
     });
-  examples(command, [
-    ['a mirror, with the keys you trust', 'drillproof verify ./mirror --trust trust.json'],
-    [
-      'a part, with the public key of its signer',
+  examples(command, {
+    'a mirror, with the keys you trust': 'drillproof verify ./mirror --trust trust.json',
+    'a part, with the public key of its signer':
       'drillproof verify part.zip --key acme.pub.pem,issuer=acme-ci',
-    ],
-    [
-      'an export with a known manifest digest',
+    'an export with a known manifest digest':
       'drillproof verify ./mirror --trust trust.json --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
-    ],
-    [
-      'in CI: text in the log, JSON in a file',
+    'in CI: text in the log, JSON in a file':
       'drillproof verify ./mirror --trust trust.json --require-coverage --format json=report.json',
-    ],
-    [
-      'every export below a folder, with one summary',
+    'every export below a folder, with one summary':
       'find mirrors -mindepth 1 -maxdepth 1 -print0 | drillproof verify --list - -0 --trust trust.json',
-    ],
-    ['a part with a DSSE envelope', 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json'],
-    [
-      'an export with DSSE envelopes about its bundles',
+    'a part with a DSSE envelope': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
+    'an export with DSSE envelopes about its bundles':
       'drillproof verify ./mirror --dsse 1.dsse.json --dsse 2.dsse.json --trust trust.json',
-    ],
-    ['only compare the bytes, without a key', 'drillproof verify ./mirror --accept intact'],
-  ]).addHelpText('after', MORE);
+    'only compare the bytes, without a key': 'drillproof verify ./mirror --accept intact',
+  }).addHelpText('after', MORE);
 }

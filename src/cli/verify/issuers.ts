@@ -20,7 +20,7 @@ type Claim = { readonly issuer: string; readonly keyId: string };
 const PLAIN = /^[\w.@:-]+$/;
 
 /** @throws DrillproofError `usage.INVALID` for a key without an issuer, with the issuers that the evidence claims */
-export async function requireIssuers(cli: Cli, path: string | undefined, { key = [] }: TrustOptions) {
+export async function refuseMissingIssuer(cli: Cli, path: string | undefined, { key = [] }: TrustOptions) {
   const spec = key.find(({ issuer }) => issuer === undefined);
   if (spec === undefined || path === undefined) return;
   const ids = await readKeyIds(cli, spec);

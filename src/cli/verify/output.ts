@@ -113,7 +113,7 @@ const nested = (value: unknown, indent: number): string =>
     .replaceAll('\n', `\n${' '.repeat(indent)}`);
 
 /** Takes results as they come. */
-export type ResultWriter = {
+type ResultWriter = {
   add(result: Result): Promise<void>;
   /** Completes every rendering, and sets the exit code to the worst result. Files appear only now. */
   end(): Promise<void>;

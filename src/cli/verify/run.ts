@@ -18,18 +18,18 @@ import { type Cli, say } from '../cli.ts';
 import { withEvidence } from '../shared/input/evidence.ts';
 import { pathsOf, readEnvelopes } from '../shared/input/input.ts';
 import { findInside, readTrust } from '../shared/input/trust.ts';
-import type { JudgingOptions, TrustOptions } from '../shared/options/evidence.ts';
+import type { EvidenceOptions, TrustOptions } from '../shared/options/evidence.ts';
 import { usageError } from '../shared/options/values.ts';
 import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { describeRun } from '../shared/output/version.ts';
-import { refuseWrongIssuer, requireIssuers } from './issuers.ts';
+import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
 import { type Result, type Target, targetsOf, writeResults } from './output.ts';
 
 /** How evidence is verified, by the options that commands share. */
-type VerifyingOptions = JudgingOptions & { readonly depth: Depth };
+type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
 
 /** What the caller requires besides intact evidence, and what the caller accepts. */
 type Requirements = {
@@ -69,7 +69,7 @@ export async function verify(
   const paths = inShard(all, shardName, shard);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
-  await requireIssuers(cli, paths[0], options);
+  await refuseMissingIssuer(cli, paths[0], options);
   await warnAboutKeysInside(cli, paths, options);
   const how = await readVerifyOptions(cli, options);
   // A list always gets the form for many paths, even if it names one.

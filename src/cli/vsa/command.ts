@@ -35,16 +35,12 @@ export function defineVsaCommand(command: Command, cli: Cli): void {
     'Check verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );
   defineVerify(command.command('verify').summary('verify a summary'), cli);
-  examples(command, [
-    [
-      'make one',
+  examples(command, {
+    'make one':
       'drillproof gate ./mirror --policy policy.yaml --trust trust.json --vsa vsa.json --vsa-key gate.pem --verifier-id https://ci.example/gate',
-    ],
-    [
-      'check it',
+    'check it':
       'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --max-age 7d',
-    ],
-  ]);
+  });
 }
 
 const MORE = `
@@ -72,12 +68,10 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action((path: string, options: VerifyOptions) => verify(cli, path, options));
-  examples(command, [
-    [
-      'everything pinned',
+  examples(command, {
+    'everything pinned':
       'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --expect-policy sha256:… --expect-input sha256:… --max-age 7d',
-    ],
-  ]).addHelpText('after', MORE);
+  }).addHelpText('after', MORE);
 }
 
 const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;

@@ -41,11 +41,11 @@ export function defineWorkerCommand(command: Command, cli: Cli): void {
     .option('--concurrency <n>', 'run this many jobs at once', wholeNumber(1, 1_000), 1);
   exportSigningOptions(command);
   logOptions(command).action((options: Options) => work(cli, options));
-  examples(command, [
-    ['next to the server on this machine', 'drillproof worker --runner ./my-runner.js'],
-    ['with signed exports', 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme'],
-    ['four at once', 'drillproof worker --runner ./my-runner.js --concurrency 4'],
-  ]).addHelpText('after', MORE);
+  examples(command, {
+    'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
+    'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
+    'four at once': 'drillproof worker --runner ./my-runner.js --concurrency 4',
+  }).addHelpText('after', MORE);
 }
 
 async function work(cli: Cli, options: Options): Promise<void> {

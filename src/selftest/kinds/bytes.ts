@@ -15,7 +15,15 @@ import {
 } from '../../bytes/index.ts';
 import * as contract from '../../contract/index.ts';
 import { assertSafeName, distinctNames, openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
-import { bytesOfBase64, bytesOfHex, type Judge, judgeBy, type Outcome, outcomeOf, WAYS } from '../outcome.ts';
+import {
+  bytesOfBase64,
+  bytesOfHex,
+  type Kind,
+  defineKind,
+  type Outcome,
+  tryOutcome,
+  WAYS,
+} from '../outcome.ts';
 
 const text = z.object({ text: z.string() });
 
@@ -42,7 +50,7 @@ const FORMATS: Readonly<Record<string, z.ZodType>> = {
   decimalBytes: contract.decimalBytesSchema,
 };
 
-function judgeFormat(format: string, value: string): Outcome {
+function checkFormat(format: string, value: string): Outcome {
   const schema = FORMATS[format];
   if (schema === undefined) throw new TypeError(`unknown format ${format}`);
   return { verdict: schema.safeParse(value).success ? 'valid' : 'invalid' };
@@ -71,55 +79,55 @@ const archiveShape = z.object({
   limits: z.record(z.string(), z.number()).optional(),
 });
 
-export const judgeBytes: Readonly<Record<string, Judge>> = {
-  hex: judgeBy(text, [
+export const bytesKinds: Readonly<Record<string, Kind>> = {
+  hex: defineKind(text, [
     'decoded, and encoded again',
     (input) =>
-      outcomeOf(() => {
+      tryOutcome(() => {
         const bytes = fromHex(input.text);
         if (toHex(bytes) !== input.text) throw new TypeError('another text comes back');
         return { base64: Buffer.from(bytes).toString('base64') };
       }),
   ]),
-  base64url: judgeBy(text, [
+  base64url: defineKind(text, [
     'decoded, and encoded again',
     (input) =>
-      outcomeOf(() => {
+      tryOutcome(() => {
         const bytes = fromBase64url(input.text);
         if (toBase64url(bytes) !== input.text) throw new TypeError('another text comes back');
         return { hex: toHex(bytes) };
       }),
   ]),
-  'strict-json': judgeBy(
+  'strict-json': defineKind(
     z.object({ hex: z.string(), maxBytes: z.int().exactOptional(), maxValues: z.int().exactOptional() }),
     [
       'parsed',
       ({ hex, ...limits }) =>
-        outcomeOf(() => ({ canonical: canonicalJson(parseJson(bytesOfHex(hex), limits)) })),
+        tryOutcome(() => ({ canonical: canonicalJson(parseJson(bytesOfHex(hex), limits)) })),
     ],
   ),
-  'canonical-json': judgeBy(
+  'canonical-json': defineKind(
     z.object({ json: z.string() }),
-    ['native parser', ({ json }) => outcomeOf(() => ({ canonical: canonicalJson(JSON.parse(json)) }))],
+    ['native parser', ({ json }) => tryOutcome(() => ({ canonical: canonicalJson(JSON.parse(json)) }))],
     [
       'its own form, parsed and rendered again',
       ({ json }) =>
-        outcomeOf(() => {
+        tryOutcome(() => {
           const form = canonicalJson(JSON.parse(json));
           return { canonical: canonicalJson(parseCanonicalJson(toUtf8(form))) };
         }),
     ],
   ),
-  identifiers: judgeBy(z.object({ format: z.string(), text: z.string() }), [
+  identifiers: defineKind(z.object({ format: z.string(), text: z.string() }), [
     'schema',
-    (input) => judgeFormat(input.format, input.text),
+    (input) => checkFormat(input.format, input.text),
   ]),
-  paths: judgeBy(
+  paths: defineKind(
     z.object({ paths: z.array(z.string()) }),
     [
       'names',
       ({ paths }) =>
-        outcomeOf(() => {
+        tryOutcome(() => {
           const assertNew = distinctNames();
           for (const path of paths) {
             assertSafeName(path);
@@ -130,24 +138,24 @@ export const judgeBytes: Readonly<Record<string, Judge>> = {
     [
       'written',
       ({ paths }) =>
-        outcomeOf(async () => {
+        tryOutcome(async () => {
           await writeTree(paths);
           return {};
         }),
     ],
   ),
-  'der-signatures': judgeBy(z.object({ hex: z.string() }), [
+  'der-signatures': defineKind(z.object({ hex: z.string() }), [
     'strict',
-    ({ hex }) => outcomeOf(() => assertEcdsaDer(bytesOfHex(hex))),
+    ({ hex }) => tryOutcome(() => assertEcdsaDer(bytesOfHex(hex))),
   ]),
-  archives: judgeBy(
+  archives: defineKind(
     archiveShape,
     ...WAYS.map(
       ([name, open]) =>
         [
           name,
           (input: z.infer<typeof archiveShape>) =>
-            outcomeOf(() => readArchive(open(bytesOfBase64(input.zip)), input.limits)),
+            tryOutcome(() => readArchive(open(bytesOfBase64(input.zip)), input.limits)),
         ] as const,
     ),
   ),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { createClient } from '../../client/index.ts';
 import type { LocalReportItem } from '../../contract/index.ts';
-import { type Judge, judgeBy, type Outcome, outcomeOf } from '../outcome.ts';
+import { type Kind, defineKind, type Outcome, tryOutcome } from '../outcome.ts';
 
 const limit = z.int().exactOptional();
 const shape = z.object({
@@ -64,7 +64,7 @@ async function readList({ pages, limits = {} }: Input, body: Body): Promise<Outc
     retry: { retries: 0 },
     limits,
   });
-  return outcomeOf(async () => {
+  return tryOutcome(async () => {
     let items = 0;
     const rows = client.localReports({ projectId: PROJECT, evidenceExportId: 'evexp_000000000001' });
     for await (const _ of rows) items++;
@@ -83,8 +83,8 @@ const byteByByte = (text: string): ReadableStream<Uint8Array> => {
   });
 };
 
-export const judgeCursors: Readonly<Record<string, Judge>> = {
-  cursors: judgeBy(
+export const cursorsKinds: Readonly<Record<string, Kind>> = {
+  cursors: defineKind(
     shape,
     ['answers as a whole', (input) => readList(input, (text) => text)],
     ['answers one byte at a time', (input) => readList(input, byteByByte)],

@@ -11,7 +11,7 @@ import {
 import { readZipWithYauzl } from '../../node/second-opinion/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
-import { type Judge, judgeBy, judgement, type Outcome, outcomeOf } from '../outcome.ts';
+import { type Kind, defineKind, reportOutcome, type Outcome, tryOutcome } from '../outcome.ts';
 
 export const SECOND_OPINION: SecondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
@@ -24,11 +24,11 @@ const attestationShape = z.object({
   manifestDigest: z.string().exactOptional(),
 });
 
-function judgeAttestation(input: z.infer<typeof attestationShape>, secondOpinion?: SecondOpinion): Outcome {
+function attestationOutcome(input: z.infer<typeof attestationShape>, secondOpinion?: SecondOpinion): Outcome {
   const { attestation, trust, ...known } = input;
   const store = trust === undefined ? undefined : parseTrustStore(toUtf8(trust));
   const report = verifyAttestation(attestation, defined({ ...known, trust: store, secondOpinion }));
-  return judgement(report.verdict, [report]);
+  return reportOutcome(report.verdict, [report]);
 }
 
 const toolShape = z.object({
@@ -38,7 +38,7 @@ const toolShape = z.object({
 });
 const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
 
-function judgeToolSource({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
+function toolSourceOutcome({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
   let text = resource;
   if (repeatedSource !== undefined) {
     const { implementation, ...rest } = resourceShape.parse(JSON.parse(resource));
@@ -46,7 +46,7 @@ function judgeToolSource({ resource, repeatedSource, lock }: z.infer<typeof tool
     text = JSON.stringify({ ...rest, implementation: { ...implementation, source } });
   }
   const report = verifyToolSource(text, lock === undefined ? {} : { lock: toUtf8(lock) });
-  return judgement(report.verdict, [report]);
+  return reportOutcome(report.verdict, [report]);
 }
 
 /** A manifest that is accepted is written again as the bytes that it came from. */
@@ -54,13 +54,13 @@ function same(bytes: Uint8Array, written: Uint8Array): void {
   if (digestOf(bytes) !== digestOf(written)) throw new TypeError('other bytes are written');
 }
 
-export const judgeDocuments: Readonly<Record<string, Judge>> = {
-  'bundle-manifests': judgeBy(
+export const documentsKinds: Readonly<Record<string, Kind>> = {
+  'bundle-manifests': defineKind(
     z.object({ manifest: z.string(), limits: z.object({ objects: z.int() }).optional() }),
     [
       'parsed',
       (input) =>
-        outcomeOf(() => {
+        tryOutcome(() => {
           const bytes = toUtf8(input.manifest);
           const manifest = parseBundleManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
           same(bytes, bundleManifestBytes(manifest));
@@ -68,12 +68,12 @@ export const judgeDocuments: Readonly<Record<string, Judge>> = {
         }),
     ],
   ),
-  'export-manifests': judgeBy(
+  'export-manifests': defineKind(
     z.object({ manifest: z.string(), limits: z.object({ parts: z.int() }).optional() }),
     [
       'parsed',
       (input) =>
-        outcomeOf(() => {
+        tryOutcome(() => {
           const bytes = toUtf8(input.manifest);
           const manifest = parseExportManifest(bytes, { ...DEFAULT_LIMITS, ...input.limits });
           same(bytes, exportManifestBytes(manifest));
@@ -87,10 +87,10 @@ export const judgeDocuments: Readonly<Record<string, Judge>> = {
         }),
     ],
   ),
-  attestations: judgeBy(
+  attestations: defineKind(
     attestationShape,
-    ['alone', (input) => judgeAttestation(input)],
-    ['with a second opinion', (input) => judgeAttestation(input, SECOND_OPINION)],
+    ['alone', (input) => attestationOutcome(input)],
+    ['with a second opinion', (input) => attestationOutcome(input, SECOND_OPINION)],
   ),
-  'tool-sources': judgeBy(toolShape, ['resource', judgeToolSource]),
+  'tool-sources': defineKind(toolShape, ['resource', toolSourceOutcome]),
 };

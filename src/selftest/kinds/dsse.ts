@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { memoryAccess, toUtf8 } from '../../bytes/index.ts';
+import { defined, memoryAccess, toUtf8 } from '../../bytes/index.ts';
 import { digestSchema } from '../../contract/index.ts';
 import { verifySummary } from '../../policy/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyDsse, verifyPart } from '../../verify/index.ts';
-import { bytesOfBase64, type Judge, judgeBy, judgement, type Outcome } from '../outcome.ts';
+import { bytesOfBase64, type Kind, defineKind, reportOutcome, type Outcome } from '../outcome.ts';
 import { SECOND_OPINION } from './documents.ts';
 
 const dsseShape = z.object({
@@ -17,7 +17,7 @@ const dsseShape = z.object({
   part: z.string().exactOptional(),
 });
 
-async function judgeEnvelope(
+async function envelopeOutcome(
   { envelope, trust, part, manifest, asOfMs, ...known }: z.infer<typeof dsseShape>,
   secondOpinion?: SecondOpinion,
 ): Promise<Outcome> {
@@ -25,22 +25,22 @@ async function judgeEnvelope(
   const how = {
     asOfMs,
     ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
-    ...(secondOpinion && { secondOpinion }),
+    ...defined({ secondOpinion }),
   };
   if (part !== undefined) {
     const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...how, dsse });
-    return judgement(report.verdict, [report]);
+    return reportOutcome(report.verdict, [report]);
   }
   const about = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
   const report = verifyDsse(dsse, { ...how, ...known, ...about });
-  return judgement(report.verdict, [report]);
+  return reportOutcome(report.verdict, [report]);
 }
 
-export const judgeDsse: Readonly<Record<string, Judge>> = {
-  dsse: judgeBy(
+export const dsseKinds: Readonly<Record<string, Kind>> = {
+  dsse: defineKind(
     dsseShape,
-    ['bytes', (input) => judgeEnvelope(input)],
-    ['with a second opinion', (input) => judgeEnvelope(input, SECOND_OPINION)],
+    ['bytes', (input) => envelopeOutcome(input)],
+    ['with a second opinion', (input) => envelopeOutcome(input, SECOND_OPINION)],
   ),
 };
 
@@ -57,16 +57,16 @@ const shape = z.object({
   maxAgeMs: z.int().exactOptional(),
 });
 
-function judge({ envelope, trust, asOfMs, threshold, ...expect }: z.infer<typeof shape>): Outcome {
+function summaryOutcome({ envelope, trust, asOfMs, threshold, ...expect }: z.infer<typeof shape>): Outcome {
   const report = verifySummary(toUtf8(envelope), {
     asOfMs,
     expect,
     ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
-    ...(threshold !== undefined && { threshold }),
+    ...defined({ threshold }),
   });
-  return judgement(report.verdict, [report]);
+  return reportOutcome(report.verdict, [report]);
 }
 
-export const judgeSummaries: Readonly<Record<string, Judge>> = {
-  summaries: judgeBy(shape, ['bytes', judge]),
+export const summariesKinds: Readonly<Record<string, Kind>> = {
+  summaries: defineKind(shape, ['bytes', summaryOutcome]),
 };

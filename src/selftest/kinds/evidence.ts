@@ -19,7 +19,7 @@ import {
 import { parseTrustStore } from '../../trust/index.ts';
 import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
 import { openZip } from '../../zip/index.ts';
-import { bytesOfBase64, type Judge, judgeBy, judgement, type Outcome, WAYS } from '../outcome.ts';
+import { bytesOfBase64, type Kind, defineKind, reportOutcome, type Outcome, WAYS } from '../outcome.ts';
 import { SECOND_OPINION } from './documents.ts';
 
 const isDigest = (text: string): text is Digest => text.startsWith('sha256:');
@@ -58,11 +58,11 @@ const optionsOf = ({ trust, asOfMs, expect = {} }: Part | Tree): VerifyOptions =
   ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
 });
 
-async function judgePart(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+async function partOutcome(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
   const bytes = bytesOfBase64(input.zip);
   if (digestOf(bytes) !== input.sha256) throw new TypeError('the archive was not decoded right');
   const report = await verifyPart(open(bytes), { ...optionsOf(input), ...more });
-  return { ...judgement(report.verdict, [report]), ...(input.coverage && coverageOf(report)) };
+  return { ...reportOutcome(report.verdict, [report]), ...(input.coverage && coverageOf(report)) };
 }
 
 const coverageOf = ({
@@ -100,7 +100,7 @@ async function sourceOf({ files = {}, irregular = [], zip }: Tree, open: Open): 
   return isBag(Object.keys(files)) ? bagSource(source) : source;
 }
 
-async function judgeExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+async function exportOutcome(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
   const { depth = 'full', limits, envelopes = [] } = input;
   const report = await verifyExport(await sourceOf(input, open), {
     ...optionsOf(input),
@@ -110,7 +110,7 @@ async function judgeExport(input: Tree, open: Open, more: Partial<VerifyOptions>
     ...more,
   });
   const reports = [report, ...report.parts, ...report.localReports];
-  const outcome = { ...judgement(report.verdict, reports), completeness: report.completeness };
+  const outcome = { ...reportOutcome(report.verdict, reports), completeness: report.completeness };
   return input.coverage === true ? { ...outcome, ...coverageOf(report) } : outcome;
 }
 
@@ -128,28 +128,28 @@ async function seconded(first: Outcome, second: Promise<Outcome>): Promise<Outco
   return first.verdict === 'invalid' && both.verdict === 'invalid' && kept ? first : both;
 }
 
-export const judgeEvidence: Readonly<Record<string, Judge>> = {
-  bundles: judgeBy(
+export const evidenceKinds: Readonly<Record<string, Kind>> = {
+  bundles: defineKind(
     partShape,
-    ...WAYS.map(([name, open]) => [name, (input: Part) => judgePart(input, open)] as const),
+    ...WAYS.map(([name, open]) => [name, (input: Part) => partOutcome(input, open)] as const),
     [
       'with a second opinion',
       async (input: Part) =>
         seconded(
-          await judgePart(input, memoryAccess),
-          judgePart(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
+          await partOutcome(input, memoryAccess),
+          partOutcome(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
         ),
     ],
   ),
-  exports: judgeBy(
+  exports: defineKind(
     exportShape,
-    ...WAYS.map(([name, open]) => [name, (input: Tree) => judgeExport(input, open)] as const),
+    ...WAYS.map(([name, open]) => [name, (input: Tree) => exportOutcome(input, open)] as const),
     [
       'with a second opinion',
       async (input: Tree) =>
         seconded(
-          await judgeExport(input, memoryAccess),
-          judgeExport(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
+          await exportOutcome(input, memoryAccess),
+          exportOutcome(input, memoryAccess, { secondOpinion: SECOND_OPINION }),
         ),
     ],
   ),

@@ -12,7 +12,7 @@ import {
   type RuleState,
 } from '../../policy/index.ts';
 import { verifyReceipt, verifyReceipts } from '../../verify/index.ts';
-import { type Judge, judgeBy, judgement, type Outcome, refusal } from '../outcome.ts';
+import { type Kind, defineKind, reportOutcome, type Outcome, refusal } from '../outcome.ts';
 
 const shape = z.object({
   policy: z.string(),
@@ -25,7 +25,7 @@ type Input = z.infer<typeof shape>;
 const reportsOf = ({ inputs }: Input): EvidenceInput[] =>
   z.array(evidenceInputSchema).parse(JSON.parse(inputs));
 
-async function judge(
+async function policyOutcome(
   { policy, files = {}, asOfMs }: Input,
   inputs: readonly EvidenceInput[],
 ): Promise<Outcome> {
@@ -56,11 +56,11 @@ function outcomeOf({ answer, rules, unusedWaivers }: Decision): Outcome {
   };
 }
 
-export const judgePolicies: Readonly<Record<string, Judge>> = {
-  policies: judgeBy(
+export const policiesKinds: Readonly<Record<string, Kind>> = {
+  policies: defineKind(
     shape,
-    ['in order', (input) => judge(input, reportsOf(input))],
-    ['backwards', (input) => judge(input, reportsOf(input).toReversed())],
+    ['in order', (input) => policyOutcome(input, reportsOf(input))],
+    ['backwards', (input) => policyOutcome(input, reportsOf(input).toReversed())],
   ),
 };
 
@@ -72,7 +72,7 @@ const chainShape = z.object({
   expectHead: z.string().refine(isDigest).optional(),
 });
 
-async function judgeChain({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
+async function receiptsOutcome({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
   const source = memorySource(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [path, toUtf8(text)])),
   );
@@ -80,9 +80,9 @@ async function judgeChain({ files, single, expectHead }: z.infer<typeof chainSha
     single === undefined
       ? await verifyReceipts(source, defined({ expectHead }))
       : await verifyReceipt(source, single, {});
-  return judgement(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
+  return reportOutcome(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
 }
 
-export const judgeReceipts: Readonly<Record<string, Judge>> = {
-  receipts: judgeBy(chainShape, ['files', judgeChain]),
+export const receiptsKinds: Readonly<Record<string, Kind>> = {
+  receipts: defineKind(chainShape, ['files', receiptsOutcome]),
 };

@@ -13,10 +13,10 @@ import {
 import {
   bytesOfBase64,
   bytesOfHex,
-  type Judge,
-  judgeBy,
+  type Kind,
+  defineKind,
   type Outcome,
-  outcomeOf,
+  tryOutcome,
   refusal,
 } from '../outcome.ts';
 
@@ -28,7 +28,7 @@ const verifiedBy =
     const key = { point: bytesOfHex(input.point) };
     const [message, signature] = [bytesOfHex(input.message), bytesOfHex(input.signature)];
     let verifies = false;
-    const outcome = await outcomeOf(() => {
+    const outcome = await tryOutcome(() => {
       verifies = verifySignature({ key, message, signature, implementation });
     });
     return outcome.verdict === 'valid' && !verifies ? refusal('attestation.SIGNATURE_INVALID') : outcome;
@@ -56,7 +56,7 @@ const keysOf = (bytes: Uint8Array): Record<string, unknown>[] =>
     compromised,
   }));
 
-const judgeShape = z.object({
+const keyCheckShape = z.object({
   trust: z.string(),
   statement: z.object({
     issuer: z.string(),
@@ -69,27 +69,27 @@ const judgeShape = z.object({
   }),
 });
 
-export const judgeTrust: Readonly<Record<string, Judge>> = {
-  signatures: judgeBy(
+export const trustKinds: Readonly<Record<string, Kind>> = {
+  signatures: defineKind(
     signatureShape,
     ['native', verifiedBy(native.p256)],
     ['portable', verifiedBy(portable.p256)],
     ['of the platform', verifiedBy(platform.p256)],
   ),
-  'key-files': judgeBy(keyShape, ['bytes', (input) => outcomeOf(() => readKey(input))]),
-  'trust-stores': judgeBy(
+  'key-files': defineKind(keyShape, ['bytes', (input) => tryOutcome(() => readKey(input))]),
+  'trust-stores': defineKind(
     z.object({ base64: z.string() }),
-    ['bytes', ({ base64 }) => outcomeOf(() => ({ keys: keysOf(bytesOfBase64(base64)) }))],
+    ['bytes', ({ base64 }) => tryOutcome(() => ({ keys: keysOf(bytesOfBase64(base64)) }))],
     [
       'written and read again',
       ({ base64 }) =>
-        outcomeOf(() => {
+        tryOutcome(() => {
           const store = parseTrustStore(bytesOfBase64(base64));
           return { keys: keysOf(toUtf8(JSON.stringify(trustStoreJwks(trustStore(store.keys))))) };
         }),
     ],
   ),
-  'judge-key': judgeBy(judgeShape, [
+  'judge-key': defineKind(keyCheckShape, [
     'store',
     ({ trust, statement }) => {
       const { problems, notes, unchecked } = checkKey(parseTrustStore(toUtf8(trust)), statement);

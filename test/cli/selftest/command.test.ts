@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { JUDGES, selftestReportSchema } from '../../../src/selftest/index.ts';
+import { CASE_KINDS, selftestReportSchema } from '../../../src/selftest/index.ts';
 import { COUNTS } from '../../vectors/counts.ts';
 import { call, drillproof, scratch } from '../make.ts';
 import { isDeep, isExhaustive } from '../../support/deep.ts';
@@ -28,7 +28,7 @@ describe('selftest of this program', () => {
       expect(Object.fromEntries(found.kinds.map(({ kind, cases }) => [kind, cases]))).toEqual(COUNTS);
       for (const { kind, cases, ways, passed } of found.kinds) {
         expect(ways).toEqual(
-          ['node', 'portable'].flatMap((name) => JUDGES[kind]?.ways.map((way) => `${way} (${name})`)),
+          ['node', 'portable'].flatMap((name) => CASE_KINDS[kind]?.ways.map((way) => `${way} (${name})`)),
         );
         expect(passed).toBe(cases * ways.length);
       }

@@ -87,7 +87,7 @@ export function logOptions(command: Command): Command {
     );
 }
 
-export type Logging = {
+type Logging = {
   readonly log: Log;
   /** Tells people of an event in their words, or, where nobody reads along, logs it. */
   readonly announce: (words: string, event: string, facts?: LogEntry['facts']) => Promise<void>;

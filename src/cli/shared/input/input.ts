@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { fromUtf8 } from '../../../bytes/index.ts';
-import { LimitError } from '../../../errors.ts';
+import { defined, fromUtf8 } from '../../../bytes/index.ts';
+import type { Code } from '../../../codes/index.ts';
+import { DrillproofError, LimitError } from '../../../errors.ts';
 import { ioError } from '../../../node/index.ts';
 import { isS3Url } from '../../../node/s3/index.ts';
 import { MAX_ENVELOPES } from '../../../verify/index.ts';
@@ -54,7 +55,7 @@ export async function readEnvelopes(cli: Cli, files: readonly string[]): Promise
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
- * The paths to be judged: those of the command line, then those of the list. One that is named twice is judged once.
+ * The paths to verify: those of the command line, then those of the list, each once.
  * @throws DrillproofError `usage.INVALID` when none is named and there is no list; what `readInput` throws
  */
 export async function pathsOf(
@@ -63,8 +64,8 @@ export async function pathsOf(
   { list, null: byNull = false }: PathList,
 ): Promise<readonly string[]> {
   if (list === undefined) {
-    if (byNull) throw usageError('-0 speaks of a list, and there is none', 'Add --list FILE.');
-    if (named.length === 0) throw usageError('no path was given', 'Name a path, or give --list FILE.');
+    if (byNull) throw usageError('-0 needs --list', 'Add --list FILE.');
+    if (named.length === 0) throw usageError('no path was given', 'Name a path, or pass --list FILE.');
   }
   const listed = list === undefined ? [] : namesIn(await readInput(list, MAX_LIST_BYTES, cli), byNull);
   return distinct(cli, [...named, ...listed]);
@@ -84,4 +85,24 @@ async function distinct(cli: Cli, paths: readonly string[]): Promise<readonly st
     else seen.set(place, path);
   }
   return [...seen.values()];
+}
+
+/** `standard input`, or the file. */
+const inputName = (file: string): string => (file === '-' ? 'standard input' : file);
+
+/**
+ * Puts the name of a file before the error of reading its content.
+ * @throws DrillproofError what `read` throws, with the code that `codeOf` makes of its code
+ */
+export function namingFile<T>(file: string, read: () => T, codeOf: (code: Code) => Code = (code) => code): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof DrillproofError)) throw cause;
+    const { path, details } = cause;
+    throw new DrillproofError(codeOf(cause.code), `${inputName(file)}: ${cause.message}`, {
+      cause,
+      ...defined({ path, details }),
+    });
+  }
 }

@@ -1,46 +1,41 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
-import type { Command } from 'commander';
 import { defined, fromUtf8 } from '../../../bytes/index.ts';
 import { type Client, createClient } from '../../../client/index.ts';
 import { TransportError } from '../../../errors.ts';
 import { ioError } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
+import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { readInput } from './input.ts';
 
-/** The address of a control plane, and the token. */
-export type RemoteOptions = {
-  readonly url: string;
-  readonly project: string;
-  readonly tokenFile?: string;
-  readonly caFile?: string;
-};
-
-export function remoteOptions(command: Command): Command {
-  return command
-    .option('--url <url>', 'base address of the control plane, without /v1')
-    .option('--project <id>', 'read through this project')
-    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
-    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
-}
-
-export async function openRemote(cli: Cli, options: RemoteOptions): Promise<Client> {
-  const fetch = await fetchFor(cli, options.caFile);
-  return createClient({
+/**
+ * Opens the control plane and the project that the options name.
+ * @throws DrillproofError `usage.INVALID` with `hint` when one is missing, and what reading the token throws
+ */
+export async function openProject(
+  cli: Cli,
+  { url, project, tokenFile, caFile }: RemoteOptions,
+  hint: string,
+): Promise<{ readonly client: Client; readonly project: string }> {
+  if (url === undefined || project === undefined)
+    throw usageError(`--${url === undefined ? 'url' : 'project'} is missing`, hint);
+  const fetch = await createFetch(cli, caFile);
+  const client = createClient({
     ...defined({ fetch }),
-    baseUrl: options.url,
-    token: await readToken(cli, options.tokenFile),
+    baseUrl: url,
+    token: await readToken(cli, tokenFile),
     userAgent: 'drillproof-cli',
     now: cli.now,
   });
+  return { client, project };
 }
 
 const MAX_TOKEN_BYTES = 4096;
 
 /** The bearer token: from the file when one is named, else from DRILLPROOF_TOKEN. It never comes from an argument. */
-export async function readToken(cli: Cli, file: string | undefined): Promise<string> {
+async function readToken(cli: Cli, file: string | undefined): Promise<string> {
   const { DRILLPROOF_TOKEN } = cli.env;
   const given = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
   const token = given?.trim() ?? '';
@@ -65,7 +60,7 @@ const KEEP_ALIVE_MS = 15_000;
  * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
  * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
  */
-export async function fetchFor(cli: Cli, caFile: string | undefined): Promise<typeof fetch | undefined> {
+async function createFetch(cli: Cli, caFile: string | undefined): Promise<typeof fetch | undefined> {
   const proxies = proxiesOf(cli.env);
   const ca = caFile === undefined ? undefined : await authorities(cli, caFile);
   if (ca === undefined && proxies.http === undefined && proxies.https === undefined) return undefined;

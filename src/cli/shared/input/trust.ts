@@ -16,7 +16,7 @@ import {
 import type { Cli } from '../../cli.ts';
 import type { KeySpec, TrustOptions } from '../options/evidence.ts';
 import { usageError } from '../options/values.ts';
-import { readInput } from './input.ts';
+import { namingFile, readInput } from './input.ts';
 
 /** Bytes of a trust store, as `parseTrustStore` limits it. */
 export const MAX_STORE_BYTES = 16 * 1024 * 1024;
@@ -60,7 +60,11 @@ function kindOf(bytes: Uint8Array): 'key' | 'store' | 'other' {
 
 /** The trust store of a file. @throws DrillproofError `trust.…`, naming the file */
 export const parseTrustFile = (file: string, bytes: Uint8Array): TrustStore =>
-  naming(file, () => parseTrustStore(bytes), 'trust.STORE_INVALID');
+  namingFile(
+    file,
+    () => parseTrustStore(bytes),
+    (code) => (code.startsWith('trust.') ? code : 'trust.STORE_INVALID'),
+  );
 
 async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Promise<TrustedKey[]> {
   const bytes = await readInput(file, MAX_KEY_SET_BYTES, cli);
@@ -74,7 +78,7 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
       `--key ${file} does not name the issuer of the key`,
       `Ask the owner of the key for the issuer, then pass --key ${file},issuer=NAME.`,
     );
-  const keys = naming(file, () => readVerifyingKeys(bytes));
+  const keys = namingFile(file, () => readVerifyingKeys(bytes));
   if (keyId !== undefined && keys.length > 1)
     throw usageError(`keyId names one key, and ${file} holds ${keys.length}`, 'Leave keyId= out.');
   return keys.map((key) => ({
@@ -111,18 +115,3 @@ async function findRoot(path: string): Promise<string | undefined> {
 
 // A path that does not exist, or is not on this machine, lies inside nothing.
 const resolvePath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
-
-/** Puts the name of the file before what is wrong with it; JSON that does not parse is the store's fault. */
-export function naming<T>(file: string, read: () => T, jsonCode?: 'trust.STORE_INVALID'): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof DrillproofError)) throw cause;
-    const code = jsonCode !== undefined && !cause.code.startsWith('trust.') ? jsonCode : cause.code;
-    throw new DrillproofError(code, `${file}: ${cause.message}`, {
-      cause,
-      ...(cause.path !== undefined && { path: cause.path }),
-      ...(cause.details !== undefined && { details: cause.details }),
-    });
-  }
-}

@@ -1,7 +1,6 @@
-import { availableParallelism } from 'node:os';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Digest } from '../../../bytes/index.ts';
-import { digest, fileSpec, many, text, time, wholeNumber } from './options.ts';
+import { digest, fileSpec, jobsOption, many, text, time, wholeNumber } from './options.ts';
 
 /** `FILE,issuer=NAME[,keyId=ID]`, parsed. Without an issuer the command reports what is missing when it reads the key. */
 export type KeySpec = { readonly file: string; readonly issuer?: string; readonly keyId?: string };
@@ -24,8 +23,8 @@ export function keySpec(value: string): KeySpec {
   return fileSpec(value, ['issuer', 'keyId'], FORM);
 }
 
-/** What every command that judges evidence is told: by which keys, of what, as of when. */
-export type JudgingOptions = TrustOptions &
+/** The options of every command that verifies evidence: trusted keys, expectations, and the time. */
+export type EvidenceOptions = TrustOptions &
   PathList & {
     readonly expectManifest?: Digest;
     readonly expectExport?: string;
@@ -38,7 +37,7 @@ export type JudgingOptions = TrustOptions &
     readonly dsse?: readonly string[];
   };
 
-export function judgingOptions(command: Command): Command {
+export function evidenceOptions(command: Command): Command {
   return trustOptions(command)
     .option('--list <file>', 'also read paths from a file, one per line; - for standard input')
     .option('-0, --null', 'read a NUL-separated list, as "find -print0" writes it')
@@ -52,11 +51,7 @@ export function judgingOptions(command: Command): Command {
     .option('--expect-project <id>', 'require this project for every bundle')
     .option('--expect-bundles <n>', 'require this number of bundles', wholeNumber(0, 10_000))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
-    .addOption(
-      new Option('--jobs <n>', 'verify this many parts at once')
-        .argParser(wholeNumber(1, 256))
-        .default(availableParallelism(), 'number of cores'),
-    )
+    .addOption(jobsOption('verify this many parts at once'))
     .option('--second-opinion', 'verify everything with a second implementation too, and report differences')
     .option('--dsse <file>', 'also verify this DSSE envelope about the evidence (repeatable)', many(text));
 }

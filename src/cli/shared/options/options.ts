@@ -1,7 +1,5 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
-
-/** A row of a command's examples: what one would want, and the words that do it. */
-export type Example = readonly [purpose: string, line: string];
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Options that every command has; `formats: false` where a command has formats of its own. */
 export function standardOptions(command: Command, { formats = true } = {}): Command {
@@ -15,8 +13,40 @@ export function standardOptions(command: Command, { formats = true } = {}): Comm
     .helpOption('-h, --help', 'show help');
 }
 
-export function examples(command: Command, list: readonly Example[]): Command {
-  const lines = list.flatMap(([purpose, line]) => [`  # ${purpose}`, `  $ ${line}`]);
+/** `--jobs`: how many things are done at once. */
+export const jobsOption = (description: string): Option =>
+  new Option('--jobs <n>', description)
+    .argParser(wholeNumber(1, 256))
+    .default(availableParallelism(), 'number of cores');
+
+/** A control plane, and the project through which to read. */
+export type RemoteOptions = {
+  readonly url?: string;
+  readonly project?: string;
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+};
+
+/** The options of commands that read from a control plane; `when` states on what the first two depend. */
+export const remoteOptions = (command: Command, when = ''): Command =>
+  command
+    .option('--url <url>', `${when}base address of the control plane, without /v1`)
+    .option('--project <id>', `${when}read through this project`)
+    .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+    .option('--ca-file <file>', 'also trust the certificate authorities in this PEM file');
+
+/** The first of these options that is given, as it is written on the command line. */
+export function findGiven<T extends object>(
+  options: T,
+  names: readonly (keyof T & string)[],
+): string | undefined {
+  const name = names.find((candidate) => options[candidate] !== undefined);
+  return name?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/^/, '--');
+}
+
+/** Shows examples in the help: command lines by their purpose. */
+export function examples(command: Command, lineByPurpose: Readonly<Record<string, string>>): Command {
+  const lines = Object.entries(lineByPurpose).flatMap(([purpose, line]) => [`  # ${purpose}`, `  $ ${line}`]);
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 

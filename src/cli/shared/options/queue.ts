@@ -3,10 +3,18 @@ import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import { canonicalBytes, digestOf, type JsonValue } from '../../../bytes/index.ts';
 import { type Code, codeEntry } from '../../../codes/index.ts';
-import { type JobResult, parseQueueAddress, type WorkQueue } from '../../../node/queue/index.ts';
+import {
+  type JobResult,
+  openQueue,
+  parseQueueAddress,
+  type QueueItem,
+  workThrough,
+} from '../../../node/queue/index.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/index.ts';
+import type { Shard } from '../../../report/index.ts';
 import { codeSchema } from '../../../verify/index.ts';
-import { wholeNumber } from './options.ts';
+import { type Cli, say } from '../../cli.ts';
+import { findGiven, wholeNumber } from './options.ts';
 import { duration, usageError } from './values.ts';
 
 /** Which queue is shared, and how its work is tried again. */
@@ -23,11 +31,11 @@ const DEFAULTS = { queueRetries: 4, queueLostAfter: 60_000 };
 export function queueOptions(command: Command): Command {
   return command
     .option('--queue <url>', 'share the work with other machines through PostgreSQL (postgres://…)')
-    .option('--queue-name <name>', 'name of the run; default: by what the command does', queueName)
-    .option('--queue-retries <n>', 'tries after the first one that failed (default: 4)', wholeNumber(0, 100))
+    .option('--queue-name <name>', 'name of the run (default: derived from the work)', queueName)
+    .option('--queue-retries <n>', 'tries after the first failure (default: 4)', wholeNumber(0, 100))
     .option(
       '--queue-lost-after <duration>',
-      'take a worker for dead that gives no sign for so long (default: 1m)',
+      'treat a worker as dead after this time without a sign of life (default: 1m)',
       lostAfter,
     );
 }
@@ -43,20 +51,20 @@ function lostAfter(value: string): number {
   throw new InvalidArgumentError('It must be 10s or more.');
 }
 
-/** What is said of a queue goes with one, and one needs a place that machines can share. */
-export function assertQueue(options: QueueOptions, place: string): void {
-  const { queue, queueName: name, queueRetries, queueLostAfter } = options;
+/** Options of a queue need one, a queue needs a place that machines can share, and work is shared in one way. */
+export function assertQueue(options: QueueOptions & { readonly shard?: Shard }, place: string): void {
+  const { queue, shard } = options;
   if (queue !== undefined) {
     parseQueueAddress(queue);
+    if (shard !== undefined) throw usageError('--shard and --queue both share the work', 'Omit one of them.');
     if (isS3Url(place)) return;
     throw usageError(
       'with --queue the place must be s3://bucket/prefix',
       'The lock of a folder holds on one machine only; use S3, or --shard with a folder for each machine.',
     );
   }
-  const given = Object.entries({ name, retries: queueRetries, 'lost-after': queueLostAfter });
-  const stray = given.find(([, value]) => value !== undefined);
-  if (stray !== undefined) throw usageError(`--queue-${stray[0]} is for --queue`);
+  const stray = findGiven(options, ['queueName', 'queueRetries', 'queueLostAfter']);
+  if (stray !== undefined) throw usageError(`${stray} needs --queue`, 'Pass the queue with --queue URL.');
 }
 
 /** A place in S3, without what differs between machines. */
@@ -65,24 +73,44 @@ export function sharedPlace(place: string): JsonValue {
   return { place: s3Name(location), endpoint: location.endpoint ?? null };
 }
 
-/** A run of many machines as this one takes part in it. */
-export type SharedRun = { readonly name: string; readonly queue: WorkQueue; readonly worker: string };
+/** Work that machines share. `facts` state what is done; machines that do something else are refused. */
+export type SharedWork = {
+  readonly kind: 'mirror' | 'scrub';
+  /** Names the run where no name is given. */
+  readonly facts: JsonValue;
+  readonly items: readonly QueueItem[];
+  readonly act: Parameters<typeof workThrough>[1];
+  readonly atOnce: number;
+  /** Ends all work when the queue is lost. */
+  readonly stop: AbortController;
+};
+
+/** The name of a run, and the machines that took part. */
+export type SharedRun = { readonly name: string; readonly workers: string[] };
 
 /**
- * Opens the queue of a run. `facts` say what it does; machines that do something else are refused, and without a name
- * it is named after them. Only loaded here: who shares no work needs nothing of it.
+ * Does the work together with every other machine that gives the same command, and returns all results.
+ * @throws DrillproofError `queue.UNREACHABLE`, `queue.REFUSED`, `queue.RUN_MISMATCH`
  */
-export async function openRun(
-  kind: 'mirror' | 'scrub',
-  facts: JsonValue,
-  { queue: url = '', ...options }: QueueOptions,
-): Promise<SharedRun> {
+export async function shareWork(
+  cli: Cli,
+  { kind, facts, items, act, atOnce, stop }: SharedWork,
+  options: QueueOptions,
+): Promise<{ readonly run: SharedRun; readonly results: readonly JobResult[] }> {
   const work = digestOf(canonicalBytes([kind, facts]));
   const name = `${kind}.${options.queueName ?? work.slice('sha256:'.length).slice(0, 16)}`;
-  const { queueRetries: retries, queueLostAfter: lostAfterMs } = { ...DEFAULTS, ...options };
-  const { openQueue } = await import('../../../node/queue/index.ts');
+  const { queue: url = '', queueRetries: retries, queueLostAfter: lostAfterMs } = { ...DEFAULTS, ...options };
   const queue = await openQueue(parseQueueAddress(url), { name, work, retries, lostAfterMs });
-  return { name, queue, worker: `${hostname()}:${process.pid}` };
+  const worker = `${hostname()}:${process.pid}`;
+  try {
+    await say(cli, `run ${name}: worker ${worker}`);
+    await queue.share(items);
+    await workThrough(queue, act, { atOnce, signal: cli.signal, stop, worker });
+    const results = await queue.results();
+    return { run: { name, workers: workersOf(results) }, results };
+  } finally {
+    await queue.close();
+  }
 }
 
 const workerSchema = z.object({ worker: z.string() });
@@ -93,7 +121,7 @@ const failedSchema = z.object({
 });
 
 /** The workers that ended a piece of work, each once. */
-export const workersOf = (results: readonly JobResult[]): string[] =>
+const workersOf = (results: readonly JobResult[]): string[] =>
   [...new Set(results.flatMap(({ output }) => workerSchema.safeParse(output).data?.worker ?? []))].toSorted();
 
 export const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';

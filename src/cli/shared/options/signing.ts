@@ -3,15 +3,14 @@ import { defined } from '../../../bytes/index.ts';
 import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
 import type { Signer, VerifyingKey } from '../../../trust/index.ts';
 import type { Cli } from '../../cli.ts';
-import { readInput } from '../input/input.ts';
-import { naming } from '../input/trust.ts';
+import { namingFile, readInput } from '../input/input.ts';
 import { wholeNumber } from './options.ts';
 import { usageError } from './values.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;
 
 /** A command that signs in place of a key that is read. */
-export type SignerOptions = {
+type SignerOptions = {
   readonly signer?: string;
   readonly publicKey?: string;
   readonly signerTimeout?: number;
@@ -144,6 +143,6 @@ async function externalSigner(cli: Cli, line: string, options: SignerOptions): P
 
 async function readPublicKey(cli: Cli, file: string): Promise<VerifyingKey> {
   const bytes = await readInput(file, MAX_KEY_BYTES, cli);
-  const { keyId, point } = naming(file, () => readVerifyingKey(bytes));
+  const { keyId, point } = namingFile(file, () => readVerifyingKey(bytes));
   return { keyId, point };
 }

@@ -62,7 +62,7 @@ export function commandOf(program: Command, argv: readonly string[]): Command {
 }
 
 /** What commander says of a wrong call, with the near name where there is one. */
-export function usageOf(
+function usageOf(
   error: CommanderError,
   command: Command,
   argv: readonly string[],

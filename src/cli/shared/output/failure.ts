@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/index.ts';
 import { type Code, codeEntry, isCode } from '../../../codes/index.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
@@ -25,7 +26,7 @@ export function failureOf(error: unknown, interrupted: boolean): Failure {
     code,
     message,
     action: typeof hint === 'string' ? hint : codeEntry(code).action,
-    ...(path !== undefined && { path }),
+    ...defined({ path }),
     ...(Object.keys(rest).length > 0 && { details: rest }),
     exit: interrupted ? EXIT.interrupted : exitOfCode(code),
   };

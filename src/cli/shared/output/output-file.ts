@@ -78,7 +78,7 @@ async function refuseExistingFolder(target: string, path: string): Promise<void>
 }
 
 /** A file that is written piece by piece and appears under its name when it is closed. */
-export type OutputStream = {
+type OutputStream = {
   /** Resolves when the bytes are taken. @throws DrillproofError what `writeOutputFile` throws */
   readonly write: (text: string) => Promise<void>;
   readonly close: () => Promise<void>;
