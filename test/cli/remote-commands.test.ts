@@ -227,7 +227,7 @@ describe('reports', () => {
     const { code, stdout } = await call(`reports ${exportId} ${AT} --url ${url}`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/lrep_\w+ +check-package +completed +jane@example\.com/);
-    expect(stdout).toContain('attested by nobody');
+    expect(stdout).toContain('never attested');
   });
 });
 

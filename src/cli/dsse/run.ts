@@ -38,7 +38,8 @@ import { readTrust } from '../shared/input/trust.ts';
 import { readSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
-import { facts, writeBytes, writeProduct } from '../shared/output/product.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 import type { CreateOptions, VerifyOptions } from './command.ts';
 
 export async function createEnvelope(cli: Cli, path: string, options: CreateOptions): Promise<void> {

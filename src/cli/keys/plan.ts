@@ -25,7 +25,7 @@ import { failureOf } from '../shared/output/failure.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import type { PlanOptions } from './command.ts';
-import { exitOfPlan, type Plan, planProduct, type PlanResult, formatPlan } from './output.ts';
+import { exitOfPlan, formatPlan, type Plan, planProduct, type PlanResult } from './output.ts';
 import { aliasesOf, findKey, isTrusted } from './trust-file.ts';
 
 /** Verifies everything under both trust stores, writes the differences, and sets the exit code. */

@@ -4,7 +4,8 @@ import { type ObjectInput, type ObjectRole, packBundle, type PackedBundle } from
 import { type Cli, sayLines } from '../cli.ts';
 import { readSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
-import { facts, writeBytes, writeProduct } from '../shared/output/product.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 import type { PackOptions, RoleOf } from './command.ts';
 import { fileBytes, filesBelow, mediaTypeOf, readRunFile, type RunFile } from './input.ts';
 

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { detectSyntax, jsonTemplate, type Policy, yamlTemplate } from '../../policy/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
-import { facts, writeBytes, writeProduct } from '../shared/output/product.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
+import { facts, writeProduct } from '../shared/output/product.ts';
 import { defineExplain } from './explain.ts';
 import { defineTest, openPolicy } from './run.ts';
 

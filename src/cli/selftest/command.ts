@@ -4,8 +4,9 @@ import { examples, jobsOption, many, standardOptions, text, wholeNumber } from '
 import type { SelftestOptions } from './run.ts';
 
 const MORE = `
-Exit codes: 0 every case that ran had the expected result, 1 one did not, 2 wrong call,
-3 no case ran or a command could not be started, 130 interrupted.`;
+Exit codes: 0 every case that ran had the expected result, 1 at least one did
+not, 2 wrong call, 3 no case ran or a command could not be started, 130
+interrupted.`;
 
 export function defineSelftestCommand(command: Command, cli: Cli): void {
   standardOptions(command)

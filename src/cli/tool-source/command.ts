@@ -9,7 +9,7 @@ import { readInput } from '../shared/input/input.ts';
 import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { exitOfVerdict } from '../shared/output/exit-codes.ts';
-import { writeBytes } from '../shared/output/product.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
 
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;

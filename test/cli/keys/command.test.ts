@@ -97,7 +97,7 @@ describe('keys add', () => {
     const later = { now: () => Date.UTC(2100, 0) };
     const line = 'keys add other-cert.pem --issuer ci --trust new.json';
     const { code, stderr } = await callWith(line.split(' '), later);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('ceased to speak at 20')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('expired at 20')]);
   });
 
   it.each([
@@ -442,7 +442,7 @@ describe('keys plan', () => {
       `keys plan --retire ${await idOf()} --compromised --trust trust.json export`,
     );
     expect(stdout).toContain('3 of 3 signatures WOULD STOP VERIFYING');
-    expect(stdout).toContain('signatures only: no object was read');
+    expect(stdout).toContain('signatures only; objects and archives were not read');
     expect(stdout).toMatch(/export +evidence_000000000001 .*trust\.KEY_REVOKED/);
   });
 

@@ -2,7 +2,19 @@ import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
 import { type Chunks, errnoOf, ioError, writeDurably, writeNewFile } from '../../../node/index.ts';
+import type { Cli } from '../../cli.ts';
 import { usageError } from '../options/values.ts';
+
+/** Writes bytes to a file, or to standard output for `-`. */
+export async function writeBytes(
+  cli: Cli,
+  path: string,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: WriteOptions,
+): Promise<void> {
+  if (path !== '-') return writeOutputFile(path, chunks, options);
+  for await (const chunk of chunks) await cli.stdout.write(chunk);
+}
 
 export type WriteOptions = {
   /** Replace a file that is there. Default false. */

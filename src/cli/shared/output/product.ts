@@ -1,6 +1,5 @@
 import { columnsOf, padEnd, printable, stableJson } from '../../../report/index.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
-import { type WriteOptions, writeOutputFile } from './output-file.ts';
 
 /** Writes the product of a command: JSON of these members, or the text. */
 export async function writeProduct(
@@ -10,17 +9,6 @@ export async function writeProduct(
 ): Promise<void> {
   if (cli.format === 'json') await cli.stdout.write(stableJson({ schemaVersion: 1, ...json }));
   else await writeFolded(cli.stdout, text);
-}
-
-/** Writes bytes to a file, or to standard output for `-`. */
-export async function writeBytes(
-  cli: Cli,
-  path: string,
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  options: WriteOptions,
-): Promise<void> {
-  if (path !== '-') return writeOutputFile(path, chunks, options);
-  for await (const chunk of chunks) await cli.stdout.write(chunk);
 }
 
 /** Indented columns under a heading, as wide as their widest cell. Cells are escaped. Nothing for no rows. */
