@@ -14,7 +14,17 @@ import { renderSummaryReport } from '../../src/report/text/vsa.ts';
 import type { Report } from '../../src/verify/report.ts';
 import { NO, UNSURE, YES } from './decision/makers.ts';
 import { hostileText, UNSAFE } from './hostile.ts';
-import { attestationReport, coverage, DIGEST, exportReport, failedPart, localReport, part, SIGNER, toolSourceReport } from './makers.ts';
+import {
+  attestationReport,
+  coverage,
+  DIGEST,
+  exportReport,
+  failedPart,
+  localReport,
+  part,
+  SIGNER,
+  toolSourceReport,
+} from './makers.ts';
 
 /** Members whose values are words of this program, whatever the evidence says. */
 const OWN = new Set(['kind', 'result', 'code', 'class', 'severity', 'state', 'completeness', 'depth']);
