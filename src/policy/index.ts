@@ -18,6 +18,6 @@ export { explainRules, listMissingRules } from './explain.ts';
 export { type EvidenceInput, evidenceInputSchema, type SummaryFacts } from './inputs.ts';
 export { DEFAULT_POLICY, type Policy, policyOf } from './policy.ts';
 export { type RuleId, RULES } from './rules/catalogue.ts';
-export { summaryFacts, verifySummary } from './vsa/judge.ts';
+export { summaryFacts, verifySummary } from './vsa/verify.ts';
 export type { SummaryReport } from './vsa/schema.ts';
 export { ABSOLUTE_URI, signSummary, summarize } from './vsa/vsa.ts';

@@ -7,19 +7,19 @@ import { signChecked, type Signer } from './key/signer.ts';
 
 /** One signature of an envelope: over `preAuthEncoding` of its payload type and payload. */
 export type DsseSignature = {
-  /** A hint that nobody signed. Absent or empty is the same (DSSE 1.0.2, envelope, Parsing rules). */
+  /** A hint that is not signed. Absent and empty are the same (DSSE 1.0.2, envelope, Parsing rules). */
   readonly keyId?: string;
-  /** Here DER, whether strict is judged where it is verified. */
+  /** In DER; whether it is strict is checked during verification. */
   readonly signature: Uint8Array;
 };
 
-/** Bytes and what signs them, whatever document they are from. */
+/** Bytes and their signatures, whatever document they are from. */
 export type SignedMessage = {
   readonly message: Uint8Array;
   readonly signatures: readonly DsseSignature[];
 };
 
-/** What a DSSE envelope says, decoded and judged by nobody. */
+/** A DSSE envelope, decoded and not verified. */
 export type DsseEnvelope = {
   readonly payloadType: string;
   readonly payload: Uint8Array;
@@ -45,7 +45,7 @@ const base64Schema = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-// Members that nobody knows are passed over: DSSE wants it, and nothing that counts stands outside the signed bytes.
+// DSSE requires that unknown members are ignored. Nothing outside the signed bytes decides anything.
 const signatureSchema = z.object({ keyid: textSchema(0, 256).exactOptional(), sig: base64Schema });
 const envelopeSchema = z.object({
   payloadType: textSchema(1, 1024),
@@ -54,7 +54,7 @@ const envelopeSchema = z.object({
 });
 const manySchema = z.object({ signatures: z.array(z.unknown()) });
 
-/** The bytes that the signatures of an envelope sign, with these. */
+/** The bytes that were signed in an envelope, and their signatures. */
 export const signedMessage = ({ payloadType, payload, signatures }: DsseEnvelope): SignedMessage => ({
   message: preAuthEncoding(payloadType, payload),
   signatures,
@@ -62,7 +62,7 @@ export const signedMessage = ({ payloadType, payload, signatures }: DsseEnvelope
 
 /**
  * Parses a DSSE envelope (DSSE 1.0.2): strict JSON, base64 of either alphabet with padding, at least one signature.
- * Members that DSSE does not name are passed over.
+ * Members that DSSE does not name are ignored.
  * @throws DrillproofError `dsse.INVALID` with every broken rule in `details.issues`, and what `parseJson` throws
  * @throws LimitError `dsse.SIGNATURES_EXCEEDED`, `json.TOO_LARGE`
  */
@@ -71,7 +71,7 @@ export function parseDsse(bytes: Uint8Array, limits: DsseLimits = {}): DsseEnvel
   const value = parseJson(bytes, { maxBytes });
   const many = manySchema.safeParse(value).data?.signatures.length ?? 0;
   if (many > maxSignatures)
-    throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, where ${maxSignatures} may be`);
+    throw new LimitError('dsse.SIGNATURES_EXCEEDED', `${many} signatures, more than ${maxSignatures}`);
   const read = envelopeSchema.safeParse(value);
   if (!read.success) throw invalid(read.error);
   const { payloadType, payload, signatures } = read.data;
@@ -87,7 +87,7 @@ function invalid({ issues }: z.ZodError): DrillproofError {
     path: issue.path.reduce<string>((parent, step) => pointer(parent, String(step)), ''),
     message: issue.message,
   }));
-  const [first = { path: '', message: 'it is no envelope' }] = faults;
+  const [first = { path: '', message: 'it is not an envelope' }] = faults;
   return new DrillproofError('dsse.INVALID', first.message, {
     path: first.path,
     details: { issues: faults },

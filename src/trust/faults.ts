@@ -14,7 +14,7 @@ export const isObject = (value: JsonValue): value is JsonObject =>
 
 /**
  * The error for a key or trust store with these faults; `details.issues` holds all of them. It has the code of the
- * first, except that a private key speaks before everything else: its owner has to act at once.
+ * first, except that a private key comes before everything else, because its owner has to act at once.
  */
 export function faultError(faults: readonly KeyFault[]): DrillproofError {
   const first = faults.find((fault) => fault.code === 'trust.KEY_PRIVATE') ?? faults[0];

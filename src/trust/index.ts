@@ -8,7 +8,7 @@ export {
   signedMessage,
 } from './dsse.ts';
 export { faultError, isObject, type KeyFault } from './faults.ts';
-export { checkKey, type SignedStatement } from './judge.ts';
+export { checkKey, type SignedStatement } from './check-key.ts';
 export { ecJwk, readEcJwk, readFieldElement } from './key/jwk.ts';
 export { isPrivateLabel, MAX_KEY_SET_BYTES, openKeyFile, openKeySetFile } from './key/key-file.ts';
 export { importPublicKeys, type NamedKey } from './key/key-set.ts';

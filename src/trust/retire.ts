@@ -3,8 +3,8 @@ import { trustStore, type TrustStore } from './store.ts';
 import type { TrustedKey } from './trusted-key.ts';
 
 /**
- * The ways in which a key is retired. `revoked`: what it signed before the moment stands. `compromised`: nothing of it
- * stands, whenever it was signed. `expired`: the moment is the last for which it speaks.
+ * The ways in which a key is retired. `revoked`: earlier signatures stay valid. `compromised`: no signature is valid,
+ * whenever it was made. `expired`: the moment is the last at which the key is valid.
  */
 export const RETIREMENTS = ['revoked', 'compromised', 'expired'] as const;
 
@@ -17,8 +17,8 @@ export type Retirement = {
 };
 
 /**
- * The trust store with one key retired; the one given stays what it is. It never trusts more than before: an earlier
- * end, an earlier revocation and a compromise that the store knows of remain.
+ * A copy of the trust store with one key retired. It never trusts more than before: an earlier end, an earlier
+ * revocation and a compromise in the store remain.
  * @throws DrillproofError `trust.KEY_UNKNOWN` when the store has no such key, `trust.STORE_INVALID` when the key would
  *   end before it begins
  */
@@ -29,10 +29,10 @@ export function retireKey(store: Pick<TrustStore, 'keys' | 'find'>, retirement: 
     const name = `key ${JSON.stringify(keyId)} of issuer ${JSON.stringify(issuer)}`;
     throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no ${name}`);
   }
-  return trustStore(store.keys.map((one) => (one === key ? retired(key, retirement) : one)));
+  return trustStore(store.keys.map((other) => (other === key ? retire(key, retirement) : other)));
 }
 
-function retired(key: TrustedKey, { how, atMs }: Retirement): TrustedKey {
+function retire(key: TrustedKey, { how, atMs }: Retirement): TrustedKey {
   if (how === 'expired') return { ...key, notAfterMs: Math.min(key.notAfterMs ?? atMs, atMs) };
   return {
     ...key,

@@ -2,12 +2,12 @@ import { platform } from '#platform';
 import type { P256 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
-import { checkKey, type KeyProblem, type SignedStatement } from './judge.ts';
+import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';
 import { verifySignature, type SignatureCheck } from './key/signature.ts';
 import { distinctPoints, type TrustStore } from './store.ts';
 import type { TrustedKey } from './trusted-key.ts';
 
-/** What the signed bytes state, as far as it decides which keys count. */
+/** The part of the signed bytes that decides which keys count. */
 export type SignatureClaim = Omit<SignedStatement, 'issuer' | 'keyId'> & {
   /** The issuer that the payload names: only its keys count. Absent: keys of any issuer in the store count. */
   readonly issuer?: string;

@@ -41,7 +41,7 @@ export type Trust =
   | TrustStore
   | { readonly key: string | Uint8Array; readonly issuer: string; readonly keyId?: string };
 
-/** What a single key is trusted for where nothing else is said: bundles and lists of bundles. */
+/** What a single key is trusted for by default: bundles and lists of bundles. */
 export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
 
 /**
@@ -150,4 +150,4 @@ function added(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey): bo
 const byName = (a: TrustedKey, b: TrustedKey): number =>
   compareUtf8(a.issuer, b.issuer) || compareUtf8(a.keyId, b.keyId);
 const twice = (key: TrustedKey): string =>
-  `the key ${JSON.stringify(key.keyId)} of issuer ${JSON.stringify(key.issuer)} stands twice`;
+  `the key ${JSON.stringify(key.keyId)} of issuer ${JSON.stringify(key.issuer)} appears twice`;

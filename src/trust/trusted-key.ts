@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { compareUtf8, type JsonObject, type JsonValue } from '../bytes/index.ts';
+import { compareUtf8, defined, type JsonObject, type JsonValue } from '../bytes/index.ts';
 import { msSchema, textSchema } from '../contract/index.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './key/jwk.ts';
 
-/** What a key may speak for: bundles, lists of bundles, verification summaries, receipts (formats §3). */
+/** What a key may be trusted to sign: bundles, lists of bundles, verification summaries, receipts (formats §3). */
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;
 /**
  * What a key is trusted to sign (formats §3): `evidence` for bundles, `export` for lists of bundles, `summary` for
@@ -26,22 +26,22 @@ export type TrustedKey = {
   readonly notAfterMs?: number;
   readonly revokedAtMs?: number;
   /**
-   * Whether the revocation takes every statement with it (default true). When false, those issued before
-   * `revokedAtMs` stand. Says nothing about a key that is not revoked.
+   * Whether the revocation makes every statement invalid (default true). When false, those issued before `revokedAtMs`
+   * stay valid. Without effect on a key that is not revoked.
    */
   readonly compromised: boolean;
-  /** The projects it speaks for; absent: any. */
+  /** The projects for which it is valid; absent: any. */
   readonly projects?: readonly string[];
-  /** The organizations it speaks for; absent: any. */
+  /** The organizations for which it is valid; absent: any. */
   readonly organizations?: readonly string[];
   /** Default `['evidence']`. */
   readonly purposes: readonly Purpose[];
-  /** The key and its window were taken from a certificate, whose chain nobody checked. */
+  /** The key and its window were taken from a certificate whose chain was not checked. */
   readonly fromCertificate?: boolean;
 };
 
 // The lengths that a statement may have for them (control API, Evidence bundle; formats §2).
-const issuer = textSchema(1, 1024);
+const issuerSchema = textSchema(1, 1024);
 /** The name of a key in statements. */
 export const keyIdSchema = textSchema(1, 256);
 const scopeId = textSchema(1, 128);
@@ -52,13 +52,13 @@ const listOf = <T extends string>(item: z.ZodType<T>) =>
     .min(1)
     .transform((items) => [...new Set(items)].toSorted(compareUtf8));
 
-/** Our members beside those of RFC 7517. `use` and `alg` are optional there and required in a trust store. */
+/** Our members in addition to those of RFC 7517. `use` and `alg` are optional there and required in a trust store. */
 export const trustedKeySchema = z
   .object({
     use: z.string(),
     alg: z.string(),
     kid: keyIdSchema,
-    issuer,
+    issuer: issuerSchema,
     notBeforeMs: msSchema.exactOptional(),
     notAfterMs: msSchema.exactOptional(),
     revokedAtMs: msSchema.exactOptional(),
@@ -101,18 +101,20 @@ export function readTrustedKey(
 
 /** The members of a key in a trust store (formats §3). */
 export function trustedKeyJwk(key: TrustedKey): JsonObject {
-  return {
+  const { issuer, keyId, notBeforeMs, notAfterMs, revokedAtMs, projects, organizations } = key;
+  return defined({
     ...ecJwk(key.point),
     use: 'sig',
     alg: 'ES256',
-    kid: key.keyId,
-    issuer: key.issuer,
-    ...(key.notBeforeMs !== undefined && { notBeforeMs: key.notBeforeMs }),
-    ...(key.notAfterMs !== undefined && { notAfterMs: key.notAfterMs }),
-    ...(key.revokedAtMs !== undefined && { revokedAtMs: key.revokedAtMs, compromised: key.compromised }),
-    ...(key.projects !== undefined && { projects: [...key.projects] }),
-    ...(key.organizations !== undefined && { organizations: [...key.organizations] }),
+    kid: keyId,
+    issuer,
+    notBeforeMs,
+    notAfterMs,
+    revokedAtMs,
+    compromised: revokedAtMs === undefined ? undefined : key.compromised,
+    projects: projects && [...projects],
+    organizations: organizations && [...organizations],
     purposes: [...key.purposes],
-    ...(key.fromCertificate === true && { fromCertificate: true }),
-  };
+    fromCertificate: key.fromCertificate === true ? true : undefined,
+  }) as JsonObject;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifySummary } from '../../src/policy/vsa/judge.ts';
+import { verifySummary } from '../../src/policy/vsa/verify.ts';
 import type { SummaryReport } from '../../src/policy/vsa/schema.ts';
 import { stableJson } from '../../src/report/index.ts';
 import { makeSigner } from '../support/evidence.ts';

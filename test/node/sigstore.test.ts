@@ -13,7 +13,7 @@ import {
 } from '../../src/evidence/index.ts';
 import { commandSigner } from '../../src/node/keys/command-signer.ts';
 import { signSummary } from '../../src/policy/vsa/vsa.ts';
-import { verifySummary } from '../../src/policy/vsa/judge.ts';
+import { verifySummary } from '../../src/policy/vsa/verify.ts';
 import { dsseBytes, preAuthEncoding, type Signer } from '../../src/trust/index.ts';
 import { verifyDsse } from '../../src/verify/index.ts';
 import { AS_OF_MS, IN_TOTO, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summaryFacts, verifySummary, type SummaryExpectations } from '../../src/policy/vsa/judge.ts';
+import { summaryFacts, verifySummary, type SummaryExpectations } from '../../src/policy/vsa/verify.ts';
 import { VERIFIED_LEVEL } from '../../src/policy/vsa/vsa.ts';
 import { keyIdOf } from '../../src/trust/index.ts';
 import { decide, stateOf } from './make.ts';

@@ -11,8 +11,8 @@ type Members = ReadonlyMap<string, JsonValue>;
 /** A P-256 public key as the members that every JWK of it has (RFC 7518 §6.2.1). */
 export type EcJwk = { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
 
-// Members of RFC 7517 §4 and of Web Crypto that say nothing about what the key may do here. Certificates among them
-// are not looked at: a key is trusted because it stands in the store, not because of who certified it.
+// Members of RFC 7517 §4 and of Web Crypto that do not restrict the key. Certificates among them are ignored: a key is
+// trusted because it is in the store, not because someone certified it.
 const IGNORED = ['kid', 'ext', 'x5u', 'x5c', 'x5t', 'x5t#S256'];
 const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 const PINNED = [
@@ -112,7 +112,7 @@ function unknownFaults(
   extensions: ReadonlySet<string>,
   path: string,
 ): KeyFault[] {
-  if (members.get('kty') !== 'EC') return []; // another kind of key has members of its own
+  if (members.get('kty') !== 'EC') return []; // other kinds of keys have their own members
   const known = new Set([...KNOWN, ...extensions, ...(operation === 'sign' ? ['d'] : PRIVATE)]);
   return [...members.keys()]
     .filter((name) => !known.has(name))

@@ -30,7 +30,7 @@ export function openKeyFile(input: Uint8Array | string): KeyFile {
   if (!text.startsWith('{'))
     throw invalid(text === '' ? 'it is empty' : 'it begins with neither "-----BEGIN" nor "{"');
   const jwk = parseObject(text);
-  if (isSet(jwk)) throw invalid('it is a JWK Set, which is a trust store and not one key');
+  if (isSet(jwk)) throw invalid('it is a JWK Set and not one key');
   return { kind: 'jwk', jwk };
 }
 
@@ -56,7 +56,7 @@ function textOf(input: Uint8Array | string): string {
   try {
     return fromUtf8(input);
   } catch (cause) {
-    throw invalid('it is no text', cause);
+    throw invalid('it is not text', cause);
   }
 }
 
@@ -68,7 +68,7 @@ function parseObject(text: string): JsonObject {
     if (!(cause instanceof DrillproofError)) throw cause;
     throw invalid(cause.message, cause);
   }
-  if (!isObject(value)) throw invalid('it is no JSON object');
+  if (!isObject(value)) throw invalid('it is not a JSON object');
   return value;
 }
 

@@ -6,15 +6,15 @@ import { openKeySetFile } from './key-file.ts';
 import { importPublicKey, keyIdOf } from './key.ts';
 import { keyIdSchema } from '../trusted-key.ts';
 
-/** A public key under the name that its owner gave it, or else under its own. */
+/** A public key under the name that its owner gave it, or else under its key id. */
 export type NamedKey = { readonly keyId: string; readonly point: Uint8Array };
 
 /**
  * Reads the public keys that an issuer publishes: a JWK Set (RFC 7517 §5), a JWK, or what `importPublicKey` reads. A
- * key is named by its `kid`, and without one as `keyIdOf` names it. The set is read whole or not at all: one key of
- * another kind, use or algorithm refuses it, since who leaves keys out quietly can end with none.
- * @throws DrillproofError `trust.STORE_EMPTY` for a set without keys, `trust.KEY_DUPLICATE` for a name that stands
- *   twice, `trust.STORE_INVALID` for another member beside "keys"; `trust.KEY_PRIVATE`, `trust.KEY_UNSUPPORTED`,
+ * key is named by its `kid`, and without one as `keyIdOf` names it. One unsupported key refuses the whole set: skipping
+ * keys silently could leave the store without a key you need.
+ * @throws DrillproofError `trust.STORE_EMPTY` for a set without keys, `trust.KEY_DUPLICATE` for a name that
+ *   appears twice, `trust.STORE_INVALID` for any member but "keys"; `trust.KEY_PRIVATE`, `trust.KEY_UNSUPPORTED`,
  *   `trust.KEY_INVALID`, with every fault in `details.issues`
  * @throws LimitError `json.TOO_LARGE` beyond 4 MiB
  */
@@ -29,7 +29,7 @@ export function importPublicKeys(input: Uint8Array | string): readonly NamedKey[
 function readSet(set: JsonObject): readonly NamedKey[] {
   const members = set['keys'];
   if (!Array.isArray(members))
-    throw new DrillproofError('trust.STORE_INVALID', '"keys" is no array', { path: '/keys' });
+    throw new DrillproofError('trust.STORE_INVALID', '"keys" is not an array', { path: '/keys' });
   if (members.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the JWK Set holds no key');
   const faults: KeyFault[] = Object.keys(set)
     .filter((name) => name !== 'keys')
@@ -43,7 +43,7 @@ function readSet(set: JsonObject): readonly NamedKey[] {
     const path = pointer('/keys', at);
     const key = readNamed(member, path, faults);
     if (key !== undefined && names.has(key.keyId)) {
-      const message = `the key ${JSON.stringify(key.keyId)} stands twice`;
+      const message = `the key ${JSON.stringify(key.keyId)} appears twice`;
       faults.push({ code: 'trust.KEY_DUPLICATE', path, message });
     }
     if (key !== undefined) names.add(key.keyId);

@@ -40,7 +40,7 @@ export function createSigner(scalar: Uint8Array, implementation: P256 = platform
 
 /**
  * A signature by any signer, verified before anything is done with it.
- * @throws DrillproofError `trust.SIGNER_FAULT` when it does not verify or is no strict DER, and what the signer throws
+ * @throws DrillproofError `trust.SIGNER_FAULT` when it does not verify or is not strict DER, and what the signer throws
  */
 export async function signChecked(signer: Signer, message: Uint8Array): Promise<Uint8Array> {
   const signature = await signer.sign(message);

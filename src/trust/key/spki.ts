@@ -57,7 +57,7 @@ function openSpki(der: Uint8Array): { identifier: readonly DerElement[]; key: Ui
 }
 
 function sequence(element: DerElement): DerElement[] {
-  if (element.tag !== derTag.sequence) throw invalid('an element is no SEQUENCE');
+  if (element.tag !== derTag.sequence) throw invalid('an element is not a SEQUENCE');
   return readDerItems(element.contents);
 }
 

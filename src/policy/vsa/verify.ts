@@ -4,6 +4,7 @@ import {
   checkArguments,
   compareUtf8,
   COUNT,
+  defined,
   type Digest,
   isoTime,
   listOf,
@@ -23,22 +24,21 @@ import {
   signedMessage,
   type Trust,
   type TrustStore,
-  verifySignatures,
 } from '../../trust/index.ts';
-import { finding, type Finding, findingsOf } from '../../verify/index.ts';
+import { checkThreshold, finding, type Finding, findingsOf } from '../../verify/index.ts';
 import type { SummaryFacts } from '../inputs.ts';
 import { readSummary } from './read.ts';
 import type { Summary, SummaryReport } from './schema.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';
 
-/** What the caller knows from elsewhere; each difference is a finding. */
+/** What the caller expects from an independent source; each difference is a finding. */
 export type SummaryExpectations = {
   readonly verifierId?: string;
   readonly resourceUri?: string;
   readonly policyDigest?: Digest;
   /** Exactly these manifests, in any order. */
   readonly inputs?: readonly Digest[];
-  /** The greatest age in ms that is still good. */
+  /** The greatest accepted age in ms. */
   readonly maxAgeMs?: number;
 };
 
@@ -89,29 +89,29 @@ export function verifySummary(envelope: Uint8Array, options: VerifySummaryOption
   const { expect = {}, threshold = 1 } = options;
   const asOfMs = Number(options.asOfMs);
   const trust = resolveSummaryTrust(options);
-  const { summary, keys, findings: signing } = judgeSigning(envelope, asOfMs, trust, threshold);
-  const said =
+  const { summary, keys, findings: signing } = readSigned(envelope, { asOfMs, trust, threshold });
+  const content =
     summary === undefined
       ? []
-      : [...contentFindings(summary, asOfMs), ...expectationFindings(summary, expect, asOfMs)];
-  const findings = [...signing, ...said];
-  const bad = findings.some(({ severity }) => severity === 'error');
-  return {
+      : [...checkContent(summary, asOfMs), ...checkExpectations(summary, expect, asOfMs)];
+  const findings = [...signing, ...content];
+  const failed = findings.some(({ severity }) => severity === 'error');
+  return defined({
     schemaVersion: 1,
     kind: 'summary',
-    verdict: bad ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
+    verdict: failed ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
     asOfMs,
-    ...(trust !== undefined && { trust: { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
-    ...(summary !== undefined && { summary }),
+    trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length },
+    summary,
     keys,
     findings,
-  };
+  } as const);
 }
 
 /**
- * A summary as what a policy judges: what it says, and by whose key. What a policy pins is not judged here, and neither
- * is its result.
- * @throws DrillproofError for what is no verification summary in DSSE, as `parseDsse` and `readSummary` do
+ * A summary as policies evaluate it: what it states, and the keys that signed it. Its result, and what a policy pins,
+ * are not checked here.
+ * @throws DrillproofError for anything but a verification summary in DSSE, as `parseDsse` and `readSummary` do
  */
 export function summaryFacts(
   envelope: Uint8Array,
@@ -121,13 +121,10 @@ export function summaryFacts(
   checkArguments({ envelope: BYTES, options: optionsOf({ asOfMs, trust }) }, { envelope, options });
   const parsed = parseDsse(envelope);
   const summary = readSummary(parsed);
-  const { keys, findings } = signedBy(
-    parsed,
-    summary,
-    Number(options.asOfMs),
-    resolveSummaryTrust(options),
-    1,
-  );
+  const { keys, findings } = verifySigning(parsed, summary, {
+    asOfMs: Number(options.asOfMs),
+    trust: resolveSummaryTrust(options),
+  });
   const { verifierId, result, timeVerifiedMs, policyDigest, inputs } = summary;
   return {
     verifierId,
@@ -136,88 +133,73 @@ export function summaryFacts(
     policyDigest,
     inputs,
     thumbprints: keys,
-    findings: [...findings, ...levelFindings(summary)],
+    findings: [...findings, ...checkLevels(summary)],
   };
 }
 
+type SigningOptions = {
+  readonly asOfMs: number;
+  readonly trust: TrustStore | undefined;
+  readonly threshold?: number;
+};
+
 type Signing = {
-  readonly summary?: Summary;
+  /** Thumbprints of the keys that signed it, each once, sorted. */
   readonly keys: readonly Digest[];
   readonly findings: readonly Finding[];
 };
 
-function judgeSigning(
-  bytes: Uint8Array,
-  asOfMs: number,
-  trust: TrustStore | undefined,
-  threshold: number,
-): Signing {
+function readSigned(bytes: Uint8Array, options: SigningOptions): Signing & { readonly summary?: Summary } {
   try {
     const envelope = parseDsse(bytes);
     const summary = readSummary(envelope);
-    return { summary, ...signedBy(envelope, summary, asOfMs, trust, threshold) };
+    return { summary, ...verifySigning(envelope, summary, options) };
   } catch (error) {
     return { keys: [], findings: findingsOf(error, SUBJECT, PATH) };
   }
 }
 
-function signedBy(
+/** The envelope has no key of its own to name: any key of the verifier counts, as many as the threshold requires. */
+function verifySigning(
   envelope: DsseEnvelope,
   { verifierId, timeVerifiedMs }: Summary,
-  asOfMs: number,
-  trust: TrustStore | undefined,
-  threshold: number,
-): Omit<Signing, 'summary'> {
+  { asOfMs, trust, threshold = 1 }: SigningOptions,
+): Signing {
   if (trust === undefined)
     return {
       keys: [],
-      findings: [note('trust.STORE_ABSENT', 'no trust store was given: no signature was judged')],
+      findings: [note('trust.STORE_ABSENT', 'no trust store was given, so no signature was verified')],
     };
-  const { signatures, keys, distinct } = verifySignatures(signedMessage(envelope), trust, {
-    issuer: verifierId,
-    issuedAtMs: timeVerifiedMs,
-    purpose: 'summary',
-    asOfMs,
+  const claim = { issuer: verifierId, issuedAtMs: timeVerifiedMs, purpose: 'summary', asOfMs } as const;
+  const context = { subject: SUBJECT, path: PATH, trust, threshold };
+  const { value, findings } = checkThreshold(signedMessage(envelope), claim, context);
+  const keys = [...new Set(value.keys.map(({ point }) => keyIdOf(point)))].toSorted(compareUtf8);
+  if (keys.length > 0) return { keys, findings };
+  // Without a key that counts, each reason is an error and not only a remark.
+  const problems = value.signatures.flatMap(({ problem }, at) => {
+    if (problem === undefined) return [];
+    const { code, ...detail } = problem;
+    return [finding(code, SUBJECT, { path: `${PATH}#/signatures/${at}`, ...detail })];
   });
-  const problems = signatures.flatMap(({ problem }, at) =>
-    problem === undefined ? [] : [{ ...problem, at }],
-  );
-  const thumbprints = [...new Set(keys.map(({ point }) => keyIdOf(point)))].toSorted(compareUtf8);
-  // One key that counts is enough; what else signed is told, and changes nothing.
-  const findings = problems.map(({ code, at, ...detail }) => {
-    const path = `${PATH}#/signatures/${at}`;
-    if (keys.length === 0) return finding(code, SUBJECT, { path, ...detail });
-    return finding('dsse.SIGNATURE_UNCOUNTED', SUBJECT, {
-      path,
-      message: `it counts for nothing: ${detail.message}`,
-    });
-  });
-  if (distinct >= threshold || keys.length === 0) return { keys: thumbprints, findings };
-  const counts = { expected: `at least ${threshold}`, actual: String(distinct) };
-  const missed = finding('dsse.THRESHOLD_MISSED', SUBJECT, {
-    path: `${PATH}#/signatures`,
-    message: 'fewer different trusted keys signed the summary than were asked for',
-    ...counts,
-  });
-  return { keys: thumbprints, findings: [...findings, missed] };
+  return { keys, findings: problems };
 }
 
-function contentFindings(summary: Summary, asOfMs: number): readonly Finding[] {
+function checkContent(summary: Summary, asOfMs: number): readonly Finding[] {
   const { result, timeVerifiedMs } = summary;
   return [
     ...(result === 'PASSED'
       ? []
       : [
-          note('vsa.NOT_PASSED', 'the verifier says that the evidence did not pass', {
+          note('vsa.NOT_PASSED', 'the result of the verifier is that the evidence did not pass', {
             expected: 'PASSED',
             actual: result,
           }),
         ]),
-    ...levelFindings(summary),
+    ...checkLevels(summary),
     ...(timeVerifiedMs <= asOfMs
       ? []
       : [
-          note('vsa.FROM_FUTURE', 'it was made after the time of this judgement', {
+          note('vsa.FROM_FUTURE', 'it was made after the time of this verification', {
             expected: `at most ${isoTime(asOfMs)}`,
             actual: isoTime(timeVerifiedMs),
           }),
@@ -225,36 +207,31 @@ function contentFindings(summary: Summary, asOfMs: number): readonly Finding[] {
   ];
 }
 
-const levelFindings = ({ result, levels }: Summary): readonly Finding[] =>
+const checkLevels = ({ result, levels }: Summary): readonly Finding[] =>
   result === 'FAILED' || levels.includes(VERIFIED_LEVEL)
     ? []
     : [
-        note('vsa.LEVEL_MISSING', 'it does not say that evidence was verified', {
+        note('vsa.LEVEL_MISSING', 'it does not state that evidence was verified', {
           expected: VERIFIED_LEVEL,
           actual: levels.join(', '),
         }),
       ];
 
-function expectationFindings(
+function checkExpectations(
   summary: Summary,
   { verifierId, resourceUri, policyDigest, inputs, maxAgeMs }: SummaryExpectations,
   asOfMs: number,
 ): readonly Finding[] {
   const { timeVerifiedMs } = summary;
   return [
-    ...differing('vsa.VERIFIER_MISMATCH', 'it is by another verifier', verifierId, summary.verifierId),
-    ...differing('vsa.RESOURCE_MISMATCH', 'it is about another resource', resourceUri, summary.resourceUri),
-    ...differing(
-      'vsa.POLICY_MISMATCH',
-      'it was made under another policy',
-      policyDigest,
-      summary.policyDigest,
-    ),
-    ...(inputs === undefined ? [] : inputFindings(inputs, summary.inputs)),
+    ...compare('vsa.VERIFIER_MISMATCH', 'the verifier does not match', verifierId, summary.verifierId),
+    ...compare('vsa.RESOURCE_MISMATCH', 'the resource does not match', resourceUri, summary.resourceUri),
+    ...compare('vsa.POLICY_MISMATCH', 'the policy does not match', policyDigest, summary.policyDigest),
+    ...(inputs === undefined ? [] : compareInputs(inputs, summary.inputs)),
     ...(maxAgeMs === undefined || asOfMs - timeVerifiedMs <= maxAgeMs
       ? []
       : [
-          note('vsa.TOO_OLD', 'it is older than allowed', {
+          note('vsa.TOO_OLD', 'it is too old', {
             expected: `at or after ${isoTime(asOfMs - maxAgeMs)}`,
             actual: isoTime(timeVerifiedMs),
           }),
@@ -262,7 +239,7 @@ function expectationFindings(
   ];
 }
 
-const differing = (
+const compare = (
   code: Code,
   message: string,
   expected: string | undefined,
@@ -270,14 +247,14 @@ const differing = (
 ): readonly Finding[] =>
   expected === undefined || expected === actual ? [] : [note(code, message, { expected, actual })];
 
-function inputFindings(expected: readonly Digest[], actual: readonly Digest[]): readonly Finding[] {
+function compareInputs(expected: readonly Digest[], actual: readonly Digest[]): readonly Finding[] {
   const missing = expected.filter((digest) => !actual.includes(digest));
   const extra = actual.filter((digest) => !expected.includes(digest));
   return [
     ...missing.map((digest) =>
-      note('vsa.INPUT_MISSING', 'it is not about this evidence', { expected: digest }),
+      note('vsa.INPUT_MISSING', 'it does not name this evidence', { expected: digest }),
     ),
-    ...extra.map((digest) => note('vsa.INPUT_EXTRA', 'it is about this evidence too', { actual: digest })),
+    ...extra.map((digest) => note('vsa.INPUT_EXTRA', 'it names this evidence as well', { actual: digest })),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../src/bytes/hash.ts';
-import { summaryFacts, verifySummary, type SummaryExpectations } from '../../../src/policy/vsa/judge.ts';
+import { summaryFacts, verifySummary, type SummaryExpectations } from '../../../src/policy/vsa/verify.ts';
 import {
   DEFAULT_POLICY,
   evaluate,

@@ -3,20 +3,20 @@ import type { Code } from '../codes/index.ts';
 import type { TrustStore } from './store.ts';
 import type { Purpose, TrustedKey } from './trusted-key.ts';
 
-/** What a signed statement says of itself, and what is known of where it belongs. */
+/** What a signed statement states about itself, and where the evidence belongs. */
 export type SignedStatement = {
   readonly issuer: string;
   readonly keyId: string;
   readonly issuedAtMs: number;
   readonly purpose: Purpose;
-  /** Absent when nothing at hand says to which project or organization the evidence belongs. */
+  /** Absent when the project or organization of the evidence is unknown. */
   readonly projectId?: string;
   readonly organizationId?: string;
   /** The time of the verification. Without it, a key that has an end counts as retired. */
   readonly asOfMs?: number;
 };
 
-/** A reason why a key does not speak for a statement. */
+/** A reason why a key is not valid for a statement. */
 export type KeyProblem = {
   readonly code: Code;
   readonly message: string;
@@ -24,19 +24,19 @@ export type KeyProblem = {
   readonly actual?: string;
 };
 
-/** What has to be said of a key that may well speak for the statement. */
+/** A remark on a key that may be valid for the statement. */
 export type KeyNote = {
   readonly code: 'attestation.TIME_CLAIMED' | 'trust.CHAIN_NOT_CHECKED';
   readonly message: string;
 };
 
-/** Limits of a key that cannot be held against the statement, because it is not known where the evidence belongs. */
+/** Limits of a key that cannot be checked, because it is unknown where the evidence belongs. */
 export type UncheckedScope = 'project' | 'organization';
 
 export type KeyResult = {
-  /** The key of that name, whether or not it speaks for the statement. */
+  /** The key of that name, whether or not it is valid for the statement. */
   readonly key?: TrustedKey;
-  /** Empty exactly when the key speaks for the statement, apart from what is `unchecked`. */
+  /** Empty exactly when the key is valid for the statement, apart from what is `unchecked`. */
   readonly problems: readonly KeyProblem[];
   readonly notes: readonly KeyNote[];
   readonly unchecked: readonly UncheckedScope[];
@@ -45,9 +45,9 @@ export type KeyResult = {
 type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefined;
 
 /**
- * Whether the store has a key that speaks for a statement: by issuer, key id, purpose, project, organization, window
- * and revocation, all times to the millisecond (formats §3). It judges no signature, and not whether the statement was
- * issued after `asOfMs`, which is wrong whoever signed.
+ * Whether the store has a key that is valid for a statement: by issuer, key id, purpose, project, organization, window
+ * and revocation, all times to the millisecond (formats §3). It checks neither the signature nor whether the
+ * statement was issued after `asOfMs`, which is wrong for every key.
  * Problems: `trust.KEY_UNKNOWN`, `trust.PURPOSE_MISMATCH`, `trust.PROJECT_MISMATCH`, `trust.ORGANIZATION_MISMATCH`,
  * `trust.KEY_NOT_YET_VALID`, `trust.KEY_EXPIRED`, `trust.KEY_REVOKED`.
  */
@@ -92,7 +92,7 @@ const RULES: readonly Rule[] = [
       ? undefined
       : {
           code: 'trust.KEY_NOT_YET_VALID',
-          message: 'the statement was issued before the key begins to speak',
+          message: 'the statement was issued before the key was valid',
           expected: `at or after ${isoTime(notBeforeMs)}`,
           actual: isoTime(issuedAtMs),
         },
@@ -101,7 +101,7 @@ const RULES: readonly Rule[] = [
       ? undefined
       : {
           code: 'trust.KEY_EXPIRED',
-          message: 'the statement was issued after the key ceased to speak',
+          message: 'the statement was issued after the key expired',
           expected: `at or before ${isoTime(notAfterMs)}`,
           actual: isoTime(issuedAtMs),
         },
@@ -114,7 +114,7 @@ function revoked(
 ): KeyProblem | undefined {
   if (revokedAtMs === undefined) return undefined;
   if (compromised) {
-    const message = `the key is revoked since ${isoTime(revokedAtMs)} as compromised, so no statement of it stands`;
+    const message = `the key is revoked since ${isoTime(revokedAtMs)} as compromised, so none of its statements is valid`;
     return { code: 'trust.KEY_REVOKED', message };
   }
   if (issuedAtMs < revokedAtMs) return undefined;
@@ -144,10 +144,10 @@ function uncheckedScopes(key: TrustedKey, statement: SignedStatement): Unchecked
   return unchecked;
 }
 
-function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, stands: boolean): KeyNote[] {
+function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, valid: boolean): KeyNote[] {
   const notes: KeyNote[] = [];
   const retired = key.notAfterMs !== undefined && key.notAfterMs < (asOfMs ?? Infinity);
-  if (stands && (retired || key.revokedAtMs !== undefined)) {
+  if (valid && (retired || key.revokedAtMs !== undefined)) {
     const why = key.revokedAtMs === undefined ? 'is retired' : 'was revoked later';
     const message = `the key ${why}, and only the signer says that the statement is from ${isoTime(issuedAtMs)}`;
     notes.push({ code: 'attestation.TIME_CLAIMED', message });
