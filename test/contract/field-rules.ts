@@ -1,12 +1,38 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { Format } from './formats.ts';
+import { type Format, list, object } from './formats.ts';
 
 /**
  * The rules of a resource by path: `a.b` is a member, `a[]` the items of a list. A trailing `?` says that the member
  * may be absent, `=` that it may be absent and is then filled in.
  */
 type Rules = Readonly<Record<string, Format>>;
+
+/**
+ * Rules from rows of a format and the paths, separated by spaces, that have it. An object or list that must be present
+ * follows from the paths inside it.
+ */
+export function rulesOf(...rows: readonly (readonly [Format, ...string[]])[]): Rules {
+  const rules: Record<string, Format> = {};
+  for (const [format, ...paths] of rows) {
+    for (const path of paths.flatMap((text) => text.split(' '))) rules[path] = format;
+  }
+  const stated = new Set(Object.keys(rules).map(pathOf));
+  for (const path of stated) {
+    for (const parent of parentsOf(path)) {
+      if (stated.has(parent) || parent in rules) continue;
+      rules[parent] = stated.has(`${parent}[]`) || path.startsWith(`${parent}[]`) ? list : object;
+    }
+  }
+  return rules;
+}
+
+/** The objects and lists around a path: `a.b[].c` is in `a`, `a.b` and `a.b[]`. */
+function parentsOf(path: string): string[] {
+  const ends = Array.from(path.matchAll(/\[\]|\./g), ({ index }) => index);
+  return ends.filter((end) => end > 0).map((end) => path.slice(0, end));
+}
+
 type Resource = {
   readonly schema: z.ZodType;
   /** A valid value with every member that may be there. */
@@ -66,23 +92,23 @@ function describeField(
   const path = pathOf(key);
   const rival = insteadOf[path];
   const base = rival === undefined ? sample : edit(sample, rival, undefined);
-  it(`judges ${path}`, () => {
+  it(`accepts and refuses values of ${path} by its format`, () => {
     for (const value of format.accepts)
       expect(schema.safeParse(edit(base, path, value))).toMatchObject({ success: true });
     for (const value of format.rejects) {
-      const found = issuePaths(schema, edit(base, path, value));
-      expect(found, `${path} ${JSON.stringify(value)?.slice(0, 80)}`).toSatisfy(somewhereAt(path));
+      const issues = issuePaths(schema, edit(base, path, value));
+      expect(issues, `${path} ${JSON.stringify(value)?.slice(0, 80)}`).toSatisfy(somewhereAt(path));
     }
   });
   if (path.endsWith('[]')) return;
   if (/[?=]$/.test(key)) {
-    it(`does without ${path}`, () => {
+    it(`accepts a value without ${path}`, () => {
       const partner = absentWith[path];
       const rest = partner === undefined ? base : edit(base, partner, undefined);
       expect(schema.safeParse(edit(rest, path, undefined))).toMatchObject({ success: true });
     });
   } else {
-    it(`requires ${path}`, () => {
+    it(`refuses a value without ${path}`, () => {
       expect(issuePaths(schema, edit(base, path, undefined))).toSatisfy(somewhereAt(path));
     });
   }

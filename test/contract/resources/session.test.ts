@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sessionExtendRequestSchema, worldSessionSchema } from '../../../src/contract/index.ts';
-import { describeResource } from '../field-rules.ts';
+import { describeResource, rulesOf } from '../field-rules.ts';
 import {
   chars,
   digest,
@@ -21,17 +21,23 @@ describeResource('world session', {
   sample: session,
   insteadOf: { scenarioId: 'drillId' },
   rules: {
-    schemaVersion: version,
-    organizationId: id('org'),
-    projectId: id('prj'),
-    environmentId: id('env'),
-    sessionId: id('ses'),
-    buildHash: digest,
-    'drillId?': slug,
-    'scenarioId?': slug,
-    seed: chars(1, 20),
-    'callbackReceiverBindingIds=': listUpTo(64, 'cbr_0123456789ab'),
-    'callbackReceiverBindingIds[]': id('cbr'),
+    ...rulesOf(
+      [version, 'schemaVersion'],
+      [id('org'), 'organizationId'],
+      [id('prj'), 'projectId'],
+      [id('env'), 'environmentId'],
+      [id('ses'), 'sessionId parentSessionId?'],
+      [digest, 'buildHash warmPool.setupHash'],
+      [slug, 'drillId? scenarioId?'],
+      [chars(1, 20), 'seed'],
+      [listUpTo(64, 'cbr_0123456789ab'), 'callbackReceiverBindingIds='],
+      [id('cbr'), 'callbackReceiverBindingIds[]'],
+      [object, 'warmPool?'],
+      [oneOf('preparing', 'ready', 'claimed', 'retired'), 'warmPool.state'],
+      [positive, 'leaseGeneration'],
+      [id('hsnap'), 'parentHostedSnapshotId?'],
+      [integer, 'createdAtMs updatedAtMs expiresAtMs destroyedAtMs? version'],
+    ),
     state: oneOf(
       'creating',
       'warming',
@@ -42,17 +48,6 @@ describeResource('world session', {
       'destroying',
       'destroyed',
     ),
-    'warmPool?': object,
-    'warmPool.state': oneOf('preparing', 'ready', 'claimed', 'retired'),
-    'warmPool.setupHash': digest,
-    leaseGeneration: positive,
-    'parentSessionId?': id('ses'),
-    'parentHostedSnapshotId?': id('hsnap'),
-    createdAtMs: integer,
-    updatedAtMs: integer,
-    expiresAtMs: integer,
-    'destroyedAtMs?': integer,
-    version: integer,
   },
 });
 
@@ -76,9 +71,9 @@ describe('a world session', () => {
 describeResource('body of sessions.extend', {
   schema: sessionExtendRequestSchema,
   sample: { expectedLeaseGeneration: 1, expectedVersion: -4, ttlMs: 60_000 },
-  rules: {
-    expectedLeaseGeneration: positive,
-    expectedVersion: integer,
-    ttlMs: integers(1, 604_800_000),
-  },
+  rules: rulesOf(
+    [positive, 'expectedLeaseGeneration'],
+    [integer, 'expectedVersion'],
+    [integers(1, 604_800_000), 'ttlMs'],
+  ),
 });

@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_TOOL_SOURCE_BYTES, toolSourceSchema } from '../../../src/contract/index.ts';
-import { describeResource, edit } from '../field-rules.ts';
-import {
-  count,
-  digest,
-  id,
-  integers,
-  list,
-  nonEmpty,
-  object,
-  oneOf,
-  semver,
-  slug,
-  version,
-} from '../formats.ts';
+import { describeResource, edit, rulesOf } from '../field-rules.ts';
+import { count, digest, id, integers, nonEmpty, object, oneOf, semver, slug, version } from '../formats.ts';
 import { toolSource } from '../samples.ts';
 
 const MiB = 1_048_576;
@@ -21,28 +9,20 @@ const MiB = 1_048_576;
 describeResource('tool source', {
   schema: toolSourceSchema,
   sample: toolSource,
-  rules: {
-    schemaVersion: version,
-    organizationId: id('org'),
-    projectId: id('prj'),
-    buildHash: digest,
-    packageId: slug,
-    version: semver,
-    manifestHash: digest,
-    artifactHash: digest,
-    implementation: object,
-    'implementation.kind': oneOf('javascript'),
-    'implementation.source': { accepts: ['', 'x'], rejects: [1, null, []] },
-    'implementation.bytes': integers(0, MiB),
-    'ui?': object,
-    'ui.entry': nonEmpty,
-    'ui.assets': list,
-    'ui.assets[]': object,
-    'ui.assets[].path': nonEmpty,
-    'ui.assets[].mediaType': nonEmpty,
-    'ui.assets[].artifactHash': digest,
-    'ui.assets[].bytes': count,
-  },
+  rules: rulesOf(
+    [version, 'schemaVersion'],
+    [id('org'), 'organizationId'],
+    [id('prj'), 'projectId'],
+    [digest, 'buildHash manifestHash artifactHash ui.assets[].artifactHash'],
+    [slug, 'packageId'],
+    [semver, 'version'],
+    [oneOf('javascript'), 'implementation.kind'],
+    [{ accepts: ['', 'x'], rejects: [1, null, []] }, 'implementation.source'],
+    [integers(0, MiB), 'implementation.bytes'],
+    [object, 'ui?'],
+    [nonEmpty, 'ui.entry ui.assets[].path ui.assets[].mediaType'],
+    [count, 'ui.assets[].bytes'],
+  ),
 });
 
 const judge = (source: string) =>
