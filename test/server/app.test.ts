@@ -163,7 +163,7 @@ describe.each(callableNames)('%s', (name) => {
     await expectEnvelope(await send(name, revoked.token), 'control.UNAUTHENTICATED');
   });
 
-  it('asks for a token before it says whether something exists or reads a body', async () => {
+  it('a token is required before existence is revealed or a body is read', async () => {
     let read = 0;
     const body = new ReadableStream(
       {
@@ -383,7 +383,7 @@ describe('every answer', () => {
     expect(new Set([...ids, 'corr_chosen-by-another']).size).toBe(3);
   });
 
-  it('says nothing of an unexpected failure, which the log has with the same id', async () => {
+  it('an unexpected failure is not described to the caller but logged with the same id', async () => {
     const log: LogEntry[] = [];
     const secret = new Error('secret at /home/operator/key.pem');
     const store = {

@@ -98,7 +98,7 @@ describe('malformed HTTP', () => {
     expectRaw(await raw(text), 'control.EXPECTATION_FAILED');
   });
 
-  it('that asks for a tunnel is answered with the envelope', async () => {
+  it('a CONNECT request gets the error envelope', async () => {
     const headers = expectRaw(
       await raw(`CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`),
       'control.METHOD_NOT_ALLOWED',
@@ -106,12 +106,12 @@ describe('malformed HTTP', () => {
     expect(headers['allow']).toBe('GET, HEAD, POST, PUT');
   });
 
-  it('that asks for another protocol is an ordinary request', async () => {
+  it('an Upgrade request is handled as an ordinary request', async () => {
     const text = `GET /v1/x HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
     expectRaw(await raw(text), 'control.UNAUTHENTICATED');
   });
 
-  it('after a good request on the same connection does not spoil its answer', async () => {
+  it('malformed HTTP after a valid request does not damage its answer', async () => {
     const answer = await raw(`GET /healthz HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`);
     const [first = ''] = answer.split('{"status":"ok"}');
     expect(first).toMatch(/^(HTTP\/1\.1 (200|400) |$)/);
@@ -122,12 +122,12 @@ describe('a token over a socket', () => {
   const target = '/v1/projects/x/evidence/y';
   const ask = (headers: string) => raw(`GET ${target} HTTP/1.1\r\n${HOST}${CLOSE}${headers}\r\n`);
 
-  it('of 100 KB is refused as a token', async () => {
+  it('a token of 100 KB is refused as invalid', async () => {
     const headers = await ask(`Authorization: Bearer ${'a'.repeat(100_000)}\r\n`);
     expect(expectRaw(headers, 'control.UNAUTHENTICATED')['www-authenticate']).toBe('Bearer');
   });
 
-  it('in two headers is refused, even the same good one', async () => {
+  it('a valid token in two headers is refused', async () => {
     expectRaw(await ask(bearer() + bearer()), 'control.UNAUTHENTICATED');
     expectRaw(await ask(`${bearer()}authorization: Bearer dp_other\r\n`), 'control.UNAUTHENTICATED');
   });
@@ -136,17 +136,17 @@ describe('a token over a socket', () => {
     expectRaw(await ask('Authorization: Bearer dp_\xe4\xf6\xfc\r\n'), 'control.UNAUTHENTICATED');
   });
 
-  it('that is missing is answered before the body is sent', async () => {
+  it('a request without a token is answered before its body is sent', async () => {
     const text = `POST ${target} HTTP/1.1\r\n${HOST}${CLOSE}Content-Length: 1000000000\r\n\r\n`;
     expectRaw(await raw(text), 'control.UNAUTHENTICATED');
   });
 
-  it('that is missing gets no leave to send a body', async () => {
+  it('a request without a token gets no 100 Continue', async () => {
     const text = `POST ${target} HTTP/1.1\r\n${HOST}${CLOSE}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`;
     expectRaw(await raw(text), 'control.UNAUTHENTICATED');
   });
 
-  it('that is good does', async () => {
+  it('a request with a valid token gets 100 Continue', async () => {
     const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
     const head = `POST ${path} HTTP/1.1\r\n${HOST}${CLOSE}${bearer()}Idempotency-Key: key-00000001\r\n`;
     const rest = 'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}';
@@ -155,7 +155,7 @@ describe('a token over a socket', () => {
     expectRaw(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'control.NOT_FOUND');
   });
 
-  it('does not save a body that comes in chunks above the limit', async () => {
+  it('a chunked body above the limit is refused despite a valid token', async () => {
     const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
     const head = `POST ${path} HTTP/1.1\r\n${HOST}${bearer()}Idempotency-Key: key-00000001\r\n`;
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
@@ -165,8 +165,8 @@ describe('a token over a socket', () => {
   });
 });
 
-describe('headers that a proxy or a liar may set', () => {
-  it('change nothing in an answer', async () => {
+describe('forged proxy headers', () => {
+  it('forged headers do not change an answer', async () => {
     const plain = await (await fetch(`${listening.url}/openapi.json`)).text();
     const headers = {
       'x-forwarded-host': 'evil.test',
@@ -193,7 +193,7 @@ describe('listening', () => {
     taken.close();
   });
 
-  it('ends with the answers that are under way whole, and takes no new connection', async () => {
+  it('close finishes running answers and accepts no new connection', async () => {
     const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
     const other = await listen(server);
     const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;

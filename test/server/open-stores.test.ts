@@ -43,7 +43,7 @@ async function lineOf(opening: Promise<unknown>): Promise<string> {
 }
 
 describe('where the data are', () => {
-  it('is the data folder when nothing else is said', () => {
+  it('data are in the data folder by default', () => {
     expect(placesOf({}, 'data')).toMatchObject({
       store: { kind: 'sqlite', path: join('data', 'store.sqlite') },
       blobs: { kind: 'disk', folder: 'data' },
@@ -62,7 +62,7 @@ describe('where the data are', () => {
     expect(JSON.stringify(places.names)).not.toContain('hunter2');
   });
 
-  it('may be a folder for the blobs alone', () => {
+  it('blobs may have a folder of their own', () => {
     expect(placesOf({ BLOBS_URL: '/srv/blobs' }, 'data').folders).toEqual(['data', '/srv/blobs']);
     expect(placesOf({ BLOBS_URL: 'C:\\blobs' }, 'data').blobs).toEqual({ kind: 'disk', folder: 'C:\\blobs' });
   });
@@ -92,14 +92,14 @@ describe('where the data are', () => {
 });
 
 describe('a data folder', () => {
-  it('keeps both, for its owner only', async () => {
+  it('a data folder has store and blobs, readable by its owner only', async () => {
     const inside = join(folder, 'deep', 'data');
     await roundTrip({}, inside);
     expect((await stat(inside)).mode & 0o077).toBe(0);
     expect((await readdir(inside)).toSorted()).toEqual(['blobs', MARKER, 'store.sqlite', 'tmp']);
   });
 
-  it('may have been made before folders were marked', async () => {
+  it('a data folder without a marker is accepted and marked', async () => {
     await opened({});
     await rm(join(folder, MARKER));
     await opened({});
@@ -132,7 +132,7 @@ describe('a data folder', () => {
     expect(await codeOf(opened({}))).toBe('server.CONFIG_INVALID');
   });
 
-  it('is refused with a store that is none', async () => {
+  it('a data folder whose store file is not a store is refused', async () => {
     await writeFile(
       join(folder, 'store.sqlite'),
       'no database, but long enough to be read as one'.repeat(100),
@@ -152,7 +152,7 @@ describe('a data folder', () => {
 });
 
 describe('blobs in a folder of their own', () => {
-  it('lie there, the store in the data folder', async () => {
+  it('blobs are in their folder, and the store is in the data folder', async () => {
     const blobs = join(folder, 'elsewhere');
     await roundTrip({ BLOBS_URL: blobs }, join(folder, 'data'));
     expect((await readdir(join(folder, 'data'))).toSorted()).toEqual([MARKER, 'store.sqlite']);
@@ -177,7 +177,7 @@ if (isDeep) {
   const [postgres, s3] = [await startPostgres(), await startS3()];
 
   describe('with PostgreSQL', () => {
-    it('keeps the rows there and the blobs in the data folder', async () => {
+    it('rows are in PostgreSQL, and blobs are in the data folder', async () => {
       await roundTrip({ DATABASE_URL: await postgres.database() }, folder);
       expect((await readdir(folder)).toSorted()).toEqual(['blobs', MARKER, 'tmp']);
     });
@@ -197,7 +197,7 @@ if (isDeep) {
   });
 
   describe('with S3', () => {
-    it('keeps the blobs there and the rows in the data folder', async () => {
+    it('blobs are in S3, and rows are in the data folder', async () => {
       await roundTrip({ ...s3.env, BLOBS_URL: s3.url(await s3.bucket(), 'prefix') }, folder);
       expect((await readdir(folder)).toSorted()).toEqual([MARKER, 'store.sqlite']);
     });

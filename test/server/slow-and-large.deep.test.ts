@@ -73,7 +73,7 @@ async function flood({ socket, closed }: Talk, piece: Buffer, maxBytes: number):
   await Promise.race([over, sleep(5_000)]);
 }
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   let listening: Listening;
   let patient: Listening; // with all but headers
   beforeAll(async () => {
@@ -106,7 +106,7 @@ describe('a client that is slow', () => {
     expect(codeOf(answer())).toBe('control.REQUEST_TIMEOUT');
   });
 
-  it('with its body is ended, and nothing was done', async () => {
+  it('a body that arrives too slowly is ended without an effect', async () => {
     const { socket, answer, closed } = talk(listening.port);
     socket.write(post('Content-Length: 1000'));
     void drip(socket, ' '.repeat(1_000));
@@ -126,7 +126,7 @@ describe('a client that is slow', () => {
     expect(answer()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('that stops to read its download is cut when no byte has moved for the time of a stall', async () => {
+  it('a client that stops reading is disconnected after the stall timeout', async () => {
     const { socket, closed } = talk(listening.port);
     socket.write(head('GET', PART));
     await once(socket, 'data');
@@ -147,7 +147,7 @@ describe('a client that is slow', () => {
     expect(socket.bytesRead).toBeLessThan(PART_BYTES);
   });
 
-  it('that reads slowly, but reads, is served to the end', async () => {
+  it('a client that reads slowly is served to the end', async () => {
     const { socket, closed } = talk(listening.port);
     socket.write(head('GET', PART, 'Connection: close'));
     for (let until = 12 * MIB; until < PART_BYTES; until += 12 * MIB) {
@@ -214,7 +214,7 @@ describe('a request that is large', () => {
     expect(grown).toBeLessThan(48 * MIB);
   });
 
-  it('once it is unpacked is refused 415, and never unpacked', async () => {
+  it('a compressed body is refused with 415 and never unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(512 * MIB, ' '), { level: 9 });
     expect(bomb.length).toBeLessThan(MIB);
     const one = talk(port);
@@ -227,7 +227,7 @@ describe('a request that is large', () => {
     expect(grown).toBeLessThan(48 * MIB);
   });
 
-  it('because it asks for 1,000 ranges is served the whole once', async () => {
+  it('a request for 1,000 ranges is served the whole file once', async () => {
     const ranges = Array.from({ length: 1_000 }, (_, i) => `${i}-${PART_BYTES - 1}`).join(',');
     const url = `http://127.0.0.1:${port}${PART}`;
     let bytes = 0;
@@ -242,7 +242,7 @@ describe('a request that is large', () => {
     expect(grown).toBeLessThan(96 * MIB);
   });
 
-  it('in its numbers is refused: a page of 10^9', async () => {
+  it('a page size of 10^9 is refused', async () => {
     const url = `http://127.0.0.1:${port}/v1/projects/${PROJECT}/evidence-exports?limit=1000000000`;
     const response = await fetch(url, { headers: { authorization: `Bearer ${all}` } });
     expect(response.status).toBe(400);
@@ -267,7 +267,7 @@ describe('a request that is large', () => {
     expect(one.answer().match(/HTTP\/1\.1 /g)).toHaveLength(1);
   });
 
-  it('leaves the server serving', async () => {
+  it('the server still answers after large requests', async () => {
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
   });
 });

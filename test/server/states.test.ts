@@ -74,7 +74,7 @@ const MOVES: Record<Machine, readonly string[]> = {
 };
 
 describe.each(MACHINES)('the states of a %s', (machine) => {
-  it('are those of the contract, and move as the specification has it and not otherwise', () => {
+  it('states and transitions are exactly those of the specification', () => {
     expect(Object.keys(transitions[machine]).toSorted()).toEqual(STATES[machine].toSorted());
     const allowed = STATES[machine].flatMap((from) =>
       STATES[machine].filter((to) => mayMove(machine, from, to)).map((to) => `${from} ${to}`),
@@ -82,14 +82,14 @@ describe.each(MACHINES)('the states of a %s', (machine) => {
     expect(allowed.toSorted()).toEqual(MOVES[machine].toSorted());
   });
 
-  it('are never left from an end, and reached whole from the beginning', () => {
+  it('every state is reachable, and no transition leaves a final state', () => {
     const reached = new Set([BEGINNINGS[machine]]);
     for (const from of reached)
       for (const to of STATES[machine]) if (mayMove(machine, from, to)) reached.add(to);
     expect([...reached].toSorted()).toEqual(STATES[machine].toSorted());
   });
 
-  it('know no other state, whatever it is called', () => {
+  it('unknown states have no transitions', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom(...STATES[machine]), (other, known) => {
         fc.pre(!STATES[machine].includes(other));
@@ -123,7 +123,7 @@ describe('a build attempt', () => {
     updatedAtMs: 0,
   };
 
-  it('walks only along its table, and is finished once', () => {
+  it('a build attempt moves only along its table and finishes once', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...buildAttemptStates), { maxLength: 12 }), (asked) => {
         let attempt = begun;

@@ -61,7 +61,7 @@ const patient = (upload: BuildUpload, headers: Record<string, string>): Promise<
   });
 
 describe('an upload over a socket', () => {
-  it('takes what a client of the API sends to the address that it was given', async () => {
+  it('accepts an upload by the API client at the address from the answer', async () => {
     const { uploadUrl, method, headers } = await begin();
     const response = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
     expect([response.status, await response.json()]).toEqual([
@@ -70,7 +70,7 @@ describe('an upload over a socket', () => {
     ]);
   });
 
-  it('asks a patient client for the body only when it would be taken', async () => {
+  it('sends 100 Continue only when the body would be accepted', async () => {
     const upload = await begin();
     const length = String(archive.bytes.length);
     const short = await patient(upload, { 'content-length': '1' });

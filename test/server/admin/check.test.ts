@@ -77,13 +77,13 @@ const first = async (): Promise<BlobRef> => (await walk(stores, 1))[0]!;
 const verifying = (verify: Blobs['verify']): Blobs => ({ ...stores.blobs, verify });
 
 describe.each(environments)('checking %s', (_, environment) => {
-  describe('that is filled', () => {
+  describe('a filled store', () => {
     beforeEach(async () => {
       stores = await openStores(await environment(), folder);
       await filled(stores);
     });
 
-    it('finds nothing where nothing is wrong, and counts each blob once', async () => {
+    it('check finds nothing in intact stores and counts each blob once', async () => {
       const steps: number[] = [];
       const report = await checkStores(stores, { onProgress: ({ done, of }) => steps.push(done / of) });
       expect(report).toMatchObject({ blobs: BLOBS_OF_IT, intact: BLOBS_OF_IT, findings: [] });
@@ -103,7 +103,7 @@ describe.each(environments)('checking %s', (_, environment) => {
       expect((await checkStores(stores)).intact).toBe(0);
     });
 
-    it('lists what no row names, but not what is going to be removed', async () => {
+    it('check lists orphaned blobs, but not those queued for removal', async () => {
       const { digest, bytes } = await stores.blobs.put(stream(STRAY));
       const finding = { code: 'server.BLOB_ORPHAN', digest, bytes };
       expect(await checkStores(stores)).toMatchObject({ findings: [finding], awaitingRemoval: 0 });
@@ -111,7 +111,7 @@ describe.each(environments)('checking %s', (_, environment) => {
       expect(await checkStores(stores)).toMatchObject({ findings: [], awaitingRemoval: 1 });
     });
 
-    it('walks over every blob that a row names, whatever the size of a page', async () => {
+    it('check visits every referenced blob with any page size', async () => {
       const whole = await walk(stores, 1_000);
       expect(whole.map(({ digest }) => digest)).toEqual(whole.map(({ digest }) => digest).toSorted());
       for (const limit of [1, 2, 3, 4, 5]) expect(await walk(stores, limit)).toEqual(whole);
@@ -126,13 +126,13 @@ describe('checking', () => {
     await filled(stores);
   });
 
-  it('finds a blob of which one byte is another', async () => {
+  it('check finds a blob with one changed byte', async () => {
     const { digest, bytes } = await first();
     await writeFile(fileOf(digest), new Uint8Array(bytes));
     expect((await checkStores(stores)).findings).toEqual([{ code: 'server.BLOB_CORRUPT', digest, bytes }]);
   });
 
-  it('finds a row that gives a blob another size', async () => {
+  it('check finds a row with a wrong blob size', async () => {
     const database = new DatabaseSync(join(folder, 'store.sqlite'));
     database.exec('UPDATE builds SET archive_bytes = archive_bytes + 1');
     database.close();
@@ -140,7 +140,7 @@ describe('checking', () => {
     expect(findings.map(({ code }) => code)).toEqual(['server.BLOB_CORRUPT']);
   });
 
-  it('tells two rows that contradict each other apart', async () => {
+  it('check reports which of two contradictory rows is wrong', async () => {
     const database = new DatabaseSync(join(folder, 'store.sqlite'));
     const { changes } = database.prepare('UPDATE export_parts SET archive_bytes = 1 WHERE ordinal = 0').run();
     database.close();
@@ -171,7 +171,7 @@ describe('checking', () => {
     expect(await codeOf(checking)).toBe('control.UNAVAILABLE');
   });
 
-  it('calls nothing missing that was deleted while it looked', async () => {
+  it('check does not report blobs that were deleted while it ran', async () => {
     const store = { ...stores.store, blobs: { ...stores.store.blobs, isReferenced: async () => false } };
     const { findings } = await checkStores({ store, blobs: verifying(async () => 'missing') });
     expect(findings.filter(({ code }) => code === 'server.BLOB_MISSING')).toEqual([]);
@@ -182,7 +182,7 @@ describe('checking', () => {
     await expect(checkStores(stores, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  it('does not ask for the blob of a bundle that was deleted', async () => {
+  it('check does not need the blob of a deleted bundle', async () => {
     const bundle = await stores.store.bundles.find(PROJECT, 'evidence_000000000001');
     const { archive, resource } = bundle!;
     const deleted = { ...resource, state: 'deleted' as const, deletedAtMs: NOW_MS };
@@ -191,7 +191,7 @@ describe('checking', () => {
     expect(await checkStores(stores)).toMatchObject({ blobs: BLOBS_OF_IT - 1, findings: [] });
   });
 
-  it('finds the one that is wrong among very many', async () => {
+  it('check finds the one corrupt blob among many', async () => {
     const many = Array.from({ length: 1_200 }, (_, n) => toUtf8(`build ${n}`));
     for (const bytes of many) await stores.blobs.put(stream(bytes));
     await stores.store.transaction(async (tx) => {

@@ -37,7 +37,7 @@ const flip = (bytes: Uint8Array, at: number): Uint8Array => {
 };
 
 describe('creating tenants and tokens', () => {
-  it('gives ids of the right form when none is given', async () => {
+  it('creates ids of the documented form when none is given', async () => {
     const { organizationId } = await here.admin.createOrganization({ name: 'new' });
     const { projectId } = await here.admin.createProject({ organizationId, name: 'new' });
     expect([organizationId, projectId]).toEqual([
@@ -46,7 +46,7 @@ describe('creating tenants and tokens', () => {
     ]);
   });
 
-  it('shows a token once, of 256 bits, and each time another', async () => {
+  it('shows each new token of 256 random bits once', async () => {
     const input = { organizationId: ORG, projects: 'all' as const, permissions: ['evidence.read' as const] };
     const tokens = await Promise.all(Array.from({ length: 20 }, () => here.admin.createToken(input)));
     for (const { token } of tokens) expect(token).toMatch(/^dp_[A-Za-z0-9_-]{43}$/);
@@ -75,7 +75,7 @@ describe('creating tenants and tokens', () => {
   });
 });
 
-describe('taking in a bundle', () => {
+describe('ingesting a bundle', () => {
   it('gives its metadata with its attestation', async () => {
     const bytes = await part(1, { key: signer() });
     const { bundle, created } = await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
@@ -95,7 +95,7 @@ describe('taking in a bundle', () => {
     });
   });
 
-  it('twice changes nothing', async () => {
+  it('a second ingest of the same bundle changes nothing', async () => {
     const bytes = await part(1);
     await here.admin.ingestBundle(PROJECT, memoryAccess(bytes));
     const before = await here.store.bundles.find(PROJECT, id('evidence', 1));
@@ -104,13 +104,13 @@ describe('taking in a bundle', () => {
     expect(await here.store.bundles.find(PROJECT, id('evidence', 1))).toEqual(before);
   });
 
-  it('refuses another bundle under its id', async () => {
+  it('refuses a different bundle with the id of a stored one', async () => {
     await here.admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
     const other = await part(1, { createdAtMs: NOW_MS - 1 });
     expect(await codeOf(here.admin.ingestBundle(PROJECT, memoryAccess(other)))).toBe('server.ADMIN_REFUSED');
   });
 
-  it('refuses one of another project or organization', async () => {
+  it('refuses a bundle of another project or organization', async () => {
     const bytes = await part(1);
     for (const projectId of [SECOND_PROJECT, FOREIGN_PROJECT, id('prj', 99)]) {
       expect(await codeOf(here.admin.ingestBundle(projectId, memoryAccess(bytes)))).toBe(
@@ -121,7 +121,7 @@ describe('taking in a bundle', () => {
     expect(await codeOf(here.admin.ingestBundle(PROJECT, memoryAccess(lying)))).toBe('server.ADMIN_REFUSED');
   });
 
-  it('refuses one that is damaged anywhere, with the findings, and stores nothing', async () => {
+  it('refuses a damaged bundle with its findings and stores nothing', async () => {
     const bytes = await part(1, { key: signer() });
     for (let at = 0; at < bytes.length; at += 97) {
       const error: unknown = await here.admin.ingestBundle(PROJECT, memoryAccess(flip(bytes, at))).then(
@@ -137,7 +137,7 @@ describe('taking in a bundle', () => {
     expect(await codeOf(here.admin.ingestBundle(SECOND_PROJECT, half))).toBe('server.ADMIN_REFUSED');
   });
 
-  it('tells what could not be read from what is wrong', async () => {
+  it('reports an unreadable part as unreadable, not as damaged', async () => {
     const bytes = await part(1);
     const broken = {
       size: bytes.length,
@@ -147,8 +147,8 @@ describe('taking in a bundle', () => {
   });
 });
 
-describe('taking in a local report', () => {
-  it('keeps the words of its uploader, and twice changes nothing', async () => {
+describe('ingesting a local report', () => {
+  it('stores the claims of the uploader, and a second ingest changes nothing', async () => {
     const { bytes, metadata } = localReport(1);
     const ingest = () => here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
     expect(await ingest()).toEqual({ localReportId: id('lrep', 1), created: true });
@@ -161,7 +161,7 @@ describe('taking in a local report', () => {
     });
   });
 
-  it('gives it an id that follows from its bytes when it has none', async () => {
+  it('derives the id from the bytes when none is given', async () => {
     const { bytes, metadata } = localReport(1);
     const { localReportId: _none, ...anonymous } = metadata;
     const ingest = () => here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), anonymous);
@@ -170,7 +170,7 @@ describe('taking in a local report', () => {
     expect(second).toEqual({ ...first, created: false });
   });
 
-  it('refuses other bytes or claims under its id, and claims that break a rule', async () => {
+  it('refuses different bytes or claims under a stored id, and invalid claims', async () => {
     const { bytes, metadata } = localReport(1);
     await here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
     for (const [archive, claims] of [
@@ -204,8 +204,8 @@ const edited =
     files[path] = canonicalBytes(document);
   };
 
-describe('taking in an export', () => {
-  it('makes rows of its bundles and reports', async () => {
+describe('ingesting an export', () => {
+  it('stores its bundles and local reports', async () => {
     const key = signer();
     const { resource, created } = await ingestExport({
       parts: [await part(1, { key }), await part(2)],
@@ -218,7 +218,7 @@ describe('taking in an export', () => {
     expect(await here.store.exports.find(ORG, EXPORT)).toMatchObject({ projects: [PROJECT], ordinal: 0 });
   });
 
-  it('twice changes nothing, even from a source that lost its parts', async () => {
+  it('a second ingest of an export changes nothing, even from a source without its parts', async () => {
     await ingestExport();
     expect((await ingestExport()).created).toBe(false);
     const { created } = await ingestExport({}, (files) => delete files[`parts/${id('evidence', 1)}.zip`]);
@@ -226,13 +226,13 @@ describe('taking in an export', () => {
     expect(await here.store.exports.list(ORG, -1, 10)).toHaveLength(1);
   });
 
-  it('refuses another manifest under its id', async () => {
+  it('refuses a different manifest under the id of a stored export', async () => {
     await ingestExport();
     expect(await codeOf(ingestExport({ parts: [await part(2)] }))).toBe('export.CHANGED');
     expect(await here.store.exportParts.find(ORG, EXPORT, id('evidence', 2))).toBeUndefined();
   });
 
-  it('uses what is known already of its bundles and reports', async () => {
+  it('uses bundles and local reports that are already stored', async () => {
     const { bytes, metadata } = localReport(1);
     await here.admin.ingestBundle(PROJECT, memoryAccess(await part(1)));
     await here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
@@ -240,7 +240,7 @@ describe('taking in an export', () => {
     expect((await here.admin.ingestExport(memorySource(files))).created).toBe(true);
   });
 
-  it('refuses a report of which nothing is known', async () => {
+  it('refuses a local report that was neither stored nor described', async () => {
     const { files } = await exportFiles({ reports: [1] });
     expect(await codeOf(here.admin.ingestExport(memorySource(files)))).toBe('server.ADMIN_REFUSED');
     await nothingStored();
@@ -344,8 +344,8 @@ describe('taking in an export', () => {
 
 const ingestBuild = (bytes: Uint8Array) => here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
 
-describe('taking in a build', () => {
-  it('stores it with an attempt that succeeded, and twice changes nothing', async () => {
+describe('ingesting a build', () => {
+  it('stores a build with a succeeded attempt, and a second ingest changes nothing', async () => {
     const { bytes, buildHash } = await buildArchive();
     const first = await ingestBuild(bytes);
     expect(first).toMatchObject({ buildHash, created: true });

@@ -40,13 +40,13 @@ afterEach(() => remove());
 const pathOf = (digest: Digest): string => fileOf(folder, digest);
 
 describe('a blob on disk', () => {
-  it('is a file of its bytes that only the owner can read', async () => {
+  it('a blob is a file with its bytes that only the owner can read', async () => {
     const { digest } = await blobs.put(stream(BYTES));
     expect(await readFile(pathOf(digest))).toEqual(Buffer.from(BYTES));
     expect((await stat(pathOf(digest))).mode & 0o077).toBe(0);
   });
 
-  it('is refused when it was flipped with size and time as before', async () => {
+  it('a blob with a flipped byte is refused even with its old size and time', async () => {
     const { digest } = await blobs.put(stream(BYTES));
     const then = new Date(NOW_MS);
     await utimes(pathOf(digest), then, then);

@@ -90,7 +90,7 @@ describe('S3', () => {
     });
     afterEach(() => proxy.close());
 
-    it('keeps nothing of an upload that breaks off', async () => {
+    it('an interrupted upload stores nothing', async () => {
       proxy.fate = (_, target) => (target.includes('partNumber=2') ? 'cut' : 'pass');
       expect(await codeOf(blobs.put(stream(LARGE), refOf(LARGE)))).toBe('control.UNAVAILABLE');
       expect(proxy.seen.some((request) => request.startsWith('DELETE'))).toBe(true);
@@ -131,7 +131,7 @@ describe('S3', () => {
       }
     });
 
-    it('could not read, and does not call wrong, what was cut on its way', async () => {
+    it('a read that was cut is reported as unavailable, not as corrupt', async () => {
       await blobs.put(stream(BYTES));
       const other = await open(bucket, proxy.endpoint); // knows no proof yet
       proxy.fate = (method) => (method === 'GET' ? 'cut-answer' : 'pass');
@@ -171,7 +171,7 @@ describe('S3', () => {
       expect(await codeOf(blobs.verify(refOf(BYTES)))).toBe('control.UNAVAILABLE');
     });
 
-    it('proves a blob once and asks only whether it changed after that', async () => {
+    it('a blob is hashed once and then only checked for changes', async () => {
       const { digest } = await blobs.put(stream(BYTES));
       proxy.seen.splice(0);
       for (let n = 0; n < 5; n++) await (await blobs.open(digest)).close();
@@ -190,7 +190,7 @@ describe('S3', () => {
       expect(proxy.seen).toHaveLength(3);
     });
 
-    it('takes no more from a source than it can send', async () => {
+    it('reads from a source no faster than it can send', async () => {
       proxy.fate = (_, target) => (target.includes('partNumber=') ? 'hold' : 'pass');
       let taken = 0;
       const source = (async function* () {

@@ -69,20 +69,20 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       ['of a known digest', known],
       ['of an unknown digest', {}],
     ])('putting a blob %s', (_, expected) => {
-      it('keeps it under its digest and gives it back', async () => {
+      it('a blob is stored under its digest and read back', async () => {
         const ref = await blobs.put(stream(BYTES.subarray(0, 5), BYTES.subarray(5)), expected);
         expect(ref).toEqual(known);
         expect(await read(blobs, ref.digest)).toEqual(BYTES);
       });
 
-      it('is the same when done twice', async () => {
+      it('storing the same bytes twice changes nothing', async () => {
         await blobs.put(stream(BYTES), expected);
         await blobs.put(stream(BYTES), expected);
         expect(await blobs.verify(known)).toBe('intact');
         expect(await place.stored()).toHaveLength(1);
       });
 
-      it('is the same when done many times at once', async () => {
+      it('storing the same bytes many times at once changes nothing', async () => {
         const refs = await Promise.all(
           Array.from({ length: 20 }, async () => blobs.put(stream(BYTES), expected)),
         );
@@ -99,7 +99,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         }
       });
 
-      it('keeps nothing when the source fails, and throws what the source threw', async () => {
+      it('a failing source stores nothing and its error is thrown', async () => {
         await expect(blobs.put(broken(BYTES), expected)).rejects.toThrow();
         expect(await place.stored()).toEqual([]);
       });
@@ -132,7 +132,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       });
 
       it.each([{ bytes: 100 }, { digest: ABSENT, bytes: 100 }])(
-        'stops reading a source that goes on past its announced size',
+        'stops reading a source that exceeds its announced size',
         async (expected) => {
           let given = 0;
           const endless = (async function* () {
@@ -157,14 +157,14 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         expect(digestOf(await read(blobs, large.digest, range))).toBe(digestOf(LARGE.slice(1)));
       });
 
-      it('leaves nothing when its last byte is another', async () => {
+      it('a large blob with a wrong last byte is not stored', async () => {
         const wrong = Uint8Array.from(LARGE);
         wrong[wrong.length - 1]! ^= 1;
         expect(await codeOf(blobs.put(stream(...pieces(wrong)), large))).toBe('control.UPLOAD_MISMATCH');
         expect(await place.stored()).toEqual([]);
       });
 
-      it('leaves nothing when its source breaks off near the end', async () => {
+      it('a large blob whose source ends early is not stored', async () => {
         await expect(blobs.put(broken(...pieces(LARGE.subarray(0, -1))), large)).rejects.toThrow();
         expect(await place.stored()).toEqual([]);
       });
@@ -214,7 +214,7 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         }
       });
 
-      it('refuses one that was flipped after it was served, and serves it once it was mended', async () => {
+      it('a blob that was flipped after it was served is refused until it is repaired', async () => {
         const { digest } = await blobs.put(stream(BYTES));
         await read(blobs, digest);
         await place.overwrite(

@@ -64,7 +64,7 @@ describe('a disk whose syncs fail', () => {
   });
   afterEach(() => here.close());
 
-  it('at any one of them takes in nothing that it does not keep, and everything the next time', async () => {
+  it('a failed sync loses no accepted bytes, and the next request succeeds', async () => {
     const sender = { server: here.server, token: await token(here) };
     let met = 0;
     for (let nth = 1; ; nth++) {

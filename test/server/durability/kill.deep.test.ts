@@ -136,10 +136,10 @@ async function survive(env: Environment): Promise<void> {
 }
 
 describe('a server that is killed between its commit and its answer', () => {
-  it('has made one effect when the request comes again, on the embedded store', () => survive({}), 120_000);
+  it('a request repeated after the kill has one effect on the embedded store', () => survive({}), 120_000);
 
   it(
-    'has made one effect when the request comes again, on PostgreSQL',
+    'a request repeated after the kill has one effect on PostgreSQL',
     async () => survive({ DATABASE_URL: await postgres.schema() }),
     120_000,
   );

@@ -74,7 +74,7 @@ describe.each([
     expect(headers['x-correlation-id']).toMatch(/^corr_/);
   });
 
-  it.each([SMALL, LARGE])('of any range of %s is the slice', async (path) => {
+  it.each([SMALL, LARGE])('a download of any range of %s is that slice', async (path) => {
     const bytes = bytesOf[path]!;
     const place = fc.nat(bytes.length - 1);
     const range = fc.oneof(
@@ -110,7 +110,7 @@ describe.each([
   });
 
   it.each(['bytes=0-1,4-5', 'bytes=x', 'lines=1-2', `bytes=${'0-1,'.repeat(999)}0-1`])(
-    'of %s is the whole',
+    'a download with the range %s is the whole file',
     async (range) => {
       const response = await send(SMALL, { range });
       expect(response.status).toBe(200);
@@ -118,7 +118,7 @@ describe.each([
     },
   );
 
-  it('of a range under another validator is the whole', async () => {
+  it('a download of a range with a different validator is the whole file', async () => {
     const etag = (await send(SMALL, {}, 'HEAD')).headers.get('etag')!;
     expect((await send(SMALL, { range: 'bytes=0-3', 'if-range': etag })).status).toBe(206);
     for (const other of [`W/${etag}`, '"sha256:00"', 'Sat, 21 Nov 2026 12:00:00 GMT']) {
@@ -181,7 +181,7 @@ const cut = (blob: OpenBlob): OpenBlob => ({
 });
 
 describe('a download whose file ends early', () => {
-  it('breaks off and never ends well', async () => {
+  it('a download whose file is truncated is cut, never completed', async () => {
     const blobs = {
       ...here.blobs,
       open: async (...args: Parameters<World['blobs']['open']>) => cut(await here.blobs.open(...args)),
@@ -211,7 +211,7 @@ const openFiles = async (): Promise<number> => {
 };
 
 describe('a download that the client leaves', () => {
-  it('closes its file and leaves the server well', async () => {
+  it('an aborted download closes its file, and the server still answers', async () => {
     await (await overSocket(SMALL)).arrayBuffer();
     const before = await openFiles();
     for (let n = 0; n < 20; n++) {

@@ -88,7 +88,7 @@ describe('a Range header', () => {
 
 describe('If-Range', () => {
   const etag = '"sha256:aa"';
-  it('lets the range stand only under the same strong validator', () => {
+  it('If-Range allows the range only for the same strong validator', () => {
     expect(ifRangeHolds(undefined, etag)).toBe(true);
     expect(ifRangeHolds(etag, etag)).toBe(true);
     expect(ifRangeHolds(`W/${etag}`, etag)).toBe(false);

@@ -16,7 +16,7 @@ describe('the rate of a token', () => {
     expect(granted('a', 250)).toBe(200);
   });
 
-  it('tells when the next request will pass, exactly', () => {
+  it('reports exactly when the next request is allowed', () => {
     const { clock, rate, granted } = limiter();
     granted('a', 200);
     expect(rate.take('a')).toEqual({ retryAfterMs: 10 });
@@ -26,7 +26,7 @@ describe('the rate of a token', () => {
     expect(rate.take('a')).toBeUndefined();
   });
 
-  it('never holds more than the burst, however long it rested', () => {
+  it('allows no more than the burst after any pause', () => {
     const { clock, granted } = limiter();
     clock.nowMs = 1e9;
     expect(granted('a', 1000)).toBe(200);
@@ -38,7 +38,7 @@ describe('the rate of a token', () => {
     expect(granted('b', 300)).toBe(200);
   });
 
-  it('survives a clock that is set back', () => {
+  it('a clock that is set back takes no credit away', () => {
     const { clock, granted, rate } = limiter();
     clock.nowMs = 1000;
     granted('a', 200);

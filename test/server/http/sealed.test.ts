@@ -12,7 +12,7 @@ const cursors = createCursors(new Uint8Array(32).fill(7));
 const invalid = expect.objectContaining({ code: 'control.CURSOR_INVALID' });
 
 describe('a cursor', () => {
-  it('goes on after the ordinal it was made for', () => {
+  it('a cursor continues after its ordinal', () => {
     fc.assert(
       fc.property(fc.nat(), (ordinal) => cursors.decode(scope, cursors.encode(scope, ordinal)) === ordinal),
     );

@@ -73,7 +73,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect({ findings, awaitingRemoval }).toEqual({ findings: [], awaitingRemoval: 0 });
     };
 
-    it('of an export takes its bytes and lists away at once, and its metadata never', async () => {
+    it('deleting an export stops serving its bytes and lists at once and keeps its metadata', async () => {
       const { manifest, attestation } = await exportRow();
       const { operation } = await deleteExport();
       for (const path of CONTENT) await expectEnvelope(await get(base + path), 'control.EVIDENCE_DELETED');
@@ -100,7 +100,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await sound();
     });
 
-    it('of an export leaves what it listed: its bundles, and their bytes in other exports', async () => {
+    it('deleting an export keeps its bundles and their bytes in other exports', async () => {
       await ingestedExport(here, { evidenceExportId: id('evexp', 2), parts: [await part(1)] });
       await deleteExport();
       await here.admin.workOff();
@@ -111,7 +111,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(there((await bundleRow(2)).archive.digest)).toBe(true);
     });
 
-    it('of an export that is asked for twice is one deletion', async () => {
+    it('two requests to delete an export are one deletion', async () => {
       const first = await deleteExport();
       expect(await deleteExport()).toEqual(first);
       await here.admin.workOff();
@@ -135,7 +135,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await exportRow()).resource.deletion).toMatchObject({ state: 'deleted', version: 4 });
     });
 
-    it('of a bundle takes its bytes away in every export, and its metadata in none', async () => {
+    it('deleting a bundle stops serving its bytes in every export and keeps its metadata', async () => {
       const { archive } = await bundleRow();
       here.clock.nowMs += 5;
       const { operation } = await deleteBundle();
@@ -155,7 +155,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await sound();
     });
 
-    it('of a bundle keeps bytes that another row needs', async () => {
+    it('deleting a bundle keeps bytes that another row needs', async () => {
       const { archive } = await bundleRow();
       const { uploadedBy: _uploadedBy, ...source } = reportSource();
       await here.store.transaction((tx) =>
@@ -172,7 +172,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(there(archive.digest)).toBe(true);
       await sound();
     });
-    it('that cannot remove the bytes leaves them for the next time, when no row names them', async () => {
+    it('bytes that cannot be removed are removed at the next attempt', async () => {
       const { archive } = await bundleRow();
       await deleteBundle();
       const dying = createAdmin({ ...here, blobs: { ...here.blobs, remove: powerless }, now });
@@ -202,7 +202,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await codeOf(racing.ingestBundle(PROJECT, memoryAccess(bytes)))).toBe('control.UNAVAILABLE');
     });
 
-    it('waits for whoever is about to let a row name the bytes, and then keeps them', async () => {
+    it('removal waits for a transaction that adds a reference and then keeps the bytes', async () => {
       const { digest } = await here.blobs.put(once(toUtf8('bytes of a report')));
       await here.store.transaction((tx) => tx.blobs.hold(digest, NOW_MS));
       const { uploadedBy: _uploadedBy, ...source } = reportSource();
@@ -220,7 +220,7 @@ for (const { name, make } of await listStores(isDeep)) {
       await sound();
     });
 
-    it('cannot be cancelled: what is deleted does not come back', async () => {
+    it('a deletion cannot be cancelled', async () => {
       for (const { operation } of [await deleteExport(), await deleteBundle()]) {
         const { operationId } = operation;
         const cancel = here.admin.cancelOperation({ organizationId: ORG, operationId });
@@ -229,14 +229,14 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await here.admin.workOff()).toMatchObject({ jobs: 2 });
     });
 
-    it('is refused for what is not there', async () => {
+    it('deletion is refused for bundles and exports that do not exist', async () => {
       const export9 = { organizationId: ORG, evidenceExportId: id('evexp', 9) };
       expect(await codeOf(here.admin.deleteExport(export9))).toBe('server.ADMIN_REFUSED');
       expect(await codeOf(deleteBundle(9))).toBe('server.ADMIN_REFUSED');
       expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
     });
 
-    it('by deleteAtMs takes the bytes away at the millisecond, and the sweep lets them go', async () => {
+    it('bytes are not served from the millisecond of deleteAtMs on, and the sweep removes them', async () => {
       const at = NOW_MS + 1_000;
       const { bundle } = await here.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), {
         deleteAtMs: at,
@@ -257,7 +257,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await sweep()).toEqual({ bundlesDue: 0, jobs: 0, blobsRemoved: 0 });
     });
 
-    it('by deleteAtMs is once, however many sweep at once', async () => {
+    it('simultaneous sweeps delete a due bundle once', async () => {
       for (const n of [3, 4, 5])
         await here.admin.ingestBundle(PROJECT, memoryAccess(await part(n)), { deleteAtMs: NOW_MS + 1 });
       here.clock.nowMs += 10;
@@ -271,7 +271,7 @@ for (const { name, make } of await listStores(isDeep)) {
       ]);
     });
 
-    it('refuses a deleteAtMs that is past', async () => {
+    it('ingest refuses a deleteAtMs in the past', async () => {
       const ingest = here.admin.ingestBundle(PROJECT, memoryAccess(await part(3)), { deleteAtMs: NOW_MS });
       expect(await codeOf(ingest)).toBe('server.ADMIN_REFUSED');
     });

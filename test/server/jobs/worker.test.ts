@@ -46,11 +46,11 @@ for (const { name, make } of await listStores(isDeep)) {
     const authoringSession = async () =>
       (await here.store.authoringSessions.find(PROJECT, id('authsess', 1)))!.resource;
 
-    it('finds nothing in an empty queue', async () => {
+    it('a worker finds nothing in an empty queue', async () => {
       expect(await workerOf(here, goodRunner).workOnce()).toBeUndefined();
     });
 
-    it('takes a turn from queued over running to its end, and frees its session', async () => {
+    it('a turn goes from queued to running to its end and then frees its session', async () => {
       const { turn, operation, session } = await queueTurn(sender);
       here.clock.nowMs += 5;
       const seen: unknown[] = [];
@@ -96,7 +96,7 @@ for (const { name, make } of await listStores(isDeep)) {
       ).toBe(202);
     });
 
-    it('moves a rerun and its world through their states, with the progress that the runner reports', async () => {
+    it('a rerun and its world change states as the runner reports progress', async () => {
       const { run, operation } = await queueRerun(sender);
       expect((await sessionOf(here, run.sessionId)).state).toBe('creating');
       const states: string[] = [];
@@ -128,7 +128,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await operationOf(here, operation.operationId)).state).toBe('succeeded');
     });
 
-    it('writes the error that a runner gives into operation, turn and run', async () => {
+    it('the error of a runner appears in operation, turn and run', async () => {
       const error = { code: 'author.REFUSED', message: 'it says no', retryable: true };
       const worker = workerOf(
         here,
@@ -169,7 +169,7 @@ for (const { name, make } of await listStores(isDeep)) {
     });
 
     it.each(['runId', 'drillId', 'seed', 'trial', 'attempt', 'buildHash'] as const)(
-      'fails a rerun whose result is of another %s than the run pins',
+      'a rerun fails when %s of its result differs from the pinned one',
       async (member) => {
         const { run, operation } = await queueRerun(sender);
         const other = {
@@ -194,7 +194,7 @@ for (const { name, make } of await listStores(isDeep)) {
       },
     );
 
-    it('tries again what throws, later each time, and then fails without telling what was thrown', async () => {
+    it('work that throws is retried with growing pauses and then fails without revealing the error', async () => {
       const { operation, turn } = await queueTurn(sender);
       let calls = 0;
       const runner = runnerOf(async ({ attempt }) => {
@@ -222,7 +222,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(here.log.filter(({ event }) => event === 'worker.attempt.failed')).toHaveLength(4);
     });
 
-    it('ends work after as many workers died at it as there may be attempts', async () => {
+    it('work fails after its maximum number of workers died', async () => {
       const { operation, turn } = await queueTurn(sender);
       for (let n = 1; n <= 3; n++) {
         const claim = {
@@ -242,7 +242,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(here.log.some(({ event }) => event === 'worker.attempt.failed')).toBe(false);
     });
 
-    it('takes over a job whose lease ran out, and what its first worker then writes is lost', async () => {
+    it('a job with an expired lease is taken over, and late writes of its first worker are dropped', async () => {
       const { operation, turn } = await queueTurn(sender);
       const [begun, release] = [gate(), gate()];
       const slow = runnerOf(async (_job, { progress }) => {
@@ -264,7 +264,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await operationOf(here, operation.operationId)).state).toBe('succeeded');
     });
 
-    it('keeps its lease by heartbeats, for longer than the lease lasts', async () => {
+    it('heartbeats keep a lease beyond its length', async () => {
       await queueTurn(sender);
       const [begun, release] = [gate(), gate()];
       const slow = runnerOf(async () => {
@@ -284,7 +284,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await first).toBe('succeeded');
     });
 
-    it('stops work that is cancelled, at the next heartbeat', async () => {
+    it('cancelled work stops at the next heartbeat', async () => {
       const { operation, turn } = await queueTurn(sender);
       const begun = gate();
       const runner = runnerOf((_job, context) => {
@@ -303,7 +303,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await authoringSession()).not.toHaveProperty('activeTurnId');
     });
 
-    it('ends cancelled work whose runner does not listen when the grace is over', async () => {
+    it('cancelled work ends after the grace period when its runner ignores the signal', async () => {
       const { run, operation } = await queueRerun(sender);
       const begun = gate();
       const deaf = runnerOf(() => {
@@ -320,7 +320,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
     });
 
-    it('does not begin again what was cancelled between two attempts', async () => {
+    it('work that was cancelled between two attempts does not begin again', async () => {
       const { operation } = await queueTurn(sender);
       let calls = 0;
       const worker = workerOf(
@@ -335,7 +335,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await operationOf(here, operation.operationId)).state).toBe('cancelled');
     });
 
-    it('ends a turn that takes longer than its time, to the millisecond', async () => {
+    it('a turn ends at its timeout to the millisecond', async () => {
       const { operation, turn } = await queueTurn(sender);
       const begun = gate();
       let stopped = false;
@@ -357,7 +357,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await turnOf(here, turn.authoringTurnId)).toMatchObject({ state: 'failed', error });
     });
 
-    it('lets a rerun go on as long as its deadline is moved on, and then expires it', async () => {
+    it('a rerun continues while its deadline is extended and then expires', async () => {
       const { run } = await queueRerun(sender);
       const begun = gate();
       const runner = runnerOf(async (_job, context) => {
@@ -387,7 +387,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
     });
 
-    it('gives back at once what does not end while it stops, and takes nothing more', async () => {
+    it('a stopping worker returns unfinished jobs and claims no more', async () => {
       const { operation } = await queueTurn(sender);
       const begun = gate();
       const runner = runnerOf((_job, context) => {
@@ -408,7 +408,7 @@ for (const { name, make } of await listStores(isDeep)) {
       ]);
     });
 
-    it('lets work end that is done in time while it stops', async () => {
+    it('a stopping worker lets work end within the drain time', async () => {
       const { operation } = await queueTurn(sender);
       const [begun, release] = [gate(), gate()];
       const runner = runnerOf(async () => {
@@ -425,7 +425,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await operationOf(here, operation.operationId)).state).toBe('succeeded');
     });
 
-    it('does as much at once as it may, and each piece once', async () => {
+    it('a worker runs as many jobs at once as allowed, each once', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 12; n++) ids.push((await queueRerun(sender)).operation.operationId);
       let [now, most] = [0, 0];
@@ -447,7 +447,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(most).toBeLessThanOrEqual(6);
     });
 
-    it('leaves work without a runner in the queue, where readiness shows that no worker was seen', async () => {
+    it('work without a runner stays queued, and readiness reports that no worker was seen', async () => {
       const { operation } = await queueTurn(sender);
       expect(await workerOf(here, undefined).workOnce()).toBeUndefined();
       expect(await workerOf(here, { ...goodRunner, kinds: ['run.rerun'] }).workOnce()).toBeUndefined();

@@ -60,7 +60,7 @@ describe('a turn', () => {
     ).toMatchObject({ operationId: operation.operationId, resourceId: turn.authoringTurnId, attempt: 1 });
   });
 
-  it('keeps what its request asks for', async () => {
+  it('a turn has the values of its request', async () => {
     const asked = {
       model: 'model_tier_3',
       effort: 'max',
@@ -119,7 +119,7 @@ describe('a turn', () => {
     expect([...sequences, other.turn.sequence]).toEqual([1, 2, 3, 1]);
   });
 
-  it('is one of 20 that come at once', async () => {
+  it('one of 20 simultaneous turns is accepted', async () => {
     const all = Array.from({ length: 20 }, (_, n) => post(here, TURNS, { prompt: `number ${n}` }));
     const responses = await Promise.all(all);
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('a turn', () => {
     expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'authoring.turn', waiting: 1, running: 0 }]);
   });
 
-  it('is refused by a session that is closed, before its turns are looked at', async () => {
+  it('a closed session refuses a turn before its turns are checked', async () => {
     await create();
     await here.store.transaction(async (tx) => {
       const row = (await tx.authoringSessions.lock(PROJECT, CONVERSATION))!;

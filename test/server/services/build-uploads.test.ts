@@ -166,7 +166,7 @@ describe('beginning an upload', () => {
     expect(await response.text()).not.toContain('evil');
   });
 
-  it('is replayed with the same end and an address that is good', async () => {
+  it('a replayed upload has the same expiry and a valid address', async () => {
     const first = await create();
     const again = await post(here, UPLOADS, announced(build), 'key-00000001');
     const replayed = await post(here, UPLOADS, announced(build), 'key-00000001');
@@ -208,13 +208,13 @@ describe('sending the archive', () => {
     expect(await source.json()).toMatchObject({ implementation: { source: SOURCE } });
   });
 
-  it('needs no token, and none makes it better', async () => {
+  it('sending the archive needs no token, and a token changes nothing', async () => {
     const { uploadUrl } = await create();
     const foreign = await token(here, { organizationId: OTHER_ORG });
     expect((await attemptOf(await put(uploadUrl, { token: foreign }))).state).toBe('succeeded');
   });
 
-  it('takes a body in pieces, without a length', async () => {
+  it('an upload accepts a chunked body without a length', async () => {
     const { uploadUrl } = await create();
     const pieces = Array.from(build.bytes, (byte) => Uint8Array.of(byte));
     expect((await attemptOf(await put(uploadUrl, { body: chunked(...pieces) }))).state).toBe('succeeded');
@@ -249,7 +249,7 @@ describe('sending the archive', () => {
     expect((await attemptOf(await put(uploadUrl))).state).toBe('succeeded');
   });
 
-  it('is refused by its length before a byte is read, and in chunks at the first byte too many', async () => {
+  it('an upload that is too long is refused by its length, or at the first extra byte of a chunked body', async () => {
     const { uploadUrl } = await create();
     let sent = 0;
     const endless = (): BodyInit =>
@@ -299,7 +299,7 @@ const flip = (bytes: Uint8Array, at: number): Uint8Array =>
   Uint8Array.from(bytes, (byte, i) => (i === at ? byte ^ 1 : byte));
 
 describe('bytes that are removed before the build names them', () => {
-  it('leave no build behind, and the archive can be sent again', async () => {
+  it('removed bytes leave no build, and the archive can be sent again', async () => {
     const { uploadUrl, attempt } = await create();
     const store: Store = {
       ...here.store,
@@ -358,7 +358,7 @@ describe('an upload address', () => {
     expect((await read(attempt)).state).toBe('awaiting_upload');
   });
 
-  it('is refused with every other signature', async () => {
+  it('an upload address with a different signature is refused', async () => {
     const { uploadUrl } = await create();
     const [rest, signature = ''] = uploadUrl.split('signature=');
     await fc.assert(
@@ -370,13 +370,16 @@ describe('an upload address', () => {
     );
   });
 
-  it.each(['', '?signature=x', '&more=1'])('with the query %j is not even one', async (query) => {
-    const { uploadUrl } = await create();
-    const address = query.startsWith('&') ? uploadUrl + query : uploadUrl.replace(/\?.*/, query);
-    await expectEnvelope(await put(address), 'control.REQUEST_INVALID');
-  });
+  it.each(['', '?signature=x', '&more=1'])(
+    'an upload address with the query %j is refused',
+    async (query) => {
+      const { uploadUrl } = await create();
+      const address = query.startsWith('&') ? uploadUrl + query : uploadUrl.replace(/\?.*/, query);
+      await expectEnvelope(await put(address), 'control.REQUEST_INVALID');
+    },
+  );
 
-  it('ends at its millisecond; the attempt has then failed for whoever looks', async () => {
+  it('an upload address expires at its millisecond, and the attempt then reads as failed', async () => {
     const [first, second, third] = [await create(), await create(), await create()];
     here.clock.nowMs = NOW_MS + HOUR_MS - 1;
     expect((await attemptOf(await put(first.uploadUrl))).state).toBe('succeeded');
@@ -394,7 +397,7 @@ describe('an upload address', () => {
     }
   });
 
-  it('that ends while the archive arrives takes nothing', async () => {
+  it('an upload address that expires during the upload stores nothing', async () => {
     const { uploadUrl, attempt } = await create();
     const late = async function* () {
       yield build.bytes.slice(0, 10);
@@ -465,7 +468,7 @@ const environment = async () => (await here.store.environments.find(PROJECT, ENV
 describe('an environment that is named', () => {
   const over = { advanceEnvironmentId: ENVIRONMENT, expectedEnvironmentVersion: 1 };
 
-  it('gets the build and the next version', async () => {
+  it('the named environment gets the build and the next version', async () => {
     here.clock.nowMs += 3;
     expect((await upload(build, over)).state).toBe('succeeded');
     expect(await environment()).toMatchObject({
@@ -488,7 +491,7 @@ describe('an environment that is named', () => {
     expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
   });
 
-  it('is advanced by one of 10 uploads that expect one version', async () => {
+  it('one of 10 uploads that expect the same version advances the environment', async () => {
     const addresses = await Promise.all(Array.from({ length: 10 }, () => create(announced(build, over))));
     const ends = await Promise.all(addresses.map(async ({ uploadUrl }) => attemptOf(await put(uploadUrl))));
     expect(ends.filter(({ state }) => state === 'succeeded')).toHaveLength(1);
@@ -498,7 +501,7 @@ describe('an environment that is named', () => {
     expect((await environment()).version).toBe(2);
   });
 
-  it('does not advance when the end of the attempt cannot be written', async () => {
+  it('the environment does not advance when the end of the attempt cannot be written', async () => {
     const { uploadUrl, attempt } = await create(announced(build, over));
     const { store } = watched('succeeded');
     await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.INTERNAL');
@@ -518,7 +521,7 @@ const sweep = (): Promise<number> =>
 
 describe('sweeping attempts', () => {
   it.each(['queued', 'fetching', 'compiling', 'verifying', 'succeeded'])(
-    'drives on an attempt whose server died before it was %s',
+    'the sweep resumes an attempt whose server died before it was %s',
     async (state) => {
       const { uploadUrl, attempt } = await create();
       await put(uploadUrl, { server: serverOn(watched(state).store) });

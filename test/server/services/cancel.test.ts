@@ -20,7 +20,7 @@ const claim = () =>
 const turn = async () => answerOf('authoring.turns.create', await post(here, TURNS, { prompt: 'go on' }));
 
 describe('cancelling', () => {
-  it('ends a turn that waits at once, and frees its session', async () => {
+  it('cancelling a waiting turn ends it at once and frees its session', async () => {
     const { turn: queued, operation, session } = await turn();
     const cancelled = await cancel(operation.operationId);
     const times = { cancelRequestedAtMs: NOW_MS + 5, finishedAtMs: NOW_MS + 5 };
@@ -40,7 +40,7 @@ describe('cancelling', () => {
     expect((await turn()).turn.sequence).toBe(2);
   });
 
-  it('ends a rerun that waits at once', async () => {
+  it('cancelling a waiting rerun ends it at once', async () => {
     const { run, operation } = await answerOf('runs.reruns.create', await post(here, RERUNS, {}));
     expect((await cancel(operation.operationId)).state).toBe('cancelled');
     expect((await here.store.runs.find(PROJECT, run.hostedRunId))?.resource).toMatchObject({
@@ -50,7 +50,7 @@ describe('cancelling', () => {
     });
   });
 
-  it('only marks what a worker holds, once', async () => {
+  it('cancelling work that a worker holds only marks it, once', async () => {
     const { operation, turn: queued } = await turn();
     await claim();
     const marked = await cancel(operation.operationId);
@@ -60,14 +60,14 @@ describe('cancelling', () => {
     expect((await here.store.turns.find(PROJECT, queued.authoringTurnId))?.resource.state).toBe('queued');
   });
 
-  it('changes nothing of what has ended', async () => {
+  it('cancelling ended work changes nothing', async () => {
     const { operation } = await turn();
     const cancelled = await cancel(operation.operationId);
     here.clock.nowMs += 1;
     expect(await cancel(operation.operationId)).toEqual(cancelled);
   });
 
-  it('knows no operation of another organization', async () => {
+  it('cancelling an operation of another organization is refused as missing', async () => {
     const { operation } = await turn();
     const foreign = { organizationId: OTHER_ORG, operationId: operation.operationId };
     expect(await codeOf(here.admin.cancelOperation(foreign))).toBe('server.ADMIN_REFUSED');

@@ -149,7 +149,7 @@ describe('an export of an organization', () => {
     });
   });
 
-  it.each(paths)('%s shows through each project to a token that has all of them', async (path) => {
+  it.each(paths)('%s is visible through each project to a token that has all of them', async (path) => {
     const exact = await token(here, { projects: [PROJECT, SECOND_PROJECT] });
     for (const through of [path, path.replace(PROJECT, SECOND_PROJECT)]) {
       expect((await get(through)).status).toBe(200);
@@ -164,12 +164,12 @@ describe('an export of an organization', () => {
     }
   });
 
-  it('does not show through a third project of the organization', async () => {
+  it('an export is not visible through a project that it does not list', async () => {
     await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
     await expectEnvelope(await get(base(id('prj', 7), both)), 'control.NOT_FOUND');
   });
 
-  it('that holds nothing shows through any project, to a token for all of them only', async () => {
+  it('an empty export is visible through any project only to a token for all projects', async () => {
     const empty = id('evexp', 6);
     await ingestedExport(here, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
     expect((await get(base(PROJECT, empty))).status).toBe(200);
@@ -243,7 +243,7 @@ describe('the list of local reports', () => {
     await expectEnvelope(await list(`?cursor=${cursor}`), 'control.REQUEST_INVALID');
   });
 
-  it('refuses a cursor with any bit flipped, and any text that is none', async () => {
+  it('a cursor with a flipped bit and any other text are refused', async () => {
     const { nextCursor = '' } = localReportPageSchema.parse(await (await list('?limit=1')).json());
     const bytes = Buffer.from(nextCursor, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 7) {
@@ -259,7 +259,7 @@ describe('the list of local reports', () => {
     );
   });
 
-  it('refuses a cursor of another export, project or list, and grants nothing by one', async () => {
+  it('a cursor of another export, project or list is refused and grants nothing', async () => {
     const other = id('evexp', 2);
     await ingestedExport(here, { evidenceExportId: other, reports: [1, 2] });
     const { nextCursor } = localReportPageSchema.parse(await (await list('?limit=1')).json());
@@ -285,7 +285,7 @@ describe('the list of local reports', () => {
 describe('the list of exports', () => {
   inWorld(async () => {});
 
-  it('shows through a project what can be read through it, page by page, and nothing of the rest', async () => {
+  it('the list of exports has exactly the exports that are readable through the project, on every page', async () => {
     const mine = [1, 3, 6].map((n) => id('evexp', n));
     for (let n = 1; n <= 6; n++) {
       const projectId = mine.includes(id('evexp', n)) ? PROJECT : SECOND_PROJECT;
@@ -310,7 +310,7 @@ describe('the list of exports', () => {
     expect(seen).toEqual(mine);
   });
 
-  it('is empty for a project without one', async () => {
+  it('the list of exports is empty for a project without exports', async () => {
     await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 8), name: 'empty' });
     const response = await get(`/v1/projects/${id('prj', 8)}/evidence-exports`);
     expect(await response.json()).toEqual({ items: [] });

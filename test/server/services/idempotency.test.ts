@@ -44,7 +44,7 @@ const CREATIONS = [
 ] as const;
 
 describe.each(CREATIONS)('%s', (name, path, body, status) => {
-  it('answers the same request again with what it answered first, and does nothing', async () => {
+  it('a repeated request gets the first answer and has no effect', async () => {
     const first = await post(here, path, body, KEY);
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([status, null]);
     const document = await answerOf(name, first.clone());
@@ -68,7 +68,7 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     });
   });
 
-  it('executes once when 100 with one key come at once', async () => {
+  it('100 simultaneous requests with one key execute once', async () => {
     const responses = await Promise.all(Array.from({ length: 100 }, () => post(here, path, body, KEY)));
     const statuses = responses.map((response) => response.status);
     const replayed = responses.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
@@ -84,7 +84,7 @@ describe.each(CREATIONS)('%s', (name, path, body, status) => {
     expect(await answerOf(name, await post(here, path, body, KEY))).toEqual(document);
   });
 
-  it('does not replay to a token that was revoked', async () => {
+  it('a revoked token gets no replayed answer', async () => {
     await post(here, path, body, KEY);
     await here.admin.revokeToken(tokenId);
     await expectEnvelope(await post(here, path, body, KEY), 'control.UNAUTHENTICATED');
@@ -109,20 +109,20 @@ describe('a key', () => {
     expect(await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY))).toEqual(first);
   });
 
-  it('knows a request whatever the order of its members and the form of its numbers', async () => {
+  it('a request is the same with any order of members and form of numbers', async () => {
     await post(here, EXTEND, extension(), KEY);
     const { ttlMs, ...rest } = extension();
     const again = await post(here, EXTEND, { ttlMs, ...rest }, KEY);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  it('knows a request by its body as sent: a default that is written out makes another', async () => {
+  it('a request with a default written out is a different request', async () => {
     await post(here, TURNS, { prompt: 'go on' }, KEY);
     const written = await post(here, TURNS, { prompt: 'go on', maxTurns: 50 }, KEY);
     await expectEnvelope(written, 'control.IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('replays whatever has changed since', async () => {
+  it('a replay gives the first answer although the resource has changed', async () => {
     const first = await answerOf('sessions.extend', await post(here, EXTEND, extension(), KEY));
     await here.store.transaction(async (tx) => {
       const row = (await tx.sessions.lock(PROJECT, id('ses', 1)))!;
@@ -155,7 +155,7 @@ describe('a key', () => {
     expect((await post(here, EXTEND, extension(), KEY)).status).toBe(200);
   });
 
-  it('is not even looked at for a project that the token may not see', async () => {
+  it('a key is not looked up for a project outside the token', async () => {
     const path = EXTEND.replace(PROJECT, id('prj', 3));
     await expectEnvelope(await post(here, path, extension(), KEY), 'control.NOT_FOUND');
     expect(await here.store.idempotency.find(scope({ projectId: id('prj', 3) }))).toBeUndefined();
@@ -188,7 +188,7 @@ const claim = (over: { leaseUntilMs: number; requestHash?: typeof HASH }) =>
   );
 
 describe('a key that another request holds', () => {
-  it('is in use until its lease ends, and then taken over', async () => {
+  it('a key is in use until its lease ends and can then be claimed', async () => {
     await claim({ leaseUntilMs: NOW_MS + 5 });
     const busy = await post(here, EXTEND, extension(), KEY);
     const envelope = await expectEnvelope(busy, 'control.IDEMPOTENCY_KEY_IN_USE');
@@ -286,7 +286,7 @@ describe('running a change once', () => {
     });
   });
 
-  it('gives the failure of the effect back even when the claim cannot be given back', async () => {
+  it('the failure of the effect is reported even when its claim cannot be released', async () => {
     let transactions = 0;
     const failing: Store = {
       ...here.store,
@@ -311,7 +311,7 @@ describe('running a change once', () => {
 });
 
 describe('the hash of a request', () => {
-  it('is of its canonical JSON, and differs with each of its parts', () => {
+  it('the request hash covers the canonical JSON of operation, path and body', () => {
     const params = { projectId: PROJECT, sessionId: id('ses', 1) };
     const canonical = `{"body":{"a":1},"operation":"sessions.extend","path":"/v1/projects/${PROJECT}/sessions/${id('ses', 1)}/extend"}`;
     const hash = requestHashOf('sessions.extend', params, { a: 1 });

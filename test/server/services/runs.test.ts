@@ -74,7 +74,7 @@ describe('a rerun', () => {
     expect(await here.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
   });
 
-  it('gets a world of its own, made from what the world of the original was made from', async () => {
+  it('a rerun gets a new world with the inputs of the original world', async () => {
     const { run } = await rerun();
     const response = await ask(here, `/v1/projects/${PROJECT}/sessions/${run.sessionId}`, here);
     expect(operations['sessions.read'].success.schema.parse(await response.json())).toEqual({
@@ -105,12 +105,12 @@ describe('a rerun', () => {
     expect((await rerun()).run.buildHash).toBe(HASH);
   });
 
-  it('lives no longer than the organization is entitled to', async () => {
+  it('the world of a rerun lives no longer than the entitlement allows', async () => {
     await here.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs: 1000 });
     expect((await rerun()).run.deadlineAtMs).toBe(NOW_MS + 1000);
   });
 
-  it('of a rerun names that rerun', async () => {
+  it('a rerun of a rerun names that rerun', async () => {
     const { run } = await rerun();
     await here.store.transaction(async (tx) => {
       const row = (await tx.runs.lock(PROJECT, run.hostedRunId))!;
@@ -121,7 +121,7 @@ describe('a rerun', () => {
     expect(second.run.request).toMatchObject({ trial: 2, attempt: 4 });
   });
 
-  it.each(hostedRunStates)('of a run that is %s', async (state) => {
+  it.each(hostedRunStates)('a rerun of a run that is %s', async (state) => {
     const hostedRunId = id('hrun', 7);
     await here.admin.importResources({ schemaVersion: 1, runs: [makeRun(7, { state })] });
     const response = await rerunOf(hostedRunId);
@@ -144,7 +144,7 @@ describe('a rerun', () => {
     expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
   });
 
-  it('takes nothing but an empty object', async () => {
+  it('a rerun request accepts only an empty object', async () => {
     for (const body of [{ seed: '2' }, [], null, 'x'])
       await expectEnvelope(await post(here, RERUNS, body), 'control.REQUEST_INVALID');
   });
@@ -165,7 +165,7 @@ describe('a rerun', () => {
 });
 
 describe('an operation', () => {
-  it('shows through its own project only', async () => {
+  it('an operation is visible through its own project only', async () => {
     const { operation } = await rerun();
     const path = (projectId: string) => `/v1/projects/${projectId}/operations/${operation.operationId}`;
     expect((await ask(here, path(PROJECT), here)).status).toBe(200);
@@ -180,7 +180,7 @@ describe('an operation', () => {
       await expectEnvelope(await ask(here, target, { token: bearer }), 'control.NOT_FOUND');
   });
 
-  it('of the whole organization shows to a token for all projects', async () => {
+  it('an operation of the whole organization is visible to a token for all projects', async () => {
     const { operation } = await rerun();
     const { projectId: _projectId, ...whole } = { ...operation, operationId: id('op', 5) };
     await here.store.transaction((tx) =>

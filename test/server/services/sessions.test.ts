@@ -129,14 +129,14 @@ describe('an extension', () => {
     expect((await stored()).version).toBe(expected === 200 ? 2 : 1);
   });
 
-  it('is refused from the millisecond on in which the session expires, and never revives it', async () => {
+  it('an extension is refused from the millisecond in which the session expires', async () => {
     here.clock.nowMs = NOW_MS + HOUR_MS;
     await expectEnvelope(await post(here, EXTEND, extension()), 'control.SESSION_EXPIRED');
     here.clock.nowMs -= 1;
     expect((await post(here, EXTEND, extension())).status).toBe(200);
   });
 
-  it.each(sessionStates)('of a session that is %s', async (state) => {
+  it.each(sessionStates)('an extension of a session that is %s', async (state) => {
     await change({ state });
     const response = await post(here, EXTEND, extension());
     const code: Partial<Record<typeof state, ControlCode>> = { expired: 'control.SESSION_EXPIRED' };
@@ -164,13 +164,13 @@ describe('an extension', () => {
     expect((await stored()).expiresAtMs).toBe(NOW_MS + HOUR_MS);
   });
 
-  it('leaves the expiry of the token alone', async () => {
+  it('an extension does not change the expiry of the token', async () => {
     const before = await here.store.tokens.list(ORG);
     await post(here, EXTEND, extension());
     expect(await here.store.tokens.list(ORG)).toEqual(before);
   });
 
-  it('has one winner of 50 that come at once on one version', async () => {
+  it('one of 50 simultaneous extensions of one version succeeds', async () => {
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) => post(here, EXTEND, extension({ ttlMs: 2 * HOUR_MS + n }))),
     );

@@ -35,7 +35,7 @@ const swap = async (archive: Uint8Array, buildHash: string): Promise<void> => {
 };
 
 describe('the source of a tool', () => {
-  it('is the exact bytes that the build locks', async () => {
+  it('the source has exactly the bytes locked in the build', async () => {
     const buildHash = await ingested();
     const tool = toolSourceSchema.parse(await (await read(buildHash)).json());
     expect(tool).toMatchObject({
@@ -52,7 +52,7 @@ describe('the source of a tool', () => {
     ]);
   });
 
-  it.each(['', '\uFEFFexport {}', '\u0000', '𝒳'])('keeps %j as it is', async (source) => {
+  it.each(['', '\uFEFFexport {}', '\u0000', '𝒳'])('the source %j is served unchanged', async (source) => {
     const tool = toolSourceSchema.parse(await (await read(await ingested(source))).json());
     expect(tool.implementation).toEqual({ kind: 'javascript', source, bytes: toUtf8(source).length });
   });
@@ -72,7 +72,7 @@ describe('the source of a tool', () => {
   });
 
   it.each(['../../etc/passwd', 'greeter%2Findex.js', '', 'Greeter', '__proto__', 'a'.repeat(97)])(
-    'takes an id and never a path: %j',
+    'accepts only a package id, not the path %j',
     async (packageId) => {
       const buildHash = await ingested();
       const envelope = await expectEnvelope(await read(buildHash, packageId), 'control.REQUEST_INVALID');
@@ -103,7 +103,7 @@ describe('the source of a tool', () => {
     expect((await read(buildHash)).status).toBe(200);
   });
 
-  it('is proven against the lock and the build hash on each call, whatever archive the store names', async () => {
+  it('the source is verified against lock and build hash on each call', async () => {
     const { buildHash } = await buildArchive();
     const other = await buildArchive('export const greet = 2;');
     await swap(other.bytes, buildHash);

@@ -29,7 +29,7 @@ async function kept(store: Store): Promise<Set<string>> {
 
 describe('what the PostgreSQL store answered', () => {
   it.each(['SIGQUIT', 'SIGKILL'] as const)(
-    'is there after the database was ended by %s in the middle of transactions',
+    'committed rows survive when the database is ended by %s during transactions',
     async (signal) => {
       const store = await openPostgresStore(await postgres.database(), { connectTimeoutMs: 1_000 });
       const answered: string[] = [];
@@ -66,7 +66,7 @@ describe('what the PostgreSQL store answered', () => {
     },
   );
 
-  it('is there after its own process was killed in the middle of transactions', async () => {
+  it('committed rows survive when the process is killed during transactions', async () => {
     const url = await postgres.database();
     const source = new URL('../../../src/server/store/postgres/postgres.ts', import.meta.url).href;
     const script = `

@@ -69,7 +69,7 @@ export function queueSuite(name: string, factory: PairFactory): void {
       expect(all.toSorted()).toEqual(Array.from({ length: 30 }, (_, n) => id('op', n)));
     });
 
-    it('is free again when its lease has run out, and its late holder can finish nothing', async () => {
+    it('a job is free when its lease has expired, and its late holder cannot finish it', async () => {
       await enqueue(store, job(1));
       const late = (await store.claimJob(claim))!;
       const after = { ...claim, nowMs: claim.nowMs + claim.leaseMs, worker: 'two' };

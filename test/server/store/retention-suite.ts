@@ -130,7 +130,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       for (const n of [1, 40]) expect(await store.blobs.isReferenced(digest(n))).toBe(false);
     });
 
-    it('fills an export that was begun, and takes away what it lists', async () => {
+    it('completes a pending export, and drops its content', async () => {
       await write(async (tx) => {
         await tx.bundles.insert(bundle(1));
         await tx.localReports.insert(localReport(30));
@@ -166,7 +166,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       expect(await store.blobs.removals('', 10)).toEqual([digest(2), digest(3)]);
     });
 
-    it('lets whoever removes a blob and whoever refers to it come one after the other', async () => {
+    it('removing a blob and adding a reference to it never overlap', async () => {
       const [first, second] = pair;
       const steps: string[] = [];
       await write((tx) => tx.blobs.hold(digest(1), NOW_MS));
@@ -207,7 +207,7 @@ export function retentionSuite(name: string, factory: PairFactory): void {
       );
     });
 
-    it('knows the workers that ask, and what waits for them', async () => {
+    it('lists the workers that polled and the jobs that wait', async () => {
       const claim = { kinds: ['b', 'a'], worker: 'one', nowMs: NOW_MS, leaseMs: 10 };
       await store.claimJob(claim);
       await store.claimJob({ ...claim, nowMs: NOW_MS + 1 });

@@ -126,7 +126,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       await made.remove();
     });
 
-    it('knows organizations and projects, and nothing that was not written', async () => {
+    it('reads the organizations and projects that were written and no others', async () => {
       expect(await store.organizations.find(ORG)).toEqual({
         organizationId: ORG,
         name: 'an organization',
@@ -279,7 +279,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       expect(await store.exports.find(ORG, id('evexp', 2))).toBeUndefined();
     });
 
-    it('refuses a second row of one key, and a row of a project that is not there', async () => {
+    it('refuses a second row with the same key and a row of a missing project', async () => {
       const twice = store.transaction(async (tx) => {
         await tx.bundles.insert(bundleRow);
         await tx.bundles.insert(bundleRow);
@@ -291,7 +291,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       await expect(store.transaction((tx) => tx.bundles.insert(foreign))).rejects.toThrow();
     });
 
-    it('keeps nothing of a transaction that fails, and goes on with the next', async () => {
+    it('a failed transaction writes nothing, and the next one succeeds', async () => {
       const failing = store.transaction(async (tx) => {
         await tx.tokens.insert(tokenRow());
         throw new Error('on purpose');
@@ -318,7 +318,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       expect(rows.map((row) => row.ordinal)).toEqual(names.map((_, n) => n));
     });
 
-    it('keeps its secrets, each its own, also over a restart', async () => {
+    it('each secret is distinct and survives a restart', async () => {
       const secret = await store.secret('cursor');
       expect(secret).toHaveLength(32);
       expect(await store.secret('cursor')).toEqual(secret);
@@ -328,7 +328,7 @@ export function storeSuite(name: string, factory: StoreFactory): void {
       expect(await store.secret('cursor')).toEqual(secret);
     });
 
-    it('remembers what was committed over a restart, and may be closed twice', async () => {
+    it('committed rows survive a restart, and closing twice is harmless', async () => {
       await store.transaction((tx) => tx.tokens.insert(tokenRow()));
       await store.close();
       await store.close();

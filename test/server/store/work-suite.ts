@@ -66,7 +66,7 @@ export function workSuite(name: string, factory: PairFactory): void {
       expect(await store.operations.find(OTHER_ORG, id('op', 1))).toBeUndefined();
     });
 
-    it('changes rows that are there, and refuses to change others', async () => {
+    it('updates existing rows and refuses to update missing ones', async () => {
       const moved = { ...environment, buildHash: HASH, version: 2 };
       await write(async (tx) => {
         await tx.runs.insert(hostedRun(1));
@@ -173,7 +173,7 @@ export function workSuite(name: string, factory: PairFactory): void {
       expect(seen).toEqual(Array.from({ length: 30 }, (_, n) => n));
     });
 
-    it('keeps the archive of a build that was given first', async () => {
+    it('the first archive of a build stays', async () => {
       const archives = Array.from({ length: 8 }, (_, n) => ({
         digest: `sha256:${String(n).repeat(64)}` as const,
         bytes: n,

@@ -46,7 +46,7 @@ function logged(level: LogLevel = 'info', format: LogFormat = 'json', trustProxy
 const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
 
 describe('the log', () => {
-  it('has one JSON line for a request, with what an operator needs of it and nothing else', async () => {
+  it('the log has one JSON line per request with exactly the documented members', async () => {
     const { server, lines, entries } = logged();
     const response = await ask({ server }, PATH, { token: all });
     const bytes = Number(response.headers.get('content-length'));
@@ -78,7 +78,7 @@ describe('the log', () => {
     expect(known).toMatchObject({ status: 404, code: 'control.NOT_FOUND', tokenId });
   });
 
-  it('tells the client of a trusted proxy, and otherwise that of the connection', async () => {
+  it('the log names the client of a trusted proxy, otherwise that of the connection', async () => {
     for (const [trustProxy, client] of [
       [true, '192.0.2.7'],
       [false, '127.0.0.1'],
@@ -110,7 +110,7 @@ describe('the log', () => {
     await listening.close();
   });
 
-  it('has a line for what was refused before it was a request', async () => {
+  it('malformed HTTP that was refused has a log line', async () => {
     const { server, entries } = logged();
     const listening = await listen(server);
     const socket = connect(listening.port, '127.0.0.1').end('nonsense\r\n\r\n');
@@ -121,13 +121,13 @@ describe('the log', () => {
     ]);
   });
 
-  it('leaves out what is below its level', () => {
+  it('the log omits entries below its level', () => {
     const { log, entries } = logged('warn');
     for (const level of ['debug', 'info', 'warn', 'error'] as const) log({ level, event: level });
     expect(entries().map(({ event }) => event)).toEqual(['warn', 'error']);
   });
 
-  it('has the stack and causes of an error when debugging, and only then', () => {
+  it('the log has the stack and causes of an error only at level debug', () => {
     const cause = new Error('the disk said no');
     const error = new DrillproofError('io.UNREADABLE', 'cannot read', { cause });
     for (const [level, debugging] of [
@@ -142,7 +142,7 @@ describe('the log', () => {
     }
   });
 
-  it('is one line for people in its text form, whatever a name holds', () => {
+  it('the text form of a log entry is one printable line for any name', () => {
     const { log, lines } = logged('info', 'text');
     log({ level: 'warn', event: 'x', facts: { name: 'a\nb\u001b[31m' }, error: new Error('one\ntwo') });
     expect(lines[0]).toMatch(/^2026-11-21T12:00:00\.000Z warn x /);

@@ -94,7 +94,7 @@ describe('/metrics', () => {
     expect(await sum('drillproof_http_requests_total', { operation: 'unrouted' })).toBeGreaterThan(0);
   });
 
-  it('counts what was refused for its rate', async () => {
+  it('metrics count requests refused by the rate limit', async () => {
     const slow = await token(here);
     const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
     for (let i = 0; i < 1000; i++) await ask(here, path, { token: slow });
@@ -115,7 +115,7 @@ describe('/metrics', () => {
     expect(await sum('drillproof_queue_readable')).toBe(1);
   });
 
-  it('has no label but a few fixed words: no id, no token, no address, no path', async () => {
+  it('metric labels contain only fixed words, never an id, token, address or path', async () => {
     for (const path of ['/v1/projects/prj_secret000000/x', `/${'x'.repeat(50)}`, PART])
       await ask(here, `${path}?q=dp_${'s'.repeat(43)}`, { token: all });
     const text = await (await ask(here, '/metrics')).text();

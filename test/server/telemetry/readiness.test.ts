@@ -22,7 +22,7 @@ const checksOf = async () => {
 };
 
 describe('/readyz', () => {
-  it('answers 200 without a token while store, schema and blobs are there', async () => {
+  it('readiness answers 200 without a token while store, schema and blobs answer', async () => {
     const response = await ask(here, '/readyz');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({
@@ -80,7 +80,7 @@ describe('/readyz', () => {
     expect(await queue()).toEqual([{ kind, waiting: 1, running: 0, worker: 'not_seen' }]);
   });
 
-  it('turns 503 when the process is about to end, while everything else is answered', async () => {
+  it('readiness answers 503 while the process stops, and other requests are still answered', async () => {
     here.server.stopping();
     expect(await checksOf()).toMatchObject({ store: 'ok', process: 'stopping' });
     expect((await ask(here, '/healthz')).status).toBe(200);
@@ -102,7 +102,7 @@ describe('a look', () => {
     expect(looks).toBe(2);
   });
 
-  it('waits for storage that hangs only as long as it may', async () => {
+  it('readiness reports a timeout when the storage hangs', async () => {
     const blobs = { ...here.blobs, ping: () => new Promise<void>(() => undefined) };
     const options = { ...here, blobs, now: () => here.clock.nowMs, log: () => undefined, timeoutMs: 20 };
     const probe = createReadiness(options);
@@ -110,7 +110,7 @@ describe('a look', () => {
     expect(await codeOf(probe.assertReady())).toBe('control.UNAVAILABLE');
   });
 
-  it('of a store that is away leaves the queue unknown, not empty', async () => {
+  it('the queue is unknown, not empty, when the store is unavailable', async () => {
     const count = failing(new DrillproofError('control.UNAVAILABLE', 'away'));
     const options = {
       ...here,

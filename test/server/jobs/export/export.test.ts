@@ -154,7 +154,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await resource()).state).toBe('available');
     });
 
-    it('selects by window, its end outside, in order of creation and then of id', async () => {
+    it('an export selects by its half-open window, ordered by creation and id', async () => {
       const times = [NOW_MS - 1, FROM, FROM + 10, FROM + 10, FROM - 1, NOW_MS];
       for (const n of [5, 4, 3, 2, 1, 6]) await take(n, { createdAtMs: times[n - 1]! });
       const { bundle: deleted } = await take(7, { createdAtMs: FROM + 5 });
@@ -173,7 +173,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await resource()).toMatchObject({ bundleCount: 4, selectionDigest: selectionDigest(named, []) });
     });
 
-    it('selects by scope: one project, or all of the organization and of no other', async () => {
+    it('an export selects one project, or all projects of its organization only', async () => {
       await take(1);
       await take(2, { projectId: SECOND_PROJECT });
       await create({ scope: { kind: 'project', projectId: SECOND_PROJECT } });
@@ -191,7 +191,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
     });
 
-    it('omits what was deleted between the request and its generation, and what is due', async () => {
+    it('an export omits bundles that were deleted after its request, and due ones', async () => {
       await take(1);
       const due = memoryAccess(await part(2));
       await here.admin.ingestBundle(PROJECT, due, { deleteAtMs: NOW_MS + 500 });
@@ -205,7 +205,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await resource()).toMatchObject({ state: 'available', bundleCount: 1 });
     });
 
-    it('lets the counts of the resource follow the work', async () => {
+    it('the counts of an export follow its generation', async () => {
       for (const n of [1, 2, 3]) await take(n);
       await report(1);
       await create();
@@ -251,7 +251,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await ask(here, manifest, { token: all })).status).not.toBe(200);
     });
 
-    it('fails when stored bytes no longer match: one flipped byte is never listed', async () => {
+    it('an export fails when one byte of a stored part was flipped', async () => {
       const { bytes } = await take(1);
       await create();
       const flipped = Uint8Array.from(bytes);
@@ -264,7 +264,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
     });
 
-    it('fails when more is selected than an export may hold, at the very number', async () => {
+    it('an export fails when it selects one item more than allowed', async () => {
       for (const n of [1, 2, 3]) await take(n);
       await create();
       here.clock.nowMs += 1; // the queue is in order of time
@@ -274,7 +274,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await work({ maxItems: 3 })).toBe('succeeded');
     });
 
-    it('is tried again when the storage was away, and then comes out whole', async () => {
+    it('an export is generated again after the storage was unavailable, and is complete', async () => {
       await take(1);
       await create();
       let away = true;
@@ -293,7 +293,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect((await resource()).state).toBe('available');
     });
 
-    it('fails for good when every attempt fails', async () => {
+    it('an export fails permanently when every attempt fails', async () => {
       await take(1);
       await create();
       for (let attempt = 1; attempt <= 3; attempt++) {
@@ -306,7 +306,7 @@ for (const { name, make } of await listStores(isDeep)) {
       });
     });
 
-    it('that is deleted while it is generated never becomes available', async () => {
+    it('an export deleted during its generation never becomes available', async () => {
       await take(1);
       await create();
       const put: typeof here.blobs.put = async (...of) => {
@@ -331,7 +331,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await work()).toBeUndefined();
     });
 
-    it('of nothing is available and empty', async () => {
+    it('an export that selects nothing is available and empty', async () => {
       await create();
       expect(await work()).toBe('succeeded');
       expect(await resource()).toMatchObject({ state: 'available', bundleCount: 0, archiveBytes: '0' });
@@ -352,7 +352,7 @@ for (const { name, make } of await listStores(isDeep)) {
       expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
     });
 
-    it('is refused under an id that is taken', async () => {
+    it('an export with an existing id is refused', async () => {
       await create();
       expect(await codeOf(create())).toBe('server.ADMIN_REFUSED');
     });

@@ -22,7 +22,7 @@ const GOOD =
   "export const runner = { kinds: ['run.rerun', 'run.rerun'], async run() { return this.kinds; } };";
 
 describe('a runner file', () => {
-  it('gives its runner, whose function keeps its object', async () => {
+  it('a runner file exports its runner, whose run keeps its this', async () => {
     const runner = await load(GOOD);
     expect(runner.kinds).toEqual(['run.rerun']);
     expect(await Reflect.apply(runner.run, undefined, [])).toEqual(['run.rerun', 'run.rerun']);
@@ -60,7 +60,7 @@ describe('a runner file', () => {
     expect(await codeOf(loadRunner(folder.path))).toBe('server.CONFIG_INVALID');
   });
 
-  it('turns what its function throws at once into a rejection', async () => {
+  it('an error thrown synchronously by a runner becomes a rejection', async () => {
     const thrower = {
       kinds: ['run.rerun'],
       run: () => {

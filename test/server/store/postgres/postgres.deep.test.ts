@@ -76,7 +76,7 @@ describe('PostgreSQL', () => {
       }
     });
 
-    it('goes on after the last step that was finished, and undoes one that failed', async () => {
+    it('migration resumes after the last finished step and undoes a failed one', async () => {
       const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
       await expect(openPostgresStore(url, { migrations: broken })).rejects.toThrow('nowhere');
       expect(await version()).toEqual([migrations.length]);
@@ -92,7 +92,7 @@ describe('PostgreSQL', () => {
       expect(await version()).toEqual([migrations.length]);
     });
 
-    it('goes on when a process was killed in the middle of a step', async () => {
+    it('migration resumes after a process was killed during a step', async () => {
       const slow = JSON.stringify(['CREATE TABLE half (a TEXT); SELECT pg_sleep(60);']);
       const { pid, ended } = opener(url, `{ migrations: ${slow} }`);
       const asleep =

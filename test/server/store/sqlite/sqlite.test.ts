@@ -67,7 +67,7 @@ describe('opening the embedded store', () => {
     }
   });
 
-  it('goes on after the last step that was finished, and undoes one that failed', async () => {
+  it('migration resumes after the last finished step and undoes a failed one', async () => {
     const broken = [...migrations, 'CREATE TABLE more (a TEXT) STRICT; SELECT * FROM nowhere;'];
     await expect(openSqliteStore(path, { migrations: broken })).rejects.toThrow();
     const mended = [...migrations, 'CREATE TABLE more (a TEXT) STRICT;'];
