@@ -9,33 +9,31 @@ import {
   operationNames,
   operationRow,
 } from '../contract/index.ts';
-import type { Blobs } from './blobs/blobs.ts';
-import { ControlError, notFound } from './control-error.ts';
+import type { ServerContext } from './context.ts';
+import {
+  commonHeaders,
+  ControlError,
+  errorResponse,
+  newCorrelationId,
+  notFound,
+  reprDigest,
+} from './http/envelope.ts';
 import { readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
-import { commonHeaders, errorResponse, newCorrelationId, reprDigest } from './http/envelope.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { contentOf } from './http/body.ts';
 import { validateBody, validateHead } from './http/validate.ts';
-import type { ServerLimits } from './limits.ts';
-import type { Log } from './telemetry/log.ts';
 import type { OpenAnswer, OpenEndpoint } from './open-endpoints.ts';
 import { assertPermission } from './services/access.ts';
 import type { Handlers } from './services/handler.ts';
 import { type Outcome, requestHashOf } from './services/idempotency.ts';
-import type { Store } from './store/store.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 
-export type AppDependencies = {
-  readonly store: Store;
-  readonly blobs: Blobs;
+export type AppDependencies = ServerContext & {
   readonly handlers: Handlers;
   readonly rate: RateLimiter;
-  readonly limits: ServerLimits;
-  readonly now: () => number;
-  readonly log: Log;
   readonly metrics: Metrics;
   readonly observer: Observer;
   /** What needs no token, by path. */

@@ -1,7 +1,7 @@
 import { authoringTurnCreationSchema, rerunSchema, sessionExtensionSchema } from '../contract/index.ts';
 import { settleAttempt, type BuildWork } from './builds/drive-attempt.ts';
 import type { UploadAddresses } from './http/sealed.ts';
-import { notFound } from './control-error.ts';
+import { notFound } from './http/envelope.ts';
 import type { Cursors } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
 import { readVisible } from './services/access.ts';

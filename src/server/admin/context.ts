@@ -2,18 +2,12 @@ import * as z from 'zod';
 import type { Digest } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
-import type { Blobs } from '../blobs/blobs.ts';
 import { holdBlobs } from '../blobs/hold.ts';
-import type { ServerLimits } from '../limits.ts';
-import type { OrganizationRow, ProjectRow, Reads, Store, Tx } from '../store/store.ts';
+import type { ServerContext } from '../context.ts';
+import type { OrganizationRow, ProjectRow, Reads, Tx } from '../store/store.ts';
 
 /** What administration works on. */
-export type AdminContext = {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly now: () => number;
-  readonly limits: ServerLimits;
-};
+export type AdminContext = Omit<ServerContext, 'log'>;
 
 /** A name that people read. */
 export const nameSchema = z.string().min(1).max(255);

@@ -1,14 +1,13 @@
 import { defined } from '../../bytes/index.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { Blobs } from '../blobs/blobs.ts';
 import { toDigest } from '../ids.ts';
 import { holdBlobs } from '../blobs/hold.ts';
-import { notFound } from '../control-error.ts';
-import type { ServerLimits } from '../limits.ts';
+import { notFound } from '../http/envelope.ts';
+import type { ServerContext } from '../context.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove, isEnd, mayMove } from '../states.ts';
-import type { BlobRef, BuildAttemptRow, Store, Tx } from '../store/store.ts';
+import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
 import { checkPackages, openBuild } from './check-build.ts';
 
 /**
@@ -49,12 +48,7 @@ export function diagnosticOf(error: unknown): Diagnostic | undefined {
   return diagnostic('build.ARCHIVE_INVALID', `${message} (${code})`, path);
 }
 
-export type BuildWork = {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly now: () => number;
-  readonly limits: ServerLimits;
-};
+export type BuildWork = Omit<ServerContext, 'log'>;
 
 type AttemptRef = { readonly projectId: string; readonly buildAttemptId: string };
 

@@ -1,6 +1,6 @@
 import { type Bytes, defined, type JsonValue, parseJson } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ControlError } from '../control-error.ts';
+import { ControlError } from './envelope.ts';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 

@@ -4,10 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Bytes, type Digest, fromHex } from '../../bytes/index.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
-import { ControlError } from '../control-error.ts';
+import { commonHeaders, ControlError, reprDigest } from './envelope.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
-import { commonHeaders, reprDigest } from './envelope.ts';
 
 export type RangeSelection =
   | { readonly kind: 'whole' }

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { formatJsonPointer } from '../../bytes/index.ts';
 import { idempotencyKeySchema, type Operation } from '../../contract/index.ts';
-import { ControlError, type RequestIssue } from '../control-error.ts';
+import { ControlError, type RequestIssue } from './envelope.ts';
 
 /** A request as it arrived, each part still untyped. */
 export type RawRequest = {

@@ -1,11 +1,8 @@
 import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
 import { MAX_EXPORT_ITEMS } from '../../contract/index.ts';
 import type { ExportSigning } from '../../evidence/index.ts';
-import type { Blobs } from '../blobs/blobs.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
-import type { ServerLimits } from '../limits.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { Store } from '../store/store.ts';
+import type { ServerContext } from '../context.ts';
 import { bundleDeletionJob, exportDeletionJob } from './delete/deletion.ts';
 import { retentionSweeps } from './delete/retention.ts';
 import { exportJob, type ExportJobOptions } from './export/export.ts';
@@ -20,20 +17,12 @@ export const builtInJobs = (
   bundleDeletionJob(),
 ];
 
-export type SweepContext = {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly now: () => number;
-  readonly limits: ServerLimits;
-  readonly log: Log;
-};
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
 
 /** The recurring work of every worker. */
-export const housekeeping = (context: SweepContext): readonly Sweep[] => {
+export const housekeeping = (context: ServerContext): readonly Sweep[] => {
   const { store, now, log } = context;
   const onError = (error: unknown): void =>
     log({ level: 'warn', event: 'worker.attempt.left', facts: { sweep: 'build-attempts' }, error });
@@ -68,7 +57,7 @@ type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | u
  * const context = { store, blobs, now: Date.now, limits: defaultLimits, log: () => undefined };
  * const { handlers, sweeps } = standardWork(context);
  */
-export function standardWork(context: SweepContext & Signing): {
+export function standardWork(context: ServerContext & Signing): {
   readonly handlers: readonly JobHandler[];
   readonly sweeps: readonly Sweep[];
 } {

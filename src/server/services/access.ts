@@ -1,5 +1,5 @@
 import type { Permission } from '../../contract/index.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ExportRow, Reads } from '../store/store.ts';
 

@@ -5,7 +5,7 @@ import {
   turnDefaults,
   type TurnRequest,
 } from '../../contract/index.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';

@@ -10,7 +10,7 @@ import {
 import { toDigest } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import { assertContent, refusedUpload, type Content } from '../http/body.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';

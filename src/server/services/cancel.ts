@@ -1,6 +1,6 @@
 import type { OperationResource } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { notFound } from '../control-error.ts';
+import { notFound } from '../http/envelope.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from '../jobs/delete/deletion.ts';
 import { abandonExport, EXPORT_KIND } from '../jobs/export/changes.ts';
 import type { JobHandler } from '../jobs/handler.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationName } from '../../contract/index.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import type { Cursors, CursorScope } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import { canonicalBytes, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
 import { type OperationName, operationRow } from '../../contract/index.ts';
-import { ControlError } from '../control-error.ts';
+import { ControlError } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { IdempotencyRow, Store, Tx } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/index.ts';
 import { type HostedRun, MAX_SESSION_TTL_MS, type Result, type WorldSession } from '../../contract/index.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';

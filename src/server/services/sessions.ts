@@ -5,7 +5,7 @@ import {
   type SessionExtendRequest,
   type WorldSession,
 } from '../../contract/index.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 import { nextVersion, operationOf, recordOperation } from './operations.ts';

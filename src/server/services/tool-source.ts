@@ -9,7 +9,7 @@ import {
 } from '../../evidence/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { ControlError, notFound } from '../control-error.ts';
+import { ControlError, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { BuildRow, Store } from '../store/store.ts';

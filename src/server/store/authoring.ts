@@ -1,6 +1,14 @@
 import { authoringSessionSchema, authoringTurnSchema } from '../../contract/index.ts';
-import type { Dialect, Sql } from './sql.ts';
-import { column, defineTable, inProject, rowReads, rowWrites, type RowOf } from './table.ts';
+import {
+  column,
+  defineTable,
+  type Dialect,
+  inProject,
+  type RowOf,
+  rowReads,
+  rowWrites,
+  type Sql,
+} from './table.ts';
 
 const sessions = defineTable({
   name: 'authoring_sessions',

@@ -1,6 +1,13 @@
 import type { Digest } from '../../bytes/index.ts';
-import { column, queryRows, type BlobRef } from './table.ts';
-import type { Dialect, Sql, SqlRow, SqlValue } from './sql.ts';
+import {
+  type BlobRef,
+  column,
+  type Dialect,
+  queryRows,
+  type Sql,
+  type SqlRow,
+  type SqlValue,
+} from './table.ts';
 
 const BUNDLE_IS_STORED = `EXISTS (SELECT 1 FROM bundles b WHERE b.project_id = export_parts.project_id
   AND b.evidence_bundle_id = export_parts.evidence_bundle_id AND b.deleted_at_ms IS NULL)`;

@@ -1,14 +1,15 @@
 import { buildAttemptSchema } from '../../contract/index.ts';
-import type { Dialect, Sql } from './sql.ts';
 import {
   column,
   defineTable,
+  type Dialect,
   inProject,
   insertRow,
   listRows,
+  type RowOf,
   rowReads,
   rowWrites,
-  type RowOf,
+  type Sql,
 } from './table.ts';
 
 const builds = defineTable({

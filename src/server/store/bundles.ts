@@ -1,6 +1,16 @@
 import { evidenceBundleSchema, localReportItemSchema } from '../../contract/index.ts';
-import type { Dialect, Sql, SqlValue } from './sql.ts';
-import { column, defineTable, inProject, listRows, rowReads, rowWrites, type RowOf } from './table.ts';
+import {
+  column,
+  defineTable,
+  type Dialect,
+  inProject,
+  listRows,
+  type RowOf,
+  rowReads,
+  rowWrites,
+  type Sql,
+  type SqlValue,
+} from './table.ts';
 
 const bundles = defineTable({
   name: 'bundles',

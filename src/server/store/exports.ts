@@ -1,7 +1,16 @@
 import * as z from 'zod';
 import { evidenceExportSchema, localReportItemSchema } from '../../contract/index.ts';
-import type { Dialect, Sql } from './sql.ts';
-import { column, defineTable, insertRow, listRows, rowReads, rowWrites, type RowOf } from './table.ts';
+import {
+  column,
+  defineTable,
+  type Dialect,
+  insertRow,
+  listRows,
+  type RowOf,
+  rowReads,
+  rowWrites,
+  type Sql,
+} from './table.ts';
 
 const inExport = { organizationId: column.text, evidenceExportId: column.text };
 

@@ -1,6 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import type { Sql } from './sql.ts';
-import { column, defineTable, findRow, inProject, insertRow, type RowOf } from './table.ts';
+import { column, defineTable, findRow, inProject, insertRow, type RowOf, type Sql } from './table.ts';
 
 const scope = {
   ...inProject,

@@ -1,15 +1,17 @@
 import * as z from 'zod';
 import { operationResourceSchema } from '../../contract/index.ts';
-import type { Dialect, Sql, SqlRow } from './sql.ts';
 import {
   column,
   defineTable,
+  type Dialect,
   insertRow,
   listRows,
   queryRows,
+  type RowOf,
   rowReads,
   rowWrites,
-  type RowOf,
+  type Sql,
+  type SqlRow,
 } from './table.ts';
 
 const operations = defineTable({

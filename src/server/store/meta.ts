@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fromHex, toHex } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { Sql } from './sql.ts';
-import { column } from './table.ts';
+import { column, type Sql } from './table.ts';
 
 /** The schema of the store, which another process may have migrated, and the latest that this program has. */
 export type SchemaState = { readonly version: number; readonly known: number };

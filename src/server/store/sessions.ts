@@ -1,6 +1,15 @@
 import { hostedRunSchema, terminalRunStates, worldSessionSchema } from '../../contract/index.ts';
-import type { Dialect, Sql } from './sql.ts';
-import { column, defineTable, inProject, listRows, rowReads, rowWrites, type RowOf } from './table.ts';
+import {
+  column,
+  defineTable,
+  type Dialect,
+  inProject,
+  listRows,
+  type RowOf,
+  rowReads,
+  rowWrites,
+  type Sql,
+} from './table.ts';
 
 const environments = defineTable({
   name: 'environments',

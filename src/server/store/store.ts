@@ -7,7 +7,7 @@ import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { claimJob, jobReads, jobWrites, renewJob, type Job, type JobClaim, type JobRenewal } from './jobs.ts';
 import { readSecret, schemaState, type SchemaState } from './meta.ts';
 import { sessionReads, sessionWrites } from './sessions.ts';
-import type { Dialect, Sql } from './sql.ts';
+import type { Dialect, Sql } from './table.ts';
 import { tenantReads, tenantWrites } from './tenants.ts';
 
 export type * from './authoring.ts';

@@ -1,16 +1,17 @@
 import * as z from 'zod';
 import { permissions } from '../../contract/index.ts';
-import type { Dialect, Sql } from './sql.ts';
 import {
   column,
   defineTable,
+  type Dialect,
   findRow,
   inProject,
   listRows,
   queryRows,
+  type RowOf,
   rowReads,
   rowWrites,
-  type RowOf,
+  type Sql,
 } from './table.ts';
 
 const organizations = defineTable({

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mapConcurrently } from '../../../src/bytes/async.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
@@ -192,8 +193,8 @@ describe('checking', () => {
   });
 
   it('check finds the one corrupt blob among many', async () => {
-    const many = Array.from({ length: 1_200 }, (_, n) => toUtf8(`build ${n}`));
-    for (const bytes of many) await stores.blobs.put(stream(bytes));
+    const many = Array.from({ length: 600 }, (_, n) => toUtf8(`build ${n}`)); // more than one page
+    await mapConcurrently(many, 8, (bytes) => stores.blobs.put(stream(bytes)));
     await stores.store.transaction(async (tx) => {
       for (const bytes of many) {
         const archive = { digest: digestOf(bytes), bytes: bytes.length };
@@ -201,11 +202,11 @@ describe('checking', () => {
         await tx.builds.save({ organizationId, projectId: PROJECT, buildHash: archive.digest, archive });
       }
     });
-    await stores.blobs.remove(digestOf(many[700]!));
+    await stores.blobs.remove(digestOf(many[550]!));
     const { blobs, findings } = await checkStores(stores);
     expect([blobs, findings.map(({ digest }) => digest)]).toEqual([
       BLOBS_OF_IT + many.length,
-      [digestOf(many[700]!)],
+      [digestOf(many[550]!)],
     ]);
   });
 });

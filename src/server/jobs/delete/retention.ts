@@ -1,16 +1,9 @@
 import type { Digest } from '../../../bytes/index.ts';
-import type { Blobs } from '../../blobs/blobs.ts';
-import type { Log } from '../../telemetry/log.ts';
-import type { Store } from '../../store/store.ts';
+import type { ServerContext } from '../../context.ts';
 import type { Sweep } from '../handler.ts';
 import { requestBundleDeletion } from './deletion.ts';
 
-export type RetentionContext = {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly now: () => number;
-  readonly log: Log;
-};
+type RetentionContext = Omit<ServerContext, 'limits'>;
 
 const MINUTE_MS = 60_000;
 const BATCH = 100;

@@ -1,17 +1,14 @@
 import type { EvidenceExport } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { ExportSigning } from '../../../evidence/index.ts';
-import type { Blobs } from '../../blobs/blobs.ts';
-import type { Store, Tx } from '../../store/store.ts';
+import type { ServerContext } from '../../context.ts';
+import type { Tx } from '../../store/store.ts';
 import type { Abandoned, ResourceRef } from '../handler.ts';
 
 /** Kind of the operation that generates an export. */
 export const EXPORT_KIND = 'evidence.export';
 
-export type ExportJobOptions = {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly now: () => number;
+export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & {
   /** Signs the export attestation; without it an export is unsigned. */
   readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
   /** How many bundles, and how many local reports, one export may have. */

@@ -2,7 +2,7 @@ import type { ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } f
 import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf } from '../../../node/index.ts';
-import type { Sql, SqlValue } from '../sql.ts';
+import type { Sql, SqlValue } from '../table.ts';
 
 type Meaning = { readonly code: Code; readonly why: string };
 

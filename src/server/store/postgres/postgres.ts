@@ -13,7 +13,7 @@ import {
   postgresSql,
 } from './driver.ts';
 import { transactions } from './transaction.ts';
-import type { Dialect } from '../sql.ts';
+import type { Dialect } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 
 const defaults: PostgresOptions = {

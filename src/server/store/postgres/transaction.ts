@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { guardQuery, isConnectionError, type PostgresOptions, postgresSql, sqlState } from './driver.ts';
-import { queue, type Sql } from '../sql.ts';
+import { queue, type Sql } from '../table.ts';
 
 /**
  * READ COMMITTED, because each transaction locks what it is going to change, and waits there for its turn.

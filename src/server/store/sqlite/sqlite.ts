@@ -3,7 +3,7 @@ import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { type Dialect, queue, type Sql } from '../sql.ts';
+import { type Dialect, queue, type Sql } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 
 type Sqlite = typeof import('node:sqlite');
