@@ -1,3 +1,4 @@
+import { defined } from '../bytes/index.ts';
 import { type Code, codeEntry } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Finding } from './report.ts';
@@ -6,20 +7,12 @@ export type FindingDetail = Pick<Finding, 'message'> & {
   readonly [K in 'path' | 'expected' | 'actual']?: string | undefined;
 };
 
-/** A finding with what the catalogue says of its code. */
+/** A finding with the class and severity of its code. */
 export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
   const { class: codeClass, severity } = codeEntry(code);
   const { path, message, expected, actual } = detail; // a detail may be a whole finding: its code must not win
-  return {
-    code,
-    class: codeClass,
-    severity,
-    subject,
-    ...(path !== undefined && { path }),
-    message,
-    ...(expected !== undefined && { expected }),
-    ...(actual !== undefined && { actual }),
-  };
+  const values = defined({ path, expected, actual });
+  return { code, class: codeClass, severity, subject, message, ...values };
 }
 
 /**

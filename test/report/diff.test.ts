@@ -32,7 +32,7 @@ function altered(value: JsonValue, at: readonly (string | number)[], to: JsonVal
   );
 }
 
-const another = (value: JsonValue): JsonValue => {
+const otherValue = (value: JsonValue): JsonValue => {
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'boolean') return !value;
   return typeof value === 'string' ? `${value}x` : 'x';
@@ -51,7 +51,7 @@ const anyReport = fc
   .array(fc.tuple(fc.constantFrom(...leaves(WHOLE)), fc.boolean()), { maxLength: 6 })
   .map((changes) =>
     changes.reduce(
-      (report, [{ at, value }, same]) => altered(report, at, same ? value : another(value)),
+      (report, [{ at, value }, same]) => altered(report, at, same ? value : otherValue(value)),
       WHOLE,
     ),
   );
@@ -65,7 +65,7 @@ describe('the difference of two reports', () => {
     );
   });
 
-  it('is the mirror image the other way round', () => {
+  it('is the mirror image if the reports are swapped', () => {
     fc.assert(
       fc.property(anyReport, anyReport, (a, b) => {
         expect(diffReports(b, a).changes).toEqual(diffReports(a, b).changes.map(mirrored));
@@ -74,16 +74,16 @@ describe('the difference of two reports', () => {
   });
 
   it.each(leaves(WHOLE).map(({ at, value }) => [at.join('/'), at, value] as const))(
-    'sees another value at %s',
+    'reports a changed value at %s',
     (_name, at, value) => {
-      const { changes, equal } = diffReports(WHOLE, altered(WHOLE, at, another(value)));
+      const { changes, equal } = diffReports(WHOLE, altered(WHOLE, at, otherValue(value)));
       expect(changes.length).toBeGreaterThan(0);
-      const told = ['asOfMs', 'message', 'reason'].includes(String(at.at(-1)));
-      expect(equal).toBe(told);
+      const isNoResult = ['asOfMs', 'message', 'reason'].includes(String(at.at(-1)));
+      expect(equal).toBe(isNoResult);
     },
   );
 
-  it('sees what appears and vanishes, once each', () => {
+  it('reports each part that appears or vanishes once', () => {
     const less = json(exportReport({ parts: [part(1), part(3)] }));
     const more = json(exportReport({ parts: [part(3), part(2), part(1)] }));
     const { changes } = diffReports(less, more);
@@ -91,20 +91,20 @@ describe('the difference of two reports', () => {
     expect(changes[0]?.way[1]).toContain('evidence_000000000002');
   });
 
-  it('counts a finding that is there twice', () => {
+  it('reports a second equal finding', () => {
     const once = failedPart(1);
     const twice = { ...once, findings: [...once.findings, ...once.findings] };
     expect(diffReports(json(once), json(twice)).changes).toMatchObject([{ change: 'appeared' }]);
   });
 
-  it('compares no part with an export', () => {
+  it('reports only the kind for a part and an export', () => {
     const { changes } = diffReports(json(part(1)), json(exportReport()));
     expect(changes).toEqual([
       { change: 'changed', way: ['kind'], judgement: true, before: 'bundle', after: 'export' },
     ]);
   });
 
-  it('names each thing under what it is about, and escapes what evidence says', () => {
+  it('groups changes by subject and escapes text from the evidence', () => {
     const evil = failedPart(2, { ...failedPart(2).findings[0]!, path: 'a\u001B[2Jb' });
     const after = json(exportReport({ verdict: 'failed', parts: [part(1), evil, part(3)] }));
     const text = renderDiff(diffReports(json(exportReport()), after));
@@ -125,7 +125,7 @@ const code = (text: string): unknown => {
 };
 
 describe('reading a report', () => {
-  it('takes every report that is written, also of many paths', () => {
+  it('accepts every written report, including one of many paths', () => {
     const report = exportReport({ parts: [failedPart(1)] });
     expect(readReport(toUtf8(renderJson(report)))).toEqual(json(report));
     const summary = createSummary();
@@ -153,7 +153,7 @@ describe('reading a report', () => {
     expect(code(text)).toBe('report.UNREADABLE');
   });
 
-  it('never throws anything else', () => {
+  it('throws only report.UNREADABLE for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(() => readReport(bytes)).toThrow(expect.objectContaining({ code: 'report.UNREADABLE' }));
@@ -161,14 +161,14 @@ describe('reading a report', () => {
     );
   });
 
-  it('tells the time of the judgement once, however many parts repeat it, and another one of a part', () => {
+  it('prints the time of the verification once for all parts that repeat it, and a different time of one part', () => {
     const later = altered(
       JSON.parse(JSON.stringify(WHOLE).replaceAll(/"asOfMs":(\d+)/g, '"asOfMs":$11')) as JsonValue,
       ['parts', 2, 'asOfMs'],
       7,
     );
-    const told = renderDiff(diffReports(WHOLE, later)).match(/~ asOfMs: [^\n]+/g) ?? [];
-    expect(told).toHaveLength(2);
-    expect(told[1]).toContain('1970-01-01T00:00:00.007Z');
+    const times = renderDiff(diffReports(WHOLE, later)).match(/~ asOfMs: [^\n]+/g) ?? [];
+    expect(times).toHaveLength(2);
+    expect(times[1]).toContain('1970-01-01T00:00:00.007Z');
   });
 });

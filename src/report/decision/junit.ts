@@ -91,7 +91,7 @@ function suiteLines(decision: Decision, { name, judged, cases }: Suite, id: numb
     '    <properties>',
     ...properties.map(([key, value]) => `      <property name="${xml(key)}" value="${xml(value)}"/>`),
     '    </properties>',
-    ...cases.flatMap((one) => caseLines(name, one)),
+    ...cases.flatMap((testCase) => caseLines(name, testCase)),
     '  </testsuite>',
   ];
 }
@@ -105,9 +105,9 @@ function caseLines(suite: string, { name, kind, message = '', body = '' }: Case)
 }
 
 function counts(cases: readonly Case[], skips: boolean): string {
-  const of = (kind: Case['kind']): number => cases.filter((one) => one.kind === kind).length;
-  const skipped = skips ? ` skipped="${of('skipped')}"` : '';
-  return ` tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}"${skipped} time="0"`;
+  const times = (kind: Case['kind']): number => cases.filter((testCase) => testCase.kind === kind).length;
+  const skipped = skips ? ` skipped="${times('skipped')}"` : '';
+  return ` tests="${cases.length}" failures="${times('failure')}" errors="${times('error')}"${skipped} time="0"`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -97,7 +97,7 @@ function invocationOf(decision: Decision, reasons: readonly Reason[]): object {
 
 function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): object {
   const { rule, state, fingerprint, waiver, code, findings, subject, input, expected, actual } = reason;
-  const ruleIndex = decision.rules.findIndex((one) => one.rule === rule);
+  const ruleIndex = decision.rules.findIndex((result) => result.rule === rule);
   return {
     ruleId: rule,
     ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,

@@ -84,11 +84,11 @@ function inputWords({
     localReports > 0 ? counted(localReports, 'local report') : undefined,
     completeness === undefined ? undefined : `list ${completeness}`,
   ];
-  return printable(`${name}: ${facts.filter((one) => one !== undefined).join(', ')}`);
+  return printable(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
 }
 
 function ruleLines(page: Page, { rule, state, judged, violations }: RuleResult): string[] {
-  const against = violations.filter((one) => one.state !== 'waived').length;
+  const against = violations.filter((violation) => violation.state !== 'waived').length;
   const numbers = against === 0 ? counted(judged, 'subject') : `${count(against)} of ${count(judged)}`;
   const label = `  ${state.replace('_', ' ').padEnd(STATE_WIDTH)} `;
   return labelled(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);

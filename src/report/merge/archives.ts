@@ -63,9 +63,9 @@ export function mergeArchives(reports: readonly Named<ArchiveReport>[]): Archive
   const units = unite(reports.flatMap(unitsOf), (a, b) => verdictOf(a) === verdictOf(b));
   const mirrored = units.flatMap(({ value }) => ('code' in value ? [] : [value]));
   const failures = units.flatMap(({ value }) => ('code' in value ? [value] : []));
-  const untold = sumOf(all, (one) => one.failed - one.failures.length);
-  const untried = sumOf(all, (one) => one.untried);
-  const failed = failures.length + untold;
+  const unlisted = sumOf(all, ({ failed: times, failures: listed }) => times - listed.length);
+  const untried = sumOf(all, (report) => report.untried);
+  const failed = failures.length + unlisted;
   return {
     schemaVersion: 1,
     kind: 'mirror.archive',

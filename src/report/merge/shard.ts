@@ -34,10 +34,10 @@ export function shardOf(name: string, count: number): number {
 /** Those of a list that belong to a shard; all of them without one. */
 export function inShard<T>(
   all: readonly T[],
-  nameOf: (one: T) => string,
-  of: Shard | undefined,
+  nameOf: (item: T) => string,
+  shard: Shard | undefined,
 ): readonly T[] {
-  return of === undefined ? all : all.filter((one) => shardOf(nameOf(one), of.count) === of.index);
+  return shard === undefined ? all : all.filter((item) => shardOf(nameOf(item), shard.count) === shard.index);
 }
 
 /** A path by the export that it is named after, so that shards of a mirror and of its verification are the same. */

@@ -143,8 +143,8 @@ function countCause(
 function countCopy(exports: Map<string, OpenCopies>, path: string, report: ExportReport): void {
   const { evidenceExportId, manifestDigest } = report;
   if (evidenceExportId === undefined || manifestDigest === undefined) return;
-  const known = exports.get(evidenceExportId);
-  if (known === undefined) {
+  const copies = exports.get(evidenceExportId);
+  if (copies === undefined) {
     exports.set(evidenceExportId, {
       evidenceExportId,
       times: 1,
@@ -154,16 +154,16 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
     });
     return;
   }
-  known.times++;
-  if (known.digest !== manifestDigest) known.same = false;
-  if (known.paths.length < FIRST) known.paths.push(path);
+  copies.times++;
+  if (copies.digest !== manifestDigest) copies.same = false;
+  if (copies.paths.length < FIRST) copies.paths.push(path);
 }
 
-function notPassedOf(one: Judged): NotPassed {
-  const { path } = one;
-  if ('failure' in one) return { path, word: 'not checked', code: one.failure.code };
-  const code = findingsIn(one.report).find(({ severity }) => severity === 'error')?.code;
-  return { path, word: one.report.verdict, ...defined({ code }) };
+function notPassedOf(judged: Judged): NotPassed {
+  const { path } = judged;
+  if ('failure' in judged) return { path, word: 'not checked', code: judged.failure.code };
+  const code = findingsIn(judged.report).find(({ severity }) => severity === 'error')?.code;
+  return { path, word: judged.report.verdict, ...defined({ code }) };
 }
 
 const bySeverity = (a: Cause, b: Cause): number =>

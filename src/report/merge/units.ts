@@ -11,10 +11,10 @@ export type Unit<V> = { readonly key: string; readonly value: V; readonly from: 
 export function unite<V>(units: readonly Unit<V>[], same: (a: V, b: V) => boolean): readonly Unit<V>[] {
   const byKey = new Map<string, Unit<V>>();
   for (const unit of units) {
-    const known = byKey.get(unit.key);
-    if (known !== undefined && !same(known.value, unit.value))
-      throw conflict(`${known.from} and ${unit.from} differ about ${unit.key}`);
-    if (known === undefined || rank(unit) < rank(known)) byKey.set(unit.key, unit);
+    const other = byKey.get(unit.key);
+    if (other !== undefined && !same(other.value, unit.value))
+      throw conflict(`${other.from} and ${unit.from} differ about ${unit.key}`);
+    if (other === undefined || rank(unit) < rank(other)) byKey.set(unit.key, unit);
   }
   return [...byKey.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
@@ -23,5 +23,5 @@ export function unite<V>(units: readonly Unit<V>[], same: (a: V, b: V) => boolea
 const rank = ({ value }: Unit<unknown>): string => stableJson(value);
 
 /** The sum of a number over all. */
-export const sumOf = <T>(all: readonly T[], number: (one: T) => number): number =>
-  all.reduce((sum, one) => sum + number(one), 0);
+export const sumOf = <T>(all: readonly T[], numberOf: (item: T) => number): number =>
+  all.reduce((sum, item) => sum + numberOf(item), 0);

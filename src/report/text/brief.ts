@@ -13,7 +13,7 @@ const MAX_KEYS = 3;
 const PART_COMPLETENESS = 'a part does not show whether other bundles are missing';
 const CONTENT = 'whether what the evidence says is true';
 
-/** The verdict, and what a person has to know of it in a few lines; errors in full; the verdict again. */
+/** The verdict and the most important facts in a few lines, errors in full, and the verdict again. */
 export function briefText(page: Page, report: ExportReport | BundleReport): string[] {
   const verdict = verdictLines(page, report);
   const findings = findingsIn(report);
@@ -88,9 +88,9 @@ function drillWords(report: ExportReport | BundleReport): string | undefined {
 
 /** `2 × attestation.TIME_CLAIMED`, for each code of a severity. */
 function countCodes(findings: readonly Finding[], severity: Severity): string | undefined {
-  const codes = findings.filter((one) => one.severity === severity).map(({ code }) => code);
+  const codes = findings.filter((finding) => finding.severity === severity).map(({ code }) => code);
   const words = [...new Set(codes)].map((code) => {
-    const times = codes.filter((one) => one === code).length;
+    const times = codes.filter((other) => other === code).length;
     return times === 1 ? code : `${code} (${count(times)} times)`;
   });
   return words.length === 0 ? undefined : words.join(', ');

@@ -97,7 +97,7 @@ function nameOf(key: string): string {
   const [, json = '', times = ''] = /^(.*[\]"])((?:#\d+)?)$/s.exec(key) ?? [];
   if (json === '') return key;
   const value: unknown = JSON.parse(json);
-  const names = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
+  const names = (Array.isArray(value) ? value : [value]).filter((name) => typeof name === 'string');
   return `${names.join(' ')}${times}`;
 }
 

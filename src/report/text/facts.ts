@@ -100,7 +100,7 @@ export function runFact(page: Page, run: Run | undefined): string[] {
 /** `drillproof 1.0.0 ./mirror --trust trust.json`. */
 export function runWords({ tool, path, options }: Run): string {
   const asked = Object.entries(options).flatMap(([name, value]) =>
-    [value].flat().map((one) => (one === true ? `--${name}` : `--${name} ${one}`)),
+    [value].flat().map((word) => (word === true ? `--${name}` : `--${name} ${word}`)),
   );
   return [tool.name, tool.version, path, ...asked].filter((word) => word !== undefined).join(' ');
 }

@@ -21,13 +21,13 @@ export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K
   return groups;
 }
 
-/** How many of each value, in the order of `values`; values that do not occur are left out. */
+/** How many of each value, in the order of `values`; values that do not occur are omitted. */
 function tally<T extends string>(
   values: readonly T[],
-  found: readonly T[],
+  items: readonly T[],
 ): readonly (readonly [T, number])[] {
   return values
-    .map((value) => [value, found.filter((one) => one === value).length] as const)
+    .map((value) => [value, items.filter((item) => item === value).length] as const)
     .filter(([, times]) => times > 0);
 }
 
@@ -52,8 +52,8 @@ export function countChecks(lists: readonly (readonly Check[])[]): readonly Chec
     increase(row.states, check.state);
     if (check.state === 'not_checked' && check.reason !== undefined) increase(row.reasons, check.reason);
   }
-  const known = Object.keys(CHECKS) as CheckId[];
-  return known.flatMap((id) => {
+  const ids = Object.keys(CHECKS) as CheckId[];
+  return ids.flatMap((id) => {
     const row = rows.get(id);
     return row === undefined ? [] : [{ id, ...row }];
   });
@@ -88,7 +88,7 @@ export function countSigners(signers: readonly SignedBy[]): readonly SignerCount
   return [...rows.values()];
 }
 
-/** Whether the result of a drill counts: what a failed or unsigned bundle says of its drill is worth nothing. */
+/** Whether the result of a drill counts: the outcome in a failed or unsigned bundle has no value. */
 export const isOutcomeCounted = (part: BundleReport): part is BundleReport & { outcome: Outcome } =>
   part.outcome !== undefined &&
   (part.verdict === 'verified' || (part.verdict === 'intact' && part.signed === true));

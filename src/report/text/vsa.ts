@@ -14,7 +14,7 @@ const CAVEATS = [
   'It says nothing of evidence that it does not list.',
 ];
 
-/** The judgement of a verification summary as text: the result first, the failures last. */
+/** The report on a verification summary as text: the result first, the failures last. */
 export function renderSummaryReport(report: SummaryReport, options: TextOptions = {}): string {
   const page = pageOf(options);
   const lines = [
@@ -34,8 +34,8 @@ const saysOf = ({ summary }: SummaryReport): string =>
   summary === undefined ? '' : `: ${summary.result} on ${counted(summary.inputs.length, 'input')}`;
 
 function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): string[] {
-  const judged = [...asOfFact(page, asOfMs), ...trustFacts(page, trust)];
-  if (summary === undefined) return judged;
+  const basis = [...asOfFact(page, asOfMs), ...trustFacts(page, trust)];
+  if (summary === undefined) return basis;
   return [
     ...fact(page, 'verifier', summary.verifierId),
     ...fact(page, 'verified at', isoTime(summary.timeVerifiedMs)),
@@ -46,7 +46,7 @@ function summaryLines(page: Page, { summary, asOfMs, trust }: SummaryReport): st
     ...firstLines([...summary.inputs.entries()], MAX_INPUTS, ([at, digest]) =>
       fact(page, at === 0 ? 'about' : '', digest),
     ),
-    ...judged,
+    ...basis,
   ];
 }
 

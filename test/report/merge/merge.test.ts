@@ -59,7 +59,7 @@ function codeOf(act: () => unknown): string | undefined {
 }
 
 describe('merging the mirrors of shards', () => {
-  it('gives what one run over all would have said, in any order', () => {
+  it('equals the report of one run over everything, in any order', () => {
     const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 40 });
     fc.assert(
       fc.property(numbers, fc.integer({ min: 1, max: 9 }), fc.nat(), (all, count, turn) => {
@@ -73,7 +73,7 @@ describe('merging the mirrors of shards', () => {
     );
   });
 
-  it('counts failures that are only counted, and exports that were not tried', () => {
+  it('adds failures without details and exports that were not tried', () => {
     const merged = mergeArchives(named([archive([1], { failed: 5, exports: 7, untried: 2 }), archive([2])]));
     expect(merged).toMatchObject({ exports: 8, complete: 1, failed: 5, untried: 2 });
   });
@@ -81,13 +81,13 @@ describe('merging the mirrors of shards', () => {
   it.each([
     ['another manifest', { mirrored: [{ evidenceExportId: idOf('evexp', 2), manifestDigest: hashOf('x') }] }],
     ['a failure', { mirrored: [], failures: [failureOf(idOf('evexp', 2))] }],
-  ])('refuses %s of an export that another report knows otherwise', (_what, rest) => {
+  ])('refuses %s that contradicts another report', (_what, rest) => {
     expect(codeOf(() => mergeArchives(named([archive([2]), archive([2], rest)])))).toBe(
       'report.MERGE_CONFLICT',
     );
   });
 
-  it('refuses an export in a report of another shard than its own', () => {
+  it('refuses an export in the report of a shard that it does not belong to', () => {
     const index = 1 - shardOf(idOf('evexp', 2), 2);
     const strange = archive([2], { shard: { index, count: 2 } });
     expect(codeOf(() => mergeArchives(named([strange])))).toBe('report.MERGE_CONFLICT');
@@ -98,8 +98,8 @@ const shard = (index: number, count: number, list?: string): { shard?: ShardFact
   shard: { index, count, ...(list !== undefined && { list }) },
 });
 
-describe('a whole', () => {
-  it('needs every shard, whichever is lost', () => {
+describe('the shards of a whole', () => {
+  it('are refused if any shard is missing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 30 }), fc.nat(29), (count, lost) => {
         const all = Array.from({ length: count }, (_, index) => shard(index, count));
@@ -121,7 +121,7 @@ describe('a whole', () => {
     ['a shard and a whole', [shard(0, 1), {}], 'report.MERGE_MIXED'],
     ['wholes alone', [{}, {}], undefined],
     ['a shard twice', [shard(0, 1), shard(0, 1)], undefined],
-  ])('of %s', (_what, reports, code) => {
+  ])('are checked: %s', (_what, reports, code) => {
     expect(codeOf(() => assertWholeOfShards(named(reports)))).toBe(code);
     expect(codeOf(() => assertWholeOfShards(named(reports.toReversed())))).toBe(code);
   });

@@ -53,7 +53,7 @@ describe('the first line', () => {
 });
 
 describe('the report of an export', () => {
-  it('lists only the parts that are not fine', () => {
+  it('lists only the parts without the best verdict', () => {
     const text = section(
       renderText(exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] })),
       'Parts',
@@ -63,7 +63,7 @@ describe('the report of an export', () => {
     expect(text).not.toContain('evidence_000000000001');
   });
 
-  it('says the outcomes of the drills, and which did not pass', () => {
+  it('counts the outcomes of the drills and lists those that did not pass', () => {
     const failed = part(3, {
       outcome: { drillId: 'login', targetId: 'web', status: 'completed', verdict: 'failed' },
     });
@@ -73,7 +73,7 @@ describe('the report of an export', () => {
     expect(text).not.toContain('package-1');
   });
 
-  it('says each key once, with how many parts it signed and when', () => {
+  it('lists each key once, with the number of parts that it signed and when', () => {
     const other = part(4, { signer: { ...SIGNER, issuer: 'other' } });
     const text = section(
       renderText(exportReport({ parts: [...parts(3), other, part(5, { signed: false })] })),
@@ -89,11 +89,11 @@ describe('the report of an export', () => {
     ['pinned', 'the digest that you gave'],
     ['attested', 'a trusted key signed'],
     ['claimed', 'no trusted key signed'],
-  ] as const)('says %s in words', (completeness, words) => {
+  ] as const)('explains the completeness %s', (completeness, words) => {
     expect(section(renderText(exportReport({ completeness })), 'Completeness')).toContain(words);
   });
 
-  it('counts bytes, and names files that nothing covers and those of the mirror', () => {
+  it('counts bytes and lists uncovered files and files of the mirror', () => {
     const covered = coverage({
       coveredBytes: 999_999,
       attestedBytes: 500_000,
@@ -107,7 +107,7 @@ describe('the report of an export', () => {
     expect(text).toContain('SHA256SUMS');
   });
 
-  it('counts each check over the parts, and says what was not checked and why', () => {
+  it('counts each check over the parts and explains what was not checked', () => {
     const text = renderText(exportReport({ verdict: 'failed', parts: [...parts(3), failedPart(4)] }));
     expect(section(text, 'Checked of 4 parts')).toContain(
       '3/4          the archive has the listed size and SHA-256 (1 FAILED)',
@@ -117,7 +117,7 @@ describe('the report of an export', () => {
     );
   });
 
-  it('says that local reports are nobody’s evidence', () => {
+  it('marks local reports as unattested', () => {
     const text = renderText(
       exportReport({ localReports: [localReport(), localReport({ verdict: 'failed' })] }),
     );
@@ -142,7 +142,7 @@ describe('findings', () => {
     parts: [part(1), failedPart(2)],
   });
 
-  it('stand with code, meaning, action, subject, path, expected and actual, the most severe first', () => {
+  it('have code, meaning, action, subject, path, expected and actual, the most severe first', () => {
     const text = section(renderText(failing), 'Findings: 1 error, 1 warning, 1 note');
     const order = ['part.DIGEST_MISMATCH', 'export.FILE_UNCOVERED', 'export.COMPLETENESS_CLAIMED'].map(
       (code) => text.indexOf(code),
@@ -155,7 +155,7 @@ describe('findings', () => {
     expect(text).toContain('actual\n        sha256:cdcd');
   });
 
-  it('end with the failures once more, one line each, and the verdict', () => {
+  it('are followed by the failures again, one line each, and the verdict', () => {
     expect(renderText(failing).trimEnd().split('\n').slice(-3)).toEqual([
       '  part.DIGEST_MISMATCH evidence_000000000002 parts/evidence_000000000002.zip',
       '',
@@ -174,7 +174,7 @@ describe('findings', () => {
 });
 
 describe('what a result does not mean', () => {
-  it('is said of a pass: authentic is not successful, the time is a claim, nothing was read for its meaning', () => {
+  it('for verified: authentic is not successful, the time is a claim, the content was not interpreted', () => {
     const text = caveats(exportReport());
     for (const words of [
       'Authentic is not successful',
@@ -185,13 +185,13 @@ describe('what a result does not mean', () => {
     }
   });
 
-  it('is said of evidence that only matches itself, of a list that nobody vouches for, and of a shallow look', () => {
+  it('for intact evidence, a claimed list and depth digest: each has its own caveat', () => {
     expect(caveats(exportReport({ verdict: 'intact', completeness: 'claimed', depth: 'digest' }))).toMatch(
       /could have made them match.*Nothing inside them was read.*bundles could have been removed/,
     );
   });
 
-  it('never calls something authentic that is not verified', () => {
+  it('does not contain “authentic” unless the verdict is verified', () => {
     for (const verdict of ['intact', 'incomplete', 'failed'] as const) {
       expect(caveats(exportReport({ verdict }))).not.toContain('Authentic');
     }
@@ -229,7 +229,7 @@ describe('text from the evidence', () => {
     toolSourceReport({ packageId: evil, buildHash: evil }),
   ];
 
-  it('can neither act on the terminal nor forge a line', () => {
+  it('cannot control the terminal or forge a line', () => {
     for (const report of hostile) {
       const text = renderText(report);
       expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
@@ -239,7 +239,7 @@ describe('text from the evidence', () => {
     }
   });
 
-  it('shows no colour of its own even when colours are on', () => {
+  it('adds no colour of its own when colours are on', () => {
     for (const report of hostile)
       expect(uncoloured(renderText(report, { color: true })).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
@@ -253,7 +253,7 @@ describe('the page', () => {
     toolSourceReport(),
   ];
 
-  it('is at most as wide as asked, but for words that cannot be broken', () => {
+  it('is at most as wide as requested, except for words that cannot be broken', () => {
     for (const width of [60, 80, 120]) {
       for (const report of reports) {
         for (const line of renderText(report, { width }).split('\n').slice(1)) {
@@ -269,7 +269,7 @@ describe('the page', () => {
     }
   });
 
-  it('says the same with colours as without', () => {
+  it('has the same text with and without colours', () => {
     for (const report of reports) {
       const coloured = renderText(report, { color: true });
       expect(coloured).not.toBe(renderText(report));
@@ -298,7 +298,7 @@ describe('a bundle that several keys signed', () => {
     ],
   });
 
-  it('names each of them, and the run that it reproduces', () => {
+  it('lists each key and the run that the bundle reproduces', () => {
     const signed = section(renderText(report), 'Signed by');
     expect(signed).toContain('acme-ci, 1 signature');
     expect(signed).toContain(`acme-qa, 1 signature\n    key sha256:${'34'.repeat(32)}\n`);
