@@ -32,7 +32,6 @@ export { collectBytes, concatBytes, joinChunks } from './chunks.ts';
 export { assertEcdsaDer, type DerElement, derTag, readDer, readDerItems } from './der.ts';
 export { type Digest, digestAccess, digester, digestOf, digestStream } from './hash.ts';
 export { canonicalBytes, canonicalJson, parseCanonicalJson } from './json/canonical.ts';
-export type { JsonLimits } from './json/limits.ts';
 export {
   formatJsonPointer,
   type JsonObject,

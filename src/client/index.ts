@@ -5,5 +5,5 @@ export { sleepFor, type Sleep } from './http/deadline.ts';
 export { assertDeclaredDigest } from './http/headers.ts';
 export { ControlError, HttpStatusError, httpStatusOf } from './http/errors.ts';
 export type { CallOptions, ClientOptions, Pace, Retry } from './options.ts';
-export type { ExportItem, LocalReportItem, PageOptions } from './pages.ts';
+export type { LocalReportItem, PageOptions } from './pages.ts';
 export type { WaitOptions } from './wait.ts';

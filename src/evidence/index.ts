@@ -34,7 +34,6 @@ export {
   brokenDocument,
   DEFAULT_LIMITS,
   type DocumentIssue,
-  documentParser,
   EVIDENCE_LIMITS,
   type EvidenceLimits,
   typeDocument,

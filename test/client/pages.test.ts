@@ -2,38 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listItems, type LocalReportItem } from '../../src/client/pages.ts';
 import { LimitError } from '../../src/errors.ts';
-import { EXPORT, exportRef, failureOf, HASH, PROJECT, testClient } from './make.ts';
+import { localReportItem } from '../contract/samples.ts';
+import { EXPORT, exportRef, failureOf, PROJECT, testClient } from './make.ts';
 
 const reportItem = (ordinal: number): LocalReportItem => ({
-  source: {
-    ordinal,
-    projectId: PROJECT,
-    localReportId: `lrep_${String(ordinal).padStart(12, '0')}`,
-    submissionDigest: HASH,
-    manifestDigest: HASH,
-    archiveBytes: 3,
-    provenance: { origin: 'user_produced', trust: 'unattested', uploadedBy: 'someone' },
-    summary: {
-      runId: 'run_abcdef',
-      drillId: 'drill',
-      targetId: 'target',
-      reportedBuildHash: HASH,
-      reportedPackageLockHash: HASH,
-      seed: '1',
-      reportedStatus: 'completed',
-      artifactCount: 1,
-      expandedBytes: 3,
-      redacted: false,
-    },
-    createdAtMs: 1,
-    verifiedAtMs: 2,
-  },
-  archive: {
-    localReportId: `lrep_${String(ordinal).padStart(12, '0')}`,
-    path: 'x',
-    digest: HASH,
-    bytes: '3',
-  },
+  ...(localReportItem as LocalReportItem),
+  source: { ...(localReportItem as LocalReportItem).source, ordinal },
 });
 
 type Page = Parameters<typeof listItems<number>>[0];
