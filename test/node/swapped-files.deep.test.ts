@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   linkSync,
@@ -25,7 +26,9 @@ import type { Signer } from '../../src/trust/index.ts';
 import { verifyExport, verifyPart, type ExportReport } from '../../src/verify/index.ts';
 import {
   errorsOf,
+  makeBundleInput,
   makeExport,
+  makeObject,
   makePart,
   makeSigner,
   makeTrust,
@@ -42,13 +45,24 @@ let made: MadeExport;
 /** Two archives of one size that are both verified, of different bundles. */
 let twins: readonly [Uint8Array, Uint8Array];
 
+/** Larger than the parts that are read in one step, in which nothing can be swapped. */
+const LARGE = randomBytes(1.5 * 2 ** 20);
+const objects = [
+  ...makeBundleInput(1).objects,
+  makeObject('files/large.bin', '', {
+    open: async function* () {
+      yield LARGE;
+    },
+  }),
+];
+
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'swapped-'));
   signer = makeSigner();
-  made = await makeExport({ signer });
+  made = await makeExport({ signer, bundle: { objects } });
   const first = made.files[PART]!;
   let other: Uint8Array;
-  do other = (await makePart(2, signer)).bytes;
+  do other = (await makePart(2, signer, { objects })).bytes;
   while (other.length !== first.length); // the DER of a signature has one of three lengths
   twins = [first, other];
 });

@@ -13,7 +13,7 @@ import { edited, makeExport, makeTrust, NOW, repacked, type MadeExport } from '.
 
 const HOSTILE = 'parts/evidence_000000000002.zip';
 /** Enough for sound parts, and too little for a million arrays. */
-const MEMORY_MB = 64;
+const MEMORY_MB = 32;
 
 let root: string;
 let made: MadeExport;
