@@ -51,13 +51,13 @@ export async function planFiles(
   const missing: Wanted[] = [];
   report({ type: 'listed', files: wanted.length, bytes: sizeOf(wanted) });
   for (const file of wanted) ((await checkFile(file, target, run)) === 'proven' ? kept : missing).push(file);
-  const asked = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
+  const requested = missing.filter(({ kind }) => kind === 'part' || !withoutLocalReports);
   report({
     type: 'planned',
-    files: kept.length + asked.length,
-    bytes: sizeOf(kept) + sizeOf(asked),
-    missingFiles: asked.length,
-    missingBytes: sizeOf(asked),
+    files: kept.length + requested.length,
+    bytes: sizeOf(kept) + sizeOf(requested),
+    missingFiles: requested.length,
+    missingBytes: sizeOf(requested),
   });
   for (const { path, bytes } of kept) report({ type: 'part-done', path, bytes, state: 'kept' });
   return { kept, missing };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the other files of this program lie; `#packaging` in package.json chooses the way in which it is packaged. */
+/** The places of the other files of this program; `#packaging` in package.json selects how it is packaged. */
 export type Packaging = {
   version(): Promise<string>;
   /** The module of a worker thread that verifies parts. */
@@ -12,7 +12,7 @@ export type Packaging = {
 };
 
 const at = (path: string): URL => new URL(path, import.meta.url);
-const extension = extname(import.meta.url); // sources and what is built from them lie alike
+const extension = extname(import.meta.url); // the same layout before and after the build
 
 /** As a package, with every file next to it. */
 export const packaging: Packaging = {

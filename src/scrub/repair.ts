@@ -27,7 +27,7 @@ import { decideOutcome, type MirrorScrub, type ScrubFault } from './result.ts';
 import { decideIdentity, type Identity } from './identity.ts';
 
 export type RepairOptions = ScrubOptions & {
-  /** The project through which the source is read, and that receipts name; default: as the files of the mirror say. */
+  /** The project for requests and receipts; default: the one that the files of the mirror name. */
   readonly projectId?: string;
 };
 const REPAIR_OPTIONS = optionsOf({ ...SCRUB_MEMBERS, projectId: optional(TEXT) });

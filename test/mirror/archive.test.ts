@@ -19,8 +19,8 @@ const failing = (code: DrillproofError['code'], only = (_id: string): boolean =>
   return { tried, each };
 };
 
-describe('many mirrors', () => {
-  it('go on when one fails', async () => {
+describe('mirrorMany', () => {
+  it('continues after the failure of one export', async () => {
     const { each } = failing('export.CHANGED', (id) => id === idOf(1));
     const outcome = await mirrorMany(wishes(5), each, { atOnce: 2 });
     expect(outcome).toMatchObject({ exports: 5, complete: 4, untried: 0, moreFailures: 0 });
@@ -38,21 +38,21 @@ describe('many mirrors', () => {
     },
   );
 
-  it('end when the server is away, not after each has been tried', async () => {
+  it('ends if the server is unavailable, without trying every export', async () => {
     const { each, tried } = failing('transport.UNREACHABLE');
     const outcome = await mirrorMany(wishes(100), each, { atOnce: 1 });
     expect(tried).toHaveLength(8);
     expect(outcome.untried).toBe(92);
   });
 
-  it('keep a bounded number of failures of 100,000 and count the others', async () => {
+  it('lists a bounded number of 100,000 failures and counts the others', async () => {
     const { each } = failing('export.CHANGED');
     const outcome = await mirrorMany(wishes(100_000), each, { atOnce: 4 });
     expect(outcome.failures).toHaveLength(1_000);
     expect(outcome.moreFailures).toBe(99_000);
   });
 
-  it('end with what is no failure of ours', async () => {
+  it('throws an error that is not a DrillproofError', async () => {
     await expect(mirrorMany(wishes(3), breaking, { atOnce: 1 })).rejects.toThrow(RangeError);
   });
 });
@@ -72,8 +72,8 @@ const row = (n: number, change: object = {}) => ({ ...exportResource, evidenceEx
 const { manifestDigest: _digest, manifestBytes: _bytes, ...unfinished } = exportResource;
 const deletion = { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 };
 
-describe('discovery', () => {
-  it('finds the exports that are available, page after page, and counts what it leaves', async () => {
+describe('discoverExports', () => {
+  it('lists the available exports page by page and counts the others by state', async () => {
     const client = listing([
       row(1),
       { ...unfinished, evidenceExportId: idOf(2), state: 'generating' },
@@ -88,14 +88,14 @@ describe('discovery', () => {
     expect(patient.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 2, 5].map(idOf));
   });
 
-  it('leaves out what did not change since, exactly to the millisecond', async () => {
+  it('omits exports that have not changed since a time, exact to the millisecond', async () => {
     const client = listing([99, 100, 101].map((updatedAtMs, n) => row(n, { updatedAtMs })));
     const found = await discoverExports(client, PROJECT, { sinceMs: 100 });
     expect(found.wishes).toHaveLength(2);
     expect(found.older).toBe(1);
   });
 
-  it('tells before a page is asked for again', async () => {
+  it('reports a retry before it requests a page again', async () => {
     let asked = 0;
     const { client } = testClient('http://control.example', {
       fetch: () =>
@@ -109,7 +109,7 @@ describe('discovery', () => {
     expect([found.wishes.length, delays]).toEqual([1, [0]]);
   });
 
-  it('ends when a cursor comes again', async () => {
+  it('ends if a cursor is repeated', async () => {
     const client = listing(
       [1, 2, 3, 4, 5].map((n) => row(n)),
       () => '1',

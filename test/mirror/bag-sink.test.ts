@@ -37,7 +37,7 @@ describe('a mirror as a BagIt bag', () => {
     }
   });
 
-  it('holds the same files under data/ as a plain mirror, and nothing of its own work', async () => {
+  it('has the same files under data/ as a plain mirror, and no private files', async () => {
     const made = makeExport();
     const [plain, folder] = [await newFolder(), await newFolder()];
     const server = await source(made);
@@ -64,7 +64,7 @@ describe('a mirror as a BagIt bag', () => {
     expect(report.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 
-  it('stays valid when it is mirrored again: every receipt is listed', async () => {
+  it('stays valid when it is mirrored again, with every receipt listed', async () => {
     const made = makeExport();
     const folder = await newFolder();
     const server = await source(made);
@@ -75,7 +75,7 @@ describe('a mirror as a BagIt bag', () => {
     expect(validate(folder)).toBe('valid\n');
   });
 
-  it('gets its tag files back when they were damaged or lost', async () => {
+  it('gets its tag files again if they were damaged or lost', async () => {
     const made = makeExport();
     const folder = await newFolder();
     const server = await source(made);
@@ -86,7 +86,7 @@ describe('a mirror as a BagIt bag', () => {
     expect(validate(folder)).toBe('valid\n');
   });
 
-  it('is no bag while a part could not be brought', async () => {
+  it('is not a bag while a part could not be fetched', async () => {
     const made = makeExport();
     const folder = await newFolder();
     const damaged = await source(made, ({ path, response }) => {
@@ -102,7 +102,7 @@ describe('a mirror as a BagIt bag', () => {
     );
   });
 
-  it('is not made where a plain mirror lies, nor the reverse', async () => {
+  it('is refused in a plain mirror, and a plain mirror in a bag', async () => {
     const server = await source(makeExport());
     const [plain, bag] = [await newFolder(), await newFolder()];
     await mirror(server, plain);
@@ -113,7 +113,7 @@ describe('a mirror as a BagIt bag', () => {
     await expect(mirror(server, bag)).rejects.toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
   });
 
-  it('does not go on where a plain mirror was interrupted', async () => {
+  it('is refused in an interrupted plain mirror', async () => {
     const folder = await newFolder();
     const cut = await source(makeExport(), ({ path, response }) => {
       if (!path.startsWith('local-reports/')) return false;
@@ -129,7 +129,7 @@ describe('a mirror as a BagIt bag', () => {
     expect([...(await filesOf(folder)).keys()].filter((path) => path.startsWith('data/'))).toEqual([]);
   });
 
-  it('that was interrupted does not go on as a plain mirror, and does as a bag', async () => {
+  it('that was interrupted is resumed as a bag, not as a plain mirror', async () => {
     const folder = await newFolder();
     const cut = await source(makeExport(), ({ path, response }) => {
       if (!path.startsWith('local-reports/')) return false;
@@ -148,7 +148,7 @@ describe('a mirror as a BagIt bag', () => {
     expect(validate(folder)).toBe('valid\n');
   });
 
-  it('is refused by validator and verify alike when a byte of a part was changed', async () => {
+  it('with a changed byte of a part is refused by the validator and by verify', async () => {
     const folder = await bagged();
     const [path, bytes] = [...(await filesOf(folder))].find(([name]) => name.startsWith('data/parts/'))!;
     await writeFile(join(folder, path), bytes.with(100, bytes[100]! ^ 1));

@@ -46,8 +46,8 @@ const broken: Fault = ({ path, response }) => {
   return true;
 };
 
-describe('a finished mirror', () => {
-  it('that is proven again holds no lock and leaves no trace meanwhile', async () => {
+describe('a complete mirror', () => {
+  it('is verified again without a lock and without private files', async () => {
     const folder = await newFolder();
     const server = await source(made);
     await mirror(server, folder);
@@ -63,7 +63,7 @@ describe('a finished mirror', () => {
     expect(await isThere(join(folder, '.drillproof-mirror'))).toBe(false);
   });
 
-  it('takes away what a run left that was killed', async () => {
+  it('loses the private files of a killed run when it is run again', async () => {
     const folder = await newFolder();
     const server = await source(made);
     await mirror(server, folder);
@@ -87,7 +87,7 @@ describe('an export that is deleted at its source', () => {
   it.each([
     ['says 410 to everything', gone],
     ['still shows its resource', leaving],
-  ])('stays complete from what is here when the source %s', async (_, fault) => {
+  ])('stays complete from the files in the target if the source %s', async (_, fault) => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const before = await filesOf(folder);
@@ -99,7 +99,7 @@ describe('an export that is deleted at its source', () => {
     for (const [path, bytes] of after) if (path.startsWith('receipts/')) parseReceipt(bytes);
   });
 
-  it('is not complete when something is missing here, and nothing is taken away', async () => {
+  it('is incomplete if a file is missing in the target, and nothing is removed', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     await rm(join(folder, PART));
@@ -112,18 +112,21 @@ describe('an export that is deleted at its source', () => {
   });
 
   it.each([
-    ['nothing is here', () => Promise.resolve()],
-    ['the manifest here is damaged', (folder: string) => writeFile(join(folder, 'manifest.json'), '{')],
-  ])('could not be mirrored when %s', async (what, damage) => {
+    ['the target is empty', () => Promise.resolve()],
+    [
+      'the manifest in the target is damaged',
+      (folder: string) => writeFile(join(folder, 'manifest.json'), '{'),
+    ],
+  ])('cannot be mirrored if %s', async (what, damage) => {
     const folder = join(await newFolder(), 'x');
-    if (what !== 'nothing is here') await mirror(await source(made), folder);
+    if (what !== 'the target is empty') await mirror(await source(made), folder);
     await damage(folder);
     expect(await failureOf(mirror(await source(made, gone), folder))).toMatchObject({
       code: 'control.EVIDENCE_DELETED',
     });
   });
 
-  it('is CHANGED when its resource names another manifest than the one here', async () => {
+  it('is export.CHANGED if its resource names another manifest than the target has', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const other = makeExport({ seed: 2 });
@@ -131,7 +134,7 @@ describe('an export that is deleted at its source', () => {
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'export.CHANGED' });
   });
 
-  it('is still held to the digest that the caller expects', async () => {
+  it('must still have the manifest that the caller expects', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const expectManifest = makeExport({ seed: 2 }).manifestDigest;
@@ -151,7 +154,7 @@ describe('a mirror that waits', () => {
       json(response, 200, { ...unfinished, state, ...failed });
       return true;
     };
-  it('goes on when the export is generated, and looks ever less often', async () => {
+  it('continues when the export is generated, with growing delays', async () => {
     const { slept, ...time } = clock();
     const { receipt, events } = await mirror(await source(made, after(6)), await newFolder(), {
       waitMs: 60_000,
@@ -162,7 +165,7 @@ describe('a mirror that waits', () => {
     expect(events.filter(({ type }) => type === 'waiting')).toHaveLength(6);
   });
 
-  it('waits as long as the control plane asks', async () => {
+  it('uses the delay that the control plane asks for', async () => {
     const { slept, ...time } = clock();
     const server = await source(made, ({ path, response, n }) => {
       if (path !== 'export.json' || n > 0) return false;
@@ -173,7 +176,7 @@ describe('a mirror that waits', () => {
     expect(slept).toEqual([9_000]);
   });
 
-  it('ends when its time is over, and before it when nobody waits', async () => {
+  it('ends after its time, and at once without a time', async () => {
     const { slept: _, ...time } = clock();
     const server = await source(made, after(1_000));
     const folder = await newFolder();
@@ -184,7 +187,7 @@ describe('a mirror that waits', () => {
     expect(await filesOf(folder)).toEqual(new Map());
   });
 
-  it('says why an export failed', async () => {
+  it('reports why an export failed', async () => {
     const server = await source(made, after(1_000, 'failed'));
     const failure = await failureOf(mirror(server, await newFolder(), { waitMs: 60_000 }));
     expect(failure).toMatchObject({
@@ -193,7 +196,7 @@ describe('a mirror that waits', () => {
     });
   });
 
-  it('ends when the caller ends it', async () => {
+  it('ends when the caller aborts it', async () => {
     const stop = new AbortController();
     const server = await source(made, after(1_000));
     const work = mirror(server, await newFolder(), {
@@ -208,7 +211,7 @@ describe('a mirror that waits', () => {
   });
 });
 
-describe('a check', () => {
+describe('checkMirror', () => {
   const check = async (folder: string, fault?: Fault, events: MirrorEvent[] = []) =>
     checkMirror(exportRef, {
       client: testClient((await source(made, fault)).url).client,
@@ -216,7 +219,7 @@ describe('a check', () => {
       onProgress: (event) => void events.push(event),
     });
 
-  it('passes what is complete and proven, and writes nothing', async () => {
+  it('accepts a complete mirror and writes nothing', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const before = await filesOf(folder);
@@ -226,7 +229,7 @@ describe('a check', () => {
     expect(await filesOf(folder)).toEqual(before);
   });
 
-  it('lists everything when nothing is here, and makes no folder', async () => {
+  it('lists every file of a missing mirror, and creates no folder', async () => {
     const folder = join(await newFolder(), 'absent');
     const { outcome, faults } = await check(folder);
     expect(outcome).toBe('incomplete');
@@ -236,7 +239,7 @@ describe('a check', () => {
   });
 
   it.each([...made.files.keys(), 'manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
-    'finds %s missing, and damaged',
+    'detects that %s is missing or damaged',
     async (path) => {
       const folder = await newFolder();
       await mirror(await source(made), folder);
@@ -249,7 +252,7 @@ describe('a check', () => {
     },
   );
 
-  it('refuses a folder of something else, and an export that changed', async () => {
+  it('refuses a folder with something else, and an export that changed', async () => {
     const folder = await newFolder();
     await writeFile(join(folder, 'thesis.txt'), 'mine');
     expect(await failureOf(check(folder))).toMatchObject({ code: 'mirror.TARGET_FOREIGN' });
@@ -258,7 +261,7 @@ describe('a check', () => {
     expect(await failureOf(check(changed))).toMatchObject({ code: 'export.CHANGED' });
   });
 
-  it('could not be made when the attestation cannot be read', async () => {
+  it('fails if the attestation cannot be fetched', async () => {
     const folder = await newFolder();
     expect(await failureOf(check(folder, broken))).toMatchObject({ code: 'control.STORED_BYTES_CORRUPT' });
   });

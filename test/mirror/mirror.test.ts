@@ -19,7 +19,7 @@ const PART = ALL[0] ?? '';
 const REPORT = ALL.at(-1) ?? '';
 
 describe('a mirror', () => {
-  it('brings every file exactly, its documents, checksums and a receipt, and nothing else', async () => {
+  it('writes every file of the export, its documents, checksums and a receipt, and nothing else', async () => {
     const folder = join(await newFolder(), 'made', 'on', 'the', 'way');
     const server = await source(made);
     const { receipt, events } = await mirror(server, folder, { now: () => 1_700_000_000_000 });
@@ -54,7 +54,7 @@ describe('a mirror', () => {
     expect(events.at(-1)).toEqual({ type: 'done', outcome: 'complete', receipt: receipts[0] });
   });
 
-  it('passes in sha256sum, every file of the evidence', async () => {
+  it('has checksums of every file that sha256sum accepts', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const said = execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], {
@@ -65,7 +65,7 @@ describe('a mirror', () => {
     expect(said).not.toContain('FAILED');
   });
 
-  it('holds the token nowhere', async () => {
+  it('contains the token in no file', async () => {
     const folder = await newFolder();
     const server = await source(made);
     await mirror(server, folder);
@@ -74,7 +74,7 @@ describe('a mirror', () => {
     expect(server.seen.some(({ url }) => url.includes(TOKEN))).toBe(false);
   });
 
-  it('made again keeps what it proves, fetches nothing and changes nothing but its receipts', async () => {
+  it('that is run again keeps verified files, fetches nothing and adds only a receipt', async () => {
     const folder = await newFolder();
     const server = await source(made);
     await mirror(server, folder);
@@ -92,7 +92,7 @@ describe('a mirror', () => {
     ['its end', (bytes: Buffer) => bytes.subarray(0, -1)],
     ['a byte too many', (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)])],
     ['everything', () => Buffer.of()],
-  ])('repairs a file that changed in %s, and only that', async (_, damage) => {
+  ])('fetches a file with a change in %s again, and only that file', async (_, damage) => {
     const folder = await newFolder();
     const server = await source(made);
     await mirror(server, folder);
@@ -102,7 +102,7 @@ describe('a mirror', () => {
     expect(await readFile(join(folder, PART))).toEqual(Buffer.from(made.files.get(PART) ?? []));
   });
 
-  it('keeps a damaged file when the source cannot give a right one', async () => {
+  it('keeps a damaged file if the source has no valid one', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     await writeFile(join(folder, PART), 'damaged');
@@ -117,7 +117,7 @@ describe('a mirror', () => {
   });
 
   it.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
-    'repairs %s when it is damaged or gone',
+    'writes %s again if it is damaged or missing',
     async (name) => {
       const folder = await newFolder();
       const server = await source(made);
@@ -135,7 +135,7 @@ describe('a mirror', () => {
   it.each([
     ['export.json', 'archivist', 'archivisu'],
     ['export-attestation.json', 'MAYCAQECAQE', 'MAYCAQECAQF'],
-  ])('mends a byte of %s that rotted where the manifest pins nothing', async (name, right, rotten) => {
+  ])('repairs a changed byte of %s that the manifest does not cover', async (name, right, rotten) => {
     const folder = await newFolder();
     const server = await source(made);
     await mirror(server, folder);
@@ -163,7 +163,7 @@ describe('a mirror', () => {
     expect((await filesOf(folder)).has('export-attestation.json')).toBe(false);
   });
 
-  it('of a manifest that the caller gives does not ask for one', async () => {
+  it('with a manifest from the caller does not request one', async () => {
     const folder = await newFolder();
     const server = await source(made);
     const { receipt } = await mirror(server, folder, {
@@ -176,9 +176,9 @@ describe('a mirror', () => {
   });
 });
 
-describe('what pins a mirror', () => {
+describe('the documents of a mirror', () => {
   it.each(['export.json', 'manifest.json', 'export-attestation.json'])(
-    'tells of the retries of %s, which may take long',
+    'report the retries of %s',
     async (path) => {
       const server = await source(made, (request) => {
         if (request.path !== path || request.n > 0) return false;
@@ -191,7 +191,7 @@ describe('what pins a mirror', () => {
     },
   );
 
-  it('an export that is not available is not mirrored, and no folder is made', async () => {
+  it('of an export that is not available create no folder', async () => {
     const folder = join(await newFolder(), 'absent');
     const deletion = { state: 'requested', version: 1, operationId: 'op_000000000001', requestedAtMs: 1 };
     for (const [code, change] of [
@@ -232,14 +232,14 @@ describe('what pins a mirror', () => {
       { resource: { ...made.resource, evidenceExportId: 'evexp_000000000009' } },
       'transport.RESPONSE_INVALID',
     ],
-  ])('nothing is written when %s', async (_, change, code) => {
+  ])('are refused, and nothing is written, if %s', async (_, change, code) => {
     const folder = await newFolder();
     const server = await source({ ...made, ...change });
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code });
     expect(await filesOf(folder)).toEqual(new Map());
   });
 
-  it('the digest that the caller expects decides', async () => {
+  it('are refused if the manifest does not match the expected digest', async () => {
     const folder = await newFolder();
     const failure = await failureOf(
       mirror(await source(made), folder, { expectManifest: makeExport({ seed: 2 }).manifestDigest }),
@@ -247,7 +247,7 @@ describe('what pins a mirror', () => {
     expect(failure).toMatchObject({ code: 'expect.MANIFEST_MISMATCH' });
   });
 
-  it('a manifest of the caller that is not the one of the export is refused', async () => {
+  it('are refused if the manifest of the caller is not that of the export', async () => {
     const folder = await newFolder();
     const failure = await failureOf(
       mirror(await source(made), folder, { manifest: makeExport({ seed: 2 }).manifest }),
@@ -262,7 +262,7 @@ describe('what pins a mirror', () => {
     'file:///etc/passwd',
     'parts/x.zip',
     'receipts/x.json',
-  ])('a manifest with the path %s is refused, and no request follows it', async (path) => {
+  ])('are refused if the manifest has the path %s, and no request is made for it', async (path) => {
     const text = new TextDecoder().decode(made.manifest).replace(PART, path);
     const manifest = new TextEncoder().encode(text);
     const manifestDigest = digestOf(manifest);
@@ -274,7 +274,7 @@ describe('what pins a mirror', () => {
     expect(await filesOf(folder)).toEqual(new Map());
   });
 
-  it('an attestation of another export is not taken', async () => {
+  it('do not include an attestation of another export', async () => {
     const folder = await newFolder();
     const server = await source({ ...made, attestation: makeExport({ seed: 2 }).attestation });
     const failure = await failureOf(mirror(server, folder));
@@ -291,7 +291,7 @@ describe('what pins a mirror', () => {
   it.each([
     ['manifest.json', made.manifest],
     ['export-attestation.json', made.attestation],
-  ])('%s that was spoilt on the way once is fetched once more', async (path, bytes) => {
+  ])('are fetched once more if %s was damaged on the way', async (path, bytes) => {
     const folder = await newFolder();
     const server = await source(made, (request) => {
       if (request.path !== path || request.n > 0) return false;
@@ -305,8 +305,8 @@ describe('what pins a mirror', () => {
   });
 });
 
-describe('a target', () => {
-  it('that holds something else is left as it is', async () => {
+describe('a mirror into a target', () => {
+  it('that contains something else changes nothing', async () => {
     const folder = await newFolder();
     await writeFile(join(folder, 'thesis.txt'), 'mine');
     const failure = await failureOf(mirror(await source(made), folder));
@@ -315,7 +315,7 @@ describe('a target', () => {
   });
 
   it.each(['complete', 'interrupted'])(
-    'that holds a %s mirror of another export is left as it is',
+    'that is a %s mirror of another export changes nothing',
     async (how) => {
       const folder = await newFolder();
       const broken = await source(made, ({ path, response }) => {
@@ -349,7 +349,7 @@ describe('a target', () => {
     },
   );
 
-  it('that holds this export under another manifest is left as it is', async () => {
+  it('that contains this export with another manifest changes nothing', async () => {
     const folder = await newFolder();
     await mirror(await source(made), folder);
     const before = await filesOf(folder);
@@ -358,7 +358,7 @@ describe('a target', () => {
     expect(await filesOf(folder)).toEqual(before);
   });
 
-  it('with a symbolic link in the place of a file or folder is not written through', async () => {
+  it('with a symbolic link in place of a file or folder does not follow it', async () => {
     const folder = await newFolder();
     const outside = await newFolder();
     await mirror(await source(made), folder);
@@ -377,7 +377,7 @@ describe('a target', () => {
     expect(await failureOf(mirror(await source(made), file))).toMatchObject({ code: 'io.KIND' });
   });
 
-  it('that another mirror of this process is writing to is refused', async () => {
+  it('that another mirror of this process writes to is refused', async () => {
     const folder = await newFolder();
     let asked = false;
     const slow = await source(made, ({ path, response }) => {
@@ -393,8 +393,8 @@ describe('a target', () => {
   });
 });
 
-describe('failures', () => {
-  it('of one file do not stop the others, and are told together at the end', async () => {
+describe('a mirror with failures', () => {
+  it('of some files fetches the others and lists all failures', async () => {
     const folder = await newFolder();
     const missing = [PART, REPORT];
     const server = await source(made, ({ path, response }) => {
@@ -424,7 +424,7 @@ describe('failures', () => {
     expect((await filesOf(folder)).has('manifest.json')).toBe(true);
   });
 
-  it('local reports that the source cannot give may be left out, if the caller says so', async () => {
+  it('of local reports succeeds without them if the caller allows it', async () => {
     const folder = await newFolder();
     const server = await source(made, ({ path, response }) => {
       if (path !== REPORT) return false;
@@ -438,7 +438,7 @@ describe('failures', () => {
     execFileSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: folder });
   });
 
-  it('of the credential ends the run at once', async () => {
+  it('of the credential ends at once', async () => {
     const folder = await newFolder();
     const server = await source(makeExport({ parts: 30 }), ({ path, response }) => {
       if (!path.startsWith('parts/')) return false;
@@ -449,7 +449,7 @@ describe('failures', () => {
     expect(server.seen.length).toBeLessThan(12);
   });
 
-  it('of a server that goes away are not tried for every file', async () => {
+  it('of a server that becomes unavailable does not try every file', async () => {
     const folder = await newFolder();
     const big = makeExport({ parts: 100, bytes: 10 });
     const server = await source(big, ({ path, response }) => {
@@ -463,7 +463,7 @@ describe('failures', () => {
     expect(server.seen.length).toBeLessThan(40);
   });
 
-  it('the caller may end a mirror, which then goes on where it stopped', async () => {
+  it('is resumed by the next run after the caller aborted it', async () => {
     const folder = await newFolder();
     const stop = new AbortController();
     const server = await source(made, ({ path, n }) => {
@@ -477,7 +477,7 @@ describe('failures', () => {
     expect(receipt.files.filter(({ state }) => state === 'kept').length).toBeGreaterThanOrEqual(2);
   });
 
-  it('a concurrency that is none is a mistake of the caller', async () => {
+  it('refuses a concurrency of 0 with a TypeError', async () => {
     const folder = await newFolder();
     const server = await source(made);
     await expect(mirror(server, folder, { concurrency: 0 })).rejects.toThrow(TypeError);

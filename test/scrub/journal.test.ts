@@ -36,7 +36,7 @@ const entries = fc.array(
 );
 
 describe('a journal', () => {
-  test('gives back the last entry of each path', () => {
+  test('returns the last entry of each path', () => {
     fc.assert(
       fc.property(entries, (rows) => {
         const { entries: got, worn } = read(journalLines(POLICY, rows));
@@ -48,7 +48,7 @@ describe('a journal', () => {
     );
   });
 
-  test('never throws, and never tells an entry that nobody wrote, whatever the bytes', () => {
+  test('never throws and never returns an entry that was not written, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(read(bytes).entries.size).toBe(0);
@@ -56,7 +56,7 @@ describe('a journal', () => {
     );
   });
 
-  test('tells nothing that was not written, whatever byte of it is changed, cut or added', () => {
+  test('returns no entry that was not written if bytes are changed, cut or added', () => {
     fc.assert(
       fc.property(
         entries,
@@ -73,7 +73,7 @@ describe('a journal', () => {
     );
   });
 
-  test('that ends in the middle of a line tells the lines before it', () => {
+  test('that ends within a line returns the lines before it', () => {
     const [first, second] = [journalLines(POLICY, [entry('a')]), journalLines(POLICY, [entry('b')])];
     for (let end = 0; end < second.length; end++) {
       const got = read(joined(first, second.subarray(0, end)));
@@ -82,30 +82,30 @@ describe('a journal', () => {
     }
   });
 
-  test('tells nothing from before a broken line, which may have said that one of them is bad', () => {
+  test('returns no entry from before an invalid line, which may have reported a bad file', () => {
     const broken = toUtf8('{"path":"a"}\n');
     const got = read(joined(journalLines(POLICY, [entry('a')]), broken, journalLines(POLICY, [entry('b')])));
     expect([[...got.entries.keys()], got.worn]).toEqual([['b'], true]);
   });
 
-  test('forgets what was read under another policy, and what that replaced', () => {
+  test('ignores entries of another policy, and those that they replaced', () => {
     const got = read(
       joined(journalLines(POLICY, [entry('a')]), journalLines(OTHER, [entry('a'), entry('b')])),
     );
     expect(got.entries.size).toBe(0);
   });
 
-  test('tells nothing of the future', () => {
+  test('ignores entries of the future', () => {
     expect(read(journalLines(POLICY, [entry('a', { atMs: NOW + 1 })])).entries.size).toBe(0);
     expect(read(journalLines(POLICY, [entry('a', { atMs: NOW })])).entries.size).toBe(1);
   });
 
-  test('refuses a line whose sum is of another line', () => {
+  test('refuses a line with the checksum of another line', () => {
     const text = fromUtf8(journalLines(POLICY, [entry('a', { state: 'bad' })]));
     expect(read(toUtf8(text.replace('"bad"', '"good"'))).entries.size).toBe(0);
   });
 
-  test('is worn when it has many more lines than paths', () => {
+  test('is worn if it has many more lines than paths', () => {
     const line = journalLines(POLICY, [entry('a')]);
     expect(read(joined(...Array<Uint8Array>(4_097).fill(line))).worn).toBe(false);
     expect(read(joined(...Array<Uint8Array>(4_098).fill(line))).worn).toBe(true);
@@ -118,7 +118,7 @@ const due = (told: JournalEntry | undefined, there = file('a'), olderThanMs = 1_
   standingOf(told, there, NOW, { olderThanMs }).due;
 
 describe('a file is due', () => {
-  test('unless it was found good, as the file that is there, less long ago than asked for', () => {
+  test('unless the same file was good within the requested age', () => {
     expect(due(entry('a', { atMs: NOW - 999 }))).toBe(false);
     expect(due(entry('a', { atMs: NOW - 1_000 }))).toBe(true);
     expect(due(entry('a', { atMs: NOW, state: 'bad' }))).toBe(true);
@@ -127,7 +127,7 @@ describe('a file is due', () => {
     expect(due(entry('a', { atMs: NOW }), file('a'), 0)).toBe(true);
   });
 
-  test('and so is a mirror that lacks a file which was there, or has none', () => {
+  test('and so is a mirror without a file that it had, or without any file', () => {
     const told = new Map([
       ['a', entry('a')],
       ['b', entry('b')],
@@ -138,7 +138,7 @@ describe('a file is due', () => {
     expect(selectDueFiles([], new Map(), NOW, how).isDue).toBe(true);
   });
 
-  test('first where it was never read', () => {
+  test('first if it was never read', () => {
     expect(oldestOf([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
     expect(oldestOf([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
   });

@@ -53,26 +53,26 @@ function placeOf(...views: readonly Promise<ScrubView>[]): ScrubPlace & { readon
 const rotten = (path = PART): Files => ({ ...made.files, [path]: flipped(made.files[path]!, 200) });
 const codes = ({ faults }: MirrorScrub): string[] => faults.map(({ code }) => code);
 
-describe('a place that somebody writes to meanwhile', () => {
-  test('is read again where another file lies there after reading than before', async () => {
+describe('a scrub of a place that changes meanwhile', () => {
+  test('reads a file again that was replaced while it was read', async () => {
     const place = placeOf(view(rotten(), 'a'), view(made.files, 'b'));
     const result = await scrubMirror(place, OPTIONS);
     expect([result.outcome, codes(result)]).toEqual(['good', []]);
   });
 
-  test('is damaged where the same file lies there before and after', async () => {
+  test('reports damage of a file that is the same before and after', async () => {
     const place = placeOf(view(rotten(), 'a'));
     expect(codes(await scrubMirror(place, OPTIONS))).toEqual(['part.DIGEST_MISMATCH']);
   });
 
-  test('is not read for ever where it never stands still', async () => {
+  test('ends although the files never stop changing', async () => {
     const views = Array.from({ length: 50 }, (_, i) => view(rotten(), String(i)));
     const place = placeOf(...views);
     expect(codes(await scrubMirror(place, OPTIONS))).toEqual(['part.DIGEST_MISMATCH']);
     expect(place.looks()).toBeLessThan(10);
   });
 
-  test('has its documents read again as well', async () => {
+  test('reads changed documents again too', async () => {
     const place = placeOf(view(rotten('manifest.json'), 'a'), view(made.files, 'b'));
     expect((await scrubMirror(place, OPTIONS)).outcome).toBe('good');
   });
@@ -85,7 +85,7 @@ function failing(code: 'io.UNREADABLE' | 'io.CHANGED'): EvidenceSource {
   return { ...source, open: async (path) => (path === PART ? broken() : source.open(path)) };
 }
 
-describe('what cannot be read', () => {
+describe('a scrub of unreadable files', () => {
   test.each(['io.UNREADABLE', 'io.CHANGED'] as const)(
     'leaves it open, and is no damage: %s',
     async (code) => {
@@ -95,7 +95,7 @@ describe('what cannot be read', () => {
     },
   );
 
-  test('says less than what is wrong elsewhere', async () => {
+  test('reports damage elsewhere as the outcome', async () => {
     const source = failing('io.UNREADABLE');
     const other = 'parts/evidence_000000000002.zip';
     const bad = memorySource(rotten(other));
@@ -104,7 +104,7 @@ describe('what cannot be read', () => {
     expect([result.outcome, codes(result)]).toEqual(['damaged', ['io.UNREADABLE', 'part.DIGEST_MISMATCH']]);
   });
 
-  test('of one mirror does not keep the others from being read', async () => {
+  test('of one mirror reads the others', async () => {
     const gone = placeOf(Promise.reject(new DrillproofError('io.UNREADABLE', 'no')));
     const here = placeOf(view(made.files, 'a'));
     const told: string[] = [];
@@ -113,7 +113,7 @@ describe('what cannot be read', () => {
     expect(told).toEqual(['unreadable', 'good']);
   });
 
-  test('is a fault of ours where it is no error of reading, and is thrown', async () => {
+  test('throws an error that is not an error of reading', async () => {
     const place = placeOf(Promise.reject(new RangeError('a bug')));
     await expect(scrubMirror(place, OPTIONS)).rejects.toThrow(RangeError);
   });
@@ -136,8 +136,8 @@ type Change = { readonly at: number; readonly cut: number; readonly put: Uint8Ar
 const spoil = (bytes: Uint8Array, { at, cut, put }: Change): Uint8Array =>
   Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]);
 
-describe('no journal whatever', () => {
-  test('makes a damaged file that is due pass for good', async () => {
+describe('no content of a journal', () => {
+  test('makes a scrub report a damaged file that is due as good', async () => {
     const old = await journalOf(1_000);
     const change = fc.record({
       at: fc.nat(old.length),
@@ -157,20 +157,20 @@ describe('no journal whatever', () => {
     );
   });
 
-  test('is believed longer than it is young', async () => {
+  test('is used for longer than the requested age', async () => {
     const journal = await journalOf(999);
     expect(await outcomeUnder(journal, 1_000)).toBe('good');
     expect(await outcomeUnder(journal, 999)).toBe('damaged');
   });
 });
 
-test('a number of jobs below one is a mistake of the caller', async () => {
+test('scrubMirror refuses less than one job with a TypeError', async () => {
   await expect(scrubMirror(placeOf(view(made.files, 'a')), { ...OPTIONS, jobs: 0 })).rejects.toThrow(
     TypeError,
   );
 });
 
-test('the result is the same with many files read at once', async () => {
+test('scrubMirror gives the same result with many jobs', async () => {
   const one = await scrubMirror(placeOf(view(rotten(), 'a')), OPTIONS);
   expect(await scrubMirror(placeOf(view(rotten(), 'a')), { ...OPTIONS, jobs: 8 })).toEqual(one);
 });

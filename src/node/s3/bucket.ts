@@ -8,7 +8,7 @@ import type {
 } from '@aws-sdk/client-s3';
 import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { httpStatusOf, isBucketMissing, s3Error } from './errors.ts';
+import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
 import type { Level } from '../volume/volume.ts';
@@ -101,7 +101,7 @@ function bodyOf(answer: GetObjectCommandOutput, { start, end }: ByteRange): Read
 const rangeHeader = ({ start, end }: ByteRange): string => `bytes=${start}-${end - 1}`;
 
 // 409 is the answer to one of two concurrent conditional writes; 404 means that there is nothing to replace.
-const lostRace = (cause: unknown): boolean => [404, 409, 412].includes(httpStatusOf(cause) ?? 0);
+const lostRace = (cause: unknown): boolean => [404, 409, 412].includes(s3StatusOf(cause) ?? 0);
 
 function conditionOf(when: Condition | undefined): Pick<PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'> {
   if (when === undefined) return {};
@@ -183,7 +183,7 @@ export function openBucket(
         if (etag === undefined || bytes === undefined) throw new Error('an answer without tag or size');
         return { etag, bytes, modifiedMs: modified?.getTime() ?? 0 };
       } catch (cause) {
-        if (httpStatusOf(cause) !== 404) throw failed(cause, nameOf(key), 'read');
+        if (s3StatusOf(cause) !== 404) throw failed(cause, nameOf(key), 'read');
         await head().catch((gone: unknown) => {
           throw failed(gone, nameOf(''), 'read'); // a missing bucket does not mean that the object is missing
         });
@@ -197,7 +197,7 @@ export function openBucket(
         const wanted = { ...inBucket, Key: key, IfMatch: etag, Range: rangeHeader(range) };
         return bodyOf(await client.send(new sdk.GetObjectCommand(wanted)), range);
       } catch (cause) {
-        if (![404, 412, 416].includes(httpStatusOf(cause) ?? 0) || isBucketMissing(cause))
+        if (![404, 412, 416].includes(s3StatusOf(cause) ?? 0) || isBucketMissing(cause))
           throw failed(cause, nameOf(key), 'read');
         throw new DrillproofError('io.CHANGED', 'a stored object is no longer what was opened', {
           path: nameOf(key),
@@ -261,7 +261,7 @@ async function retryBrokenAnswer<T>(send: () => Promise<T>, attempts: number): P
     try {
       return await send();
     } catch (cause) {
-      if (httpStatusOf(cause) !== 200 || left <= 1) throw cause;
+      if (s3StatusOf(cause) !== 200 || left <= 1) throw cause;
       await sleep(PAUSE_MS);
     }
   }

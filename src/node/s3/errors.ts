@@ -26,7 +26,7 @@ const BY_STATUS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The HTTP status of an error of the SDK; `undefined` if there was no answer. */
-export function httpStatusOf(cause: unknown): number | undefined {
+export function s3StatusOf(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('$metadata' in cause)) return undefined;
   const metadata = cause.$metadata;
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined;
@@ -39,7 +39,7 @@ export const isBucketMissing = (cause: unknown): boolean =>
 /** Why a call failed, in a few words without an address or a key. */
 export function whyS3(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no reason is given';
-  const status = httpStatusOf(cause);
+  const status = s3StatusOf(cause);
   const reason = BY_NAME.get(cause.name) ?? (status === undefined ? undefined : BY_STATUS.get(status));
   if (reason !== undefined) return reason;
   if (cause.message === 'Region is missing') return 'no region is configured';
@@ -67,7 +67,7 @@ export function s3Error(cause: unknown, name: string, act: Act): DrillproofError
 
 function codeOf(cause: unknown, act: Act): Code {
   const name = cause instanceof Error ? cause.name : '';
-  const status = httpStatusOf(cause);
+  const status = s3StatusOf(cause);
   if (name === 'NoSuchBucket' || status === 404) return 'io.NOT_FOUND';
   if (act === 'read') return 'io.UNREADABLE';
   return WRITE_CODES.get(name) ?? (status === 403 ? 'io.READ_ONLY' : 'io.WRITE_FAILED');

@@ -1,7 +1,7 @@
 import { AMOUNT, FLAG, type MembersOf, oneOf, optional, optionsOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Bucket, Retention } from './bucket.ts';
-import { httpStatusOf, isBucketMissing, s3Error } from './errors.ts';
+import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 
 /** The checks of the members of a retention. */
 export const RETENTION: MembersOf<Retention> = {
@@ -39,7 +39,7 @@ export async function assertLockable(bucket: Bucket): Promise<void> {
     const answer = await client.send(new sdk.GetObjectLockConfigurationCommand({ Bucket: name }));
     if (answer.ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled') return;
   } catch (cause) {
-    if (httpStatusOf(cause) !== 404 || isBucketMissing(cause)) throw s3Error(cause, where, 'read');
+    if (s3StatusOf(cause) !== 404 || isBucketMissing(cause)) throw s3Error(cause, where, 'read');
   }
   throw new DrillproofError('io.KIND', `${where} has no object lock, which retention needs`, { path: where });
 }

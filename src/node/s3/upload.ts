@@ -6,7 +6,7 @@ import type { PartialFile } from '../../mirror/index.ts';
 import { ioError } from '../fs-errors.ts';
 import { readPieces } from '../volume/files.ts';
 import { type Bucket, PART_BYTES, type Written } from './bucket.ts';
-import { httpStatusOf, s3Error } from './errors.ts';
+import { s3StatusOf, s3Error } from './errors.ts';
 import { assertWritten, keyIn, type Place, writeOptions, writeSmall } from './place.ts';
 
 /**
@@ -139,7 +139,7 @@ export async function abortUploads(bucket: Bucket, prefix: string): Promise<void
   for await (const { Key, UploadId } of listUploads(bucket, prefix)) {
     const abort = new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId });
     await client.send(abort).catch((cause: unknown) => {
-      if (httpStatusOf(cause) !== 404) throw s3Error(cause, bucket.nameOf(Key), 'write');
+      if (s3StatusOf(cause) !== 404) throw s3Error(cause, bucket.nameOf(Key), 'write');
     });
   }
 }
@@ -152,7 +152,7 @@ async function* listUploads(bucket: Bucket, prefix: string): AsyncGenerator<Unfi
   for (;;) {
     const command = new sdk.ListMultipartUploadsCommand({ Bucket: name, Prefix: prefix, ...after });
     const page = await client.send(command).catch((cause: unknown) => {
-      if (httpStatusOf(cause) === 501) return undefined; // a server that cannot list them has lifecycle rules
+      if (s3StatusOf(cause) === 501) return undefined; // a server that cannot list them has lifecycle rules
       throw s3Error(cause, bucket.nameOf(prefix), 'read');
     });
     for (const { Key, UploadId } of page?.Uploads ?? []) {

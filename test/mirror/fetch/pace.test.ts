@@ -7,7 +7,7 @@ import { CongestionWindow, createPacer, TokenBucket } from '../../../src/mirror/
 const never = new AbortController().signal;
 
 describe('the window of concurrency', () => {
-  it('begins wide, halves on overload, and grows back by about one for each round', () => {
+  it('starts wide, halves on overload, and grows by about one for each round', () => {
     const window = new CongestionWindow(8);
     expect(window.size).toBe(8);
     window.overloaded(window.epoch);
@@ -18,14 +18,14 @@ describe('the window of concurrency', () => {
     expect(window.size).toBe(8);
   });
 
-  it('is halved once by the many that hear of one overload', () => {
+  it('is halved once by all transfers that notice one overload', () => {
     const window = new CongestionWindow(64);
     const { epoch } = window;
     for (let i = 0; i < 64; i++) window.overloaded(epoch);
     expect(window.size).toBe(32);
   });
 
-  it('stays between 1 and what was asked for, whatever happens', () => {
+  it('stays between 1 and the requested size, whatever happens', () => {
     const step = fc.constantFrom('success', 'overload', 'stale');
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 64 }), fc.array(step, { maxLength: 300 }), (most, steps) => {
@@ -45,7 +45,7 @@ describe('the window of concurrency', () => {
 });
 
 describe('the bucket of a bandwidth limit', () => {
-  it('lets no more through than the rate, one burst and the last chunk, over any time', () => {
+  it('passes at most the rate, one burst and the last chunk, over any time', () => {
     const flow = fc.array(fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 0, max: 5_000 })));
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), flow, (rate, steps) => {
@@ -63,7 +63,7 @@ describe('the bucket of a bandwidth limit', () => {
     );
   });
 
-  it('does not make anyone wait longer than the debt, when the clock goes back', () => {
+  it('never waits longer than the debt if the clock is set back', () => {
     let nowMs = 1_000_000;
     const bucket = new TokenBucket(1000, () => nowMs);
     bucket.take(250);
@@ -89,7 +89,7 @@ function paced(options: Parameters<typeof createPacer>[0] = {}) {
 const overload = (status: number) => new HttpStatusError(status, undefined);
 
 describe('a pacer', () => {
-  it('gives as many places as the window has, and the next when one is left', async () => {
+  it('gives as many places as the window has, and another when one is freed', async () => {
     const { pacer } = paced({ concurrency: 2 });
     const first = await pacer.place(never);
     await pacer.place(never);
@@ -102,7 +102,7 @@ describe('a pacer', () => {
     expect(third).toBe(true);
   });
 
-  it('gives no place to who has ended, and keeps none for them', async () => {
+  it('gives no place to an aborted caller, and reserves none for it', async () => {
     const { pacer } = paced({ concurrency: 1 });
     const first = await pacer.place(never);
     const stop = new AbortController();
@@ -134,7 +134,7 @@ describe('a pacer', () => {
     expect(pacer.size).toBe(8);
   });
 
-  it('makes every request wait that the server asked one to', async () => {
+  it('applies the delay that the server asked of one request to all', async () => {
     const { pacer, slept } = paced();
     pacer.attempts().failed(overload(503), 7_000);
     await (await pacer.place(never)).enter(never);
@@ -143,14 +143,14 @@ describe('a pacer', () => {
     expect(slept).toEqual([7_000]);
   });
 
-  it('lets nobody wait for an absurd time', async () => {
+  it('ignores an excessive delay', async () => {
     const { pacer, slept } = paced();
     pacer.attempts().failed(overload(503), 1e12);
     await pacer.attempts().enter(never);
     expect(slept).toEqual([]);
   });
 
-  it('holds all files together to the bandwidth', async () => {
+  it('limits the bandwidth of all files together', async () => {
     const { pacer, slept } = paced({ bytesPerSecond: 1000 });
     const places = [await pacer.place(never), await pacer.place(never)];
     for (const place of places) await place.received(250, never);

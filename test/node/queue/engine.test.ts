@@ -5,15 +5,15 @@ import { queueError } from '../../../src/node/queue/connection.ts';
 const absent = () =>
   Promise.reject(Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' }));
 
-it('says which package is missing', async () => {
+it('loadEngine names the missing package', async () => {
   await expect(loadEngine(absent)).rejects.toMatchObject({ code: 'io.PACKAGE_MISSING', message: /pg-boss/ });
 });
 
-it('lets a package that is broken say so itself', async () => {
+it('loadEngine throws the error of a broken package', async () => {
   await expect(loadEngine(() => Promise.reject(new SyntaxError('x')))).rejects.toThrow(SyntaxError);
 });
 
-it('loads pg-boss where it is installed', async () => {
+it('loadEngine loads pg-boss if it is installed', async () => {
   expect((await loadEngine()).PgBoss).toBeTypeOf('function');
 });
 

@@ -6,7 +6,7 @@ const server = await startPostgres();
 const NOTHING = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
 
 describe('a queue', () => {
-  it('that several open and fill together holds each piece of work once', async () => {
+  it('that several processes fill together has each job once', async () => {
     const url = await server.database();
     const workers = await Promise.all([queueAt(url), queueAt(url), queueAt(url)]);
     const [first, second, third] = workers;
@@ -22,7 +22,7 @@ describe('a queue', () => {
     expect(results.every(({ finishedAtMs = 0 }) => finishedAtMs > 0)).toBe(true);
   });
 
-  it('takes in what is new and leaves what is done', async () => {
+  it('adds new jobs and keeps finished ones', async () => {
     const url = await server.database();
     const queue = await queueAt(url);
     await queue.share(itemsOf('a'));
@@ -31,7 +31,7 @@ describe('a queue', () => {
     expect(await queue.countJobs()).toEqual({ ...NOTHING, done: 1, waiting: 1 });
   });
 
-  it('tries a failure again as often as it was told, and once more for each run', async () => {
+  it('retries a failed job as often as requested, and once more for each run', async () => {
     const url = await server.database();
     const [queue, other] = [await queueAt(url, { retries: 1 }), await queueAt(url, { retries: 1 })];
     await queue.share(itemsOf('a'));
@@ -47,7 +47,7 @@ describe('a queue', () => {
     expect(await failNext()).toEqual({ ...NOTHING, failed: 1 });
   });
 
-  it('takes work back from a worker that gives no sign', { timeout: 40_000 }, async () => {
+  it('takes jobs back from a worker without a heartbeat', { timeout: 40_000 }, async () => {
     const url = await server.database();
     const [dead, other] = [
       await queueAt(url, { lostAfterMs: 10_000 }),
@@ -59,7 +59,7 @@ describe('a queue', () => {
     expect((await nextOf(other)).id).toBe(job.id);
   });
 
-  it('gives work back to the others at once', async () => {
+  it('returns a job to the other workers at once', async () => {
     const url = await server.database();
     const [one, other] = [await queueAt(url, { retries: 0 }), await queueAt(url)];
     await one.share(itemsOf('a'));
@@ -70,7 +70,7 @@ describe('a queue', () => {
     expect(await one.countJobs()).toEqual({ ...NOTHING, done: 1 });
   });
 
-  it('knows whether work is still ours', async () => {
+  it('reports whether a job is still ours', async () => {
     const queue = await queueAt(await server.database());
     await queue.share(itemsOf('a'));
     const job = (await queue.take())!;
@@ -79,7 +79,7 @@ describe('a queue', () => {
     expect(await queue.beat(job)).toBe(false);
   });
 
-  it('does not mix two runs of one database', async () => {
+  it('separates two runs in one database', async () => {
     const url = await server.database();
     const [one, other] = [await queueAt(url, { name: 'one' }), await queueAt(url, { name: 'other' })];
     await one.share(itemsOf('a'));
@@ -92,7 +92,7 @@ describe('a queue', () => {
     expect(await one.take()).toBeUndefined();
   });
 
-  it('refuses a command that does something else under the same name', async () => {
+  it('refuses another command with the same name', async () => {
     const url = await server.database();
     await (await queueAt(url)).share(itemsOf('a'));
     await expect((await queueAt(url, { work: 'another' })).share(itemsOf('a'))).rejects.toMatchObject({

@@ -43,7 +43,7 @@ describe('the lease of a prefix', () => {
     await (await takeLease(bucket, FOLDER)).release();
   });
 
-  it('is got by exactly one of several that ask at once', async () => {
+  it('is taken by exactly one of several concurrent processes', async () => {
     const name = await s3.bucket();
     for (let n = 0; n < 5; n++) {
       const won = await race(await bucketOf(name), 6);
@@ -53,14 +53,14 @@ describe('the lease of a prefix', () => {
     }
   });
 
-  it('is got by exactly one where the server ignores conditions, as Ceph does in a bucket with versions', async () => {
+  it('is taken by exactly one process if the server ignores conditions, as Ceph does with versions', async () => {
     const Bucket = await s3.bucket();
     const VersioningConfiguration = { Status: 'Enabled' } as const;
     await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
     expect(await race(await bucketOf(Bucket), 4)).toHaveLength(1);
   });
 
-  it('is taken over when it was not renewed, by exactly one, and its old holder knows', async () => {
+  it('is taken over by exactly one process if it was not renewed, and its old holder notices', async () => {
     const bucket = await bucketOf(await s3.bucket());
     // Held up for longer than the lease lasts: its timer does not run.
     const first = await takeLease(bucket, FOLDER, { ttlMs: 1_000_000, elapsedMs: late(1_000_000) });
@@ -82,7 +82,7 @@ describe('the lease of a prefix', () => {
     await lease.release();
   });
 
-  it('is lost when its object is gone', async () => {
+  it('is lost when its object is removed', async () => {
     const name = await s3.bucket();
     const bucket = await bucketOf(name);
     const lease = await takeLease(bucket, FOLDER, { elapsedMs: late(60_000) });
@@ -92,7 +92,7 @@ describe('the lease of a prefix', () => {
     expect((await objectsIn(s3, name)).size).toBe(0);
   });
 
-  it('is left until it expires to whoever may be alive, and to what is no holder', async () => {
+  it('of a holder that may be alive, or is invalid, is respected until it expires', async () => {
     const contents = [
       holder({ pid: 999_999 }), // of another machine
       holder({ host: hostname(), pid: 999_999 }), // of another machine with our name

@@ -75,7 +75,7 @@ describe('a location in S3', () => {
     expect(codeOf(text)).toBe('server.CONFIG_INVALID');
   });
 
-  it('never says what stood there: it may be a secret', () => {
+  it('is never repeated in an error, because it may contain a secret', () => {
     const message = ((): string => {
       try {
         parseS3Location('s3://key:hunter2@bucket?endpoint=http://a');
@@ -88,7 +88,7 @@ describe('a location in S3', () => {
     expect(message).not.toContain('hunter2');
   });
 
-  it('is refused with the one code, or read so that its name leads to it again', () => {
+  it('is refused with one code, or its name is read as the same location', () => {
     const parts = fc.constantFrom(
       's3://',
       'bucket',

@@ -42,7 +42,7 @@ async function expectWhole(made: TestExport): Promise<void> {
   expect(await uploadsIn(s3, bucket)).toEqual([]);
 }
 
-describe('what passes costs a mirror in S3 nothing but time', () => {
+describe('a temporary fault only delays a mirror in S3', () => {
   it.each<[string, TestExport, Fate, number, (method: string, target: string) => boolean]>([
     [
       'a connection that breaks in the middle of an upload',
@@ -100,7 +100,7 @@ describe('what passes costs a mirror in S3 nothing but time', () => {
   });
 });
 
-describe('what does not pass ends a mirror in S3 with nothing unproven under a final name', () => {
+describe('a permanent fault ends a mirror in S3 without unverified objects', () => {
   it.each<[string, string, TestExport, Fate, (method: string, target: string) => boolean]>([
     ['an upload that always breaks', 'io.WRITE_FAILED', large, 'cut', (_, t) => t.includes('partNumber=2')],
     [
@@ -142,7 +142,7 @@ describe('what does not pass ends a mirror in S3 with nothing unproven under a f
     await expectWhole(made);
   });
 
-  it('could not read back is no success either', { timeout: 120_000 }, async () => {
+  it('an object that cannot be read back is not a success', { timeout: 120_000 }, async () => {
     proxy.fate = (method, target) => (method === 'GET' && isPart(target) ? 'cut' : 'pass');
     const failure = await failureOf(mirrorTo(sink(), await source(small), { concurrency: 1 }));
     expect(failure.code).toBe('io.UNREADABLE');
@@ -153,7 +153,7 @@ describe('what does not pass ends a mirror in S3 with nothing unproven under a f
   });
 });
 
-it('reads back what a server does not confirm by SHA-256, and only that', async () => {
+it('reads back only objects that the server does not confirm by SHA-256', async () => {
   const readBack = (): string[] => proxy.seen.filter((one) => one.startsWith('GET') && isPart(one));
   await mirrorTo(sink(), await source(small));
   expect(readBack()).toHaveLength(2);
@@ -165,7 +165,7 @@ it('reads back what a server does not confirm by SHA-256, and only that', async 
   await expectWhole(small);
 });
 
-it('holds no more of a large file in memory than the parts under way', async () => {
+it('holds only the parts in progress of a large file in memory', async () => {
   proxy.fate = (_, target) => (target.includes('partNumber=') ? 'hold' : 'pass');
   const target = await sink().open();
   const partial = await target.partial('parts/large.zip');

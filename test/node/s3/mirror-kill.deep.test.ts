@@ -29,7 +29,7 @@ describe('a mirror into S3 that is killed at any moment', () => {
     [' as a bag', { bagit: true }],
     [' with a store', { store: '' }],
   ] as const)(
-    'leaves only proven objects%s, and the next run completes it',
+    'leaves only verified objects%s, and the next run completes it',
     { timeout: 900_000 },
     async (_, given: ChildOptions) => {
       const bucket = await s3.bucket();
@@ -84,7 +84,7 @@ describe('two mirrors of one export into one prefix, in two processes', () => {
     const server = await source(made, (request) => (open ? slowly(request) : made.files.has(request.path)));
     return { server, release: () => void (open = true) };
   }
-  it('the second is told which process has it, and takes over when that one is killed', async () => {
+  it('the second reports the process of the first, and takes over when it is killed', async () => {
     const [{ server, release }, bucket] = [await heldSource(), await s3.bucket()];
     const holder = startIn(server, bucket);
     await expect
@@ -104,7 +104,7 @@ describe('two mirrors of one export into one prefix, in two processes', () => {
     for (const [path, bytes] of made.files) expect(sha256(objects.get(`a/${path}`)!)).toBe(sha256(bytes));
   });
 
-  it('the second waits when it shall, and both prove the whole', async () => {
+  it('the second waits if requested, and both complete', async () => {
     const bucket = await s3.bucket();
     const { slowly, sent } = slowSender();
     const server = await source(made, slowly);

@@ -62,7 +62,7 @@ describe('a mirror in S3', () => {
     ['exactly one part of an upload', 8 * MIB],
     ['a byte more than one part', 8 * MIB + 1],
     ['several parts', 20 * MIB],
-  ])('is whole, and kept by the next run, with files of %s', async (_, bytes) => {
+  ])('is complete, and kept by the next run, with files of %s', async (_, bytes) => {
     const bucket = await s3.bucket();
     const made = makeExport({ parts: 2, reports: 1, bytes });
     const server = await source(made);
@@ -77,7 +77,7 @@ describe('a mirror in S3', () => {
     expect(await uploadsIn(s3, bucket)).toEqual([]);
   });
 
-  it('lies beside what has a similar name, and does not touch it', async () => {
+  it('does not touch objects with similar names', async () => {
     const bucket = await s3.bucket();
     const others = ['archive/one-more/parts/a.zip', 'archive/one.txt', 'archive/on'];
     for (const key of others) await store(s3, bucket, key, 'another');
@@ -88,7 +88,7 @@ describe('a mirror in S3', () => {
     for (const key of others) expect(String(Buffer.from(objects.get(key) ?? []))).toBe('another');
   });
 
-  it('is refused where something else lies', async () => {
+  it('is refused below a prefix with other objects', async () => {
     const bucket = await s3.bucket();
     await store(s3, bucket, `${PREFIX}/notes.txt`, 'mine');
     const mirrored = mirrorTo(sinkTo(s3, s3.url(bucket, PREFIX)), await source(makeExport()));
@@ -96,7 +96,7 @@ describe('a mirror in S3', () => {
     expect([...(await objectsIn(s3, bucket)).keys()]).toEqual([`${PREFIX}/notes.txt`]);
   });
 
-  it('may have the bucket to itself', async () => {
+  it('can use a whole bucket', async () => {
     const bucket = await s3.bucket();
     const made = makeExport();
     await mirrorTo(sinkTo(s3, s3.url(bucket)), await source(made));
@@ -106,7 +106,7 @@ describe('a mirror in S3', () => {
   it.each([
     ['small', 5_000],
     ['large', 9 * MIB],
-  ])('never shows wrong bytes of a %s file, nor keeps what came of them', async (_, bytes) => {
+  ])('never shows or keeps wrong bytes of a %s file', async (_, bytes) => {
     const bucket = await s3.bucket();
     const made = makeExport({ parts: 2, bytes });
     const [bad = ''] = made.files.keys();
@@ -124,7 +124,7 @@ describe('a mirror in S3', () => {
   it.each([
     ['small', 5_000],
     ['large', 9 * MIB],
-  ])('replaces a %s object that rots, only when the new one is proven', async (_, bytes) => {
+  ])('replaces a damaged %s object only with a verified one', async (_, bytes) => {
     const bucket = await s3.bucket();
     const made = makeExport({ parts: 2, bytes });
     const [path = ''] = made.files.keys();
@@ -140,7 +140,7 @@ describe('a mirror in S3', () => {
     expectWhole(made, await objectsIn(s3, bucket));
   });
 
-  it('leaves alone what another writer put under a final name meanwhile', async () => {
+  it('leaves an object unchanged that another process wrote meanwhile', async () => {
     const bucket = await s3.bucket();
     const made = makeExport({ parts: 1, reports: 0 });
     const [path = ''] = made.files.keys();
@@ -153,7 +153,7 @@ describe('a mirror in S3', () => {
     expect(String(Buffer.from((await objectsIn(s3, bucket)).get(`${PREFIX}/${path}`)!))).toBe('of another');
   });
 
-  it('sweeps the unfinished uploads of killed runs, and no others', async () => {
+  it('aborts the unfinished uploads of killed runs, and no others', async () => {
     const Bucket = await s3.bucket();
     const made = makeExport({ parts: 1 });
     const ours = `${PREFIX}/parts/gone.zip`;
@@ -164,7 +164,7 @@ describe('a mirror in S3', () => {
     expect((await uploadsIn(s3, Bucket)).toSorted()).toEqual(others.toSorted());
   });
 
-  it('goes into a bucket with versions too', async () => {
+  it('works in a bucket with versions', async () => {
     const Bucket = await s3.bucket();
     const VersioningConfiguration = { Status: 'Enabled' } as const;
     await s3.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
@@ -186,7 +186,7 @@ describe('a mirror in S3', () => {
     expect(JSON.stringify([failure.message, failure.path])).not.toContain(env['AWS_SECRET_ACCESS_KEY']);
   });
 
-  it('ends where the credentials lack the right, without a secret', async () => {
+  it('ends if the credentials lack the right, without a secret in the message', async () => {
     const bucket = await s3.bucket();
     const to = sinkTo(s3, s3.url(bucket, PREFIX), { env: s3.strangerEnv });
     const failure = await failureOf(mirrorTo(to, await source(makeExport())));
@@ -195,7 +195,7 @@ describe('a mirror in S3', () => {
     expect(failure.message).not.toContain(s3.strangerEnv['AWS_SECRET_ACCESS_KEY']);
   });
 
-  it('takes portable names with odd characters, and gives them back', async () => {
+  it('writes and lists portable names with special characters', async () => {
     const bucket = await s3.bucket();
     const names = ['a b.txt', 'a+b.txt', 'a%20b.txt', 'é & <x>.txt'.replaceAll(/[<>]/g, ''), "it's (1)!.txt"];
     const target = await sinkTo(s3, s3.url(bucket, PREFIX)).open();
@@ -207,7 +207,7 @@ describe('a mirror in S3', () => {
     for (const name of names) expect(await textOf(view!.read(`odd/${name}`))).toBe(name);
   });
 
-  it('takes from a store of this machine what lies there, and proves it', async () => {
+  it('takes files from a store of this machine, and verifies them', async () => {
     const bucket = await s3.bucket();
     const shared = await openPartStore(await newFolder());
     const folder = await newFolder();
@@ -227,7 +227,7 @@ describe('a mirror in S3', () => {
     await target.close();
   });
 
-  it('fills a store of this machine with what it fetches, and the next mirror asks for no part', async () => {
+  it('adds fetched files to a store of this machine, and the next mirror requests no part', async () => {
     const [first, second, folder] = [await s3.bucket(), await s3.bucket(), await newFolder()];
     for (const bytes of [5_000, 9 * MIB]) {
       const made = makeExport({ bytes, parts: 2, seed: bytes });
@@ -247,7 +247,7 @@ describe('a mirror in S3', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 
-  it('fills no store with bytes that did not prove', async () => {
+  it('adds no unverified bytes to a store', async () => {
     const [bucket, folder] = [await s3.bucket(), await newFolder()];
     const made = makeExport();
     const [bad = ''] = made.files.keys();
@@ -259,7 +259,7 @@ describe('a mirror in S3', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 
-  it('as a bag ends the uploads that killed runs left under data/', async () => {
+  it('as a bag aborts the uploads of killed runs under data/', async () => {
     const Bucket = await s3.bucket();
     const { evidenceExportId } = exportRef;
     const Key = `${PREFIX}/data/parts/left.zip`;
@@ -270,7 +270,7 @@ describe('a mirror in S3', () => {
     expect(await uploadsIn(s3, Bucket)).toEqual([]);
   });
 
-  it('can be looked at without a trace', async () => {
+  it('can be looked at without writing anything', async () => {
     const bucket = await s3.bucket();
     const sink = sinkTo(s3, s3.url(bucket, PREFIX));
     expect(await sink.look?.()).toBeUndefined();
@@ -285,7 +285,7 @@ describe('a mirror in S3', () => {
 });
 
 describe('S3 without the SDK', () => {
-  it('is told from what fails in it', async () => {
+  it('is io.PACKAGE_MISSING, unlike a failure in the SDK', async () => {
     const absent = Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
     const missing = await failureOf(loadSdk(() => Promise.reject(absent)));
     expect([missing.code, missing.message]).toEqual([

@@ -31,8 +31,8 @@ const lockOf = async (Bucket: string, Key: string) => {
   return [ObjectLockMode, ObjectLockRetainUntilDate?.getTime(), ObjectLockLegalHoldStatus];
 };
 
-describe('a mirror that is to be retained', () => {
-  it('is locked, every object of it, large ones too, and cannot be deleted', async () => {
+describe('a mirror with retention', () => {
+  it('locks every object, large ones too, so that none can be deleted', async () => {
     const Bucket = await lockedBucket();
     const made = makeExport({ parts: 1, bytes: 9 * 1024 * 1024 });
     const retention = { retain: { mode: 'GOVERNANCE', untilMs }, legalHold: true } as const;
@@ -47,7 +47,7 @@ describe('a mirror that is to be retained', () => {
     await expect(s3.client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }))).rejects.toThrow();
   });
 
-  it('may be retained by a later run, and for longer', async () => {
+  it('can be retained by a later run, and for longer', async () => {
     const Bucket = await lockedBucket();
     const server = await source(makeExport());
     const url = s3.url(Bucket, 'a');
@@ -62,7 +62,7 @@ describe('a mirror that is to be retained', () => {
     }
   });
 
-  it('is refused, before anything is written, where the bucket has no object lock', async () => {
+  it('is refused before anything is written if the bucket has no object lock', async () => {
     const bucket = await s3.bucket();
     const to = sinkTo(s3, s3.url(bucket, 'a'), { retention: { legalHold: true } });
     expect((await failureOf(mirrorTo(to, await source(makeExport())))).code).toBe('io.KIND');
@@ -76,7 +76,7 @@ const stated = (mode: string | undefined, ms: number, hold?: string) => ({
   ObjectLockLegalHoldStatus: hold,
 });
 
-describe('whether an object is retained as asked', () => {
+describe('isRetained', () => {
   const asked = { retain: { mode: 'GOVERNANCE', untilMs: 5_500 } } as const;
   it.each([
     ['until then', stated('GOVERNANCE', 5_500), asked, true],

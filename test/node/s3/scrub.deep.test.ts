@@ -41,7 +41,7 @@ async function rotObject(bucket: string, key: string, at = 100): Promise<void> {
 }
 
 describe('an archive in S3', () => {
-  test('is read below its prefix, noted beside its mirrors, and left alone while it is young', async () => {
+  test('is read once within the requested age, with journals next to its mirrors', async () => {
     const { bucket, url } = await archive();
     const first = await scrubbed(url, { env });
     expect(first.map(({ name, outcome }) => [name, outcome])).toEqual([
@@ -56,7 +56,7 @@ describe('an archive in S3', () => {
     expect(alone.map(({ name, read }) => [name, read])).toEqual([[exportId(1), 0]]);
   });
 
-  test('shows what rotted or is gone, as soon as the object is another one', async () => {
+  test('reports damaged and missing objects as soon as they change', async () => {
     const { bucket, url } = await archive();
     await scrubbed(url, { env });
     await rotObject(bucket, `archive/${exportId(1)}/${PART}`);
@@ -67,7 +67,7 @@ describe('an archive in S3', () => {
     ]);
   });
 
-  test('can keep its journals on this machine, and then nothing is written to the bucket', async () => {
+  test('can have its journals on this machine, and then nothing is written to the bucket', async () => {
     const { bucket, url } = await archive();
     const before = [...(await objectsIn(s3, bucket)).keys()];
     const journal = await newFolder();
@@ -76,7 +76,7 @@ describe('an archive in S3', () => {
     expect(await readdir(journal)).toHaveLength(2);
   });
 
-  test('is repaired from another place, and back again', async () => {
+  test('is repaired from another mirror', async () => {
     const { bucket, url, exports } = await archive();
     await rotObject(bucket, `archive/${exportId(1)}/${PART}`);
     await rotObject(bucket, `archive/${exportId(1)}/manifest.json`, 60);
@@ -98,7 +98,7 @@ describe('an archive in S3', () => {
     expect(Buffer.from(kept).equals(exports[0]!.files[PART]!)).toBe(true);
   });
 
-  test('cannot be read without the right to, which is no damage', async () => {
+  test('is io.UNREADABLE without permission', async () => {
     const { url } = await archive();
     await expect(scrubbed(url, { env: s3.strangerEnv })).rejects.toMatchObject({ code: 'io.UNREADABLE' });
   });

@@ -81,7 +81,7 @@ describe('an export in S3', () => {
     }
   });
 
-  it('is what lies below its prefix, and nothing else', async () => {
+  it('has the objects below its prefix, and no others', async () => {
     await put('a/b/', files);
     const others = {
       'a/b2/parts/x.zip': 'x',
@@ -97,7 +97,7 @@ describe('an export in S3', () => {
     expect((await verified('a/b')).verdict).toBe('verified');
   });
 
-  it('is listed as it is: keys that are no paths, and no marks of folders', async () => {
+  it('lists keys that are not valid paths, but no folder markers', async () => {
     await put('a/', files);
     const odd = ['x//y', '../z', 'a b+c%25é&<>\u0001', 'back\\slash', 'é/😀', 'ends/'];
     for (const name of odd) await store(s3, bucket, `a/${name}`, 'x');
@@ -109,7 +109,7 @@ describe('an export in S3', () => {
     expect(uncovered).toHaveLength(odd.length);
   });
 
-  it('is listed over more than one page', async () => {
+  it('lists more than one page', async () => {
     const names = Array.from({ length: 1_003 }, (_, n) => `a/file-${String(n).padStart(5, '0')}`);
     for (let at = 0; at < names.length; at += 50) {
       await Promise.all(names.slice(at, at + 50).map((name) => store(s3, bucket, name, 'x')));
@@ -118,7 +118,7 @@ describe('an export in S3', () => {
     expect(proxy.seen.filter((one) => one.includes('list-type=2'))).toHaveLength(2);
   });
 
-  it('has a part missing, one that rotted, and one too many', async () => {
+  it('reports a missing, a damaged and an extra part', async () => {
     const [first = '', second = ''] = Object.keys(files).filter((path) => path.startsWith('parts/'));
     const { [first]: gone, ...rest } = files;
     await put('a/', { ...rest, [second]: flipped(files[second]!, 100), 'parts/extra.zip': gone! });
@@ -129,20 +129,16 @@ describe('an export in S3', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  it(
-    'was not read, and is not called wrong, when its bytes cannot be had',
-    { timeout: 120_000 },
-    async () => {
-      await put('a/', files);
-      proxy.fate = (method, target) => (method === 'GET' && target.includes('/parts/') ? 'cut' : 'pass');
-      const report = await verified('a');
-      expect(report.verdict).toBe('incomplete');
-      const parts = 'parts' in report ? report.parts : [];
-      expect(new Set(parts.flatMap(codesOf))).toEqual(new Set(['io.UNREADABLE']));
-    },
-  );
+  it('is incomplete, not failed, if its bytes are unavailable', { timeout: 120_000 }, async () => {
+    await put('a/', files);
+    proxy.fate = (method, target) => (method === 'GET' && target.includes('/parts/') ? 'cut' : 'pass');
+    const report = await verified('a');
+    expect(report.verdict).toBe('incomplete');
+    const parts = 'parts' in report ? report.parts : [];
+    expect(new Set(parts.flatMap(codesOf))).toEqual(new Set(['io.UNREADABLE']));
+  });
 
-  it('could not be listed, and is open, when the list cannot be had', { timeout: 120_000 }, async () => {
+  it('is incomplete if it cannot be listed', { timeout: 120_000 }, async () => {
     await put('a/', files);
     const source = await sourceOf('a/');
     proxy.fate = () => 'cut';
@@ -151,7 +147,7 @@ describe('an export in S3', () => {
   });
 
   it.each(['cut-answer', 'slow-down', 'cut'] as const)(
-    'is read although answers fail now and then: %s',
+    'is read although some answers fail: %s',
     async (fate) => {
       await put('a/', files);
       let n = 0;
@@ -160,7 +156,7 @@ describe('an export in S3', () => {
     },
   );
 
-  it('is not read on when an object is replaced meanwhile, even by the same size', async () => {
+  it('is not read further if an object is replaced, even by one of the same size', async () => {
     const bytes = new Uint8Array(10 * MIB).map((_, at) => at % 251);
     await put('a/', { big: bytes });
     const source = await sourceOf('a/');
@@ -172,7 +168,7 @@ describe('an export in S3', () => {
     expect((await failureOf(source.open('absent'))).code).toBe('io.NOT_FOUND');
   });
 
-  it('is read in few requests, however small the windows, with the next block on its way', async () => {
+  it('is read with few requests and the next block in advance', async () => {
     const bytes = new Uint8Array(18 * MIB).map((_, at) => at % 251);
     await put('a/', { big: bytes });
     const access = await (await sourceOf('a/')).open('big');
@@ -209,7 +205,7 @@ describe('one object in S3', () => {
     );
   });
 
-  it('is not guessed at when it is a prefix too', async () => {
+  it('is refused if it is a prefix too', async () => {
     await put('a/', files);
     await store(s3, bucket, 'a', 'x');
     expect((await failureOf(verified('a'))).code).toBe('io.KIND');
@@ -224,7 +220,7 @@ describe('one object in S3', () => {
     expect((await failureOf(verified(prefix))).code).toBe(code);
   });
 
-  it('is refused by address and by credentials without a secret', async () => {
+  it('is refused for its address or credentials without a secret in the message', async () => {
     const bad = await failureOf(openEvidence('s3://key:hunter2@bucket/a', s3.env));
     expect([bad.code, bad.message.includes('hunter2')]).toEqual(['usage.INVALID', false]);
     await put('a/', files);

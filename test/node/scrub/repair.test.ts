@@ -69,7 +69,7 @@ async function bytesBelow(folder: string): Promise<Record<string, string>> {
 }
 
 describe('a repair from a second mirror', () => {
-  test('brings back a rotten, a missing and an unlisted-as-file part, and leaves a receipt', async () => {
+  test('restores a damaged and a missing part, and writes a receipt', async () => {
     const { first, second } = await twoMirrors();
     await rot(partOf(first, 0));
     await rm(partOf(first, 1));
@@ -154,7 +154,7 @@ describe('a repair from a second mirror', () => {
     expect(await bytesBelow(first)).toEqual(before);
   });
 
-  test('leaves an extra file where it is', async () => {
+  test('leaves an extra file unchanged', async () => {
     const { first, second } = await twoMirrors();
     await writeFile(join(first, 'note.txt'), 'x');
     await rot(partOf(first));
@@ -162,7 +162,7 @@ describe('a repair from a second mirror', () => {
     expect(await readFile(join(first, 'note.txt'), 'utf8')).toBe('x');
   });
 
-  test('waits for nobody: a place that a mirror holds is not repaired, and says so', async () => {
+  test('does not repair a locked mirror, and reports io.LOCKED', async () => {
     const { first, second } = await twoMirrors();
     await rot(partOf(first));
     await mkdir(join(first, '.drillproof-mirror'));
@@ -174,8 +174,8 @@ describe('a repair from a second mirror', () => {
 });
 
 if (isDeep) {
-  describe('a disk without room (needs root for a mount)', () => {
-    test('ends a repair with the damaged file still there; with room the next one goes on', async () => {
+  describe('a full disk (needs root for a mount)', () => {
+    test('ends a repair and keeps the damaged file; with space the next repair succeeds', async () => {
       const { second } = await twoMirrors();
       const disk = await newFolder();
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
@@ -201,7 +201,7 @@ if (isDeep) {
 
 describe('a damaged document', () => {
   test.each(['manifest.json', 'export.json', 'export-attestation.json', 'SHA256SUMS'])(
-    'is brought back byte for byte: %s',
+    'is restored byte for byte: %s',
     async (path) => {
       const { first, second } = await twoMirrors();
       const sound = await readFile(join(first, path));
@@ -214,7 +214,7 @@ describe('a damaged document', () => {
     },
   );
 
-  test('is brought back when it is gone', async () => {
+  test('is restored if it is missing', async () => {
     const { first, second } = await twoMirrors();
     const sound = await readFile(join(first, 'manifest.json'));
     await rm(join(first, 'manifest.json'));
@@ -222,7 +222,7 @@ describe('a damaged document', () => {
     expect(await readFile(join(first, 'manifest.json'))).toEqual(sound);
   });
 
-  test('is not restored by a guess: without an expected digest or a trusted key nothing is written', async () => {
+  test('is not restored without an expected digest or a trusted key, and nothing is written', async () => {
     const { first, second, made } = await twoMirrors();
     await rot(partOf(first));
     await rot(join(first, 'manifest.json'));
@@ -238,7 +238,7 @@ describe('a damaged document', () => {
     expect((await repaired(first, second, { trust: makeTrust(made.signer) })).outcome).toBe('good');
   });
 
-  test('is decided by a trusted attestation of the second mirror where the first has none', async () => {
+  test('is identified by a trusted attestation of the second mirror if the first has none', async () => {
     const { first, second, made } = await twoMirrors();
     await rm(join(first, 'export-attestation.json'));
     await rot(join(first, 'manifest.json'));
@@ -246,7 +246,7 @@ describe('a damaged document', () => {
     expect([result.outcome, told(await scrubbed(first))]).toEqual(['good', []]);
   });
 
-  test('is decided by an expected digest, or by a trusted key that attests it', async () => {
+  test('is identified by an expected digest or by a trusted attestation', async () => {
     const { first, second, made } = await twoMirrors();
     const spoil = async (): Promise<void> => {
       for (const path of ['manifest.json', 'export.json', 'SHA256SUMS'])
@@ -265,7 +265,7 @@ describe('a damaged document', () => {
     expect((await repaired(first, second, { trust, projectId: PROJECT })).outcome).toBe('good');
   });
 
-  test('is not taken from an attestation of another export, sound as it is', async () => {
+  test('is not identified by a valid attestation of another export', async () => {
     const { first } = await twoMirrors();
     const other = await madeExport(2);
     const folder = join(await newFolder(), TWO);
@@ -279,7 +279,7 @@ describe('a damaged document', () => {
     expect(await readdir(join(first, 'parts'))).toHaveLength(3);
   });
 
-  test('is decided by the second mirror where the first has a sound attestation of another export', async () => {
+  test('is identified by the second mirror if the first has a valid attestation of another export', async () => {
     const signer = makeSigner();
     const [own, other] = [await madeExport(1, 3, signer), await madeExport(2, 3, signer)];
     const [first, second] = [join(await newFolder(), ONE), join(await newFolder(), ONE)];
@@ -292,7 +292,7 @@ describe('a damaged document', () => {
   });
 });
 
-test('what is wrong in every copy stays wrong, and says so', async () => {
+test('a repair reports a part that is wrong in every copy', async () => {
   const { root, exports } = await makeArchive({ mirrors: 1 });
   const second = await newFolder();
   await cp(join(root, ONE), join(second, ONE), { recursive: true });
@@ -304,7 +304,7 @@ test('what is wrong in every copy stays wrong, and says so', async () => {
   expect(repairsOf(result)).toContain(`${PART} scrub.REPAIR_INCOMPLETE`);
 });
 
-test('a manifest that breaks during a repair makes no part good that nobody could look at again', async () => {
+test('a repair reports no part as repaired if the manifest is damaged meanwhile', async () => {
   const { first, second } = await twoMirrors();
   await rot(partOf(first, 0));
   const source = replicaClient(directorySource(second), `file://${second}`);

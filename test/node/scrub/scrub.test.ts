@@ -10,8 +10,8 @@ afterEach(cleanUp);
 
 const PART = 'parts/evidence_000000000001.zip';
 
-describe('an archive that is sound', () => {
-  test('is good, mirror by mirror, plain or a bag', async () => {
+describe('a scrub of an intact archive', () => {
+  test('reports every mirror as good, plain or a bag', async () => {
     const { root } = await makeArchive({ mirrors: 3, bags: true });
     const results = await scrubbed(root);
     expect(results.map(({ name, outcome }) => [name, outcome])).toEqual([
@@ -23,13 +23,13 @@ describe('an archive that is sound', () => {
     expect(results.every(({ read, files }) => read === files && files === 9)).toBe(true);
   });
 
-  test('is good at full depth under trust, and by threads', async () => {
+  test('reports good at full depth with trust and threads', async () => {
     const { root, exports } = await makeArchive({ mirrors: 1 });
     const trust = makeTrust(exports[0]!.signer);
     expect(told(await scrubbed(root, { depth: 'full', trust, jobs: 3 }))).toEqual([]);
   });
 
-  test('is one mirror where the place is one, whose journal is that of the archive around it', async () => {
+  test('of one of its mirrors uses the journal of the archive', async () => {
     const { root } = await makeArchive({ mirrors: 2 });
     const [alone] = await scrubbed(join(root, exportId(1)));
     expect(alone).toMatchObject({ name: exportId(1), outcome: 'good' });
@@ -37,7 +37,7 @@ describe('an archive that is sound', () => {
     expect([first!.name, first!.read, second!.name, second!.read]).toEqual([exportId(2), 9, exportId(1), 0]);
   });
 
-  test('is written to in no place but the journal, which no verification trips over', async () => {
+  test('writes only the journal, which does not affect verification', async () => {
     const { root } = await makeArchive({ mirrors: 2, bags: true });
     const before = await readdir(root, { recursive: true });
     await scrubbed(root);
@@ -48,8 +48,8 @@ describe('an archive that is sound', () => {
   });
 });
 
-describe('what rots', () => {
-  test('is found though size and time of the file stay as they were', async () => {
+describe('a damaged file', () => {
+  test('is detected although its size and time are unchanged', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const file = partOf(join(root, exportId(1)));
     utimesSync(file, 1_000, 1_000);
@@ -65,7 +65,7 @@ describe('what rots', () => {
     expect(told(await later(30 * DAY))).toEqual([`damaged ${PART} part.DIGEST_MISMATCH`]);
   });
 
-  test('is told in every run until it is right again', async () => {
+  test('is reported in every run until it is right again', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     await rot(partOf(join(root, exportId(1))));
     for (const _ of [1, 2])
@@ -76,7 +76,7 @@ describe('what rots', () => {
     expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([]);
   });
 
-  test('is found in a local report', async () => {
+  test('is detected if it is a local report', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     await rot(join(root, exportId(1), 'local-reports/lrep_000000000001.zip'), 2, 0);
     const [result] = await scrubbed(root);
@@ -84,7 +84,7 @@ describe('what rots', () => {
     expect(result!.faults.map(({ path }) => path)).toContain('local-reports/lrep_000000000001.zip');
   });
 
-  test('is found in any byte of the documents and receipts', { timeout: 60_000 }, async () => {
+  test('is detected in any byte of the documents and receipts', { timeout: 60_000 }, async () => {
     const { root } = await makeArchive({ mirrors: 1, parts: 1 });
     const folder = join(root, exportId(1));
     const [receipt] = await readdir(join(folder, 'receipts'));
@@ -105,7 +105,7 @@ describe('what rots', () => {
     }
   });
 
-  test('is found in the tag files of a bag', async () => {
+  test('is detected if it is a tag file of a bag', async () => {
     const { root } = await makeArchive({ mirrors: 2, bags: true });
     await rot(join(root, exportId(2), 'bag-info.txt'), 3);
     for (const _ of [1, 2])
@@ -117,7 +117,7 @@ describe('what rots', () => {
     expect((await scrubbed(root, { olderThanMs: DAY })).map(({ read }) => read)).toEqual([0, 0]);
   });
 
-  test('is found at full depth alone where every digest agrees: a signature that no key vouches for', async () => {
+  test('with matching digests and an untrusted signature is detected at full depth only', async () => {
     const { root } = await makeArchive({ mirrors: 2 });
     const { signer } = (await makeArchive({ mirrors: 1 })).exports[0]!;
     const [first] = await scrubbed(root, { depth: 'full', trust: makeTrust(signer) });
@@ -126,9 +126,9 @@ describe('what rots', () => {
   });
 });
 
-describe('what is not there, not readable, or not listed', () => {
+describe('a scrub', () => {
   test.each(['export.json', 'export-attestation.json'])(
-    'is missing, and nothing else, as %s',
+    'reports only the document as missing without %s',
     async (path) => {
       const { root } = await makeArchive({ mirrors: 1 });
       await rm(join(root, exportId(1), path));
@@ -140,14 +140,14 @@ describe('what is not there, not readable, or not listed', () => {
     },
   );
 
-  test('is missing', async () => {
+  test('reports a missing part', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     expect(told(await scrubbed(root))).toEqual([]);
     await rm(partOf(join(root, exportId(1))));
     expect(told(await scrubbed(root, { olderThanMs: DAY }))).toEqual([`missing ${PART} part.MISSING`]);
   });
 
-  test('is unreadable, which is no damage', async () => {
+  test('does not report a mirror with an unreadable part as good', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const folder = join(root, exportId(1));
     await rm(partOf(folder));
@@ -157,7 +157,7 @@ describe('what is not there, not readable, or not listed', () => {
     chmodSync(folder, 0o755);
   });
 
-  test('is extra, which is no harm and stays', async () => {
+  test('reports extra files, and leaves them in place', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const folder = join(root, exportId(1));
     await writeFile(join(folder, 'parts/evidence_00000000000x.zip'), 'x');
@@ -174,7 +174,7 @@ describe('what is not there, not readable, or not listed', () => {
     expect((await scrubbed(root, { olderThanMs: DAY }))[0]!.read).toBe(0);
   });
 
-  test('is a link in the place of a file, which is never followed', async () => {
+  test('reports a symbolic link in place of a part, and does not follow it', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const file = partOf(join(root, exportId(1)));
     await rename(file, `${root}/elsewhere`);
@@ -183,7 +183,7 @@ describe('what is not there, not readable, or not listed', () => {
     expect(result!.outcome).toBe('damaged');
   });
 
-  test('is a mirror that was never whole', async () => {
+  test('reports an unfinished mirror', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const folder = join(root, exportId(1));
     for (const path of ['manifest.json', 'SHA256SUMS']) await rm(join(folder, path));
@@ -191,7 +191,7 @@ describe('what is not there, not readable, or not listed', () => {
     expect(told(await scrubbed(root))).toEqual(['unreadable manifest.json scrub.MIRROR_UNFINISHED']);
   });
 
-  test('is a mirror without a manifest that was whole once', async () => {
+  test('reports a missing manifest of a complete mirror', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     await rm(join(root, exportId(1), 'manifest.json'));
     const [result] = await scrubbed(root);
@@ -221,7 +221,7 @@ describe('a journal', () => {
         await writeFile(file, text.replaceAll(/"atMs":\d+/g, `"atMs":${NOW + 100 * DAY}`));
       },
     ],
-  ])('that %s hides nothing that is due', async (_, change) => {
+  ])('that %s hides no file that is due', async (_, change) => {
     const { root } = await makeArchive({ mirrors: 2 });
     await scrubbed(root);
     await rot(partOf(join(root, exportId(1))));
@@ -231,7 +231,7 @@ describe('a journal', () => {
     expect(told(results)).toEqual([`damaged ${PART} part.DIGEST_MISMATCH`]);
   });
 
-  test('counts only for the version, depth and trust under which it was written', async () => {
+  test('is used only with the same version, depth and trust', async () => {
     const { root, exports } = await makeArchive({ mirrors: 1 });
     const how = { olderThanMs: DAY };
     const reads = async (change: object): Promise<number> =>
@@ -244,7 +244,7 @@ describe('a journal', () => {
     expect(await reads({ depth: 'full', trust: makeTrust(exports[0]!.signer) })).toBe(0);
   });
 
-  test('counts only for the very file that was read', async () => {
+  test('is used only for the same file', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     await scrubbed(root);
     const file = partOf(join(root, exportId(1)));
@@ -254,7 +254,7 @@ describe('a journal', () => {
     expect([result!.outcome, result!.young]).toEqual(['good', 3]);
   });
 
-  test('can lie elsewhere, and nothing at all is written to the archive then', async () => {
+  test('can be in another folder, and then nothing is written to the archive', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const before = await readdir(root, { recursive: true });
     const journal = await newFolder();
@@ -264,7 +264,7 @@ describe('a journal', () => {
     expect((await scrubbed(root, { journal, olderThanMs: DAY }))[0]!.read).toBe(0);
   });
 
-  test('is written anew when it has grown much longer than the mirror has files', async () => {
+  test('is rewritten if it has many more lines than the mirror has files', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const file = join(root, '.drillproof/scrub', `${exportId(1)}.jsonl`);
     await scrubbed(root);
@@ -274,7 +274,7 @@ describe('a journal', () => {
     expect((await readFile(file, 'utf8')).length).toBe(once.length);
   });
 
-  test('ends the run when it cannot be written, for no slice would go on', async () => {
+  test('ends the run if it cannot be written', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const journal = join(root, 'file');
     await writeFile(journal, '');
@@ -288,8 +288,8 @@ const ticking = (fromMs: number) => {
   return () => (nowMs += 1_000);
 };
 
-describe('slices', () => {
-  test('cover everything in the end, oldest first, and say what is left', async () => {
+describe('scrubs with a time limit', () => {
+  test('read all files over time, oldest first, and report what remains', async () => {
     const { root } = await makeArchive({ mirrors: 3, parts: 4 });
     const seen = new Map<string, number>();
     const lefts: number[] = [];
@@ -314,7 +314,7 @@ describe('slices', () => {
     expect([...seen.values()]).toEqual(Array(15).fill(1));
   });
 
-  test('without an age go round: what was read longest ago comes first', async () => {
+  test('without an age start with the file that was read the longest time ago', async () => {
     const { root } = await makeArchive({ mirrors: 2, parts: 4 });
     const seen: string[] = [];
     for (let slice = 0; slice < 12 && new Set(seen).size < 10; slice++) {
@@ -328,7 +328,7 @@ describe('slices', () => {
     expect(new Set(seen.slice(0, 10)).size).toBe(10);
   });
 
-  test('an interruption keeps what was read', async () => {
+  test('keep what was read when they are aborted', async () => {
     const { root } = await makeArchive({ mirrors: 1, parts: 6 });
     const stop = new AbortController();
     let reads = 0;

@@ -144,8 +144,8 @@ async function placeUnderWay(): Promise<Place> {
   return place;
 }
 
-describe('bytes that a disk may have lost', () => {
-  it('are not taken up by the next run, which would find them whole and sync nothing', async () => {
+describe('a mirror on a disk that may have lost bytes', () => {
+  it('does not reuse them in the next run, which would not flush them', async () => {
     const server = await source(made);
     const place = await placeOf('plain');
     disk.arm('sync', 1, 'EIO', /\.partial$/);
@@ -178,7 +178,7 @@ describe('bytes that a disk may have lost', () => {
     expect((await expectSound(place)).length).toBe(made.files.size);
   });
 
-  it('in a document of the mirror end the run: what it is a mirror of cannot be told', async () => {
+  it('of a document ends, because the mirror cannot be identified', async () => {
     const server = await source(made);
     const place = await wholePlace(server);
     for (const name of ['export.json', 'manifest.json']) {
@@ -189,7 +189,7 @@ describe('bytes that a disk may have lost', () => {
     }
   });
 
-  it('are not kept under a name that may be lost: the next run makes the names durable that it finds', async () => {
+  it('flushes the names that it finds in the next run', async () => {
     const one = makeExport({ parts: 1, reports: 0 });
     const [server, place] = [await source(one), await placeOf('plain')];
     const parts = join(place.folder, 'parts');
@@ -220,7 +220,7 @@ describe('bytes that a disk may have lost', () => {
     await expectMended(place, server);
   });
 
-  it('in a part on its way end the run, and the next one fetches it from its beginning', async () => {
+  it('of a partial file ends, and the next run fetches it from its beginning', async () => {
     const [server, place] = [await source(made), await placeUnderWay()];
     disk.arm('read', 1, 'EIO', /\.partial$/);
     expect(await mirrorInto(place, server)).toBe('io.UNREADABLE');
@@ -229,14 +229,14 @@ describe('bytes that a disk may have lost', () => {
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
-  it('in the note of a part on its way cost that part alone', async () => {
+  it('of the entity tag of a partial file fetches only that part again', async () => {
     const [server, place] = [await source(made), await placeUnderWay()];
     disk.arm('read', 1, 'EIO', /\.etag$/);
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual([undefined]);
   });
 
-  it('are not suspected where nothing failed: a part on its way goes on where it stopped', async () => {
+  it('resumes a partial file if nothing failed', async () => {
     const [server, place] = [await source(made), await placeUnderWay()];
     expect(await mirrorInto(place, server)).toBe('complete');
     expect(server.requests(PART).map(({ headers }) => headers.range)).toEqual(['bytes=1000-']);

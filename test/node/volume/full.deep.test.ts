@@ -46,7 +46,7 @@ describe('a disk that is too small (needs root for a mount)', () => {
     },
   );
 
-  it('under a store is told, leaves no half file in it, and the next run fills it', async () => {
+  it('under a store is reported, leaves no incomplete file, and the next run fills it', async () => {
     const [disk, folder] = [await smallDisk(350), await newFolder()];
     const server = await source(made);
     const run = async () =>

@@ -78,35 +78,31 @@ async function killMany(kills: number, options: ChildOptions = {}): Promise<void
 
 describe('a mirror that is killed at any moment', () => {
   it(
-    'leaves only proven files; the next run completes it, and fetches nothing again that was proven',
+    'leaves only verified files; the next run completes it and fetches no verified file again',
     { timeout: TIMEOUT },
     () => killMany(KILLS),
   );
 
-  it('does so with a store that mirrors share', { timeout: TIMEOUT }, async () => {
+  it('does so with a shared store', { timeout: TIMEOUT }, async () => {
     await killMany(Math.ceil(KILLS / 3), { store: await newFolder() });
   });
 
   it('does so as a bag', { timeout: TIMEOUT }, () => killMany(Math.ceil(KILLS / 3), { bagit: true }));
 });
 
-it(
-  'that takes everything from a store, and is killed there, asks the source for no part',
-  { timeout: TIMEOUT },
-  async () => {
-    const made = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
-    const store = await newFolder();
-    const { sent, slowly } = slowSender();
-    const server = await source(made, slowly);
-    expect((await ended(childOf(server, await newFolder(), { store }))).said).toBe('complete');
-    const before = sent();
-    const folder = await newFolder();
-    for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
-      await killAtRandom(childOf(server, folder, { store }), server, { withinMs: 100 });
-      await expectProven(made, folder);
-    }
-    expect((await ended(childOf(server, folder, { store }))).said).toBe('complete');
-    expect((await expectProven(made, folder)).length).toBe(made.files.size);
-    expect(sent()).toBe(before);
-  },
-);
+it('a killed mirror that takes everything from a store requests no part', { timeout: TIMEOUT }, async () => {
+  const made = makeExport({ parts: 40, reports: 2, bytes: 24_000 });
+  const store = await newFolder();
+  const { sent, slowly } = slowSender();
+  const server = await source(made, slowly);
+  expect((await ended(childOf(server, await newFolder(), { store }))).said).toBe('complete');
+  const before = sent();
+  const folder = await newFolder();
+  for (let kills = 0; kills < Math.ceil(KILLS / 3); kills++) {
+    await killAtRandom(childOf(server, folder, { store }), server, { withinMs: 100 });
+    await expectProven(made, folder);
+  }
+  expect((await ended(childOf(server, folder, { store }))).said).toBe('complete');
+  expect((await expectProven(made, folder)).length).toBe(made.files.size);
+  expect(sent()).toBe(before);
+});

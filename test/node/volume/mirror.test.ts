@@ -29,7 +29,7 @@ const PRIVATE = '.drillproof-mirror';
 const lockOf = (folder: string): string => join(folder, PRIVATE, 'lock');
 
 describe('a folder as target', () => {
-  it('gives whole files their final name and leaves nothing of its own behind', async () => {
+  it('gives complete files their final name and removes its private files', async () => {
     const folder = join(await newFolder(), 'new');
     const target = await targetIn(folder);
     expect(await target.isEmpty()).toBe(true);
@@ -66,7 +66,7 @@ describe('a folder as target', () => {
     expect(await readdir(join(folder, PRIVATE, 'partial'))).toEqual([]);
   });
 
-  it('forgets what is there when a partial file is started over', async () => {
+  it('discards the bytes of a partial file that is restarted', async () => {
     const folder = await newFolder();
     const target = await targetIn(folder);
     const partial = await target.partial('a');
@@ -82,7 +82,7 @@ describe('a folder as target', () => {
     expect(await readdir(join(folder, PRIVATE, 'partial'))).toEqual([]);
   });
 
-  it('holds exactly what was appended, in whatever pieces', async () => {
+  it('writes exactly the appended bytes, in any pieces', async () => {
     const folder = await newFolder();
     const target = await targetIn(folder);
     await fc.assert(
@@ -140,7 +140,7 @@ const lockBy = (pid: number): string => JSON.stringify({ pid, host: hostname(), 
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
 describe('the lock of a folder', () => {
-  it('is held by one at a time, and free again afterwards', async () => {
+  it('is held by one process at a time, and free afterwards', async () => {
     const folder = await newFolder();
     const target = await targetIn(folder);
     expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
@@ -148,7 +148,7 @@ describe('the lock of a folder', () => {
     await (await mirrorDirectory(folder).open()).close();
   });
 
-  it('of a process that lives is respected', async () => {
+  it('of a live process is respected', async () => {
     const folder = await newFolder();
     await writeLock(folder, lockBy(process.ppid));
     expect(await failureOf(mirrorDirectory(folder).open())).toMatchObject({ code: 'io.LOCKED' });
@@ -174,7 +174,7 @@ describe('the lock of a folder', () => {
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock']);
   });
 
-  it('that a process moved aside before it died goes with the next one; that of a live process stays', async () => {
+  it('that a dead process renamed is removed by the next one; that of a live process stays', async () => {
     const folder = await newFolder();
     await mkdir(join(folder, PRIVATE));
     await writeFile(`${lockOf(folder)}.0123456789ab`, lockBy(deadPid()));
@@ -183,7 +183,7 @@ describe('the lock of a folder', () => {
     expect(await readdir(join(folder, PRIVATE))).toEqual(['lock.ba9876543210']);
   });
 
-  it('that is stale goes to exactly one of many who want it', async () => {
+  it('that is stale is taken over by exactly one of many processes', async () => {
     const folder = await newFolder();
     await writeLock(folder, lockBy(deadPid()));
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => targetIn(folder)));

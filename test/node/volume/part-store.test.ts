@@ -58,7 +58,7 @@ describe('a store that mirrors share', () => {
     },
   );
 
-  it('is filled by a mirror that is complete already', async () => {
+  it('is filled by a mirror that was complete before', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
     const server = await source(made);
     await mirrorWith(server, folder, await newFolder());
@@ -70,7 +70,7 @@ describe('a store that mirrors share', () => {
     ['a changed byte', (bytes: Buffer) => bytes.fill(0, 7, 8)],
     ['a lost end', (bytes: Buffer) => bytes.subarray(0, -1)],
     ['nothing left', () => Buffer.of()],
-  ])('never gives a file with %s, and replaces it', async (_, damage) => {
+  ])('never returns a file with %s, and replaces it', async (_, damage) => {
     const [store, first, second] = [await newFolder(), await newFolder(), await newFolder()];
     const server = await source(made);
     await mirrorWith(server, first, store, { link: 'copy' });
@@ -81,7 +81,7 @@ describe('a store that mirrors share', () => {
     expect(await readFile(placeIn(store))).toEqual(WHOLE);
   });
 
-  it('heals both names when a byte rots that they share', async () => {
+  it('repairs both names of a shared file if a byte changes', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
     const server = await source(made);
     await mirrorWith(server, folder, store, { link: 'hardlink' });
@@ -92,7 +92,7 @@ describe('a store that mirrors share', () => {
     expect(await readFile(placeIn(store))).toEqual(WHOLE);
   });
 
-  it('serves mirrors that run at the same time', async () => {
+  it('serves concurrent mirrors', async () => {
     const store = await newFolder();
     const server = await source(made);
     const folders = await Promise.all(Array.from({ length: 6 }, newFolder));
@@ -102,7 +102,7 @@ describe('a store that mirrors share', () => {
     expect(await readdir(join(store, 'tmp'))).toEqual([]);
   });
 
-  it('is asked when the source has deleted the export and a file here is gone', async () => {
+  it('is used if the source has deleted the export and a file is missing', async () => {
     const [store, folder] = [await newFolder(), await newFolder()];
     await mirrorWith(await source(made), folder, store, { link: 'copy' });
     await rm(join(folder, PART));
@@ -118,7 +118,7 @@ describe('a store that mirrors share', () => {
     expect(gone.requests(PART)).toEqual([]);
   });
 
-  it('takes away what dead processes left in it, and nothing of those that live', async () => {
+  it('removes the drafts of dead processes, and none of live ones', async () => {
     const store = await newFolder();
     const host = digestOf(new TextEncoder().encode(hostname())).slice(-12);
     const dead = spawnSync(process.execPath, ['-e', '0']).pid;
@@ -132,7 +132,7 @@ describe('a store that mirrors share', () => {
     );
   });
 
-  it('follows no symbolic link in the place of a file', async () => {
+  it('follows no symbolic link in place of a file', async () => {
     const [store, folder, outside] = [await newFolder(), await newFolder(), await newFolder()];
     await mirrorWith(await source(made), await newFolder(), store);
     await writeFile(join(outside, 'other'), WHOLE);
@@ -141,7 +141,7 @@ describe('a store that mirrors share', () => {
     expect(await failureOf(mirrorWith(await source(made), folder, store))).toMatchObject({ code: 'io.KIND' });
   });
 
-  it('that cannot do what is forced says so', async () => {
+  it('that cannot link as requested is io.WRITE_FAILED', async () => {
     const store = await openPartStore('/dev/shm/drillproof-part-store-test', { link: 'hardlink' });
     try {
       const folder = await newFolder();
@@ -155,7 +155,7 @@ describe('a store that mirrors share', () => {
     }
   });
 
-  it('copies where the two lie on different file systems', async () => {
+  it('copies between different file systems', async () => {
     const folder = '/dev/shm/drillproof-part-store-auto';
     try {
       const store = await openPartStore(folder);

@@ -41,7 +41,7 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
       await expect(source.open('absent')).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
     });
 
-    it('finds an export in it, and in data/ where it is a BagIt bag', async () => {
+    it('opens an export, also in data/ of a BagIt bag', async () => {
       const { files } = await madeExport(1);
       const plain = await opened(files);
       const bag = await opened({
@@ -58,7 +58,7 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
       expect((await openExport(plain.volume)).source.bag).toBeUndefined();
     });
 
-    it('takes what a mirror writes, and shows it to the next reader', async () => {
+    it('shows what a mirror writes to the next reader', async () => {
       const { volume, place } = await opened();
       const target = await sinkOf(volume).open();
       await target.write('receipts/a.json', bytesOf('{}'));
@@ -88,7 +88,7 @@ export function volumeSuite(kind: string, makePlace: () => Promise<Place>): void
       await targets[0]!.close();
     });
 
-    it('splits into its parent and its name, and leads back to the same files', async () => {
+    it('splits into its parent and its name', async () => {
       const { volume } = await opened({ 'one/file': '1' });
       const { parent, name } = volume.child('one').split();
       expect(name).toBe('one');

@@ -36,7 +36,7 @@ async function startHolder(server: ExportSource, folder: string) {
 }
 
 describe('two mirrors of one export into one folder, in two processes', () => {
-  it('the second is told which process has it, on which host, and touches nothing', async () => {
+  it('the second reports the process and host of the first, and changes nothing', async () => {
     const [{ server }, folder] = [await heldSource(), await newFolder()];
     const holder = await startHolder(server, folder);
     const lock = await readFile(join(folder, '.drillproof-mirror', 'lock'), 'utf8');
@@ -49,7 +49,7 @@ describe('two mirrors of one export into one folder, in two processes', () => {
     await once(holder, 'exit');
   });
 
-  it('the second waits when it shall, and proves what the first has brought', async () => {
+  it('the second waits if requested, and verifies the files of the first', async () => {
     const folder = await newFolder();
     const { slowly, sent } = slowSender();
     const server = await source(made, slowly);
@@ -60,7 +60,7 @@ describe('two mirrors of one export into one folder, in two processes', () => {
     expect((await expectProven(made, folder)).length).toBe(made.files.size);
   });
 
-  it('the second takes over when the first is killed, whether it waited or came later', async () => {
+  it('the second takes over when the first is killed, waiting or started later', async () => {
     const [{ server, release }, folder] = [await heldSource(), await newFolder()];
     const first = await startHolder(server, folder);
     const waiting = ended(startIn(server, folder, { waitMs: 60_000 }));

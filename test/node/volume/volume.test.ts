@@ -29,7 +29,7 @@ it('a folder volume follows no symbolic link to another folder', async () => {
   await expect(volume.source().open('link/secret')).rejects.toMatchObject({ code: 'io.KIND' });
 });
 
-it('a folder volume that does not exist is not an empty one', async () => {
+it('a folder volume that does not exist cannot be listed', async () => {
   const volume = await openVolume(join(await newFolder(), 'absent'));
   await expect(volume.list()).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
 });
