@@ -3,13 +3,13 @@ import type { ExitCode } from './shared/output/exit.ts';
 
 type OutputFormat = 'text' | 'json';
 
-/** A stream of the process, as much of it as commands use. */
+/** The part of an output stream of the process that commands use. */
 export type Output = {
   readonly isTTY: boolean;
   /** The current value, because people resize terminals. */
   readonly columns: number;
   readonly rows: number;
-  /** Resolves when the bytes are written, or when nobody reads any more; then `closed` is true. */
+  /** Resolves when the bytes are written, or when the reader has closed; then `closed` is true. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
   readonly closed: boolean;
 };
@@ -29,7 +29,7 @@ export type Cli = {
   quiet: boolean;
   format: OutputFormat;
   exitCode: ExitCode;
-  /** Set by a command that writes events for programs to stderr, where then nothing else belongs. */
+  /** Set by a command that writes events for programs to stderr, which then carries nothing else. */
   eventsOnStderr?: boolean;
 };
 
@@ -54,7 +54,7 @@ export const lookOf = (cli: Cli, output: Output): { readonly color: boolean; rea
   width: widthOf(output),
 });
 
-/** Whether stderr is for people, and they want to read. */
+/** Whether messages for people go to stderr. */
 export const talks = ({ quiet, eventsOnStderr = false }: Cli): boolean => !quiet && !eventsOnStderr;
 
 /** Whether to colour: NO_COLOR says no, FORCE_COLOR yes, else whether it is a terminal (no-color.org). */

@@ -16,7 +16,7 @@ const ENCODINGS = {
   base64: { decode: bytesOfBase64, encode: (bytes) => bytes.toString('base64') },
 } as const satisfies Readonly<Record<string, Encoding>>;
 
-/** A member that stands as a file in the folder of a case: its name there, and how the vectors write it. */
+/** A member that is a file in the folder of a case: the name of the file, and the encoding in the vectors. */
 type MemberFile = { readonly name: string; readonly as: keyof typeof ENCODINGS };
 
 const trust: MemberFile = { name: 'trust.json', as: 'text' };
@@ -80,7 +80,7 @@ function takeOutTree(value: unknown, files: Map<string, Uint8Array>): z.infer<ty
   });
 }
 
-/** The input as it stands in the vectors, from what `takeOut` made of it. */
+/** The input as in the vectors, from the result of `takeOut`. */
 async function putBack(
   kind: string,
   input: Input,
@@ -90,7 +90,7 @@ async function putBack(
   const whole: Record<string, unknown> = { ...input };
   for (const [member, name] of Object.entries(members)) {
     const as = MEMBER_FILES[kind]?.[member]?.as;
-    if (as === undefined) throw new TypeError(`no file stands for ${member} of ${kind}`);
+    if (as === undefined) throw new TypeError(`${member} of ${kind} is not stored as a file`);
     whole[member] = ENCODINGS[as].encode(await readMember(name));
   }
   if (kind !== 'exports' || input['files'] === undefined) return whole;
@@ -138,7 +138,7 @@ function typed(bytes: Buffer, path: string): z.infer<typeof caseSchema> {
   try {
     return caseSchema.parse(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {
-    throw new DrillproofError('selftest.CASE_INVALID', `${path} is no case of protocol ${PROTOCOL}`, {
+    throw new DrillproofError('selftest.CASE_INVALID', `${path} is not a case of protocol ${PROTOCOL}`, {
       path,
       cause,
     });

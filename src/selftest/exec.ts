@@ -104,7 +104,7 @@ export function compareAnswer(one: SelftestCase, { exitCode, stdout, fault }: En
     return failed(`it ended with ${exitCode === undefined ? 'a signal' : `exit code ${exitCode}`}`);
   const verdict = exitCode === ANSWERS.valid ? 'valid' : 'invalid';
   const said = factsOf(stdout);
-  if (said === undefined) return failed('the first line of its output is no JSON object', { verdict });
+  if (said === undefined) return failed('the first line of its output is not a JSON object', { verdict });
   return compared(one, { ...said, verdict }, failed);
 }
 
@@ -120,7 +120,7 @@ function factsOf(stdout: string): Facts | undefined {
   }
 }
 
-/** What it leaves out is not compared; what it says beyond the file is wrong, for it could be a misspelt name. */
+/** Omitted members are not compared. Additional members are wrong, because they could be misspelt names. */
 function compared(
   { expected }: SelftestCase,
   said: Facts,

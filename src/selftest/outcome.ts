@@ -58,7 +58,7 @@ export const defineKind = <I>(shape: z.ZodType<I>, ...ways: readonly Way<I>[]): 
 export const bytesOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64'));
 export const bytesOfHex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 
-/** Random access that is asked for one byte at a time, each in a promise of its own. */
+/** Random access that is asked for one byte at a time, each in its own promise. */
 function byteByByte(bytes: Uint8Array): RandomAccess {
   const source = memoryAccess(bytes);
   return {

@@ -34,7 +34,7 @@ export async function runCase(
     const outcomes = await tests.outcomes(one.input);
     return [...outcomes].map(([way, outcome]) => ({ ...at(way), ...compared(one, outcome) }));
   } catch (error) {
-    // A verifier that ends in a fault of its own has failed the case, and the others go on.
+    // An internal error of the verifier fails the case, and the other cases still run.
     const reason = `the verifier failed: ${error instanceof Error ? error.message : String(error)}`;
     return tests.ways.map((way) => ({ ...at(way), state: 'failed', reason, ...about(one) }));
   }

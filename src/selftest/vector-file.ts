@@ -41,7 +41,7 @@ export function parseVectorFile(bytes: Uint8Array, name: string): VectorFile {
   const { cases, numberOfCases } = file.data;
   if (cases.length !== numberOfCases)
     throw invalid(name, `${cases.length} cases where ${numberOfCases} are announced`);
-  if (new Set(cases.map(({ id }) => id)).size !== cases.length) throw invalid(name, 'an id stands twice');
+  if (new Set(cases.map(({ id }) => id)).size !== cases.length) throw invalid(name, 'an id is used twice');
   return file.data;
 }
 

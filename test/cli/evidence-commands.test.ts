@@ -12,7 +12,7 @@ const json = async (line: string): Promise<Record<string, unknown>> =>
   JSON.parse((await call(`${line} --json`)).stdout) as Record<string, unknown>;
 
 describe('keys', () => {
-  it('keeps the private key for its owner alone, and never prints it', async () => {
+  it('keys generate writes a private key with mode 600, and never prints it', async () => {
     const { code, stdout } = await call('keys generate --out own.pem --public own.txt');
     expect(code).toBe(0);
     expect((await stat('own.pem')).mode & 0o777).toBe(0o600);
@@ -44,14 +44,14 @@ describe('keys', () => {
 });
 
 describe('pack', () => {
-  it('gives the same bytes for the same input, unsigned and stored', async () => {
+  it('pack writes the same bytes for the same input, unsigned and stored', async () => {
     const pack = `pack run-1 --run run-1.json --unsigned ${ROLES} --compression store`;
     await call(`${pack} --out a.zip`);
     await call(`${pack} --out b.zip`);
     expect(digestOf(await readFile('a.zip'))).toBe(digestOf(await readFile('b.zip')));
   });
 
-  it('says digest, size and manifest of what it wrote', async () => {
+  it('pack reports digest, size and manifest of the part', async () => {
     const product = await json(`pack run-1 --run run-1.json --unsigned ${ROLES} --out c.zip`);
     const bytes = await readFile('c.zip');
     expect(product).toMatchObject({
@@ -63,7 +63,7 @@ describe('pack', () => {
     });
   });
 
-  it('leaves the description of the run and the result out of the objects, wherever they lie', async () => {
+  it('pack never includes the description of the run and its result as objects', async () => {
     await writeRun(dir.path('run-1'), 1);
     await call(`pack run-1 --run run-1/run-1.json --unsigned ${ROLES} --out d.zip`);
     const { manifest } = (await json('inspect d.zip')) as {
@@ -126,7 +126,7 @@ describe('export', () => {
     });
   });
 
-  it('takes the scope and the window that it is given', async () => {
+  it('export applies --scope, --from and --through', async () => {
     const from = new Date(NOW_MS).toISOString();
     expect(
       (await call(`export part-1.zip --scope project --from ${from} --through 2025-01-01 --out scoped`)).code,
@@ -139,7 +139,7 @@ describe('export', () => {
     });
   });
 
-  it('takes local reports, with the claims of their uploader or from the archive', async () => {
+  it('export accepts local reports, with claims of the uploader or from the archive', async () => {
     await writeFile('opaque.bin', 'anything');
     expect(
       (
@@ -183,7 +183,7 @@ describe('verify', () => {
     ).toBe(0);
   });
 
-  it('holds the evidence to what is expected of it', async () => {
+  it('verify fails evidence that does not meet an --expect option', async () => {
     const digest = digestOf(await readFile('export/manifest.json'));
     const pinned = await json(
       `verify --jobs 1 export --trust trust.json --expect-manifest ${digest} --expect-bundles 2 --expect-organization org_000000000001`,
@@ -202,7 +202,7 @@ describe('verify', () => {
     }
   });
 
-  it('judges as of the time given', async () => {
+  it('verify evaluates trust as of the time of --as-of', async () => {
     expect((await call('verify --jobs 1 export --trust trust.json --as-of 2020-01-01')).code).toBe(1);
   });
 
@@ -231,7 +231,7 @@ describe('verify', () => {
     expect((await call('verify --jobs 1 export --trust trust.json --require-coverage')).code).toBe(0);
   });
 
-  it('asks for a second opinion', async () => {
+  it('verify --second-opinion adds two checks, which pass', async () => {
     const report = await json('verify part-1.zip --trust trust.json --second-opinion');
     const ids = (report['checks'] as readonly { id: string; state: string }[]).filter(({ id }) =>
       id.startsWith('second.'),
@@ -312,7 +312,7 @@ describe('inspect', () => {
     );
   });
 
-  it('writes no key that the caller did not name, and says so', async () => {
+  it('inspect --export-signature writes no key without --trust or --key, and reports that', async () => {
     const { code, stdout, stderr } = await call('inspect --export-signature export --out sig-none');
     expect(code).toBe(0);
     expect(await readdir('sig-none')).toEqual(['signature.der', 'statement.json']);

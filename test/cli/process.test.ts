@@ -29,7 +29,7 @@ describe('the process', () => {
     expect(made.code).toBe(0);
   });
 
-  it('keeps quiet and its exit code when nobody reads what it writes', async () => {
+  it('a closed reader changes neither the exit code nor stderr', async () => {
     const child = start(['explain'], { cwd: dir.root });
     child.stdout.destroy();
     let stderr = '';

@@ -144,14 +144,14 @@ describe('admin', () => {
     expect(stderr).toMatch(/^drillproof: server\.ADMIN_REFUSED: /);
   });
 
-  it('takes the same thing in twice without a change', async () => {
+  it('admin ingest reports the second ingestion of the same file as unchanged', async () => {
     expect((await call('admin ingest export served --data plane')).stdout).toContain('unchanged');
     expect((await call(`admin ingest build build.zip ${AT} --data plane`)).stdout).toContain('unchanged');
   });
 });
 
 describe('mirror', () => {
-  it('brings the export, which verify and sha256sum then confirm', async () => {
+  it('mirror copies an export, which verify and sha256sum accept', async () => {
     const { code, stdout, stderr } = await call(
       `mirror ${exportId} ${AT} --url ${url} --to mirror --token-file token`,
       {},
@@ -163,7 +163,7 @@ describe('mirror', () => {
     expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
   });
 
-  it('goes on where it stopped, and keeps what is whole', async () => {
+  it('mirror resumes an incomplete mirror, and keeps complete files', async () => {
     await call(`mirror ${exportId} ${AT} --url ${url} --to again`);
     const { rm } = await import('node:fs/promises');
     await rm('again/parts/evidence_000000000001.zip');

@@ -41,7 +41,7 @@ describe('a wrong call', () => {
     expect(stderr).toMatch(/^drillproof: usage\.INVALID: .*\n {2}\S.*\n$/);
   });
 
-  it('is told as JSON on stdout too when JSON is asked for, in whatever way', async () => {
+  it('a wrong call is written as JSON to stdout with --json and both forms of --format', async () => {
     for (const json of [['--json'], ['--format', 'json'], ['--format=json']]) {
       const { code, stdout, stderr } = await call(['explain', 'nothing.SUCH', ...json]);
       expect(code).toBe(2);
@@ -72,7 +72,7 @@ describe('a token in an argument', () => {
 
   it('is not repeated from an option that does not exist either', async () => {
     const { stdout, stderr } = await call(['explain', '--tokn=dp_secret', '--json']);
-    expect(stderr).toContain('there is no option --tokn');
+    expect(stderr).toContain('unknown option --tokn');
     expect(stdout + stderr).not.toContain('dp_secret');
   });
 });

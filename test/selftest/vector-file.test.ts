@@ -16,7 +16,7 @@ describe('a file of vectors', () => {
   it.each([
     ['a case is missing', { cases: others }],
     ['it announces fewer cases', { numberOfCases: 13 }],
-    ['an id stands twice', { cases: [first, first, ...others.slice(1)] }],
+    ['an id is used twice', { cases: [first, first, ...others.slice(1)] }],
     ['a verdict is not known', { cases: [{ ...first, expected: { verdict: 'acceptable' } }, ...others] }],
     ['its version is another', { version: 2 }],
     ['a member is not known', { more: 1 }],

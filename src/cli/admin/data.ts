@@ -46,7 +46,7 @@ function blobAdvice({ blobs, names }: Places): string {
 async function outFile(out: string): Promise<string> {
   const isFolder = await stat(out).then(
     (stats) => stats.isDirectory(),
-    () => false, // what else is wrong with it is told by writing
+    () => false, // writing reports every other problem
   );
   return isFolder ? join(out, 'store.sqlite') : out;
 }
@@ -127,7 +127,7 @@ async function check(cli: Cli, options: DataOptions): Promise<CheckReport> {
   }
 }
 
-/** What is there and named by nobody is told, and fails nothing. */
+/** Blobs that no row names are reported, and do not fail the check. */
 function checkExit({ findings }: CheckReport): ExitCode {
   const exits = findings
     .filter(({ code }) => codeEntry(code).severity === 'error')

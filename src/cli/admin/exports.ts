@@ -55,8 +55,8 @@ function scopeOf({ scope, project }: CreateOptions): ExportScope {
   if (scope === 'organization' && project === undefined) return { kind: 'organization' };
   if (scope === 'project' && project !== undefined) return { kind: 'project', projectId: project };
   throw usageError(
-    'the scope and the project contradict each other',
-    'Give --scope project --project ID, or --scope organization without a project.',
+    '--scope and --project contradict each other',
+    'Pass --scope project --project ID, or --scope organization without a project.',
   );
 }
 
@@ -89,7 +89,7 @@ async function createExport(cli: Cli, options: CreateOptions): Promise<void> {
   const { organization, from, through = cli.now(), id, requestedBy, now = false } = options;
   const signing = await readExportSigning(cli, options);
   if (signing !== undefined && !now)
-    throw usageError('a key signs only what is generated here', 'Add --now, or give the key to the worker.');
+    throw usageError('--signing-key and --signer need --now', 'Add --now, or pass the key to the worker.');
   const scope = scopeOf(options);
   const made = await withAdmin(cli, options, async (open) => {
     const asked = { organizationId: organization, scope, fromAtMs: from, throughAtMs: through, requestedBy };

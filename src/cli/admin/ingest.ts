@@ -118,7 +118,7 @@ export function defineBuild(command: Command, cli: Cli): void {
 }
 
 const METADATA_HELP = `
-META.json is what the uploader claims; nobody checks it:
+META.json contains the unchecked claims of the uploader:
 
   {
     "manifestDigest": "sha256:…",

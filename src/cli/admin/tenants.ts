@@ -124,17 +124,14 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
 function permission(value: string, before: readonly Permission[]): readonly Permission[] {
   const known = permissions.find((one) => one === value);
   if (known === undefined)
-    throw usageError(`there is no permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
+    throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
   return before === DEFAULT_PERMISSIONS ? [known] : [...before, known];
 }
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
   const { organization, project = [], allProjects = false, permission: may, expiresAt } = options;
   if (allProjects === project.length > 0) {
-    throw usageError(
-      'nothing says clearly which projects the token may see',
-      'Give --project ID, or --all-projects, and not both.',
-    );
+    throw usageError('a token needs either --project or --all-projects', 'Pass exactly one of them.');
   }
   const input = {
     organizationId: organization,

@@ -29,7 +29,7 @@ export function defineDiffCommand(command: Command, cli: Cli): void {
 
 async function diff(cli: Cli, before: string, after: string): Promise<void> {
   if (before === '-' && after === '-')
-    throw usageError('both reports are to come from standard input', 'Name a file for one of them.');
+    throw usageError('standard input is given twice', 'Name a file for one of the reports.');
   const found = diffReports(await read(cli, before), await read(cli, after));
   const look = lookOf(cli, cli.stdout);
   await cli.stdout.write(cli.format === 'json' ? stableJson(found) : renderDiff(found, look));

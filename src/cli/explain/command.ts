@@ -28,7 +28,7 @@ export function defineExplainCommand(command: Command, cli: Cli): void {
     .action(async (name: string | undefined, options: Options) => {
       if (name !== undefined && (options.class !== undefined || options.checks === true))
         throw usageError(
-          `"${printable(name)}" is given together with a list`,
+          `"${printable(name)}" cannot be combined with a list`,
           'Name a code or check, or ask for a list.',
         );
       await cli.stdout.write(name === undefined ? listing(options, cli) : explanation(name, cli));
@@ -78,7 +78,7 @@ function explanation(name: string, cli: Cli): string {
   const known = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
   const hint = didYouMean(name, known) ?? didYouMean(name, known.map(nameOf));
   throw usageError(
-    `there is no code, check or word "${printable(name)}"`,
+    `unknown code, check or word "${printable(name)}"`,
     hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
   );
 }
@@ -142,7 +142,7 @@ function ofClasses(classes: readonly string[]): readonly Code[] {
     const known: readonly string[] = CLASSES;
     if (!known.includes(name))
       throw usageError(
-        `there is no class "${printable(name)}"`,
+        `unknown class "${printable(name)}"`,
         didYouMean(name, CLASSES) ?? `There are ${CLASSES.join(', ')}.`,
       );
   }

@@ -42,7 +42,7 @@ export function storeOf({ path, current }: TrustFile): TrustStore {
 
 /**
  * Puts these keys in the place of the trust store in one step, sorted and one member to a line, so that a change reads
- * as what it is. Nothing is written when somebody else changed the file since it was read.
+ * as what it is. Nothing is written if another program changed the file since it was read.
  * @throws DrillproofError `trust.…` for keys that make no store, `io.CHANGED`, `io.EXISTS`, and as `writeOutputFile`
  * @throws LimitError `json.TOO_LARGE` for a store that could not be read again
  */

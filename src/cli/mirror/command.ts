@@ -30,27 +30,24 @@ import {
 } from './setting.ts';
 
 const MORE = `
-A file has its final name only when its bytes were proven, and manifest.json is
-written last. Interrupt it anywhere and run the same command again: it goes on.
-A mirror that is whole is checked again and left as it is.`;
+A file gets its final name only after its bytes were verified, and manifest.json
+is written last. After an interruption, run the same command again to resume it.
+A complete mirror is checked again and not changed.`;
 
 export function defineMirrorCommand(command: Command, cli: Cli): void {
   queueOptions(sinkOptions(remoteOptions(standardOptions(command))))
     .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')
-    .requiredOption(
-      '--to <place>',
-      'folder of the mirror or s3://bucket/prefix; a new one, or that of an earlier run',
-    )
+    .requiredOption('--to <place>', 'folder or s3://bucket/prefix of the mirror, new or from an earlier run')
     .option(
       '--from <place>',
       'copy another mirror instead of --url: a folder or s3://bucket/prefix; every file is verified',
     )
-    .option('--list <file>', 'mirror the exports that a file names, one on each line; - for standard input')
+    .option('--list <file>', 'mirror the exports named in this file, one per line; - for standard input')
     .option('--all', 'mirror every export of the project that is available')
     .option(
       '--since <time>',
-      'with --all: only those that changed since then, or in a time such as 14d',
+      'with --all: only exports that changed since this time, or within a duration such as 14d',
       timeOrAgo(cli.now),
     )
     .option(
@@ -58,13 +55,13 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
       'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',
       shard,
     )
-    .option('--concurrency <n>', 'files fetched at once', wholeNumber(1, 64), 4)
-    .option('--limit-rate <rate>', 'bytes per second at most, such as 500k or 10M (k is 1,000)', rate)
+    .option('--concurrency <n>', 'fetch this many files at once', wholeNumber(1, 64), 4)
+    .option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', rate)
     .option('--store <dir>', 'share files between mirrors in this folder')
     .addOption(
       new Option(
         '--wait [duration]',
-        'wait for an export that is still being generated, such as 30m (1h where none is said)',
+        'wait this long for an export that is still being generated, such as 30m (default: 1h)',
       )
         .argParser(duration)
         .preset('1h'),
@@ -72,7 +69,7 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     .addOption(
       new Option(
         '--wait-lock [duration]',
-        'wait for another mirror that writes to the place (10m where none is said)',
+        'wait this long for another mirror that writes to the place (default: 10m)',
       )
         .argParser(duration)
         .preset('10m'),
@@ -99,7 +96,7 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --check',
     'once it is generated, at 1 MB per second, sharing parts with other mirrors':
       'drillproof mirror evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./mirror --wait 2h --limit-rate 1M --store ./store',
-    'every export of a project, each into a folder of its own':
+    'every export of a project, each into its own folder':
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --store ./store',
     'list the incomplete exports of an archive':
       'drillproof mirror --all --project prj_0123456789ab --url http://127.0.0.1:8080 --to ./archive --check',

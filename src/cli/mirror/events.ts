@@ -8,7 +8,7 @@ import { failureOf } from '../shared/output/failure.ts';
 import type { MirrorEventBody } from './event-schema.ts';
 import { MirrorTally } from './progress.ts';
 
-/** What a mirror tells programs. */
+/** Writes the events of a mirror for programs. */
 export type MirrorEvents = {
   readonly tell: (body: MirrorEventBody) => void;
   /** Tells the events of one export, and hands them on. */
@@ -19,10 +19,10 @@ export type MirrorEvents = {
   readonly close: (totals: MirrorTally, error?: unknown) => void;
 };
 
-/** What comes with every chunk is told of each file, and of each export, once in so much time. */
+/** Progress of each file and each export is reported at most once in this time. */
 const EVERY_MS = 1_000;
 
-/** With `--format json` events go to standard error in place of the text for people, otherwise nowhere. */
+/** With `--format json` events replace the text for people on standard error; otherwise there are none. */
 export function openEvents(cli: Cli): MirrorEvents {
   if (cli.format !== 'json' || cli.quiet) return NONE;
   cli.eventsOnStderr = true;

@@ -113,7 +113,7 @@ function doneOf({ id, output }: JobResult & { readonly id: string }) {
 
 type OnRetry = (retry: Retry) => void;
 
-/** Where what happens is told to programs, and what all exports come to. */
+/** The events for programs, and the totals of all exports. */
 export type MirrorWatch = { readonly events: MirrorEvents; readonly totals: MirrorTally };
 
 /** Mirrors one export into its place. */

@@ -20,9 +20,9 @@ import { adviceFor } from '../shared/output/failure.ts';
 import { facts, shellWord, table, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';
 
-const PROVEN = 'Every byte has the digest that the manifest says. Who signed it, verify says:';
+const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';
 
-/** What a mirror brought, for people, and the command lines that prove it once more. */
+/** The files of a mirror, for people, and the command lines that verify them again. */
 export function receiptText(
   receipt: MirrorReceipt,
   to: string,
@@ -39,7 +39,7 @@ export function receiptText(
     ['files', `${counted(files.length, 'file')}, ${size(bytes)} (${states})`],
     ['transfer', transferText(tally)],
     ['took', shortSpan(receipt.finishedAtMs - receipt.startedAtMs)],
-    ['local reports', withoutLocalReports ? 'left out, as asked' : undefined],
+    ['local reports', withoutLocalReports ? 'omitted, as requested' : undefined],
   ]);
   const word = shellWord(to);
   const checksums = bagit ? BAG_MANIFEST : CHECKSUMS;
@@ -47,7 +47,7 @@ export function receiptText(
   return `${lines}\n${PROVEN}\n  drillproof verify ${word} --trust trust.json --expect-manifest ${manifestDigest}\n${alone}`;
 }
 
-/** What an incomplete mirror brought all the same; what failed stands in the error that follows. */
+/** The files of an incomplete mirror. The error that follows names the failures. */
 export const incompleteText = (tally: MirrorTally): string =>
   facts([
     [
@@ -123,7 +123,7 @@ function checkText(check: MirrorCheck, to: string): string {
   return rows.length === 0 ? lines : `${lines}\n${table(['found', 'file', 'size'], rows)}`;
 }
 
-/** What is told of exports that were not meant, and of the share of them that this is about. */
+/** The exports that were not selected, and the share of this process. */
 export type Aside = {
   readonly left?: ReadonlyMap<string, number>;
   readonly older?: number;
@@ -136,7 +136,7 @@ type FailedFile = Failure['files'][number];
 /** Files of one export that are named; the receipt of the export has all. */
 const MAX_FILES = 10;
 
-/** What became of many exports; `mirrored` has the digest of the manifest of each that is complete. */
+/** The results of many exports; `mirrored` has the digest of the manifest of each that is complete. */
 export function archiveReport(
   outcome: ArchiveOutcome,
   mirrored: ReadonlyMap<string, string>,
@@ -185,19 +185,19 @@ export const formatFailure = (
   files: filesOf(details),
 });
 
-/** Tells what became of many exports, and sets the exit code to the worst of it. */
+/** Writes the results of many exports, and sets the exit code to the worst. */
 export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<void> {
   cli.exitCode = cli.signal.aborted ? EXIT.interrupted : exitOfArchive(report);
   await writeProduct(cli, report, archiveText(report));
 }
 
-/** The worst of what became of them. A shard may have none of them; a whole may not. */
+/** The exit code of the worst result. A shard may be empty; a whole run may not. */
 function exitOfArchive({ exports, codes, shard }: ArchiveReport): ExitCode {
   if (exports === 0 && shard === undefined) return EXIT.unchecked;
   return worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 }
 
-/** For people: what there is of everything first, and last what failed and what to do about it. */
+/** For people: the totals first, then the failures and what to do about them. */
 function archiveText(report: ArchiveReport): string {
   const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
   const states = Object.entries(left);

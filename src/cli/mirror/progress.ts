@@ -101,7 +101,7 @@ export class MirrorTally {
 
 export const FILE_STATES = ['fetched', 'resumed', 'linked', 'kept'] as const;
 
-/** Files of one mirror whose failure is told when it happens: a server that is away fails them all. */
+/** Failed files of one mirror that are reported at once: without a server, all of them fail. */
 const MAX_FAILED = 10;
 
 /** Shows the events of one mirror, which are counted in `tally`. */
@@ -175,7 +175,7 @@ export class ManyMirrors {
   }
 }
 
-/** What stays to be read of one mirror: what is repeated, waited for, or failed. */
+/** The lasting notes of one mirror: retries, waits and failures. */
 function noteTeller(progress: Progress, of = ''): OnProgress {
   let failed = 0;
   return (event) => {
@@ -195,7 +195,7 @@ function tellNote(progress: Progress, event: MirrorEvent, of: string): void {
       `${of}${state}, ${completed} of ${all} bundles; looking again in ${Math.ceil(delayMs / 1000)} s`,
     );
   } else if (event.type === 'source-deleted') {
-    progress.note(`${of}the source deletes this export; going on from what is here`);
+    progress.note(`${of}the source deletes this export; continuing with the files that are here`);
   }
 }
 

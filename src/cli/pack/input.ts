@@ -27,7 +27,7 @@ export const runFileSchema = z.strictObject({
     .exactOptional(),
 });
 
-// The hashes of the roles are filled in while packing where RUN.json leaves them out.
+// Packing computes the hashes of roles that RUN.json omits.
 export const runFileResultSchema = runResultSchema.extend({
   stateHash: digestSchema.exactOptional(),
   evidenceHash: digestSchema.exactOptional(),
@@ -39,7 +39,7 @@ export type RunFile = {
   readonly facts: RunFacts;
   readonly runResult?: z.infer<typeof runFileResultSchema>;
   readonly original?: z.infer<typeof runFileSchema>['original'];
-  /** The files of the description itself, as absolute paths: they are no objects of the bundle. */
+  /** The files of the description itself, as absolute paths; they are not objects of the bundle. */
   readonly ownFiles: ReadonlySet<string>;
 };
 

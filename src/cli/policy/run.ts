@@ -33,11 +33,12 @@ export async function openPolicy(cli: Cli, path: string | undefined): Promise<Po
     path: file,
     bytes: await readInput(file, MAX_POLICY_BYTES, cli),
   });
-  return readPolicy(await read(path), (parent, from) => read(besides(from, parent)));
+  return readPolicy(await read(path), (parent, from) => read(resolveBeside(from, parent)));
 }
 
 /** Paths in standard input are relative to the working directory. */
-const besides = (from: string, path: string): string => (from === '-' ? path : join(dirname(from), path));
+const resolveBeside = (from: string, path: string): string =>
+  from === '-' ? path : join(dirname(from), path);
 
 const MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,

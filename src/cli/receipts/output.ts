@@ -16,7 +16,7 @@ A mirror cannot show that its newest receipts were removed. Store its head elsew
 and pass it with --expect-head DIGEST when you verify the mirror again.
 `;
 
-/** What became of the receipts of every mirror, the failures last. */
+/** The result for every mirror, the failures last. */
 export function formatVerified(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
   const each = last.map(mirrorText).join('\n');

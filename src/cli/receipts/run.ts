@@ -44,7 +44,7 @@ async function verifyEach(cli: Cli, path: string, tree: ReceiptTree, how: How): 
   if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} holds no mirror`, { path });
   if (how.expectHead !== undefined && mirrors.length > 1)
     throw usageError(
-      `--expect-head is about one mirror, and ${path} holds ${mirrors.length}`,
+      `--expect-head is about one mirror, and ${path} contains ${mirrors.length}`,
       'Name one of them.',
     );
   const progress = createProgress(cli, 'verified', 'mirrors');

@@ -3,13 +3,12 @@ import type { Cli } from '../cli.ts';
 import { examples, standardOptions } from '../shared/options/options.ts';
 
 const MORE = `
-What is merged is the JSON of one kind: of "mirror --list" or "--all", of scrub,
-or of verify with many paths. Of shards all must be there; two that say
-different things of one export are refused. The order of files does not count.
+All files must be JSON reports of one kind: "mirror --list" or "--all", scrub,
+or verify with many paths. All shards must be given; reports that contradict
+each other about an export are refused. The order of files does not count.
 
-Exit codes: the worst of what the reports tell, so 0 all is good, 1 something is
-bad or contradicts; 2 wrong call, 3 a shard is missing or something was not
-checked.`;
+Exit codes: the worst of the reports: 0 everything is good, 1 something is bad
+or contradicts; 2 wrong call, 3 a shard is missing or something was not checked.`;
 
 export function defineReportCommand(command: Command, cli: Cli): void {
   command.description('Work on the JSON reports of other commands.');

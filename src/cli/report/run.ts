@@ -29,12 +29,12 @@ import { describeRun } from '../shared/output/version.ts';
 import { writeResults } from '../verify/output.ts';
 
 /**
- * Puts reports together, tells the whole, and sets the exit code to the worst of it.
+ * Merges reports, writes the result, and sets the exit code to the worst of them.
  * @throws DrillproofError `report.UNREADABLE`, `report.MERGE_MIXED`, `report.MERGE_CONFLICT`, `report.SHARD_MISSING`
  */
 export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<void> {
   if (files.filter((file) => file === '-').length > 1)
-    throw usageError('two reports are to come from standard input', 'Name a file for one of them.');
+    throw usageError('standard input is given twice', 'Name a file for one of the reports.');
   const reports: Named<Mergeable>[] = [];
   for (const file of files) {
     const name = file === '-' ? 'standard input' : file;
@@ -45,7 +45,7 @@ export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<vo
   await writeMerged(cli, distinct(reports));
 }
 
-/** One report that is given twice says nothing more. */
+/** Removes reports that are given twice. */
 function distinct(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
   const byText = new Map(reports.map((one) => [stableJson(one.report), one]));
   return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
@@ -75,8 +75,7 @@ const isVerified = (one: Named<Mergeable>): one is Named<ReportsReport> => one.r
 
 async function writeMergedScrub(cli: Cli, merged: MergedScrub): Promise<void> {
   const { place, moreFaults, strays, mirrors } = merged;
-  if (mirrors.length === 0)
-    throw new DrillproofError('scrub.NOTHING_FOUND', 'the reports speak of no mirror');
+  if (mirrors.length === 0) throw new DrillproofError('scrub.NOTHING_FOUND', 'the reports contain no mirror');
   const { totals, add } = createTally({ strays });
   for (const mirror of mirrors) add(mirror);
   await writeScrub(cli, { ...totals, moreFaults: totals.moreFaults + moreFaults }, place);

@@ -7,15 +7,15 @@ import { duration, shard } from '../shared/options/values.ts';
 import type { ScrubCommandOptions } from './run.ts';
 
 const MORE = `
-What was read longest ago comes first. A journal beside the mirrors notes when
-each file was read, under which version and policy; it vouches for no byte.
+Files that were read longest ago come first. A journal next to the mirrors
+records when each file was read, with which version and policy; it is no proof.
 
-Nothing else is written, unless --repair-from says where the bytes are to come
-from; they are proven and durable before they take the name of a damaged file.
+Nothing else is written without --repair-from. Repaired bytes are verified and
+flushed before they replace a damaged file.
 
-Exit codes: 0 everything that was read is good or repaired, 1 something is
+Exit codes: 0 every file that was read is good or repaired, 1 something is
 damaged or missing, 2 wrong call, 3 something could not be read or there is
-nothing to read, 130 interrupted: what was read stands in the journal.`;
+nothing to read, 130 interrupted: the journal records what was read.`;
 
 export function defineScrubCommand(command: Command, cli: Cli): void {
   queueOptions(trustOptions(standardOptions(command)))
@@ -35,25 +35,24 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
       shard,
     )
     .option('--second-opinion', 'at full depth: verify everything with a second implementation too')
-    .option('--journal <dir>', 'folder of the journals; default: .drillproof/scrub beside the mirrors')
+    .option('--journal <dir>', 'folder of the journals (default: .drillproof/scrub next to the mirrors)')
     .option(
       '--repair-from <place>',
-      'bring what is damaged anew from another archive or mirror, or from the control plane: source',
+      'replace damaged files from this archive or mirror, or from the control plane: source',
     )
-    .option('--expect-manifest <digest>', 'SHA-256 that the manifest of the one mirror must have', digest)
+    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', digest)
     .action(async (place: string, options: ScrubCommandOptions) =>
       (await import('./run.ts')).scrub(cli, place, options),
     );
   remoteOptions(command, 'with --repair-from source: ');
   examples(command, {
-    'ten minutes of it, every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
-    'an archive that is read-only, with the journals elsewhere':
+    'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
+    'a read-only archive, with the journals elsewhere':
       'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
-    'repaired from a second archive, every byte of it proven':
-      'drillproof scrub ./archive --repair-from s3://second/archive',
-    'repaired from the control plane':
+    'repair from a second archive': 'drillproof scrub ./archive --repair-from s3://second/archive',
+    'repair from the control plane':
       'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
-    'everything that is signed, signatures too': 'drillproof scrub ./archive --depth full --trust trust.json',
+    'verify signatures as well': 'drillproof scrub ./archive --depth full --trust trust.json',
     'together with any number of machines that run the same line':
       'drillproof scrub s3://archive/exports --queue postgres://drill@db.example/queue --queue-name scrub-2026-11-21',
   }).addHelpText('after', MORE);

@@ -17,7 +17,7 @@ export type ScrubProduct = ScrubTotals & {
   readonly run?: { readonly name: string; readonly workers: readonly string[] };
 };
 
-/** Tells what a scrub found, what is wrong last, and sets the exit code by it. */
+/** Writes what a scrub found, faults last, and sets the exit code by it. */
 export async function writeScrub(cli: Cli, totals: ScrubProduct, place: string): Promise<void> {
   const outcome = worstOutcome(totals);
   cli.exitCode = EXITS[outcome];
@@ -32,12 +32,12 @@ function scrubText(totals: ScrubProduct, outcome: string, place: string): string
     [outcomes.unreadable, 'unreadable'],
     [outcomes.unread, 'not read to the end'],
   ] as const;
-  const told = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
+  const counts = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
   const lines = facts([
     [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
     ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
     ['run', run === undefined ? undefined : `${run.name}, ${counted(run.workers.length, 'worker')}`],
-    ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...told].join(', ')],
+    ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...counts].join(', ')],
     ['read', `${counted(read, 'file')}, ${size(readBytes)}`],
     ['young', young === 0 ? undefined : `${counted(young, 'file')} found good not long ago`],
     ['left', left === 0 ? undefined : `${counted(left, 'file')}, ${size(leftBytes)}, for another run`],
@@ -63,7 +63,7 @@ const whyOf = ({ message, repair }: TalliedFault): string =>
 type TalliedFault = ScrubFault & { readonly mirror: string };
 
 const OUTCOMES = ['good', 'damaged', 'unreadable', 'unread'] as const;
-/** Faults that are told one by one; the memory of a run does not grow with what is wrong. */
+/** Faults that are listed, so that the memory of a run is bounded. */
 const MAX_FAULTS = 10_000;
 
 /** What the scrubs of all mirrors found, added up. */
@@ -115,7 +115,7 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
   };
 }
 
-/** The worst outcome of any mirror; what nobody had time for says nothing. */
+/** The worst outcome of any mirror. Mirrors that were not read do not count. */
 const worstOutcome = ({ outcomes }: ScrubTotals): MirrorScrub['outcome'] =>
   OUTCOMES.filter((outcome) => outcome === 'damaged' || outcome === 'unreadable').find(
     (outcome) => outcomes[outcome] > 0,

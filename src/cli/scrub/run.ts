@@ -59,7 +59,7 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
   const archive = await openScrubArchive(place, { env: cli.env, jobs, ...defined({ journal }) });
   try {
     if (archive.mirrors.length === 0)
-      throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no mirror`, { path: place });
+      throw new DrillproofError('scrub.NOTHING_FOUND', `${place} contains no mirror`, { path: place });
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
     const mirrors = inShard(archive.mirrors, shardName, shard);

@@ -24,8 +24,8 @@ DATABASE_URL=postgres://… keeps the rows in PostgreSQL, and
 BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes elsewhere than
 in the folder; with both, any number of instances may run.
 
-It speaks plain HTTP: put a proxy with TLS before it when others reach it over a
-network, with --trust-proxy and --public-url; docs/server.md has one for nginx.
+It serves plain HTTP. For access over a network, put a TLS proxy in front of it
+and pass --trust-proxy and --public-url; docs/server.md has one for nginx.
 
 It runs until SIGINT or SIGTERM. From then on /readyz answers 503; after
 --drain-delay it takes no new connection, lets answers that are under way end
@@ -78,7 +78,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
   const { log, announce } = logging(cli, options);
   const { store, blobs, places } = await openData(cli, data, true);
   let url = '';
-  // Without a public address links lead to where it listens, unless that is no address, or a proxy's business.
+  // Without a public address, links use the address it listens on, unless clients cannot reach that.
   const known = !trustProxy && !EVERY_ADDRESS.has(host);
   const links = options.publicUrl ?? (known ? () => url : '');
   const version = await ownVersion();
@@ -120,6 +120,6 @@ async function welcome({ store, places }: Opened, data: string, host: string): P
   return lines.join('\n');
 }
 
-// Where nothing lies in the folder, the environment says all.
+// If the environment names both places, the folder is not used.
 const dataOption = ({ folders }: Stores['places'], data: string): string =>
   folders.includes(data) ? ` --data ${printable(data)}` : '';

@@ -24,7 +24,7 @@ export async function refuseMissingIssuer(cli: Cli, path: string | undefined, { 
   const spec = key.find(({ issuer }) => issuer === undefined);
   if (spec === undefined || path === undefined) return;
   const ids = await readKeyIds(cli, spec);
-  // What is no key at all is reported where keys are read.
+  // A file without keys is reported where keys are read.
   if (ids === undefined) return;
   const claims = await readClaims(cli, path);
   const matching = claims.filter(({ keyId }) => ids.has(keyId));

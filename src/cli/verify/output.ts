@@ -48,10 +48,7 @@ export function targetsOf(given: readonly Target[], json: boolean): readonly [Re
   const plain = given.filter(({ file }) => file === undefined).map(({ format }) => format);
   if (json && !plain.includes('json')) plain.push('json');
   if (plain.length > 1) {
-    throw usageError(
-      'two formats are to go to standard output',
-      'Send one of them to a file: --format json=FILE.',
-    );
+    throw usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');
   }
   return [plain[0] ?? 'text', ...files];
 }
@@ -61,7 +58,7 @@ type Look = { readonly color: boolean; readonly width: number; readonly detail: 
 /** What a run over many paths says of itself at the end. */
 type Ending = { readonly run: Run; readonly shard?: ShardFacts };
 
-/** How results become bytes, one after the other, so that no result has to be kept. */
+/** How results become bytes one after the other, so that none has to stay in memory. */
 type Rendering = {
   readonly begin: string;
   result(result: Result, index: number, look: Look): string;
@@ -162,7 +159,7 @@ export async function writeResults(
   return {
     abort,
     async add(result) {
-      // Standard output begins with the first result: what ends the run before has a document of its own.
+      // Standard output begins with the first result, because an earlier error is a document of its own.
       if (!begun && shown.begin !== '') await cli.stdout.write(shown.begin);
       begun = true;
       exits.add(result.exit);

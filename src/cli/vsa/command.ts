@@ -78,7 +78,7 @@ const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked 
 
 async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const trust = await readTrust(cli, options);
-  if (trust === undefined) throw usageError('no trusted keys given', 'Give --trust FILE.');
+  if (trust === undefined) throw usageError('no trusted keys given', 'Pass --trust FILE.');
   const {
     expectVerifier,
     expectResource,

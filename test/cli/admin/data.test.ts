@@ -74,7 +74,7 @@ describe('admin check', () => {
     expect(JSON.parse(gone.stdout)).toMatchObject({ intact: 0, findings: [{ code: 'server.BLOB_MISSING' }] });
   });
 
-  it('tells of an orphan, which is no failure', async () => {
+  it('admin check reports an orphan blob and ends with 0', async () => {
     await withBlob();
     const hex = 'ab'.repeat(32);
     const [file] = await blobFiles();

@@ -122,7 +122,7 @@ describe('admin delete and admin sweep', () => {
     expect(await storedBlobs()).toHaveLength(1);
   });
 
-  it('sweep what is due, what waits and what nobody needs', async () => {
+  it('admin sweep does due deletions, waiting work and the removal of unneeded blobs', async () => {
     await writeFile(dir.path('part.zip'), await part(2));
     const ingest = `ingest bundle ${dir.path('part.zip')} --project ${PROJECT} --delete-at 2026-11-22 --json`;
     expect(await product(await admin(ingest))).toMatchObject({

@@ -63,7 +63,7 @@ describe('drillproof dsse', () => {
     });
   });
 
-  it('tells every other subject apart', async () => {
+  it('dsse verify refuses every other subject', async () => {
     expect((await verified('part.json', 'part-2.zip'))[0]).toBe(1);
     expect((await verified('part.json', 'export'))[0]).toBe(1);
     expect((await verified('export.json', 'part-1.zip'))[0]).toBe(1);
@@ -109,7 +109,7 @@ describe('drillproof dsse', () => {
     await expect(readFile(at('no.json'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('replaces no envelope unless it is told to', async () => {
+  it('an existing envelope is replaced only with --force', async () => {
     await copyFile(at('part.json'), at('there.json'));
     const create = ['dsse', 'create', at('part-1.zip'), ...signer(), '--out', at('there.json')];
     expect((await call(create)).code).toBe(2);
@@ -177,7 +177,7 @@ describe('drillproof verify --dsse', () => {
     expect((await ended(['verify', at('part-2.zip'), ...trust(), '--dsse', at('part.json')]))[0]).toBe(1);
   });
 
-  it('vouches for the list of an export, whatever the number of threads', async () => {
+  it('an envelope attests the list of an export, whatever the number of threads', async () => {
     await make(['export', at('part-1.zip'), at('part-2.zip'), '--out', at('claimed')]);
     await make(['dsse', 'create', at('claimed'), ...signer(), '--out', at('claimed.json')]);
     for (const jobs of ['1', '2']) {

@@ -98,7 +98,7 @@ describe('gate', () => {
     expect(codes).toContain('policy.EXPORT_VERDICT');
   });
 
-  it('judges as of the time that is named', async () => {
+  it('gate evaluates as of the time of --as-of', async () => {
     const rule = await policy('age: { max: 1d }\n');
     const issued = decisionIn(await gate('good', '--json')).asOfMs;
     expect((await judged('good', ...rule, '--as-of', iso(issued + 86_400_000)))[1]).toBe('yes');
@@ -109,11 +109,11 @@ describe('gate', () => {
     ]);
   });
 
-  it('asks a second implementation where it is told to', async () => {
+  it('gate --second-opinion verifies with both implementations', async () => {
     expect(await judged('good', '--second-opinion')).toEqual([0, 'yes', []]);
   });
 
-  it('counts keys of an envelope beside the attestation, each once', async () => {
+  it('gate counts the keys of an envelope and of the attestation, each once', async () => {
     await call(['keys', 'generate', '--out', 'second.pem']);
     await call(['keys', 'add', 'second.pub.pem', '--issuer', 'acme-qa', '--trust', 'two.json']);
     await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-ci', '--trust', 'two.json']);
@@ -177,7 +177,7 @@ describe('nothing to check is never success', () => {
     expect(stdout).toContain('to do: Pass a trust store with --trust FILE');
   });
 
-  it('a fault of this program is told, and ends with 3', async () => {
+  it('gate reports an internal error and ends with 3', async () => {
     const cli = world();
     const broken = recorder({ write: () => Promise.reject(new RangeError('boom')) });
     const exit = await run(['gate', 'good', ...TRUST, '--format', 'text'], { ...cli, stdout: broken });
@@ -198,7 +198,7 @@ describe('valid, but not for this', () => {
     expect([code, answer]).toEqual([1, 'no']);
   });
 
-  it('the attestation of another kind: that of the list beside a part', async () => {
+  it('gate refuses a part whose attestation is that of a list', async () => {
     const list = await readFile('good/export-attestation.json');
     expect((await judged(await changed('type', 'export-attestation.json', () => list)))[1]).toBe('yes');
     await writeFile('list.dsse.json', list);
@@ -230,7 +230,7 @@ describe('valid, but not for this', () => {
     expect(code).not.toBe(0);
   });
 
-  it('the same export twice, and a part of it beside it', async () => {
+  it('gate accepts an export given twice, and together with one of its parts', async () => {
     expect((await judged('good', 'one.zip'))[2]).toContain('policy.RUN_TWICE');
     expect((await judged('good', 'part-1.zip', '--policy', 'any.yaml'))[2]).toEqual(['policy.RUN_TWICE']);
   });

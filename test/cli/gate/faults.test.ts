@@ -26,7 +26,7 @@ describe('a fault inside of a gate that would say yes', () => {
     expect((await gate()).code).toBe(0);
   });
 
-  it('ends with 3 where a rule is judged', async () => {
+  it('gate ends with 3 if the evaluation of a rule throws', async () => {
     vi.spyOn(EVALUATORS, 'outcome.verdict').mockReturnValue(boom);
     const { code, stdout, stderr } = await gate();
     expect([code, stdout]).toEqual([3, '']);

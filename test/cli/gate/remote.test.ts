@@ -16,7 +16,7 @@ const left = (): readonly string[] =>
 const gate = (line: string): Promise<Ended> => served.call(`gate ${line} --trust trust.json --jobs 1 --json`);
 const answerIn = ({ stdout }: Ended): string => (JSON.parse(stdout) as Decision).answer;
 
-it('judges an export at a control plane as it judges its mirror, and leaves nothing behind', async () => {
+it('gate gives an export at a control plane the decision of its mirror, and leaves no files', async () => {
   const before = left();
   const [both, failed] = served.ids;
   const ended = await gate(both);

@@ -50,7 +50,7 @@ async function upload(folder: string, bucket: string, prefix: string): Promise<v
   }
 }
 
-it('judges a prefix in S3 as it judges the folder, and sees there what was changed', async () => {
+it('gate gives a prefix in S3 the decision of the same folder, and notices a change', async () => {
   const bucket = await s3.bucket();
   await upload('good', bucket, 'a/good');
   const inBucket = await gate(s3.url(bucket, 'a/good'));
@@ -70,7 +70,7 @@ it.each([
   expect(await gate(place)).toMatchObject({ code: 3, decision: { answer: 'could_not_tell' } });
 });
 
-it('judges a bag that a mirror made, and one whose payload was changed', async () => {
+it('gate passes a bag that mirror wrote, and refuses one whose payload was changed', async () => {
   const [id] = served.ids;
   const { code } = await served.call(`mirror ${id} --to bag --bagit --quiet`);
   expect(code).toBe(0);
@@ -81,7 +81,7 @@ it('judges a bag that a mirror made, and one whose payload was changed', async (
   expect(await gate('changed --policy any.yaml')).toMatchObject({ code: 1, decision: { answer: 'no' } });
 });
 
-it('judges an export in one ZIP, and one that was cut off', async () => {
+it('gate passes an export in one ZIP, and refuses one that was cut off', async () => {
   expect(await gate('one.zip')).toMatchObject({ code: 0, decision: { inputs: [{ kind: 'export' }] } });
   const bytes = await readFile('one.zip');
   await writeFile('cut.zip', bytes.subarray(0, bytes.length - 100));

@@ -57,7 +57,7 @@ describe('keys add', () => {
     expect(keys).toMatchObject([{ kid: 'ci-1' }, { kid: 'ci-2' }]);
   });
 
-  it('takes one name for two issuers, and tells them apart', async () => {
+  it('keys add accepts one key id for two issuers, and --issuer selects one', async () => {
     await call('keys add jwks.json --issuer one --trust new.json');
     expect((await call('keys add jwks.json --issuer two --trust new.json')).code).toBe(0);
     expect(await errorOf('keys revoke ci-1 --trust new.json')).toEqual([2, 'usage.INVALID']);
@@ -185,7 +185,7 @@ describe('keys set', () => {
     expect(await readFile('trust.json', 'utf8')).toBe(before);
   });
 
-  it('takes the beginning that keys list shows, and refuses one too short or shared', async () => {
+  it('keys set accepts the key id that keys list shows, and refuses a short or ambiguous one', async () => {
     const key = await idOf();
     const shown = (await call('keys list trust.json')).stdout.match(/sha256:[0-9a-f]{64}/)![0].slice(0, 19);
     expect((await call(`keys set ${shown} --purpose evidence --trust trust.json`)).code).toBe(0);
@@ -215,7 +215,7 @@ describe('keys set', () => {
     expect(await readFile('trust.json')).toEqual(before);
   });
 
-  it('writes nothing when it is so already', async () => {
+  it('keys set does not rewrite the store without a change', async () => {
     const { ino } = await stat('trust.json');
     expect(await json(`keys set ${await idOf()} --not-after none --trust trust.json`)).toMatchObject({
       changes: [],
@@ -223,7 +223,7 @@ describe('keys set', () => {
     expect((await stat('trust.json')).ino).toBe(ino);
   });
 
-  it('wants a key and a store that are there', async () => {
+  it('keys set refuses an unknown key and a missing store', async () => {
     expect(await errorOf('keys set sha256:0000000000000 --purpose export --trust trust.json')).toEqual([
       2,
       'usage.INVALID',
@@ -233,7 +233,7 @@ describe('keys set', () => {
 });
 
 describe('keys revoke', () => {
-  it('bites at once: everything of the key is refused', async () => {
+  it('keys revoke makes verify refuse every signature of the key', async () => {
     expect((await call('verify export --trust trust.json')).code).toBe(0);
     expect((await call(`keys revoke ${await idOf()} --trust trust.json`)).code).toBe(0);
     expect(await keyOf()).toMatchObject({ revokedAtMs: NOW_MS, compromised: true });
@@ -255,7 +255,7 @@ describe('keys revoke', () => {
     }
   });
 
-  it('is not done twice, silently', async () => {
+  it('keys revoke refuses a key that is already revoked', async () => {
     await call(`keys revoke ${await idOf()} --trust trust.json --at 2024-01-01`);
     expect(await errorOf(`keys revoke ${await idOf()} --not-compromised --trust trust.json`)).toEqual([
       2,
@@ -271,7 +271,7 @@ describe('keys revoke', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('of acme-ci, which is revoked')]);
   });
 
-  it('says under which other name the same key still speaks', async () => {
+  it('keys revoke reports the other name under which the key is still trusted', async () => {
     await call('keys add key.pub.pem --key-id other-name --issuer ci --trust trust.json');
     const { stderr } = await call(`keys revoke ${await idOf()} --trust trust.json`);
     expect(stderr).toContain('other-name of ci');
@@ -289,7 +289,7 @@ describe('a trust store that is rewritten', () => {
     await rm('link.json');
   });
 
-  it('is not written over what somebody else wrote in the meantime', async () => {
+  it('rewriteTrustFile does not replace a store that another program changed', async () => {
     const file = await openTrustFile(world(), 'trust.json');
     await call('keys add a.pub.pem --issuer ci --trust trust.json');
     const theirs = await readFile('trust.json');
@@ -300,7 +300,7 @@ describe('a trust store that is rewritten', () => {
     expect((await readdir('.')).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('is not made where somebody else made one in the meantime', async () => {
+  it('rewriteTrustFile does not replace a store that another program created', async () => {
     const file = await openTrustFile(world(), 'new.json');
     await cp('original.json', 'new.json');
     const { keys } = parseTrustStore(await readFile('original.json'));
@@ -373,7 +373,7 @@ describe('keys plan', () => {
     expect(product.trust.after.fingerprint).toBe(fingerprint);
   });
 
-  it('tells what is untouched, with 0', async () => {
+  it('keys plan ends with 0 if every signature would still verify', async () => {
     await call('keys add a.pub.pem --issuer acme-ci --key-id unused --trust trust.json');
     const line = 'keys plan --retire unused --compromised --trust trust.json export';
     expect(await json(line)).toMatchObject({ counts: { stops: 0, stands: 3, refused: 0 } });
@@ -414,7 +414,7 @@ describe('keys plan', () => {
     expect((await json(known)).counts).toMatchObject({ stands: 1, starts: 0 });
   });
 
-  it('ends with 3 when something could not be read, and with 1 when something would stop beside it', async () => {
+  it('keys plan ends with 3 for an unreadable path, and with 1 if a signature would stop as well', async () => {
     await writeFile('cut.zip', (await readFile('part-1.zip')).subarray(0, 200));
     expect(await plan('cut.zip')).toMatchObject({ code: 3, plan: { counts: { unread: 1 } } });
     expect(await plan('--at 2100-01-01 absent part-1.zip')).toMatchObject({
@@ -437,7 +437,7 @@ describe('keys plan', () => {
     expect(product.counts).toMatchObject({ stands: 1, timeClaimed: 1 });
   });
 
-  it('tells people the same', async () => {
+  it('keys plan reports the same as text', async () => {
     const { stdout } = await call(
       `keys plan --retire ${await idOf()} --compromised --trust trust.json export`,
     );

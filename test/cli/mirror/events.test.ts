@@ -45,7 +45,7 @@ async function mirror(url: string, to: string, words = '--format json') {
 }
 
 describe('mirror --format json', () => {
-  it('tells programs on standard error what happens, and has the one product on standard output', async () => {
+  it('mirror --json writes events to standard error and one product to standard output', async () => {
     const server = await source(makeExport());
     const { code, stdout, stderr } = await mirror(server.url, await newFolder());
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { kind: 'mirror.receipt', outcome: 'complete' }]);
@@ -64,7 +64,7 @@ describe('mirror --format json', () => {
     expect(events.map(({ atMs }) => atMs)).toEqual(events.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
   });
 
-  it('tells retries, and a file that failed with its code and what to do', async () => {
+  it('mirror events report retries, and a failed file with its code and advice', async () => {
     const made = makeExport();
     const fault: Fault = ({ path, bytes, seen, response, n }) => {
       if (path === part(0) && n === 0) {
@@ -100,7 +100,7 @@ describe('mirror --format json', () => {
     });
   });
 
-  it('tells what was kept, linked from a store, and begun by an earlier run', async () => {
+  it('mirror events report kept, linked and resumed files', async () => {
     const made = makeExport({ bytes: 300_000 });
     const [folder, store] = [await newFolder(), await newFolder()];
     const whole = await source(made);
@@ -141,7 +141,7 @@ describe('mirror --format json', () => {
     expect(resumed.at(-1)).toMatchObject({ resumed: 1, transferredBytes: 1_100_000, bytes: 1_200_000 });
   });
 
-  it('is silent on standard error with --quiet, and tells a wrong call in words', async () => {
+  it('mirror --json --quiet writes no events, and reports a wrong call as text', async () => {
     const server = await source(makeExport());
     expect((await mirror(server.url, await newFolder(), '--json --quiet')).stderr).toBe('');
     expect((await mirror(server.url, await newFolder(), '--json --list x')).stderr).toMatch(
@@ -149,7 +149,7 @@ describe('mirror --format json', () => {
     );
   });
 
-  it('tells a refusal before anything is known of the export', async () => {
+  it('mirror events report a refusal of the first request', async () => {
     const server = await source(makeExport(), ({ response }) => {
       envelope(response, 401, 'control.UNAUTHENTICATED');
       return true;
@@ -166,7 +166,7 @@ describe('mirror --format json', () => {
 it('mirror has no option --events: --format json writes them to standard error', async () => {
   const server = await source(makeExport());
   const { code, stderr } = await mirror(server.url, await newFolder(), '--events events');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('there is no option --events')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('unknown option --events')]);
 });
 
 it('an event with another type or an unknown member does not follow the schema', async () => {

@@ -57,7 +57,7 @@ describe('mirror --from', () => {
     expect((await run(`mirror ${exportId(2)} ${from}`)).code).toBe(3);
   });
 
-  it('refuses a part of a second mirror that lies, and keeps the others', async () => {
+  it('mirror --from refuses a changed part of the second mirror, and keeps the other files', async () => {
     const { first, to } = await mirrored();
     await rot(partOf(first));
     const { code, stderr } = await run(`mirror --from ${first} --to ${to}`);

@@ -14,7 +14,7 @@ const UNKNOWN = 'evexp_000000000099';
 const codeOf = (stderr: string): string | undefined => stderr.split(': ')[1];
 
 describe('mirror --list', () => {
-  it('brings each export into a folder of its own, from a file or standard input', async () => {
+  it('mirror --list copies each export into its own folder, from a file or standard input', async () => {
     const list = `# ours\n\n${served.ids.join('\r\n')}\n`;
     await writeFile(served.path('list.txt'), list);
     for (const [to, from] of [
@@ -31,7 +31,7 @@ describe('mirror --list', () => {
     }
   });
 
-  it('goes on after an export that fails, says last which and what to do, and ends with its code', async () => {
+  it('mirror --list continues after a failure, reports it last with advice, and ends with its exit code', async () => {
     const list = [UNKNOWN, ...served.ids].join('\n');
     const { code, stdout, stderr } = await served.call('mirror --list - --to some', list);
     expect([code, stderr]).toEqual([3, 'failed: evexp_000000000099: control.NOT_FOUND\n']);
@@ -42,7 +42,7 @@ describe('mirror --list', () => {
     expect((await readdir(served.path('some'))).toSorted()).toEqual(served.ids.toSorted());
   });
 
-  it('tells programs of each export while it runs, and sums up', async () => {
+  it('mirror --list writes events for each export, and a total', async () => {
     const list = [UNKNOWN, ...served.ids].join('\n');
     const { code, stdout, stderr } = await served.call('mirror --list - --to told --format json', list);
     const events = stderr
@@ -65,7 +65,7 @@ describe('mirror --list', () => {
     ]);
   });
 
-  it('holds an export to the digest beside it, which is worse than one that could not be asked for', async () => {
+  it('mirror --list checks the digest of each line, and a mismatch outranks an unreachable export', async () => {
     const list = `${UNKNOWN}\n${served.ids[0]} sha256:${'0'.repeat(64)}\n`;
     const { code, stdout } = await served.call('mirror --list - --to held --json', list);
     expect([code, JSON.parse(stdout)]).toMatchObject([1, { kind: 'mirror.archive', complete: 0, failed: 2 }]);
@@ -123,7 +123,7 @@ describe('mirror --list --check', () => {
 });
 
 describe('mirror --all', () => {
-  it('brings every export of the project, as bags too', async () => {
+  it('mirror --all copies every export of the project, also as bags', async () => {
     const { code } = await served.call('mirror --all --since 2020-01-01 --to every --bagit --store shared');
     expect(code).toBe(0);
     for (const id of served.ids)
@@ -138,7 +138,7 @@ describe('mirror --all', () => {
     expect((await served.call(`mirror --all --since ${since} --to since-${since}`)).code).toBe(exit);
   });
 
-  it.each(['text', 'json'])('tells that the list of exports is asked for again, as %s', async (format) => {
+  it.each(['text', 'json'])('mirror --all reports a retry of the list of exports as %s', async (format) => {
     let lists = 0;
     const proxy = await faultProxy({
       to: served.url,

@@ -121,7 +121,7 @@ describe('mirror --store', () => {
 });
 
 describe('mirror --limit-rate', () => {
-  it('brings the same bytes', async () => {
+  it('mirror --limit-rate copies the same bytes', async () => {
     expect((await mirror('--to limited --limit-rate 10M')).code).toBe(0);
     expect((await served.run('verify limited --trust trust.json --jobs 1')).code).toBe(0);
   });
@@ -171,7 +171,7 @@ describe('mirror --wait', () => {
 });
 
 describe('mirror --wait-lock', () => {
-  it('goes on when the other one lets go of the folder, and without it says who holds it', async () => {
+  it('mirror --wait-lock continues when the lock is released, and without it the lock is reported', async () => {
     const target = await mirrorDirectory(served.path('held')).open();
     const refused = await mirror('--to held');
     expect([refused.code, refused.stderr.split(': ')[1]]).toEqual([3, 'io.LOCKED']);

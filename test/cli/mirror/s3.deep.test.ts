@@ -108,7 +108,7 @@ describe('drillproof with S3', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  it('verifies and shows what lies there', async () => {
+  it('verify and inspect read a mirror in S3', async () => {
     const bucket = await s3.bucket();
     const { files } = await evidence.makeExport();
     for (const [path, bytes] of Object.entries(files)) await store(s3, bucket, `a/${path}`, bytes);
@@ -130,7 +130,7 @@ describe('drillproof with S3', () => {
   });
 });
 
-it('loads nothing of S3 for what lies on this machine', async () => {
+it('a local mirror does not load the S3 client', async () => {
   const folder = await mkdtemp(join(tmpdir(), 's3-'));
   try {
     const hook = join(folder, 'hook.mjs');

@@ -85,7 +85,7 @@ describe('policy check', () => {
 describe('policies that extend others', () => {
   const base = `${HEAD}outcome: {verdict: [passed]}\n`;
 
-  it('are found beside the file that names them, and counted by digest', async () => {
+  it('extended policies are read relative to the file that names them, and are part of the digest', async () => {
     await mkdir('rules/base', { recursive: true });
     await writeFile('rules/base/base.yaml', base);
     const middle = `${HEAD}extends: [{path: base/base.yaml, digest: '${sha256(base)}'}]\n`;
@@ -149,7 +149,7 @@ const tried = (...args: string[]) =>
 describe('policy test', () => {
   beforeAll(() => writeFile('rules.yaml', `${HEAD}outcome: {verdict: [passed]}\n`));
 
-  it('applies the policy to evidence, to stored reports and to nothing', async () => {
+  it('policy test applies the policy to evidence, to stored reports and to no input', async () => {
     await rm('report.json', { force: true });
     await call(['verify', 'export', '--trust', 'trust.json', '--jobs', '1', '--format', 'json=report.json']);
     await cases(

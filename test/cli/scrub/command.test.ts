@@ -28,7 +28,7 @@ describe('drillproof scrub', () => {
     ]);
   });
 
-  test('fails over rot, tells it last, and in JSON', async () => {
+  test('scrub ends with 1 for damage, and reports it last and in JSON', async () => {
     const { root } = await makeArchive({ mirrors: 2 });
     await rot(partOf(join(root, exportId(2))));
     await writeFile(join(root, 'stray.txt'), 'x');
@@ -138,7 +138,7 @@ describe('drillproof scrub', () => {
     expect(await readdir(root)).toEqual([exportId(1)]);
   });
 
-  test('works on an archive that nobody may write to, with the journal elsewhere', async () => {
+  test('scrub reads a read-only archive with --journal', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const journal = await newFolder();
     chmodSync(root, 0o555);

@@ -127,7 +127,7 @@ describe('a server that is told to stop', () => {
     },
   );
 
-  it('cuts a download that nobody reads when the time to drain is over', async () => {
+  it('serve ends a stalled download when --drain is over', async () => {
     const { bearer } = await evidence(PADDING);
     const serving = await serve('--drain', '1');
     const socket = connect(serving.port, '127.0.0.1');
@@ -153,7 +153,7 @@ describe('a server that is told to stop', () => {
 });
 
 describe('a server that runs', () => {
-  it('answers what operators ask, and logs each request as one line of JSON where nobody reads along', async () => {
+  it('serve answers health checks, and logs each request as one line of JSON without a terminal', async () => {
     const { bearer } = await evidence();
     const serving = await serve();
     const { url } = serving;

@@ -164,7 +164,7 @@ if (isDeep) {
       }
     });
 
-    it('that is read-only is told so', async () => {
+    it('a read-only file or folder is reported as read-only', async () => {
       await using place = await scratch();
       await mkdir(place.path('fixed'));
       mount(place.path('fixed'), 'ro');
@@ -190,7 +190,7 @@ if (isDeep) {
 const NOBODY = 65_534;
 
 describe('a target without the right to write', () => {
-  it('is told so', async () => {
+  it('a file without the right to read is reported as unreadable', async () => {
     await using place = await scratch();
     await mkdir(place.path('locked'));
     await chmod(place.root, 0o755);

@@ -113,7 +113,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
 });
 
 describe('mirror --queue', () => {
-  it('tells every worker what fails after its tries, and a second run of the database nothing of it', async () => {
+  it('every worker reports a failure after all tries, and a later run does not see it', async () => {
     const url = await postgres.database();
     const two = exports.slice(0, 2);
     const [work, other] = [await shared(url, two), await shared(url, two)];
@@ -187,7 +187,7 @@ describe('mirror --queue', () => {
 });
 
 describe('scrub --queue', () => {
-  it('shares the scrub of what was mirrored, and each worker tells what another found rotten', async () => {
+  it('workers share a scrub, and each reports the damage that another one found', async () => {
     const url = await postgres.database();
     const work = await shared(url, exports.slice(0, 3));
     const listed = ids.slice(0, 3);

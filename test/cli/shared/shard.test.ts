@@ -117,7 +117,7 @@ describe('a shard', () => {
     },
   );
 
-  it('that does not exist is told of the one that was meant', async () => {
+  it('a shard out of range gets a hint at the valid range', async () => {
     expect((await run(`verify x --shard 8/8`)).stderr).toContain('7/8');
   });
 

@@ -42,7 +42,7 @@ const reportsIn = ({ stdout }: Ended): Reports => JSON.parse(stdout) as Reports;
 const pathsIn = (ended: Ended): readonly string[] => reportsIn(ended).results.map(({ path }) => path);
 
 describe('verify --list', () => {
-  it('judges what the file names, after what the command line names, in that order', async () => {
+  it('verify --list verifies the paths of the command line first, then those of the file', async () => {
     const ended = await verifyListed('part-2.zip\nexport\n', 'part-1.zip', '--json');
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     expect(pathsIn(ended)).toEqual(['part-1.zip', 'part-2.zip', 'export']);
@@ -86,7 +86,7 @@ describe('verify --list', () => {
     expect(reportsIn(ended)).toMatchObject({ kind: 'reports', summary: { judged: 1, passed: 1 } });
   });
 
-  it('judges a path once that is named twice, in whatever way', async () => {
+  it('verify --list verifies a path that is named twice only once', async () => {
     const list = `./export\nexport/\n${resolve('export')}\nexport/../export\n`;
     const ended = await verifyListed(list, 'export', '--json');
     expect([ended.code, pathsIn(ended)]).toEqual([0, ['export']]);
@@ -103,7 +103,7 @@ describe('verify --list', () => {
     expect([code, stdout, said.test(stderr)]).toEqual([2, '', true]);
   });
 
-  it('refuses names that are not UTF-8 and judges nothing', async () => {
+  it('verify --list refuses names that are not UTF-8 before it verifies anything', async () => {
     await writeFile('bytes.txt', Uint8Array.of(0x70, 0xff, 0x0a));
     const { code, stdout, stderr } = await verify('--list', 'bytes.txt');
     expect([code === 0, stdout, /encoding\.UTF8_INVALID/.test(stderr)]).toEqual([false, '', true]);

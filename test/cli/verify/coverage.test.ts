@@ -60,7 +60,7 @@ describe('verify --require-coverage', () => {
     },
   );
 
-  it('holds local reports for covered, though nobody attests them', async () => {
+  it('local reports count as covered, though they are never attested', async () => {
     const { code, stdout } = await required('whole', '--json');
     const { localReports, coverage } = JSON.parse(stdout) as {
       localReports: readonly { verdict: string }[];
@@ -101,14 +101,14 @@ describe('verify --require-coverage', () => {
     expect((await required('stray.zip')).code).toBe(1);
   });
 
-  it('leaves out what a mirror adds, even when it is broken', async () => {
+  it('files that mirror adds do not count, even damaged ones', async () => {
     expect((await required(await withFiles({ SHA256SUMS: SUMS }))).code).toBe(0);
     expect((await required(await withFiles({ SHA256SUMS: 'no sums', 'receipts/1.json': '{}' }))).code).toBe(
       0,
     );
   });
 
-  it('leaves out the tag files of a bag, and takes what lies uncovered in its payload', async () => {
+  it('tag files of a bag do not count, and uncovered files of its payload do', async () => {
     const files = await readTree('whole');
     await writeTree('bag', bagOf(files));
     expect(await required('bag')).toMatchObject({ code: 0, stderr: '' });
@@ -141,7 +141,7 @@ describe('verify --require-coverage', () => {
     expect((await required('damaged')).code).toBe(1);
   });
 
-  it('judges each of many paths by it', async () => {
+  it('--require-coverage applies to each of many paths', async () => {
     const path = await withFiles({ 'notes.txt': 'hello' });
     const { code, stdout } = await required('whole', path, 'export', '--json');
     expect(code).toBe(1);

@@ -96,7 +96,7 @@ describe('gate --vsa', () => {
     expect(await gate('yes.json', ...real)).toMatchObject({ code: 2 });
   });
 
-  it('replaces no summary unless it is told to', async () => {
+  it('an existing summary is replaced only with --force', async () => {
     expect(await gate('yes.json', '--vsa', at('vsa.json'), ...signing())).toMatchObject({ code: 2 });
     const before = await readFile(at('vsa.json'));
     expect(await gate('yes.json', '--vsa', at('vsa.json'), ...signing(), '--force')).toMatchObject({
@@ -144,7 +144,7 @@ describe('drillproof vsa verify', () => {
     expect(await verify(...args)).toMatchObject({ code: 1 });
   });
 
-  it('ends with 1 under a store in which the key speaks for evidence only', async () => {
+  it('vsa verify ends with 1 if the key is trusted for evidence only', async () => {
     const add = ['keys', 'add', at('gate.pub.pem'), '--issuer', VERIFIER, '--trust', at('wrong.json')];
     expect((await call(add)).code).toBe(0);
     expect(await call(['vsa', 'verify', at('vsa.json'), '--trust', at('wrong.json')])).toMatchObject({
@@ -192,13 +192,13 @@ describe('a gate that is given a summary', () => {
     expect(await judged({}, '--as-of', '2020-01-01')).toBe(1);
   });
 
-  it('says no under a policy that speaks of no summary, and never passes what is none', async () => {
+  it('gate says no to a summary that the policy does not mention, and to a file that is not a summary', async () => {
     expect((await under('vsa.json', 'yes.json')).code).toBe(1);
     expect((await under('gates.json', 'accepting.json')).code).not.toBe(0);
     expect((await under('no.vsa.json', 'accepting.json')).code).toBe(1);
   });
 
-  it('takes no option that speaks of evidence without a word', async () => {
+  it('gate refuses options about evidence for a summary', async () => {
     for (const args of [
       ['--expect-manifest', manifest],
       ['--expect-bundles', '2'],

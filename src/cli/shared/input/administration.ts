@@ -34,7 +34,7 @@ folder, as for "drillproof serve".`;
 type Open = Stores & { readonly admin: Admin };
 
 /**
- * Works on the data of a control plane, beside a running one or without; where they are says the environment.
+ * Works on the data of a control plane, which may be running. The environment says where the data are.
  * @throws DrillproofError `io.NOT_FOUND` for a folder that is absent, unless `create`; what opening and working throw
  */
 export async function withAdmin<T>(
@@ -52,7 +52,7 @@ export async function withAdmin<T>(
 }
 
 /**
- * Opens the data of a control plane. A folder that is needed must be there, unless it may be made.
+ * Opens the data of a control plane. A needed folder must exist, unless it may be created.
  * @throws DrillproofError `io.NOT_FOUND`, and what `openStores` throws
  */
 export async function openData(cli: Cli, data: string, mayBeAbsent: boolean): Promise<Stores> {
@@ -61,7 +61,7 @@ export async function openData(cli: Cli, data: string, mayBeAbsent: boolean): Pr
 }
 
 /**
- * The folder must be one, and there unless it may be made.
+ * Requires an existing folder, or one that may be created.
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`
  */
 async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> {
@@ -71,12 +71,12 @@ async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> 
     if (mayBeAbsent && errnoOf(cause) === 'ENOENT') return;
     throw ioError(cause, data, 'read');
   }
-  throw new DrillproofError('io.KIND', `${data} is no folder`, { path: data });
+  throw new DrillproofError('io.KIND', `${data} is not a folder`, { path: data });
 }
 
 export type LogOptions = { readonly logLevel: LogLevel; readonly logFormat?: LogFormat };
 
-/** The options of what runs on and on: what it logs to stderr, one line for each request and event. */
+/** The logging options of long-running commands: one line on stderr for each request and event. */
 export function logOptions(command: Command): Command {
   return command
     .addOption(new Option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info'))
@@ -89,7 +89,7 @@ export function logOptions(command: Command): Command {
 
 type Logging = {
   readonly log: Log;
-  /** Tells people of an event in their words, or, where nobody reads along, logs it. */
+  /** Reports an event in words on a terminal, and as a log entry elsewhere. */
   readonly announce: (words: string, event: string, facts?: LogEntry['facts']) => Promise<void>;
 };
 

@@ -56,7 +56,7 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
  * The paths to verify: those of the command line, then those of the list, each once.
- * @throws DrillproofError `usage.INVALID` when none is named and there is no list; what `readInput` throws
+ * @throws DrillproofError `usage.INVALID` without paths and without a list; what `readInput` throws
  */
 export async function pathsOf(
   cli: Cli,

@@ -40,10 +40,10 @@ async function readToken(cli: Cli, file: string | undefined): Promise<string> {
   const given = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
   const token = given?.trim() ?? '';
   if (token !== '') return token;
-  const where = file === undefined ? 'DRILLPROOF_TOKEN is not set' : `${file} holds no token`;
+  const where = file === undefined ? 'DRILLPROOF_TOKEN is not set' : `${file} contains no token`;
   throw usageError(
-    `there is no token: ${where}`,
-    'Set DRILLPROOF_TOKEN, or name a file that holds the token with --token-file.',
+    `no token given: ${where}`,
+    'Set DRILLPROOF_TOKEN, or pass a file that contains the token with --token-file.',
   );
 }
 
@@ -55,7 +55,7 @@ const MAX_CA_BYTES = 4 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * The `fetch` for a control plane behind a proxy, or under a certificate authority of one's own; `undefined` where
+ * The `fetch` for a control plane behind a proxy, or with a private certificate authority; `undefined` where
  * that of the platform does. Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes
  * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
  * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
@@ -107,7 +107,7 @@ function proxyAddress(name: string, value: string): string {
   throw usageError(`${name} is not the address of an HTTP proxy`, 'Write it as http://host:port.');
 }
 
-/** The certificates of a file, beside those that the platform trusts anyway. */
+/** The certificates of a file, and those that the platform trusts anyway. */
 async function authorities(cli: Cli, file: string): Promise<string[]> {
   const text = fromUtf8(await readInput(file, MAX_CA_BYTES, cli));
   const given = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
@@ -127,7 +127,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-// A list of one's own takes the place of all others. Node.js before 22.15 does not say which those are.
+// A list replaces the default one, which Node.js before 22.15 does not report.
 async function ofPlatform(env: Cli['env']): Promise<readonly string[]> {
   const { getCACertificates }: { getCACertificates?: typeof tls.getCACertificates } = tls;
   if (getCACertificates !== undefined) return getCACertificates('default');
@@ -139,7 +139,7 @@ async function ofPlatform(env: Cli['env']): Promise<readonly string[]> {
   return [...tls.rootCertificates, text];
 }
 
-/** A refusal by the proxy itself, which is no answer of the control plane. */
+/** A refusal by the proxy itself, which is not an answer of the control plane. */
 function proxyFailure(error: unknown): TransportError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     const [, status] = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(at.message) ?? [];

@@ -80,7 +80,7 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
     );
   const keys = namingFile(file, () => readVerifyingKeys(bytes));
   if (keyId !== undefined && keys.length > 1)
-    throw usageError(`keyId names one key, and ${file} holds ${keys.length}`, 'Leave keyId= out.');
+    throw usageError(`keyId names one key, and ${file} contains ${keys.length}`, 'Omit keyId=.');
   return keys.map((key) => ({
     ...key,
     keyId: keyId ?? key.keyId,
@@ -90,7 +90,7 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
   }));
 }
 
-/** A file of keys or rules that lies in the evidence it is for, if there is one. A part of an export brings its export. */
+/** A file of keys or rules that is inside the evidence it is used for, if any. For a part, the whole export counts. */
 export async function findInside(
   evidence: readonly string[],
   files: readonly string[],
@@ -113,5 +113,5 @@ async function findRoot(path: string): Promise<string | undefined> {
   return (await resolvePath(join(above, EXPORT_MANIFEST))) === undefined ? place : above;
 }
 
-// A path that does not exist, or is not on this machine, lies inside nothing.
+// A path that does not exist, or is not on this machine, is inside nothing.
 const resolvePath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** Options that every command has; `formats: false` where a command has formats of its own. */
+/** Options that every command has; `formats: false` for a command that defines its own formats. */
 export function standardOptions(command: Command, { formats = true } = {}): Command {
   if (formats) {
     const kinds = ['text', 'json'];
@@ -96,7 +96,7 @@ export function time(value: string): number {
   return atMs;
 }
 
-// A date of 30 February is taken for 2 March elsewhere.
+// `Date` reads 30 February as 2 March.
 const isDay = (year: number, month: number, day: number): boolean =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 

@@ -126,14 +126,14 @@ const workersOf = (results: readonly JobResult[]): string[] =>
 
 export const isFailed = ({ state }: JobResult): boolean => state === 'failed' || state === 'cancelled';
 
-/** Why a piece of work failed: what its last worker said, unless somebody else ended it. */
+/** Why a job failed: the error of its last worker, unless the job was cancelled or lost. */
 export function whyFailed({ state, output }: JobResult): {
   readonly code: Code;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
 } {
-  const told = state === 'failed' ? failedSchema.safeParse(output).data : undefined;
-  if (told !== undefined) return told;
+  const reason = state === 'failed' ? failedSchema.safeParse(output).data : undefined;
+  if (reason !== undefined) return reason;
   const code = state === 'cancelled' ? 'queue.JOB_CANCELLED' : 'queue.WORKER_LOST';
   return { code, message: codeEntry(code).meaning };
 }

@@ -9,7 +9,7 @@ import { usageError } from './values.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;
 
-/** A command that signs in place of a key that is read. */
+/** A command that signs instead of a key file. */
 type SignerOptions = {
   readonly signer?: string;
   readonly publicKey?: string;
@@ -21,7 +21,7 @@ export type ExportSigningOptions = SignerOptions & {
   readonly issuer?: string;
 };
 
-/** What the options of who signs are called. */
+/** The names of the signing options. */
 type SigningNames = { readonly key: string; readonly prefix: string };
 const PLAIN: SigningNames = { key: '--key', prefix: '--' };
 const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
@@ -51,7 +51,7 @@ export function exportSigningOptions(command: Command, when = ''): Command {
   return signerOptions(command, when).option('--issuer <name>', `${when}sign under this name`);
 }
 
-/** The options of who signs the summary of a decision; its issuer is the verifier, which has an option of its own. */
+/** The signing options of the summary of a decision. Its issuer is the verifier, which has its own option. */
 export function summarySigningOptions(command: Command, when: string): Command {
   command.option('--vsa-key <file>', `${when}sign it with this private key, P-256 as PEM or JWK`);
   return signerOptions(command, when, SUMMARIES.prefix);
@@ -73,7 +73,7 @@ const signerOptions = (command: Command, when = '', prefix = PLAIN.prefix): Comm
       wholeNumber(1, 3_600),
     );
 
-/** `readSigning` for what generates exports later, whose key is named --signing-key beside other keys. */
+/** `readSigning` for commands that generate exports later. Their key is named --signing-key. */
 export const readExportSigning = (cli: Cli, { signingKey, ...options }: ExportSigningOptions) =>
   readSigning(cli, { ...options, ...defined({ key: signingKey }) }, EXPORTS);
 
@@ -91,7 +91,7 @@ export const readSummarySigning = (
   return readSigning(cli, given, SUMMARIES);
 };
 
-/** Who signs, or `undefined` when nobody is named. @throws DrillproofError `usage.INVALID`, `trust.…` */
+/** The signer, or `undefined` if none is given. @throws DrillproofError `usage.INVALID`, `trust.…` */
 export async function readSigning(
   cli: Cli,
   options: SigningOptions,
@@ -135,7 +135,7 @@ async function externalSigner(cli: Cli, line: string, options: SignerOptions): P
     command,
     env: cli.env,
     signal: cli.signal,
-    stderr: 'inherit', // a prompt or an error of the program is for who runs it
+    stderr: 'inherit', // prompts and errors of the program are for the user
     ...(file !== undefined && { publicKey: await readPublicKey(cli, file) }),
     ...(signerTimeout !== undefined && { timeoutMs: signerTimeout * 1000 }),
   });

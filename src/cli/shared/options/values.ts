@@ -3,7 +3,7 @@ import { DrillproofError } from '../../../errors.ts';
 import type { Shard } from '../../../report/index.ts';
 import { time } from './options.ts';
 
-/** A wrong call: `usage.INVALID` with what to do instead, which is printed in place of the catalogue's advice. */
+/** A wrong call: `usage.INVALID`. The hint replaces the advice of the catalogue. */
 export const usageError = (message: string, hint?: string): DrillproofError =>
   new DrillproofError('usage.INVALID', message, hint === undefined ? {} : { details: { hint } });
 
@@ -83,7 +83,6 @@ export function shard(value: string): Shard {
     throw new InvalidArgumentError(`It must be i/n, such as 0/8, with n from 1 to ${MAX_SHARDS}.`);
   if (index === count)
     throw new InvalidArgumentError(`Shards count from 0: the last of ${count} is ${count - 1}/${count}.`);
-  if (index > count)
-    throw new InvalidArgumentError(`There is no such shard: they are 0/${count} to ${count - 1}/${count}.`);
+  if (index > count) throw new InvalidArgumentError(`The shards are 0/${count} to ${count - 1}/${count}.`);
   return { index, count };
 }

@@ -18,7 +18,7 @@ const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
   internal: EXIT.unchecked,
 };
 
-// What the network or the control plane answers is no evidence: nothing was checked, whatever the class.
+// Answers of the network and the control plane are not evidence: nothing was checked, whatever the class.
 const REMOTE = ['control.', 'transport.'];
 
 /** The exit code of an error that ended the work. */

@@ -8,7 +8,7 @@ import { usageError } from '../options/values.ts';
 import type { ExitCode } from './exit.ts';
 import { failureJson, failureOf, failureText } from './failure.ts';
 
-/** Tells why the work ended, as a line on stderr and, where JSON is asked for, as an object on stdout. */
+/** Reports why the work ended: a line on stderr and, with JSON output, an object on stdout. */
 export async function failed(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
   const error = thrown instanceof CommanderError ? await usage(thrown, argv, cli) : thrown;
   const failure = failureOf(error, cli.signal.aborted);
@@ -75,7 +75,7 @@ function usageOf(
   if (error.code === 'commander.unknownCommand') {
     const known = command.parent === null ? names : command.commands.map((one) => one.name());
     const hint = given === 'version' ? 'Did you mean --version?' : didYouMean(given, known);
-    return usageError(`there is no command "${given}"`, join(hint, help));
+    return usageError(`unknown command "${given}"`, join(hint, help));
   }
   // A misspelt option is often why another one is missing or an argument too many.
   const unknown = argv.find((word) => word.startsWith('--') && word !== '--' && !isKnown(word, command));
@@ -102,7 +102,7 @@ function unknownOption(given: string, command: Command, help: string): Drillproo
   const needs = name === '--output' ? '--force' : '--key';
   const advice = names.includes(needs) && names.includes('--trust') ? ELSEWHERE.get(name) : undefined;
   const hint = advice ?? didYouMean(name, names);
-  return usageError(`there is no option ${name}`, join(hint, help));
+  return usageError(`unknown option ${name}`, join(hint, help));
 }
 
 const join = (first: string | undefined, second: string): string =>

@@ -7,7 +7,7 @@ import { timeSpan } from '../options/values.ts';
 import { exitOfCode } from './exit-codes.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
-/** Why the work ended, as it is told to people and programs. */
+/** Why the work ended, as it is reported to people and programs. */
 export type Failure = {
   readonly code: Code;
   readonly message: string;
@@ -45,7 +45,7 @@ function coded(error: unknown): DrillproofError {
   return new DrillproofError('internal.BUG', message, { cause: error });
 }
 
-/** What the system says of the connection, such as ECONNREFUSED, which stands deep in the causes. */
+/** The system error of the connection, such as ECONNREFUSED, which is deep in the causes. */
 function withReason(error: TransportError): DrillproofError {
   const reason = reasonOf(error.cause);
   if (reason === undefined) return error;
@@ -79,7 +79,7 @@ export function failureText(failure: Failure): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What the server said beside: how long it wants to be left alone, and by what its operator finds what happened. */
+/** More from the server: how long to wait, and the id by which its operator finds the request. */
 function answered({ details }: Failure): string {
   const waitMs: unknown = details?.['retryAfterMs'];
   const id: unknown = details?.['correlationId'];
@@ -97,10 +97,10 @@ function where({ path, message }: Failure): string {
 const caseLine = ({ path, code, message }: Case): string =>
   `  - ${printable([path, code, message].filter((word) => word !== undefined && word !== '').join(': '))}`;
 
-/** What to do about each code among single faults, in a line each, but for one that is told anyway. */
-export function adviceFor(cases: readonly { readonly code?: string }[], told?: Code): readonly string[] {
+/** The advice for each code of the single faults, one line each, without the code that is reported anyway. */
+export function adviceFor(cases: readonly { readonly code?: string }[], reported?: Code): readonly string[] {
   const codes = new Set(cases.flatMap(({ code }) => (code !== undefined && isCode(code) ? [code] : [])));
-  return [...codes].filter((code) => code !== told).map((code) => `${code}: ${codeEntry(code).action}`);
+  return [...codes].filter((code) => code !== reported).map((code) => `${code}: ${codeEntry(code).action}`);
 }
 
 /** The single faults behind a failure: broken rules of a document, findings, files that could not be fetched. */

@@ -60,9 +60,9 @@ export async function writeOutputFolder(
   });
 }
 
-/** Where a command cannot write to standard output, `-` is refused rather than taken for a name. */
+/** Refuses `-` as a name, for commands that cannot write to standard output. */
 function refuseDash(path: string): void {
-  if (path === '-') throw usageError('standard output cannot take this', 'Name a file.');
+  if (path === '-') throw usageError('this cannot be written to standard output', 'Name a file.');
 }
 
 /** @throws DrillproofError `io.EXISTS` when there is anything under the name */

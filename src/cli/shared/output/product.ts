@@ -21,7 +21,7 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return rows.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** Named values below each other, the names in one column; values that are not known are left out. */
+/** Named values below each other, the names in one column; undefined values are omitted. */
 export function facts(rows: readonly (readonly [string, string | undefined])[]): string {
   const known = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const width = Math.max(0, ...known.map(([name]) => name.length));

@@ -103,7 +103,7 @@ describe('a certificate authority of one’s own', () => {
     }
   });
 
-  it('is taken from NODE_EXTRA_CA_CERTS too, alone, with a proxy, and beside another', async () => {
+  it('a certificate authority of NODE_EXTRA_CA_CERTS counts alone, with a proxy, and with --ca-file', async () => {
     const { port } = await startProxy();
     const other = privateAuthority();
     const how: How = { env: { DRILLPROOF_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: authority.file } };

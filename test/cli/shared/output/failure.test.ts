@@ -63,7 +63,7 @@ describe('a failure', () => {
     );
   });
 
-  it('of the system is told by its code, and one of ours as internal.BUG, without a stack', () => {
+  it('a system error has its code, and an internal error is internal.BUG without a stack', () => {
     const system = Object.assign(new Error('EACCES: no'), { code: 'EACCES', syscall: 'open', path: '/x' });
     expect(failureOf(system, false)).toMatchObject({ code: 'io.UNREADABLE', exit: 3 });
     const bug = failureOf(new RangeError('index'), false);
