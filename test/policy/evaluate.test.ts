@@ -27,8 +27,8 @@ const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
 const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
 const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inputs;
 
-describe('a decision names what was judged', () => {
-  it('of an export: its id, digest, verdict, and how many there are in it', () => {
+describe('a decision describes each input', () => {
+  it('of an export: its id, digest, verdict, and the number of its bundles and local reports', () => {
     const report = exportOf([bundle(1), bundle(2), bundle(3)], { localReports: [local(1), local(2)] });
     expect(inputsOf(given(report, 'mirror'))).toStrictEqual([
       {
@@ -44,7 +44,7 @@ describe('a decision names what was judged', () => {
     ]);
   });
 
-  it('of an export that could not be read: nothing that is not known', () => {
+  it('of an unreadable export: no unknown member', () => {
     const { evidenceExportId: _id, manifestDigest: _digest, ...report } = exportOf([]);
     expect(inputsOf(given({ ...report, verdict: 'incomplete', completeness: 'claimed' }))).toStrictEqual([
       {
@@ -80,7 +80,7 @@ describe('a decision names what was judged', () => {
     ]);
   });
 
-  it('of a part that could not be read: nothing that is not known', () => {
+  it('of an unreadable part: no unknown member', () => {
     const { evidenceBundleId: _id, projectId: _project, ...report } = bundle(1, { verdict: 'incomplete' });
     expect(inputsOf(given(report))).toStrictEqual([
       {
@@ -94,7 +94,7 @@ describe('a decision names what was judged', () => {
     ]);
   });
 
-  it('of a summary and of what could not be opened: that there is one', () => {
+  it('of a summary and of an input that could not be opened: only its kind', () => {
     const summary = {
       verifierId: 'ci',
       result: 'PASSED' as const,
@@ -114,10 +114,10 @@ describe('a decision names what was judged', () => {
   });
 });
 
-describe('a decision names what it rests on', () => {
+describe('a decision names its basis', () => {
   const policy = layered({ name: 'one' });
 
-  it('the policy, and neither its rules nor its layers', () => {
+  it('the policy, without its rules and layers', () => {
     const sources = [{ path: 'policy.yaml', digest: digest('file') }];
     const decision = evaluate(inExport(bundle(1)), { ...policy, sources }, { asOfMs: AS_OF });
     expect(decision.policy).toStrictEqual({ name: 'layers', digest: policy.digest, sources });
@@ -125,7 +125,7 @@ describe('a decision names what it rests on', () => {
     expect([decision.schemaVersion, decision.kind]).toEqual([1, 'decision']);
   });
 
-  it('the trust store, where there was one', () => {
+  it('the trust store, if one was given', () => {
     const trust = { fingerprint: digest('store'), keys: 2 };
     expect(evaluate([], policy, { asOfMs: AS_OF, trust }).trust).toBe(trust);
     expect(evaluate([], policy, { asOfMs: AS_OF })).not.toHaveProperty('trust');
@@ -133,7 +133,7 @@ describe('a decision names what it rests on', () => {
 });
 
 describe('a rule', () => {
-  it('stands in the decision exactly when a layer has it', () => {
+  it('is in the decision exactly if a layer has it', () => {
     const evidence = inExport(bundle(1));
     const of = (...rules: readonly Rules[]) =>
       evaluate(evidence, layered(...rules), { asOfMs: AS_OF }).rules.map(({ rule }) => rule);
@@ -141,14 +141,14 @@ describe('a rule', () => {
     expect(of({}, { age: { max: '1d' } })).toContain('age.max');
   });
 
-  it('does not apply where there is nothing that it speaks of', () => {
+  it('does not apply if there is no subject for it', () => {
     const alone = decide({ localReports: { allowed: false } }, [given(bundle(1))]);
     expect(stateOf(alone, 'verdict.export')).toBe('not_applicable');
     expect(stateOf(alone, 'localReports.allowed')).toBe('not_applicable');
     expect(stateOf(alone, 'verdict.bundles')).toBe('passed');
   });
 
-  it('counts what the layer judged that looks at most', () => {
+  it('counts the subjects of the layer with the most', () => {
     const wanted = layered(
       { drills: { required: ['checkout'] } },
       { drills: { required: ['checkout', { drill: 'checkout', outcome: 'passed' }] } },
@@ -159,7 +159,7 @@ describe('a rule', () => {
     }
   });
 
-  it('says what two layers find alike once, and what they find differently twice', () => {
+  it('has equal violations of two layers once, and different ones twice', () => {
     const failed = inExport(bad(1));
     const of = (...rules: readonly Rules[]) =>
       violationsOf(evaluate(failed, layered(...rules), { asOfMs: AS_OF }), 'outcome.verdict');
@@ -167,7 +167,7 @@ describe('a rule', () => {
     expect(of(outcome('passed'), outcome('passed', 'skipped'))).toHaveLength(2);
   });
 
-  it('stands as its worst violation: failed before not checked before waived', () => {
+  it('has the state of its worst violation: failed before not_checked before waived', () => {
     const rules: Rules = {
       outcome: { verdict: ['passed'] },
       waivers: [
@@ -190,7 +190,7 @@ describe('a rule', () => {
 });
 
 describe('the answer', () => {
-  it('is no for one violation, whatever else could not be told', () => {
+  it('is no for one violation, even if other rules are undecided', () => {
     const failed = bundle(2, { verdict: 'failed', findings: [found('part.MISSING', idOf('evidence', 2))] });
     const gone: EvidenceInput = { name: 'gone', failure: { code: 'io.NOT_FOUND', message: 'gone' } };
     expect(decide({}, [given(failed), gone]).answer).toBe('no');
@@ -198,12 +198,12 @@ describe('the answer', () => {
     expect(decide({}, [given(bundle(1))]).answer).toBe('yes');
   });
 
-  it('is not yes for nothing, nor for an export of nothing', () => {
+  it('is not yes without inputs or for an empty export', () => {
     expect(decide({}, []).answer).toBe('could_not_tell');
     expect(decide({}, inExport()).answer).toBe('could_not_tell');
   });
 
-  it('is yes for unsigned evidence only where the policy takes it', () => {
+  it('is yes for unsigned evidence only if the policy accepts it', () => {
     const evidence = [given(unsigned(1))];
     expect(decide({}, evidence).answer).toBe('no');
     expect(decide({ verdict: { bundles: 'intact' } }, evidence).answer).toBe('yes');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { bundle, decide, exportOf, given, inExport, local } from './make.ts';
-import { EVERY, GONE } from './said.ts';
+import { EVERY, GONE } from './problems.ts';
 
 describe('evidence that fulfils every rule', () => {
   it.each([['of an export', inExport(bundle(1)), 0] as const])(
@@ -20,7 +20,7 @@ describe('evidence that fulfils every rule', () => {
     },
   );
 
-  it('is counted by each rule for what it looks at', () => {
+  it('is counted by each rule by its subjects', () => {
     const reports = { localReports: [local(1), local(2)] };
     const { localReports: _none, ...rules } = EVERY;
     const decision = decide(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AS_OF, bundle, decide, found, given, unattested, violationsOf } from './make.ts';
-import { ONE, TWO, one } from './said.ts';
+import { ONE, TWO, one } from './problems.ts';
 
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   code: 'policy.OUTCOME_VERDICT' as const,
@@ -17,19 +17,19 @@ describe('a waiver', () => {
   const ownerOf = (...waivers: readonly ReturnType<typeof waiverBy>[]) =>
     violationsOf(lifted(...waivers), 'outcome.verdict')[0]?.waiver?.owner;
 
-  it('that ends last lifts, and of those that end together the first', () => {
+  it('that expires last applies, and of those that expire together the first', () => {
     expect(ownerOf(waiverBy('a', '2026-02-01'), waiverBy('b', '2026-03-01'))).toBe('b');
     expect(ownerOf(waiverBy('b', '2026-03-01'), waiverBy('a', '2026-02-01'))).toBe('b');
     expect(ownerOf(waiverBy('a', '2026-02-01'), waiverBy('b', '2026-02-01'))).toBe('a');
   });
 
-  it('stands with the violation in full', () => {
+  it('is reported with the violation in full', () => {
     expect(violationsOf(lifted(waiverBy('a', '2026-01-02')), 'outcome.verdict')).toMatchObject([
       { state: 'waived', waiver: { reason: 'as a says', owner: 'a', expiresAtMs: AS_OF + 86_400_000 } },
     ]);
   });
 
-  it('that met nothing, or has expired, is told in full', () => {
+  it('that matched nothing or has expired is reported in full', () => {
     const { unusedWaivers } = lifted(waiverBy('a', '2026-01-01'), waiverBy('b', '2026-01-02', TWO));
     const code = 'policy.OUTCOME_VERDICT';
     expect(unusedWaivers).toStrictEqual([
@@ -39,7 +39,7 @@ describe('a waiver', () => {
     expect(lifted(waiverBy('a', '2026-01-02')).unusedWaivers).toEqual([]);
   });
 
-  it('of several causes has to be there for each, and the first to end is the one that is shown', () => {
+  it('is needed for each of several causes, and the first to expire is shown', () => {
     const codes = ['part.DIGEST_MISMATCH', 'part.BYTES_MISMATCH'] as const;
     const broken = bundle(1, { ...unattested('failed'), findings: codes.map((code) => found(code, ONE)) });
     const of = (...expires: readonly string[]) => {
@@ -53,7 +53,7 @@ describe('a waiver', () => {
     expect(of('2026-02-01', '2026-02-01')).toEqual(['waived', 'w0', 0]);
     expect(of('2026-02-01')).toEqual(['failed', undefined, 0]);
   });
-  it('by the code of the rule lifts a verdict only where no finding led to it', () => {
+  it('with the code of the rule applies to a verdict only if no finding led to it', () => {
     const code = 'policy.BUNDLE_VERDICT' as const;
     const of = (findings: ReturnType<typeof found>[]) => {
       const report = bundle(1, { ...unattested('failed'), findings });

@@ -171,7 +171,7 @@ describe('an extended policy', () => {
     });
   });
 
-  it('has its faults said with its name, their places and what they were', async () => {
+  it('reports its faults with its name, their places and their reasons', async () => {
     const bad = fileOf('deep/bad.json', [], { outcom: {} });
     const { error } = await errorOf(fileOf('top.json', [parentOf(bad)]), [bad]);
     expect(error).toBeInstanceOf(DrillproofError);

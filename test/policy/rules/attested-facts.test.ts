@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput, RuleId } from '../../../src/policy/index.ts';
-import { RULES } from '../../../src/policy/rules/catalogue.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../../vectors/make/bundle.ts';
 import {
   bundle,
@@ -18,7 +17,16 @@ import {
   type BundleParts,
   type Rules,
 } from '../make.ts';
-import { ONE, EXPORT, EVERY, said, one, withoutPins, withoutOutcome, withoutSigners } from '../said.ts';
+import {
+  ONE,
+  EXPORT,
+  EVERY,
+  problemsOf,
+  one,
+  withoutPins,
+  withoutOutcome,
+  withoutSigners,
+} from '../problems.ts';
 
 const late = (ms: number) => ({ issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED - ms });
 const signerOf = (issuer: string, key: string) => ({
@@ -30,12 +38,12 @@ const signerOf = (issuer: string, key: string) => ({
 });
 const isWarning = ({ severity }: { severity: string }) => severity === 'warning';
 
-describe('a fact counts only where it is attested in full', () => {
+describe('a fact counts only if it is attested in full', () => {
   it.each<[string, BundleParts]>([
     ['intact', { verdict: 'intact' }],
     ['claimed', { provenance: 'claimed' }],
     ['by digests alone', { depth: 'digest' }],
-  ])('and not where it is %s', (_, parts) => {
+  ])('and not if it is %s', (_, parts) => {
     expect(stateOf(decide({ verdict: { bundles: 'intact' }, ...EVERY }, one(parts)), 'outcome.verdict')).toBe(
       'not_checked',
     );
@@ -51,27 +59,27 @@ describe('a fact counts only where it is attested in full', () => {
     'run.trials',
     'trials.complete',
     'trials.attempts',
-  ])('%s is not told by a report that does not say it', (rule) => {
+  ])('%s is undecided if the report does not have the fact', (rule) => {
     expect(stateOf(decide(EVERY, inExport(withoutPins())), rule)).toBe('not_checked');
   });
 
-  it('the outcome is not told by a report that does not say it', () => {
+  it('the outcome is undecided if the report does not have it', () => {
     for (const rule of ['outcome.status', 'outcome.verdict'] as const)
       expect(stateOf(decide(EVERY, inExport(withoutOutcome())), rule)).toBe('not_checked');
     const required: Rules = { drills: { required: [{ drill: 'checkout', outcome: 'passed' }] } };
     expect(stateOf(decide(required, inExport(withoutOutcome())), 'drills.required')).toBe('failed');
   });
 
-  it('a fact that is not pinned is none that is allowed', () => {
+  it('a fact that is not pinned is not allowed', () => {
     const { scenarioId: _scenario, ...pins } = bundle(1).reproduction!;
     const inputs = inExport({ ...bundle(1), reproduction: pins });
     const required = { drills: { required: [{ drill: 'checkout', scenario: { pattern: '*' } }] } };
-    expect(said(EVERY, inputs, 'run.scenarios')).toMatchObject([{ state: 'failed', actual: 'none' }]);
+    expect(problemsOf(EVERY, inputs, 'run.scenarios')).toMatchObject([{ state: 'failed', actual: 'none' }]);
     expect(stateOf(decide(required, inputs), 'drills.required')).toBe('failed');
   });
 });
 
-describe('a violation names what was expected and what is there:', () => {
+describe('a violation has the expected and the actual value:', () => {
   const other = digest('other');
   const expectations: readonly (readonly [RuleId, BundleParts, string, string])[] = [
     ['scope.projects', { projectId: idOf('prj', 9) }, PROJECT, idOf('prj', 9)],
@@ -93,10 +101,8 @@ describe('a violation names what was expected and what is there:', () => {
   ];
 
   it.each(expectations)('%s', (rule, parts, expected, actual) => {
-    expect(said(EVERY, one(parts), rule)).toStrictEqual([
+    expect(problemsOf(EVERY, one(parts), rule)).toStrictEqual([
       {
-        rule,
-        code: RULES[rule].code,
         state: 'failed',
         input: 0,
         subject: ONE,
@@ -106,51 +112,55 @@ describe('a violation names what was expected and what is there:', () => {
     ]);
   });
 
-  it('a pattern, and several of which one is enough', () => {
+  it('several conditions are joined with or, and patterns are marked', () => {
     const rules: Rules = { run: { drills: ['refund', { pattern: 'pay-*' }] } };
-    expect(said(rules, one({}), 'run.drills')).toMatchObject([{ expected: 'refund or like pay-*' }]);
+    expect(problemsOf(rules, one({}), 'run.drills')).toMatchObject([{ expected: 'refund or like pay-*' }]);
   });
 
   it('the organization of an export, or that it could not be read', () => {
     const rules: Rules = { scope: { organizations: ['org_a', 'org_b'] } };
     const { organizationId: _organization, ...report } = exportOf([]);
-    const base = { rule: 'scope.organizations', code: 'policy.ORGANIZATION_NOT_ALLOWED', subject: EXPORT };
-    expect(said(rules, [given(exportOf([])), given(report)], 'scope.organizations')).toStrictEqual([
+    const base = { subject: EXPORT };
+    expect(problemsOf(rules, [given(exportOf([])), given(report)], 'scope.organizations')).toStrictEqual([
       { ...base, state: 'failed', input: 0, expected: 'org_a or org_b', actual: ORGANIZATION },
       { ...base, state: 'not_checked', input: 1 },
     ]);
   });
 
   it('the age of the oldest statement, of bundles and of the list', () => {
-    const base = { rule: 'age.max', code: 'policy.TOO_OLD', state: 'failed', input: 0 } as const;
+    const base = { state: 'failed', input: 0 } as const;
     const signers = [0, 1].map((ms) => ({ ...late(ms), thumbprint: keyOf('one'), in: 'dsse' as const }));
     const values = { expected: 'at most 1h', actual: 'issued at 2025-12-31T22:59:59.999Z' };
-    expect(said(EVERY, one({ signers }), 'age.max')).toStrictEqual([{ ...base, subject: ONE, ...values }]);
+    expect(problemsOf(EVERY, one({ signers }), 'age.max')).toStrictEqual([
+      { ...base, subject: ONE, ...values },
+    ]);
     const old = exportOf([bundle(1)], { signer: late(1) });
-    expect(said(EVERY, [given(old)], 'age.max')).toStrictEqual([{ ...base, subject: EXPORT, ...values }]);
+    expect(problemsOf(EVERY, [given(old)], 'age.max')).toStrictEqual([
+      { ...base, subject: EXPORT, ...values },
+    ]);
     const { signer: _signer, ...unsignedList } = exportOf([bundle(1)]);
-    expect(said(EVERY, [given(unsignedList)], 'age.max')).toEqual([]);
+    expect(problemsOf(EVERY, [given(unsignedList)], 'age.max')).toEqual([]);
     const odd = exportOf([], { signer: { ...late(0), issuedAtMs: -1e300 } });
-    expect(said(EVERY, [given(odd)], 'age.max')).toMatchObject([{ actual: 'issued at -1e+300 ms' }]);
+    expect(problemsOf(EVERY, [given(odd)], 'age.max')).toMatchObject([{ actual: 'issued at -1e+300 ms' }]);
   });
 
-  it('no age of a bundle whose report names no signature', () => {
-    expect(said(EVERY, inExport(withoutSigners()), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
-    expect(said(EVERY, one({ signers: [] }), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
+  it('the age of a bundle without signatures in its report is undecided', () => {
+    expect(problemsOf(EVERY, inExport(withoutSigners()), 'age.max')).toMatchObject([
+      { state: 'not_checked' },
+    ]);
+    expect(problemsOf(EVERY, one({ signers: [] }), 'age.max')).toMatchObject([{ state: 'not_checked' }]);
   });
 
-  it('the signers that there are', () => {
+  it('the signers of the bundle', () => {
     const signers = [signerOf('eve', 'three'), signerOf('eve', 'four'), signerOf('eve', 'three')];
     const rules: Rules = {
       signers: { issuers: ['acme-ci', 'acme-qa'], keys: [keyOf('one'), keyOf('two')], distinct: 2 },
     };
     const base = { state: 'failed', input: 0, subject: ONE };
-    const of = (rule: RuleId, inputs: readonly EvidenceInput[]) => said(rules, inputs, rule);
+    const of = (rule: RuleId, inputs: readonly EvidenceInput[]) => problemsOf(rules, inputs, rule);
     expect(of('signers.issuers', one({ signers }))).toStrictEqual([
       {
         ...base,
-        rule: 'signers.issuers',
-        code: 'policy.ISSUER_NOT_ALLOWED',
         expected: 'acme-ci or acme-qa',
         actual: 'eve',
       },
@@ -158,8 +168,6 @@ describe('a violation names what was expected and what is there:', () => {
     expect(of('signers.keys', one({ signers }))).toStrictEqual([
       {
         ...base,
-        rule: 'signers.keys',
-        code: 'policy.KEY_NOT_ALLOWED',
         expected: `${keyOf('one')} or ${keyOf('two')}`,
         actual: `${keyOf('three')}, ${keyOf('four')}`,
       },
@@ -167,8 +175,6 @@ describe('a violation names what was expected and what is there:', () => {
     expect(of('signers.distinct', one({}))).toStrictEqual([
       {
         ...base,
-        rule: 'signers.distinct',
-        code: 'policy.TOO_FEW_KEYS',
         expected: 'at least 2',
         actual: '1',
       },
@@ -181,12 +187,10 @@ describe('a violation names what was expected and what is there:', () => {
     }
   });
 
-  it('the local report that may not be there', () => {
+  it('the local report that is not allowed', () => {
     const report = exportOf([bundle(1)], { localReports: [local(1)] });
-    expect(said(EVERY, [given(report)], 'localReports.allowed')).toStrictEqual([
+    expect(problemsOf(EVERY, [given(report)], 'localReports.allowed')).toStrictEqual([
       {
-        rule: 'localReports.allowed',
-        code: 'policy.LOCAL_REPORT_NOT_ALLOWED',
         state: 'failed',
         input: 0,
         subject: idOf('lrep', 1),
@@ -195,14 +199,12 @@ describe('a violation names what was expected and what is there:', () => {
     ]);
   });
 
-  it('the warning that stands, with where and what, and no error or fact', () => {
+  it('the refused warning with its place and values, and no error or note', () => {
     const warning = found('attestation.TIME_CLAIMED', ONE);
     const rest = { path: 'a#/b', expected: 'x', actual: 'y' };
     const findings = [warning, { ...warning, ...rest }, found('bundle.UNSIGNED', ONE)];
     expect(findings.map(isWarning)).toContain(true);
     const base = {
-      rule: 'findings.warnings',
-      code: 'policy.WARNING_REFUSED',
       state: 'failed',
       input: 0,
       subject: ONE,
@@ -211,9 +213,9 @@ describe('a violation names what was expected and what is there:', () => {
       .filter(isWarning)
       .map(({ code, ...more }) => ({ ...base, findings: [code], ...('path' in more && rest) }));
     const all = [...findings, found('part.DIGEST_MISMATCH', ONE)];
-    expect(said(EVERY, one({ findings: all }), 'findings.warnings')).toStrictEqual(expected);
+    expect(problemsOf(EVERY, one({ findings: all }), 'findings.warnings')).toStrictEqual(expected);
     const named: Rules = { findings: { warnings: ['bundle.UNSIGNED'] } };
-    expect(said(named, one({ findings: all }), 'findings.warnings')).toMatchObject([
+    expect(problemsOf(named, one({ findings: all }), 'findings.warnings')).toMatchObject([
       { findings: ['bundle.UNSIGNED'] },
     ]);
   });

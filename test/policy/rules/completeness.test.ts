@@ -11,36 +11,35 @@ import {
   violationsOf,
   type Rules,
 } from '../make.ts';
-import { ONE, TWO, EXPORT, EVERY, GONE, said, one, withoutList } from '../said.ts';
+import { ONE, TWO, EXPORT, EVERY, GONE, problemsOf, one, withoutList } from '../problems.ts';
 
 const bundleCounts = (bundles: number, inputs: readonly EvidenceInput[]) =>
-  said({ completeness: { bundles } }, inputs, 'completeness.bundles');
+  problemsOf({ completeness: { bundles } }, inputs, 'completeness.bundles');
 const coverageOf = (covered: number, total: number, uncovered: string[] = []) => ({
   coverage: { totalBytes: total, coveredBytes: covered, attestedBytes: 0, uncovered, mirrorFiles: [] },
 });
-const uncoveredIn = (inputs: readonly EvidenceInput[]) => said(EVERY, inputs, 'completeness.coverage');
+const uncoveredIn = (inputs: readonly EvidenceInput[]) => problemsOf(EVERY, inputs, 'completeness.coverage');
 
 describe('completeness', () => {
   const rule = 'completeness.vouched';
-  const code = 'policy.COMPLETENESS_CLAIMED';
 
-  it('names who would have to vouch, and who does', () => {
+  it('has the required and the actual completeness', () => {
     const rules: Rules = { completeness: { vouched: ['pinned'] } };
     const inputs = [given(exportOf([bundle(1)])), given(bundle(2)), { ...given(bundle(3)), pinned: true }];
-    expect(said(rules, inputs, rule)).toStrictEqual([
-      { rule, code, state: 'failed', input: 0, subject: EXPORT, expected: 'pinned', actual: 'attested' },
-      { rule, code, state: 'failed', input: 1, subject: TWO, expected: 'pinned', actual: 'claimed' },
+    expect(problemsOf(rules, inputs, rule)).toStrictEqual([
+      { state: 'failed', input: 0, subject: EXPORT, expected: 'pinned', actual: 'attested' },
+      { state: 'failed', input: 1, subject: TWO, expected: 'pinned', actual: 'claimed' },
     ]);
     const attested: Rules = { completeness: { vouched: ['attested'] } };
-    expect(said(attested, [{ ...given(bundle(3)), pinned: true }], rule)).toMatchObject([
+    expect(problemsOf(attested, [{ ...given(bundle(3)), pinned: true }], rule)).toMatchObject([
       { expected: 'attested', actual: 'pinned' },
     ]);
   });
 
-  it('is not told where the list could not be read', () => {
+  it('is undecided if the list could not be read', () => {
     const report = { ...withoutList(), completeness: 'claimed' as const };
-    expect(said(EVERY, [given(report)], rule)).toStrictEqual([
-      { rule, code, state: 'not_checked', input: 0, subject: EXPORT },
+    expect(problemsOf(EVERY, [given(report)], rule)).toStrictEqual([
+      { state: 'not_checked', input: 0, subject: EXPORT },
     ]);
   });
 
@@ -60,8 +59,8 @@ describe('completeness', () => {
     expect(stateOf(decide({ completeness }, inputs), 'completeness.bundles')).toBe(state);
   });
 
-  it('names how many there must be and are, of all inputs together', () => {
-    const base = { rule: 'completeness.bundles', code: 'policy.BUNDLE_COUNT', subject: 'all' };
+  it('has the required and the actual number over all inputs', () => {
+    const base = { subject: 'all' };
     expect(bundleCounts(2, inExport(bundle(1)))).toStrictEqual([
       { ...base, state: 'failed', expected: '2', actual: '1' },
     ]);
@@ -73,8 +72,8 @@ describe('completeness', () => {
     ]);
   });
 
-  it('counts each byte of an export once, and of a part alone', () => {
-    const base = { rule: 'completeness.coverage', code: 'policy.UNCOVERED_BYTES', input: 0 };
+  it('counts each byte of an export once, and of a single part', () => {
+    const base = { input: 0 };
     const failed = { ...base, state: 'failed', subject: ONE };
     expect(uncoveredIn(one(coverageOf(1, 2)))).toEqual([]);
     expect(uncoveredIn([given(bundle(1, coverageOf(1, 3)))])).toStrictEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bundle, decide, digest, inExport, stateOf, unattested, type Rules } from '../make.ts';
-import { said } from '../said.ts';
+import { problemsOf } from '../problems.ts';
 
 describe('a required drill', () => {
   const rule = 'drills.required';
@@ -15,7 +15,7 @@ describe('a required drill', () => {
   ];
   const open = bundle(2, unattested('incomplete'));
 
-  it('is named with everything that is asked of it', () => {
+  it('is named with all of its conditions', () => {
     const required = [
       {
         drill: 'refund',
@@ -26,8 +26,8 @@ describe('a required drill', () => {
       },
       'refund',
     ];
-    const base = { rule, code: 'policy.DRILL_MISSING', state: 'failed', subject: 'refund', actual: '0' };
-    expect(said({ drills: { required } }, inExport(bundle(1)), rule)).toStrictEqual([
+    const base = { state: 'failed', subject: 'refund', actual: '0' };
+    expect(problemsOf({ drills: { required } }, inExport(bundle(1)), rule)).toStrictEqual([
       {
         ...base,
         expected: `at least 1 with target like s*, scenario plain, build ${digest('build')}, outcome passed`,

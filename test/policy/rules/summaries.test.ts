@@ -13,7 +13,7 @@ import {
   violationsOf,
   type Rules,
 } from '../make.ts';
-import { EVERY, GONE, said } from '../said.ts';
+import { EVERY, GONE, problemsOf } from '../problems.ts';
 
 describe('a summary in the place of evidence', () => {
   const row = {
@@ -49,10 +49,10 @@ describe('a summary in the place of evidence', () => {
     name: 'vsa',
     summary: { ...summary, ...over },
   });
-  const base = { rule, code: 'policy.SUMMARY_NOT_ACCEPTED', state: 'failed', input: 0, subject: 'vsa' };
+  const base = { state: 'failed', input: 0, subject: 'vsa' };
   const bad = found('dsse.SUBJECT_MISMATCH', 'summary');
 
-  it('passes alone, and leaves what the evidence would show to it', () => {
+  it('passes without evidence, and the rules about evidence do not apply', () => {
     const { answer, rules } = decide({ ...EVERY, ...accepts }, [givenAs()]);
     expect(answer).toBe('yes');
     for (const { rule: id, state, violations } of rules)
@@ -65,9 +65,10 @@ describe('a summary in the place of evidence', () => {
     expect(decide(accepts, [givenAs(warned)]).answer).toBe('yes');
   });
 
-  it('is refused by no waiver lifted, with what it says and what was found', () => {
+  it('is refused with its values and findings, and no waiver lifts that', () => {
     expect(bad.severity).toBe('error');
-    const of = (over: Partial<SummaryFacts>, rules: Rules = accepts) => said(rules, [givenAs(over)], rule);
+    const of = (over: Partial<SummaryFacts>, rules: Rules = accepts) =>
+      problemsOf(rules, [givenAs(over)], rule);
     expect(of({ result: 'FAILED' })).toStrictEqual([{ ...base, expected: 'PASSED', actual: 'FAILED' }]);
     expect(of({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
     expect(of({ verifierId: 'eve' })).toStrictEqual([base]);
@@ -78,19 +79,19 @@ describe('a summary in the place of evidence', () => {
     ]);
   });
 
-  it('is told apart from one that no row of the policy speaks of', () => {
+  it('is distinguished from one that no row of the policy accepts', () => {
     const [none, others] = [{}, accepts].map(
       (rules) => violationsOf(decide(rules, [givenAs({ verifierId: 'eve' })]), rule)[0]?.message,
     );
     expect(none).not.toBe(others);
   });
 
-  it('about nothing is about nothing that a policy could name', () => {
+  it('without inputs is never accepted', () => {
     const rules: Rules = { summary: { accepted: [{ ...row, inputs: [] }] } };
-    expect(said(rules, [givenAs({ inputs: [] })], rule)).toHaveLength(1);
+    expect(problemsOf(rules, [givenAs({ inputs: [] })], rule)).toHaveLength(1);
   });
 
-  it('beside evidence takes nothing of it away', () => {
+  it('does not replace evidence that is present', () => {
     const required: Rules = { ...accepts, drills: { required: ['refund'] }, completeness: { bundles: 5 } };
     for (const beside of [given(bundle(1)), given(exportOf([])), GONE]) {
       const decision = decide(required, [givenAs(), beside]);

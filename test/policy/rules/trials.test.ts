@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { EvidenceInput } from '../../../src/policy/index.ts';
 import { idOf } from '../../../vectors/make/bundle.ts';
 import { bundle, digest, inExport, type BundleParts } from '../make.ts';
-import { ONE, TWO, said } from '../said.ts';
+import { ONE, TWO, problemsOf } from '../problems.ts';
 
 const trial = (n: number, pins: BundleParts['pins']) =>
   bundle(n, { pins: { originalTrialCount: 3, ...pins } });
 const attempt = (originalAttempt: number) => trial(1, { originalAttempt, originalAttemptLimit: 3 });
 const twice = (parts: BundleParts) =>
-  said({}, inExport(bundle(1, parts), bundle(2, parts), bundle(3, parts)), 'trials.unique');
+  problemsOf({}, inExport(bundle(1, parts), bundle(2, parts), bundle(3, parts)), 'trials.unique');
 const nameless = (n: number) => {
   const { runId: _run, hostedRunId: _hosted, evidenceBundleId: _id, ...report } = bundle(n);
   return report;
@@ -16,12 +16,15 @@ const nameless = (n: number) => {
 const at = (...trials: readonly number[]) =>
   inExport(...trials.map((originalTrial, i) => trial(i + 1, { originalTrial })));
 const attempts = (which: 'every' | 'first', n: number) =>
-  said({ trials: { attempts: which } }, inExport(attempt(n)), 'trials.attempts');
+  problemsOf({ trials: { attempts: which } }, inExport(attempt(n)), 'trials.attempts');
 
 describe('trials', () => {
   const rule = 'trials.complete';
   const of = (inputs: readonly EvidenceInput[]) =>
-    said({ trials: { complete: true } }, inputs, rule).map(({ expected, actual }) => [expected, actual]);
+    problemsOf({ trials: { complete: true } }, inputs, rule).map(({ expected, actual }) => [
+      expected,
+      actual,
+    ]);
 
   it.each<[readonly number[], string, string]>([
     [[1], 'trials 1 to 3', '1; 2 missing, the first 2'],
@@ -34,11 +37,11 @@ describe('trials', () => {
     [[-1, 1, 2], 'trials 1 to 3', '-1, 1, 2; 1 missing, the first 3'],
     [[1, 1, 2, 3], 'trials 1 to 3, 2 times each', '1, 2, 3; 2 missing, the first 2'],
     [[1, 2, 2, 3], 'trials 1 to 3, 2 times each', '1, 2, 3; 2 missing, the first 1'],
-  ])('%j of three', (trials, expected, actual) => {
+  ])('%j of three are not complete', (trials, expected, actual) => {
     expect(of(at(...trials))).toEqual([[expected, actual]]);
   });
 
-  it('that are all there, each as often, are none too few', () => {
+  it('are complete if each is present equally often', () => {
     for (const trials of [
       [1, 2, 3],
       [0, 1, 2],
@@ -47,7 +50,7 @@ describe('trials', () => {
       expect(of(at(...trials))).toEqual([]);
   });
 
-  it('numbered from 0 are told by any of them, trial or attempt', () => {
+  it('are numbered from 0 if any trial or attempt has number 0', () => {
     const inputs = inExport(
       trial(1, { originalTrialCount: 2, originalTrial: 1, originalAttempt: 0 }),
       trial(2, { originalTrialCount: 2, originalTrial: 0, originalAttempt: 1 }),
@@ -59,7 +62,7 @@ describe('trials', () => {
     expect(of(later)).toEqual([]);
   });
 
-  it('that were begun once are not begun again by a later attempt', () => {
+  it('are not started again by a later attempt', () => {
     const inputs = inExport(
       trial(1, { originalTrialCount: 1, originalAttempt: 1, originalAttemptLimit: 2 }),
       trial(2, { originalTrialCount: 1, originalAttempt: 2, originalAttemptLimit: 2 }),
@@ -74,7 +77,7 @@ describe('trials', () => {
     expect(of(more)).toEqual([['trials 1 to 2, 2 times each', '1, 2; 1 missing, the first 2']]);
   });
 
-  it('are of one run whatever the order in which a report has the members', () => {
+  it('belong to one run regardless of the order of members in the report', () => {
     const [first, second] = [1, 2].map((n) =>
       bundle(n, { pins: { originalTrial: n, originalTrialCount: 2 } }),
     );
@@ -85,10 +88,8 @@ describe('trials', () => {
     expect(of(inExport(first!, reversed))).toEqual([]);
   });
 
-  it('name the attempt that is there, and the one that is not', () => {
+  it('name the attempt that is present and the missing one', () => {
     const base = {
-      rule: 'trials.attempts',
-      code: 'policy.ATTEMPT_PICKED',
       state: 'failed',
       input: 0,
       subject: ONE,
@@ -102,16 +103,16 @@ describe('trials', () => {
     expect(attempts('every', 4)).toStrictEqual([{ ...base, actual: 'trial 1, attempt 4 of 3' }]);
     expect(attempts('every', -1)).toStrictEqual([{ ...base, actual: 'trial 1, attempt -1 of 3' }]);
     const all = inExport(...[2, 1].map((n) => ({ ...attempt(n), evidenceBundleId: idOf('evidence', n) })));
-    expect(said({ trials: { attempts: 'every' } }, all, 'trials.attempts')).toEqual([]);
+    expect(problemsOf({ trials: { attempts: 'every' } }, all, 'trials.attempts')).toEqual([]);
   });
 
-  it('are no reruns only where their manifest could be read', () => {
+  it('are undecided as reruns if their manifest could not be read', () => {
     const { hostedRunId: _run, ...report } = bundle(1);
-    expect(said({}, inExport(report), 'trials.reruns')).toMatchObject([{ state: 'not_checked' }]);
+    expect(problemsOf({}, inExport(report), 'trials.reruns')).toMatchObject([{ state: 'not_checked' }]);
   });
 
-  it('are there once, by any of their names', () => {
-    const base = { rule: 'trials.unique', code: 'policy.RUN_TWICE', state: 'failed', input: 0 };
+  it('are unique by each of their names', () => {
+    const base = { state: 'failed', input: 0 };
     for (const parts of [
       { runId: 'run_x' },
       { hostedRunId: idOf('hrun', 9) },
@@ -121,10 +122,10 @@ describe('trials', () => {
         { ...base, subject: TWO, actual: `also in ${ONE}` },
         { ...base, subject: idOf('evidence', 3), actual: `also in ${ONE}` },
       ]);
-    expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // said alike of both
+    expect(twice({ evidenceBundleId: ONE })).toHaveLength(1); // problemsOf alike of both
   });
 
-  it('are not there twice for a name that none of them has', () => {
-    expect(said({}, inExport(nameless(1), nameless(2)), 'trials.unique')).toEqual([]);
+  it('are not repeated because all of them lack a name', () => {
+    expect(problemsOf({}, inExport(nameless(1), nameless(2)), 'trials.unique')).toEqual([]);
   });
 });

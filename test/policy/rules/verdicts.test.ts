@@ -13,26 +13,22 @@ import {
   unsigned,
   type Rules,
 } from '../make.ts';
-import { ONE, EXPORT, GONE, said } from '../said.ts';
+import { ONE, EXPORT, GONE, problemsOf } from '../problems.ts';
 
 describe('a violation of a verdict', () => {
   const mismatch = found('part.DIGEST_MISMATCH', ONE);
   const twice = [mismatch, mismatch, found('bundle.UNSIGNED', ONE)];
 
-  it('names what is required, what is there, and the codes that led here, each once', () => {
+  it('has the required and the actual verdict, and the codes that led to it, each once', () => {
     const failed = bundle(1, { ...unattested('failed'), findings: twice });
-    expect(said({}, [GONE, given(failed)], 'verdict.bundles')).toStrictEqual([
+    expect(problemsOf({}, [GONE, given(failed)], 'verdict.bundles')).toStrictEqual([
       {
-        rule: 'verdict.bundles',
-        code: 'policy.BUNDLE_VERDICT',
         state: 'not_checked',
         input: 0,
         subject: 'gone',
         findings: ['io.NOT_FOUND'],
       },
       {
-        rule: 'verdict.bundles',
-        code: 'policy.BUNDLE_VERDICT',
         state: 'failed',
         input: 1,
         subject: ONE,
@@ -41,15 +37,13 @@ describe('a violation of a verdict', () => {
         findings: ['part.DIGEST_MISMATCH', 'bundle.UNSIGNED'],
       },
     ]);
-    const [intact] = said({ verdict: { bundles: 'intact' } }, [given(failed)], 'verdict.bundles');
+    const [intact] = problemsOf({ verdict: { bundles: 'intact' } }, [given(failed)], 'verdict.bundles');
     expect(intact?.findings).toEqual(['part.DIGEST_MISMATCH']);
   });
 
-  it('names no codes where none led here', () => {
-    const [violation] = said({}, [given(bundle(1, unattested('incomplete')))], 'verdict.bundles');
+  it('has no codes if none led to it', () => {
+    const [violation] = problemsOf({}, [given(bundle(1, unattested('incomplete')))], 'verdict.bundles');
     expect(violation).toStrictEqual({
-      rule: 'verdict.bundles',
-      code: 'policy.BUNDLE_VERDICT',
       state: 'not_checked',
       input: 0,
       subject: ONE,
@@ -58,7 +52,7 @@ describe('a violation of a verdict', () => {
     });
   });
 
-  it('of an export names the codes of its parts and reports too', () => {
+  it('of an export has the codes of its parts and local reports, too', () => {
     const bad = bundle(1, { ...unattested('failed'), findings: [mismatch] });
     const report = exportOf([bad], {
       verdict: 'failed',
@@ -67,7 +61,7 @@ describe('a violation of a verdict', () => {
         local(1, { verdict: 'failed', findings: [found('local-report.DIGEST_MISMATCH', idOf('lrep', 1))] }),
       ],
     });
-    expect(said({}, [given(report)], 'verdict.export')).toMatchObject([
+    expect(problemsOf({}, [given(report)], 'verdict.export')).toMatchObject([
       {
         subject: EXPORT,
         findings: ['export.SELECTION_MISMATCH', 'part.DIGEST_MISMATCH', 'local-report.DIGEST_MISMATCH'],
@@ -75,7 +69,7 @@ describe('a violation of a verdict', () => {
     ]);
   });
 
-  it('is none where more is there than is required', () => {
+  it('does not occur if the verdict is better than required', () => {
     const rules: Rules = { verdict: { export: 'intact', bundles: 'intact' } };
     expect(decide(rules, inExport(bundle(1))).answer).toBe('yes');
     expect(decide(rules, [given(unsigned(1))]).answer).toBe('yes');
@@ -89,8 +83,10 @@ describe('a violation of a verdict', () => {
     ['control.PAYLOAD_TOO_LARGE', 'not_checked'],
     ['transport.DIGEST_MISMATCH', 'not_checked'],
     ['zip.NOT_A_ZIP', 'failed'],
-  ] as const)('of what gave %s is %s, where it is', (code, state) => {
+  ] as const)('of an input that failed with %s is %s and has its path', (code, state) => {
     const input: EvidenceInput = { name: 'x', failure: { code, message: 'so', path: 'a.zip' } };
-    expect(said({}, [input], 'verdict.bundles')).toMatchObject([{ state, findings: [code], path: 'a.zip' }]);
+    expect(problemsOf({}, [input], 'verdict.bundles')).toMatchObject([
+      { state, findings: [code], path: 'a.zip' },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { EvidenceInput, RuleId } from '../../src/policy/index.ts';
+import { type EvidenceInput, type RuleId, RULES } from '../../src/policy/index.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
 import {
   bundle,
@@ -43,10 +43,11 @@ export const GONE: EvidenceInput = {
   failure: { code: 'io.NOT_FOUND', message: 'it is not there' },
 };
 
-/** What a rule finds, without its words. */
-export const said = (rules: Rules, inputs: readonly EvidenceInput[], rule: RuleId) =>
-  violationsOf(decide(rules, inputs), rule).map(({ message, ...rest }) => {
-    if (message === '') throw new TypeError('a violation says what happened');
+/** The violations of a rule without their message, and without the rule and its code, which never differ. */
+export const problemsOf = (rules: Rules, inputs: readonly EvidenceInput[], rule: RuleId) =>
+  violationsOf(decide(rules, inputs), rule).map(({ message, rule: own, code, ...rest }) => {
+    if (message === '' || own !== rule || code !== RULES[rule].code)
+      throw new TypeError(`not a violation of ${rule}: ${own}, ${code}, ${message}`);
     return rest;
   });
 export const one = (parts: BundleParts) => inExport(bundle(1, parts));
