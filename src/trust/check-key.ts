@@ -149,7 +149,7 @@ function notesOn(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, valid
   const retired = key.notAfterMs !== undefined && key.notAfterMs < (asOfMs ?? Infinity);
   if (valid && (retired || key.revokedAtMs !== undefined)) {
     const why = key.revokedAtMs === undefined ? 'is retired' : 'was revoked later';
-    const message = `the key ${why}, and only the signer says that the statement is from ${isoTime(issuedAtMs)}`;
+    const message = `the key ${why}, and only the signer states that the statement is from ${isoTime(issuedAtMs)}`;
     notes.push({ code: 'attestation.TIME_CLAIMED', message });
   }
   if (key.fromCertificate === true) {

@@ -10,7 +10,14 @@ export {
 export { faultError, isObject, type KeyFault } from './faults.ts';
 export { checkKey, type SignedStatement } from './check-key.ts';
 export { ecJwk, readEcJwk, readFieldElement } from './key/jwk.ts';
-export { isPrivateLabel, MAX_KEY_SET_BYTES, openKeyFile, openKeySetFile } from './key/key-file.ts';
+export {
+  isPrivateLabel,
+  MAX_KEY_SET_BYTES,
+  openKeyFile,
+  openKeySetFile,
+  type PemBlock,
+  pemBytes,
+} from './key/key-file.ts';
 export { importPublicKeys, type NamedKey } from './key/key-set.ts';
 export {
   importPublicKey,
@@ -20,16 +27,17 @@ export {
   type VerifyingKey,
   verifyingKey,
 } from './key/key.ts';
-export { type PemBlock, pemBytes } from './key/pem.ts';
 export { verifySignature } from './key/signature.ts';
 export { createSigner, signChecked, type Signer } from './key/signer.ts';
 export { readSpki } from './key/spki.ts';
-export { retireKey, type Retirement, RETIREMENTS } from './retire.ts';
 export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';
 export {
   distinctPoints,
   parseTrustStore,
   resolveTrust,
+  retireKey,
+  type Retirement,
+  RETIREMENTS,
   SIGNER_PURPOSES,
   type Trust,
   trustStore,

@@ -115,7 +115,7 @@ function keyProblem(trust: TrustStore, key: TrustedKey, statement: SignatureClai
   const [scope] = unchecked;
   if (problems[0] !== undefined || scope === undefined) return problems[0];
   const code = scope === 'project' ? 'trust.PROJECT_MISMATCH' : 'trust.ORGANIZATION_MISMATCH';
-  return { code, message: `the key is limited by ${scope}, and nothing here says which it is` };
+  return { code, message: `the key is limited by ${scope}, and the evidence is of unknown ${scope}` };
 }
 
 const nameless: KeyProblem = {

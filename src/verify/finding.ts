@@ -16,9 +16,8 @@ export function finding(code: Code, subject: string, detail: FindingDetail): Fin
 }
 
 /**
- * The findings that an error from reading evidence stands for: one for each fault that a parser collected, one for
- * everything else. Anything that is not a `DrillproofError`, and `internal.BUG`, is a fault of ours, which says nothing
- * about the evidence and is thrown on.
+ * The findings of an error from reading evidence: one for each fault that a parser collected, one for everything else.
+ * @throws the error itself if it is `internal.BUG` or not a `DrillproofError`: a fault of the program, not of the evidence
  */
 export function findingsOf(error: unknown, subject: string, path?: string): Finding[] {
   if (!(error instanceof DrillproofError) || error.code === 'internal.BUG') throw error;

@@ -48,9 +48,16 @@ export {
 } from './report.ts';
 export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
 export { MAX_ENVELOPES } from './signature/given-envelopes.ts';
-export { bundleStanding, listStanding, type SignatureStanding } from './signature/standing.ts';
+export {
+  bundleStanding,
+  listStanding,
+  type SignatureStanding,
+  TRUST_OUTCOMES,
+  type TrustEffect,
+  trustEffects,
+  type TrustOutcome,
+} from './signature/standing.ts';
 export { checkThreshold } from './signature/signed.ts';
 export { verifyDsse, type VerifyDsseOptions } from './signature/verify-dsse.ts';
 export { verifyExportSignatures, verifyPartSignature } from './signature/verify-signatures.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './tool-source.ts';
-export { TRUST_OUTCOMES, type TrustEffect, trustEffects, type TrustOutcome } from './trust-effect.ts';

@@ -11,7 +11,7 @@ const MAX_SUBJECTS = 10_000;
 
 const uri = textSchema(1, 2048).refine((value) => ABSOLUTE_URI.test(value), 'must be a URI with a scheme');
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 characters of 0-9 a-f');
-// Fields that nobody knows are passed over, as the specification wants: digests of other algorithms, for example.
+// Unknown fields are ignored, as the specification requires: digests of other algorithms, for example.
 const digestSet = z.object({ sha256 }).transform(({ sha256: hex }): Digest => `sha256:${hex}`);
 const digested = z.object({ digest: digestSet }).transform(({ digest }) => digest);
 
@@ -46,7 +46,7 @@ const predicateSchema = z
       (verificationResult === 'FAILED') === verifiedLevels.includes('FAILED'),
     {
       path: ['verifiedLevels'],
-      message: 'the levels say otherwise than the result',
+      message: 'the levels contradict the result',
     },
   );
 
@@ -57,7 +57,7 @@ const statementSchema = z
   })
   .refine(({ subject, predicate }) => sameSet(subject, predicate.inputAttestations), {
     path: ['subject'],
-    message: 'the subjects are not the inputs that were judged',
+    message: 'the subjects do not match the inputs',
   });
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean => {
@@ -66,7 +66,7 @@ const sameSet = (a: readonly string[], b: readonly string[]): boolean => {
 };
 
 /**
- * The verification summary in an envelope; no signature is judged. Only its own predicate type is read, so that no other
+ * The verification summary in an envelope; no signature is verified. Only its own predicate type is read, so that no other
  * attestation is taken for a summary, and its subjects must be the inputs that it lists.
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `attestation.PREDICATE_UNSUPPORTED`, `vsa.INVALID` with every
  *   broken rule in `details.issues`, and what `parseJson` throws

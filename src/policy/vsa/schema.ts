@@ -14,7 +14,7 @@ const summarySchema = z
     levels: z.array(z.string()).readonly(),
     trustStore: digest.exactOptional().describe('fingerprint of the trust store of the verifier'),
   })
-  .describe("what it says; nobody's word unless keys names somebody");
+  .describe('its content; no trusted key signed it unless keys has one');
 
 /** The content of a verification summary, whoever signed it. */
 export interface Summary extends Readonly<z.infer<typeof summarySchema>> {}

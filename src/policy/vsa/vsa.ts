@@ -72,7 +72,7 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
   );
   const { verifierId, version, resourceUri } = options;
   for (const uri of [verifierId, resourceUri ?? verifierId])
-    if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is no URI with a scheme`);
+    if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is not a URI with a scheme`);
   const { answer, policy, trust, asOfMs } = decision;
   if (answer === 'could_not_tell') return undefined;
   const subjects = subjectsOf(decision.inputs);
@@ -115,14 +115,16 @@ function subjectsOf(inputs: readonly EvaluatedInput[]): readonly Subject[] {
   const subjects = new Map<Digest, Subject>();
   for (const { kind, name, id, manifestDigest } of inputs) {
     if (manifestDigest === undefined)
-      throw new DrillproofError('vsa.SUBJECT_MISSING', `no manifest of ${name} was judged`, { path: name });
+      throw new DrillproofError('vsa.SUBJECT_MISSING', `${name} has no manifest that could be read`, {
+        path: name,
+      });
     subjects.set(manifestDigest, {
       kind,
       name: (id ?? 'manifest.json').toWellFormed(),
       digest: manifestDigest,
     });
   }
-  if (subjects.size === 0) throw new DrillproofError('vsa.SUBJECT_MISSING', 'nothing was judged');
+  if (subjects.size === 0) throw new DrillproofError('vsa.SUBJECT_MISSING', 'there is no input');
   return [...subjects.values()].toSorted((a, b) => compareUtf8(a.digest, b.digest));
 }
 

@@ -32,7 +32,7 @@ export function ecJwk(point: Uint8Array): EcJwk {
 
 /**
  * The uncompressed point of a JWK of an EC P-256 key, or all that keeps it from being one: curve, algorithm, use and
- * operations are pinned here, when the key is loaded. Names in `extensions` are known beside those of RFC 7517.
+ * operations are pinned here, when the key is loaded. Names in `extensions` are allowed in addition to those of RFC 7517.
  */
 export function readEcJwk(
   jwk: JsonObject,

@@ -2,8 +2,7 @@ import { BYTES, BYTES_OR_TEXT, checkArguments, type Digest, digestOf } from '../
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
 import { ecJwk, readEcJwk, type EcJwk } from './jwk.ts';
-import { isPrivateLabel, openKeyFile } from './key-file.ts';
-import { formatPem, pemBytes, type PemBlock } from './pem.ts';
+import { formatPem, isPrivateLabel, openKeyFile, pemBytes, type PemBlock } from './key-file.ts';
 import { readSpki, writeSpki } from './spki.ts';
 
 /**

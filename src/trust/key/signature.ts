@@ -12,7 +12,7 @@ export type SignatureCheck = {
   readonly implementation?: P256;
 };
 
-/** Verifiers kept per implementation; beyond it, the one that came first goes. */
+/** The most verifiers in the cache of an implementation; the oldest is removed first. */
 const MAX_VERIFIERS = 256;
 
 // Importing a key costs up to as much as a check, and an export is signed by few keys.
@@ -20,7 +20,7 @@ const cache = new WeakMap<P256, Map<string, P256Verifier>>();
 
 /**
  * Whether the signature verifies over the message with the key. The encoding is checked first, by our own rules, so
- * that every implementation judges the same signatures.
+ * that every implementation accepts the same signatures.
  * @throws DrillproofError `encoding.DER_INVALID` for a signature that is not strict DER, `trust.KEY_INVALID` for a
  *   point that is not on the curve
  */

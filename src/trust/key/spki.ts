@@ -5,7 +5,7 @@ import { DrillproofError } from '../../errors.ts';
 const EC_PUBLIC_KEY = '2a8648ce3d0201';
 const P_256 = '2a8648ce3d030107';
 
-// Names for what people try, so that the refusal says what the key is (RFC 5480, RFC 8017, RFC 8410, SEC 2).
+// Names of the algorithms that people try, for the message of the refusal (RFC 5480, RFC 8017, RFC 8410, SEC 2).
 const ALGORITHMS = new Map([
   ['2a864886f70d010101', 'RSA'],
   ['2a864886f70d01010a', 'RSA-PSS'],

@@ -95,7 +95,7 @@ const strayFinding = ({ path, digest }: SortedEnvelopes['stray'][number]): Findi
   });
 
 /**
- * The export that an export attestation names, if a trusted key signed it: it says which manifest is right where no
+ * The export that an export attestation names, if a trusted key signed it: it names the right manifest where no
  * manifest can be relied on. Nothing else shows the scope of the export, so only a key for the whole organization
  * counts. `undefined` for anything else.
  */

@@ -31,7 +31,7 @@ type Chain = {
  * Checks the receipts of one mirror as a chain: each names the previous one by path and digest, exactly one names
  * none, none is named twice, times never decrease, and all name one export and one manifest (formats §1, Receipts).
  * The chain cannot show that its newest receipts were removed, unless the caller expects one of them.
- * @param expected what the manifest of the mirror says; without it the first receipt decides
+ * @param expected the subject in the manifest of the mirror; without it the first receipt decides
  */
 export function checkChain(
   facts: readonly ReceiptFacts[],

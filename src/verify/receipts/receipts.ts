@@ -107,7 +107,7 @@ async function listReceipts(
   }
 }
 
-/** What the manifest of the mirror says, if there is one: an interrupted mirror has receipts and no manifest. */
+/** The subject in the manifest of the mirror, if there is one: an interrupted mirror has receipts and no manifest. */
 async function readSubject(
   source: EvidenceSource,
   paths: readonly string[],

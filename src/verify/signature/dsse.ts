@@ -85,7 +85,7 @@ export function verifyGivenEnvelopes<S extends AnyStatement>(
   context: EnvelopeContext,
   others: readonly Finding[] = [],
 ): StepOf<readonly EnvelopeResult<S>[]> {
-  const results = envelopes.map((envelope) => verifyEnvelope(envelope, kind, context));
+  const results = envelopes.map((envelope) => verifySignedEnvelope(envelope, kind, context));
   const step = foldSteps('dsse.attestation', [...results, noteFindings(others)]);
   return { ...step, value: hasPassed(step, 'dsse.attestation') ? results : [] };
 }
@@ -94,7 +94,7 @@ export function verifyGivenEnvelopes<S extends AnyStatement>(
  * Verifies an envelope in order: it is DSSE with a statement of the kind, its signatures verify as those of every signed
  * statement, and it is bound to the evidence (formats §2, DSSE).
  */
-export function verifyEnvelope<S extends AnyStatement>(
+export function verifySignedEnvelope<S extends AnyStatement>(
   envelope: GivenEnvelope,
   kind: EnvelopeKind<S>,
   { threshold = 1, ...context }: EnvelopeContext,

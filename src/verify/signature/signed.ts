@@ -193,7 +193,7 @@ function checkSigningKey(
   }
   if (problems.length > 0 || result.unchecked.length === 0)
     return { ...recordCheck('attestation.key', [...problems, ...notes]), value: key };
-  const reason = `the key is limited by ${result.unchecked.join(' and ')}, and nothing here says which it is`;
+  const reason = `the key is limited by ${result.unchecked.join(' and ')}, and the evidence is of unknown ${result.unchecked.join(' and ')}`;
   return {
     ...joinSteps([noteFindings(notes), endCheck('attestation.key', 'not_checked', reason)]),
     value: key,

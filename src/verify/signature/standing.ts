@@ -1,22 +1,16 @@
+import { defined } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import type { CheckId } from '../checks.ts';
-import type {
-  BundleReport,
-  Check,
-  CheckState,
-  Completeness,
-  ExportReport,
-  Finding,
-  SignedBy,
-} from '../report.ts';
+import type { BundleReport, CheckState, Completeness, ExportReport, Finding, SignedBy } from '../report.ts';
+import type { Step } from '../step.ts';
 
 /**
- * What becomes of a signature under a trust store: a trusted key vouches for what it signs, it is refused, there is
- * none, or it could not be read.
+ * The state of a signature under a trust store: valid by a trusted key (`stands`), refused, missing (`unsigned`), or
+ * unread.
  */
 export type Standing = 'stands' | 'refused' | 'unsigned' | 'unread';
 
-/** What a signature says of a bundle, or of the list of bundles of an export, under one trust store. */
+/** The signature of a bundle, or of the list of bundles of an export, under one trust store. */
 export type SignatureStanding = {
   readonly kind: 'bundle' | 'list';
   /** Id of the bundle or export; where it could not be read, the path of the part or `export`. */
@@ -29,51 +23,52 @@ export type SignatureStanding = {
   readonly codes: readonly Code[];
 };
 
-type Judged = {
-  readonly checks: readonly Check[];
-  readonly findings: readonly Finding[];
-  readonly signer?: SignedBy;
-};
+type SignedStep = Step & { readonly signer?: SignedBy };
 
-/** The standing of a bundle, from its report at any depth or from the steps that judge its signature. */
+/** The standing of a bundle, from its report at any depth or from the steps that verify its signature. */
 export function bundleStanding(
-  bundle: Judged & Pick<BundleReport, 'evidenceBundleId' | 'path' | 'signed'> & Partial<BundleReport>,
+  bundle: SignedStep & Pick<BundleReport, 'evidenceBundleId' | 'path' | 'signed'> & Partial<BundleReport>,
 ): SignatureStanding {
-  const { evidenceBundleId, path, verdict, signer } = bundle;
-  return {
+  const { evidenceBundleId, path, verdict, signer, findings } = bundle;
+  return defined({
     kind: 'bundle',
     id: evidenceBundleId ?? path ?? 'bundle',
-    ...(path !== undefined && { path }),
+    path,
     standing: verdict === 'incomplete' ? 'unread' : ofBundle(bundle),
-    ...(signer !== undefined && { signer }),
-    codes: codesOf(bundle.findings),
-  };
+    signer,
+    codes: listCodes(findings),
+  } as const);
 }
 
 function ofBundle({ checks, findings, signer, signed }: Parameters<typeof bundleStanding>[0]): Standing {
-  if (!hasErrors(findings)) {
+  if (!findings.some(({ severity }) => severity === 'error')) {
     if (signer !== undefined) return 'stands';
     return signed === false ? 'unsigned' : 'unread';
   }
-  const ended = (id: CheckId): boolean =>
-    checks.some(({ id: one, state }) => one === id && (state === 'passed' || state === 'failed'));
-  // A signature that nobody got to see is not one that was refused.
-  return ended('attestation.key') || ended('attestation.signature') ? 'refused' : 'unread';
+  // A signature that was never checked is unread, not refused.
+  const checked = checks.some(
+    ({ id, state }) =>
+      (id === 'attestation.key' || id === 'attestation.signature') &&
+      (state === 'passed' || state === 'failed'),
+  );
+  return checked ? 'refused' : 'unread';
 }
 
-/** The standing of the list of bundles, from the report of an export or from the steps that judge its signature. */
+/** The standing of the list of bundles, from the report of an export or from the steps that verify its signature. */
 export function listStanding(
-  list: Judged & { readonly completeness: Completeness } & Pick<ExportReport, 'evidenceExportId'>,
+  list: SignedStep & { readonly completeness: Completeness } & Pick<ExportReport, 'evidenceExportId'>,
 ): SignatureStanding {
-  const { evidenceExportId, signer } = list;
-  return {
+  const { evidenceExportId, signer, findings } = list;
+  return defined({
     kind: 'list',
     id: evidenceExportId ?? 'export',
     standing: ofList(list),
-    ...(signer !== undefined && { signer }),
-    codes: codesOf(list.findings),
-  };
+    signer,
+    codes: listCodes(findings),
+  } as const);
 }
+
+const REFUSING: ReadonlySet<Finding['class']> = new Set(['untrusted', 'expired', 'mismatch'] as const);
 
 function ofList({ checks, findings, completeness }: Parameters<typeof listStanding>[0]): Standing {
   if (completeness === 'attested') return 'stands';
@@ -82,13 +77,61 @@ function ofList({ checks, findings, completeness }: Parameters<typeof listStandi
   const state = stateOf('export.attestation');
   if (state === 'not_applicable') return 'unsigned';
   if (state !== 'failed') return 'unread';
-  return findings.some(({ class: is }) => is === 'untrusted' || is === 'expired' || is === 'mismatch')
-    ? 'refused'
-    : 'unread';
+  return findings.some((finding) => REFUSING.has(finding.class)) ? 'refused' : 'unread';
 }
 
-const hasErrors = (findings: readonly Finding[]): boolean =>
-  findings.some(({ severity }) => severity === 'error');
-const codesOf = (findings: readonly Finding[]): Code[] => [
+const listCodes = (findings: readonly Finding[]): Code[] => [
   ...new Set(findings.filter(({ severity }) => severity !== 'info').map(({ code }) => code)),
 ];
+
+/** The effects that a change of the trust store can have on a signature. */
+export const TRUST_OUTCOMES = ['stops', 'unread', 'starts', 'refused', 'stands', 'unsigned'] as const;
+
+/**
+ * `stops`: it verifies now and would not then. `starts`: the reverse. `stands`: both. `refused`: neither. `unsigned`:
+ * there is no signature. `unread`: its signature could not be verified.
+ */
+export type TrustOutcome = (typeof TRUST_OUTCOMES)[number];
+
+export type TrustEffect = {
+  readonly kind: SignatureStanding['kind'];
+  readonly id: string;
+  readonly path?: string;
+  readonly outcome: TrustOutcome;
+  /** Who signed it, if a key of one of the stores is valid for it. */
+  readonly signer?: SignedBy;
+  /** Codes that only the changed store adds; where it was unread or refused, all of them. */
+  readonly codes: readonly Code[];
+};
+
+/** Compares the standing of the same signatures before and after a change of the trust store. */
+export function trustEffects(
+  before: readonly SignatureStanding[],
+  after: readonly SignatureStanding[],
+): TrustEffect[] {
+  if (before.length !== after.length) throw new TypeError('the two lists are about different evidence');
+  return before.map((standing, at) => effectOf(standing, after[at]!));
+}
+
+function effectOf(before: SignatureStanding, after: SignatureStanding): TrustEffect {
+  const outcome = outcomeOf(before, after);
+  const open = outcome === 'unread' || outcome === 'refused';
+  return defined({
+    kind: before.kind,
+    id: before.id,
+    path: before.path,
+    outcome,
+    signer: open ? undefined : (before.signer ?? after.signer),
+    codes: open ? after.codes : after.codes.filter((code) => !before.codes.includes(code)),
+  });
+}
+
+function outcomeOf(
+  { standing: before }: SignatureStanding,
+  { standing: after }: SignatureStanding,
+): TrustOutcome {
+  if (before === 'unread' || after === 'unread') return 'unread';
+  if (before === 'unsigned' && after === 'unsigned') return 'unsigned';
+  if (before === 'stands') return after === 'stands' ? 'stands' : 'stops';
+  return after === 'stands' ? 'starts' : 'refused';
+}

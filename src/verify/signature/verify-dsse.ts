@@ -17,7 +17,7 @@ import {
 } from '../../evidence/index.ts';
 import { buildAttestationReport } from './attestation.ts';
 import { NOTHING, joinSteps, noteFindings, type StepOf } from '../step.ts';
-import { bundleEnvelope, exportEnvelope, verifyEnvelope, type EnvelopeKind } from './dsse.ts';
+import { bundleEnvelope, exportEnvelope, verifySignedEnvelope, type EnvelopeKind } from './dsse.ts';
 import { findingsOf } from '../finding.ts';
 import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
@@ -65,7 +65,11 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
   const settings = settingsOf(options, DSSE_OPTIONS);
   const { purpose = 'evidence', manifest, threshold = 1 } = options;
   const verify = <S extends AnyStatement>({ value: kind, ...read }: StepOf<EnvelopeKind<S>>) => {
-    const result = verifyEnvelope(onlyEnvelope(envelope), kind, { subject: SUBJECT, settings, threshold });
+    const result = verifySignedEnvelope(onlyEnvelope(envelope), kind, {
+      subject: SUBJECT,
+      settings,
+      threshold,
+    });
     return buildAttestationReport({ ...result, ...joinSteps([read, result]) }, settings);
   };
   if (purpose === 'export') {

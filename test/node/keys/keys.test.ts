@@ -14,7 +14,7 @@ import {
   writeSigningKeyPem,
 } from '../../../src/node/keys/keys.ts';
 import { keyIdOf, publicJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
-import { formatPem, parsePem, pemBytes } from '../../../src/trust/key/pem.ts';
+import { formatPem, parsePem, pemBytes } from '../../../src/trust/key/key-file.ts';
 import {
   bytes32,
   codeOf,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fromHex } from '../../../src/bytes/text/encoding.ts';
 import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { importPublicKey, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
-import { formatPem } from '../../../src/trust/key/pem.ts';
+import { formatPem } from '../../../src/trust/key/key-file.ts';
 import { writeSpki } from '../../../src/trust/key/spki.ts';
 import { bytes32, codeOf, foreignKeys, json, P, pointOf, refusal } from '../makers.ts';
 
