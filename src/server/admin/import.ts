@@ -46,67 +46,52 @@ export type ImportedResource = {
   readonly result: 'created' | 'unchanged';
 };
 
-type Entry = Omit<ImportedResource, 'result'> & {
-  readonly organizationId: string;
-  /** JSON pointer of the resource in the file. */
-  readonly path: string;
-  readonly document: object;
-  /** The document that is stored under its id. */
-  readonly read: (tx: Tx) => Promise<object | undefined>;
-  /** What contradicts another resource; the pointers are relative to the resource. */
-  readonly check?: (tx: Tx) => Promise<readonly DocumentIssue[]>;
-  readonly insert: (tx: Tx) => Promise<void>;
-};
-
 type Imported<K extends Exclude<keyof ImportDocument, 'schemaVersion'>> = z.output<
   typeof importSchema
 >[K][number];
 
-const inProject = ({ organizationId, projectId }: InProject): InProject => ({ organizationId, projectId });
+/** How the resources of one list of the file are stored. */
+type Kind<R extends InProject> = {
+  readonly type: ImportedResource['type'];
+  readonly idOf: (resource: R) => string;
+  readonly read: (tx: Tx, projectId: string, id: string) => Promise<object | undefined>;
+  /** What contradicts another resource; the pointers are relative to the resource. */
+  readonly check?: (tx: Tx, resource: R) => Promise<readonly DocumentIssue[]>;
+  readonly insert: (tx: Tx, resource: R, owner: InProject) => Promise<void>;
+};
 
-const environmentEntry = (row: Imported<'environments'>, n: number): Entry => ({
-  ...inProject(row),
+const environment: Kind<Imported<'environments'>> = {
   type: 'environment',
-  id: row.environmentId,
-  path: `/environments/${n}`,
-  document: row,
-  read: (tx) => tx.environments.find(row.projectId, row.environmentId),
-  insert: (tx) => tx.environments.insert(row),
-});
+  idOf: ({ environmentId }) => environmentId,
+  read: (tx, projectId, id) => tx.environments.find(projectId, id),
+  insert: (tx, row) => tx.environments.insert(row),
+};
 
-const sessionEntry = (resource: Imported<'sessions'>, n: number): Entry => ({
-  ...inProject(resource),
+const session: Kind<Imported<'sessions'>> = {
   type: 'session',
-  id: resource.sessionId,
-  path: `/sessions/${n}`,
-  document: resource,
-  read: async (tx) => (await tx.sessions.find(resource.projectId, resource.sessionId))?.resource,
-  check: async (tx) => {
-    const environment = await tx.environments.find(resource.projectId, resource.environmentId);
-    return environment === undefined
-      ? [{ path: '/environmentId', message: `the project has no environment ${resource.environmentId}` }]
-      : [];
-  },
-  insert: (tx) => tx.sessions.insert({ ...inProject(resource), sessionId: resource.sessionId, resource }),
-});
+  idOf: ({ sessionId }) => sessionId,
+  read: async (tx, projectId, id) => (await tx.sessions.find(projectId, id))?.resource,
+  check: async (tx, { projectId, environmentId }) =>
+    (await tx.environments.find(projectId, environmentId)) === undefined
+      ? [{ path: '/environmentId', message: `the project has no environment ${environmentId}` }]
+      : [],
+  insert: (tx, resource, owner) => tx.sessions.insert({ ...owner, sessionId: resource.sessionId, resource }),
+};
 
-const runEntry = (resource: Imported<'runs'>, n: number): Entry => ({
-  ...inProject(resource),
+const run: Kind<Imported<'runs'>> = {
   type: 'run',
-  id: resource.hostedRunId,
-  path: `/runs/${n}`,
-  document: resource,
-  read: async (tx) => (await tx.runs.find(resource.projectId, resource.hostedRunId))?.resource,
-  check: async (tx) => [...(await checkSessionOfRun(tx, resource)), ...checkIdentity(resource)],
-  insert: (tx) => tx.runs.insert({ ...inProject(resource), hostedRunId: resource.hostedRunId, resource }),
-});
+  idOf: ({ hostedRunId }) => hostedRunId,
+  read: async (tx, projectId, id) => (await tx.runs.find(projectId, id))?.resource,
+  check: async (tx, resource) => [...(await checkSessionOfRun(tx, resource)), ...checkIdentity(resource)],
+  insert: (tx, resource, owner) => tx.runs.insert({ ...owner, hostedRunId: resource.hostedRunId, resource }),
+};
 
-async function checkSessionOfRun(tx: Tx, run: Imported<'runs'>): Promise<readonly DocumentIssue[]> {
-  const session = await tx.sessions.find(run.projectId, run.sessionId);
-  if (session === undefined)
-    return [{ path: '/sessionId', message: `the project has no session ${run.sessionId}` }];
-  const { environmentId } = session.resource;
-  if (environmentId === run.environmentId) return [];
+async function checkSessionOfRun(tx: Tx, imported: Imported<'runs'>): Promise<readonly DocumentIssue[]> {
+  const row = await tx.sessions.find(imported.projectId, imported.sessionId);
+  if (row === undefined)
+    return [{ path: '/sessionId', message: `the project has no session ${imported.sessionId}` }];
+  const { environmentId } = row.resource;
+  if (environmentId === imported.environmentId) return [];
   return [{ path: '/environmentId', message: `the session belongs to environment ${environmentId}` }];
 }
 
@@ -117,48 +102,40 @@ function checkIdentity({ identity, result }: Imported<'runs'>): readonly Documen
   return [{ path: '/identity', message: 'identity does not match the identity in the result' }];
 }
 
-const authoringEntry = (resource: Imported<'authoringSessions'>, n: number): Entry => ({
-  ...inProject(resource),
+const authoringSession: Kind<Imported<'authoringSessions'>> = {
   type: 'authoring_session',
-  id: resource.authoringSessionId,
-  path: `/authoringSessions/${n}`,
-  document: resource,
-  read: async (tx) =>
-    (await tx.authoringSessions.find(resource.projectId, resource.authoringSessionId))?.resource,
+  idOf: ({ authoringSessionId }) => authoringSessionId,
+  read: async (tx, projectId, id) => (await tx.authoringSessions.find(projectId, id))?.resource,
   // A session waits until its active turn ends, and nothing would ever end a turn that is not stored.
-  check: async (tx) => {
-    const { projectId, activeTurnId } = resource;
-    return activeTurnId === undefined || (await tx.turns.find(projectId, activeTurnId)) !== undefined
+  check: async (tx, { projectId, activeTurnId }) =>
+    activeTurnId === undefined || (await tx.turns.find(projectId, activeTurnId)) !== undefined
       ? []
-      : [{ path: '/activeTurnId', message: `the project has no turn ${activeTurnId}` }];
-  },
-  insert: (tx) =>
-    tx.authoringSessions.insert({
-      ...inProject(resource),
-      authoringSessionId: resource.authoringSessionId,
-      resource,
-    }),
-});
+      : [{ path: '/activeTurnId', message: `the project has no turn ${activeTurnId}` }],
+  insert: (tx, resource, owner) =>
+    tx.authoringSessions.insert({ ...owner, authoringSessionId: resource.authoringSessionId, resource }),
+};
+
+type Step = (tx: Tx) => Promise<Outcome>;
+
+const stepsOf = <R extends InProject>(kind: Kind<R>, list: string, resources: readonly R[]): Step[] =>
+  resources.map((resource, n) => (tx) => importResource(tx, kind, resource, `/${list}/${n}`));
 
 /** Every resource after those that it refers to. */
-const entriesOf = (file: z.output<typeof importSchema>): readonly Entry[] => [
-  ...file.environments.map(environmentEntry),
-  ...file.sessions.map(sessionEntry),
-  ...file.runs.map(runEntry),
-  ...file.authoringSessions.map(authoringEntry),
+const listSteps = (file: z.output<typeof importSchema>): readonly Step[] => [
+  ...stepsOf(environment, 'environments', file.environments),
+  ...stepsOf(session, 'sessions', file.sessions),
+  ...stepsOf(run, 'runs', file.runs),
+  ...stepsOf(authoringSession, 'authoringSessions', file.authoringSessions),
 ];
 
-async function checkProject(tx: Tx, { organizationId, projectId }: Entry): Promise<readonly DocumentIssue[]> {
+async function checkProject(
+  tx: Tx,
+  { organizationId, projectId }: InProject,
+): Promise<readonly DocumentIssue[]> {
   const project = await tx.projects.find(projectId);
   if (project === undefined) return [{ path: '/projectId', message: `no project ${projectId}` }];
   if (project.organizationId === organizationId) return [];
   return [{ path: '/organizationId', message: `the project belongs to ${project.organizationId}` }];
-}
-
-async function checkEntry(tx: Tx, entry: Entry): Promise<readonly DocumentIssue[]> {
-  const issues = await checkProject(tx, entry);
-  // Without its project, a resource has nothing that it could refer to.
-  return issues.length > 0 ? issues : ((await entry.check?.(tx)) ?? []);
 }
 
 /** The outcome for one resource; an import with any fault is undone. */
@@ -169,31 +146,37 @@ type Outcome =
       readonly issues: readonly DocumentIssue[];
     };
 
-async function importEntry(tx: Tx, entry: Entry): Promise<Outcome> {
-  const { type, projectId, id, path, document } = entry;
-  const stored = await entry.read(tx);
+/** @param path the JSON pointer of the resource in the file */
+async function importResource<R extends InProject>(
+  tx: Tx,
+  kind: Kind<R>,
+  resource: R,
+  path: string,
+): Promise<Outcome> {
+  const { organizationId, projectId } = resource;
+  const imported = { type: kind.type, projectId, id: kind.idOf(resource) };
+  const stored = await kind.read(tx, projectId, imported.id);
   if (stored !== undefined) {
-    if (canonicalJson(stored) === canonicalJson(document))
-      return { type, projectId, id, result: 'unchanged' };
-    return {
-      code: 'server.IMPORT_CONFLICT',
-      issues: [{ path, message: `${id} is stored with other content` }],
-    };
+    if (canonicalJson(stored) === canonicalJson(resource)) return { ...imported, result: 'unchanged' };
+    const message = `${imported.id} is stored with other content`;
+    return { code: 'server.IMPORT_CONFLICT', issues: [{ path, message }] };
   }
-  const issues = await checkEntry(tx, entry);
+  const faults = await checkProject(tx, resource);
+  // Without its project, a resource has nothing that it could refer to.
+  const issues = faults.length > 0 ? faults : ((await kind.check?.(tx, resource)) ?? []);
   if (issues.length > 0)
     return {
       code: 'server.ADMIN_REFUSED',
       issues: issues.map((issue) => ({ ...issue, path: `${path}${issue.path}` })),
     };
-  await entry.insert(tx);
-  return { type, projectId, id, result: 'created' };
+  await kind.insert(tx, resource, { organizationId, projectId });
+  return { ...imported, result: 'created' };
 }
 
 /** Runs in the transaction of the import: what it throws undoes every insert. */
-async function importEntries(tx: Tx, entries: readonly Entry[]): Promise<ImportedResource[]> {
+async function importAll(tx: Tx, steps: readonly Step[]): Promise<ImportedResource[]> {
   const outcomes: Outcome[] = [];
-  for (const entry of entries) outcomes.push(await importEntry(tx, entry));
+  for (const step of steps) outcomes.push(await step(tx));
   const faults = outcomes.flatMap((outcome) => ('issues' in outcome ? [outcome] : []));
   if (faults.length > 0) {
     const isConflict = faults.every(({ code }) => code === 'server.IMPORT_CONFLICT');
@@ -216,5 +199,5 @@ export async function importResources(
   document: unknown,
 ): Promise<readonly ImportedResource[]> {
   const file = typeDocument(document, { schema: importSchema, code: 'server.ADMIN_REFUSED' });
-  return store.transaction((tx) => importEntries(tx, entriesOf(file)));
+  return store.transaction((tx) => importAll(tx, listSteps(file)));
 }

@@ -15,8 +15,7 @@ import { createOrganization, createProject, createToken, revokeToken, setEntitle
 export { importSchema, type ImportDocument } from './import.ts';
 export type { WorkedOff } from './exports.ts';
 export type { CreateExportInput } from './exports.ts';
-export type { IngestExportOptions } from './ingest-export.ts';
-export type { IssuedToken, OrganizationInput, ProjectInput, TokenInput } from './tenants.ts';
+export type { IssuedToken } from './tenants.ts';
 
 const administration = {
   createOrganization,

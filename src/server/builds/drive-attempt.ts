@@ -35,7 +35,7 @@ export const diagnostic = (code: string, message: string, path?: string): Diagno
 });
 
 // Codes about the archive itself; an unreadable disk is not a fault of the archive.
-const OF_THE_ARCHIVE = /^(?:build|zip|json|encoding)\./;
+const ABOUT_THE_ARCHIVE = /^(?:build|zip|json|encoding)\./;
 // Missing or damaged bytes do not come back: a new upload is a new attempt.
 const LOST = 'control.STORED_BYTES_CORRUPT';
 
@@ -43,7 +43,7 @@ const LOST = 'control.STORED_BYTES_CORRUPT';
 export function diagnosticOf(error: unknown): Diagnostic | undefined {
   if (!(error instanceof DrillproofError)) return undefined;
   const { code, message, path } = error;
-  if (code !== LOST && !OF_THE_ARCHIVE.test(code)) return undefined;
+  if (code !== LOST && !ABOUT_THE_ARCHIVE.test(code)) return undefined;
   if (code === LOST || code.startsWith('build.')) return diagnostic(code, message, path);
   return diagnostic('build.ARCHIVE_INVALID', `${message} (${code})`, path);
 }
@@ -52,11 +52,17 @@ export type BuildWork = Omit<ServerContext, 'log'>;
 
 type AttemptRef = { readonly projectId: string; readonly buildAttemptId: string };
 
-async function lockAttempt(tx: Tx, ref: AttemptRef): Promise<BuildAttemptRow> {
-  const row = await tx.buildAttempts.lock(ref.projectId, ref.buildAttemptId);
-  if (row === undefined) throw notFound();
-  return row;
-}
+/** Changes an attempt in a transaction that locks it. */
+const changeAttempt = (
+  { store, now }: Pick<BuildWork, 'store' | 'now'>,
+  ref: AttemptRef,
+  change: (tx: Tx, row: BuildAttemptRow, nowMs: number) => Promise<BuildAttempt>,
+): Promise<BuildAttempt> =>
+  store.transaction(async (tx) => {
+    const row = await tx.buildAttempts.lock(ref.projectId, ref.buildAttemptId);
+    if (row === undefined) throw notFound();
+    return change(tx, row, now());
+  });
 
 const end = async (tx: Tx, row: BuildAttemptRow, resource: BuildAttempt): Promise<BuildAttempt> => {
   await tx.buildAttempts.update({ ...row, resource });
@@ -67,12 +73,12 @@ const end = async (tx: Tx, row: BuildAttemptRow, resource: BuildAttempt): Promis
 async function endFailed(
   tx: Tx,
   row: BuildAttemptRow,
-  diagnosed: Diagnostic,
+  failure: Diagnostic,
   nowMs: number,
 ): Promise<BuildAttempt> {
   const { expectedArtifactDigest } = row.resource;
   if (expectedArtifactDigest !== undefined) await tx.blobs.hold(toDigest(expectedArtifactDigest), nowMs);
-  return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [diagnosed] }));
+  return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [failure] }));
 }
 
 const EXPIRED = diagnostic('control.UPLOAD_EXPIRED', 'the upload address expired unused');
@@ -89,11 +95,10 @@ const isOver = ({ resource, uploadExpiresAtMs }: BuildAttemptRow, nowMs: number)
  * attempt).
  */
 export async function settleAttempt(
-  { store, now }: Pick<BuildWork, 'store' | 'now'>,
+  work: Pick<BuildWork, 'store' | 'now'>,
   row: BuildAttemptRow,
 ): Promise<BuildAttempt> {
-  if (!isOver(row, now())) return row.resource;
-  return store.transaction(async (tx) => settle(tx, await lockAttempt(tx, row), now()));
+  return isOver(row, work.now()) ? changeAttempt(work, row, settle) : row.resource;
 }
 
 async function settle(tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> {
@@ -105,20 +110,16 @@ async function settle(tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<Buil
  * Moves an attempt to its next state, unless it has reached it or is out of time. Returns the attempt as it is then.
  */
 const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Promise<BuildAttempt> =>
-  work.store.transaction(async (tx) => {
-    const row = await lockAttempt(tx, ref);
-    const nowMs = work.now();
+  changeAttempt(work, ref, async (tx, row, nowMs) => {
     const resource = await settle(tx, row, nowMs);
     if (!mayMove('buildAttempt', resource.state, state)) return resource;
     return end(tx, row, moveAttempt(resource, state, nowMs));
   });
 
-const fail = (work: BuildWork, ref: AttemptRef, diagnosed: Diagnostic): Promise<BuildAttempt> =>
-  work.store.transaction(async (tx) => {
-    const row = await lockAttempt(tx, ref);
-    if (isEnd('buildAttempt', row.resource.state)) return row.resource;
-    return endFailed(tx, row, diagnosed, work.now());
-  });
+const fail = (work: BuildWork, ref: AttemptRef, failure: Diagnostic): Promise<BuildAttempt> =>
+  changeAttempt(work, ref, async (tx, row, nowMs) =>
+    isEnd('buildAttempt', row.resource.state) ? row.resource : endFailed(tx, row, failure, nowMs),
+  );
 
 /** Sets the build of the named environment; `false` when it does not exist or its version differs from the expected one. */
 async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<boolean> {
@@ -133,17 +134,15 @@ async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<bo
 
 /** The build, its environment and the end of its attempt: all in one transaction, or the attempt fails. */
 const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<BuildAttempt> =>
-  work.store.transaction(async (tx) => {
-    const row = await lockAttempt(tx, ref);
+  changeAttempt(work, ref, async (tx, row, nowMs) => {
     const { resource } = row;
     if (isEnd('buildAttempt', resource.state) || resource.expectedBuildHash === undefined) return resource;
-    const nowMs = work.now();
     if (!(await advance(tx, resource, nowMs))) {
-      const diagnosed = diagnostic(
+      const failure = diagnostic(
         'build.ENVIRONMENT_VERSION_MISMATCH',
         'the version of the environment differs from the expected one, or it does not exist',
       );
-      return endFailed(tx, row, diagnosed, nowMs);
+      return endFailed(tx, row, failure, nowMs);
     }
     await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
@@ -193,9 +192,9 @@ export async function driveAttempt(work: BuildWork, ref: AttemptRef): Promise<Bu
   try {
     await checkArchive(work, ref, attempt, archive);
   } catch (error) {
-    const diagnosed = diagnosticOf(error);
-    if (diagnosed === undefined) throw error;
-    return fail(work, ref, diagnosed);
+    const failure = diagnosticOf(error);
+    if (failure === undefined) throw error;
+    return fail(work, ref, failure);
   }
   return succeed(work, ref, archive);
 }

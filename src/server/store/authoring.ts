@@ -15,7 +15,6 @@ const sessions = defineTable({
   key: ['projectId', 'authoringSessionId'],
   columns: { ...inProject, authoringSessionId: column.text, resource: column.json(authoringSessionSchema) },
 });
-export type AuthoringSessionRow = RowOf<typeof sessions>;
 
 const turns = defineTable({
   name: 'authoring_turns',

@@ -11,6 +11,7 @@ import {
   type Sql,
 } from './table.ts';
 
+/** An environment: which build its worlds are made from. The API has no resource for it. */
 const environments = defineTable({
   name: 'environments',
   key: ['projectId', 'environmentId'],
@@ -25,8 +26,6 @@ const environments = defineTable({
     updatedAtMs: column.integer,
   },
 });
-/** An environment: which build its worlds are made from. The API has no resource for it. */
-export type EnvironmentRow = RowOf<typeof environments>;
 
 const sessions = defineTable({
   name: 'sessions',
@@ -38,7 +37,6 @@ const sessions = defineTable({
     expires_at_ms: resource.expiresAtMs,
   }),
 });
-export type SessionRow = RowOf<typeof sessions>;
 
 const runs = defineTable({
   name: 'hosted_runs',
