@@ -141,8 +141,8 @@ async function change(
   const key = context.req.header('idempotency-key') ?? '';
   const { projectId = '' } = params;
   const requestHash = requestHashOf(name, params, sent);
-  const made = { principal, projectId, operation: name, key, requestHash };
-  const answer = await handlerOf(handlers, name)({ ...head, body, change: made });
+  const request = { principal, projectId, operation: name, key, requestHash };
+  const answer = await handlerOf(handlers, name)({ ...head, body, change: request });
   const { value, replayed } = answer as Outcome<unknown>;
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
   return answerJson(exchange, operationRow(name).success.status, value);

@@ -5,7 +5,7 @@ import { parseJson, toUtf8 } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf, ioError, writeDurably, writeNewFile } from '../node/index.ts';
 
-// What a data folder and a place of blobs say of themselves, so that another version of the program refuses them.
+// What a data folder and a place of blobs record about themselves, so that another version of the program refuses them.
 const KIND = 'drillproof-data';
 const VERSION = 1;
 const markerSchema = z.object({ kind: z.literal(KIND), schemaVersion: z.int() });
@@ -33,7 +33,7 @@ export function assertMarker(bytes: Uint8Array, where: string): void {
   if (data?.schemaVersion === VERSION) return;
   const why =
     data === undefined
-      ? `holds a ${MARKER_NAME} that is none`
+      ? `holds a ${MARKER_NAME} that is malformed`
       : `has data of version ${data.schemaVersion}, this program knows version ${VERSION}`;
   throw new DrillproofError('server.CONFIG_INVALID', `${where} ${why}`);
 }

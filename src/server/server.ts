@@ -73,13 +73,13 @@ export type ControlServer = {
 };
 
 const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
+  let result: Promise<T> | undefined;
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined; // a store that was busy may answer the next time
+    result ??= make().catch((error: unknown) => {
+      result = undefined; // a store that was busy may answer the next time
       throw error;
     });
-    return made;
+    return result;
   };
 };
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
+import type { Store, Tx } from '../../src/server/store/store.ts';
 import { HASH, ORG, PROJECT, tenants, token, world, type World } from './make.ts';
 
 /** A control plane with tenants, and a token for everything. */
@@ -41,3 +42,9 @@ export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> =>
       archive: { digest: HASH, bytes: 1 },
     }),
   );
+
+/** A store in whose transactions some members are replaced. */
+export const withMembers = (store: Store, replace: (tx: Tx) => Partial<Tx>): Store => ({
+  ...store,
+  transaction: (work) => store.transaction((tx) => work({ ...tx, ...replace(tx) })),
+});

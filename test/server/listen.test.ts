@@ -78,8 +78,8 @@ describe('malformed HTTP', () => {
     ['two lengths', `POST / HTTP/1.1\r\n${HOST}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd`],
     ['a bad length', `POST / HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`],
     ['no Host', `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`],
-    ['a Host that is none', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
-    ['a target that is none', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
+    ['a malformed Host', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
+    ['a malformed target', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
   ])('with %s is answered with the envelope', async (_, text) => {
     expectRaw(await raw(text), 'control.REQUEST_INVALID');
   });

@@ -118,7 +118,7 @@ function requireFound<T>(requested: RequestedDeletion<T> | undefined, id: string
 
 /**
  * Deletes a bundle: its bytes are no longer served, and queued work removes them. Its metadata stays.
- * @throws DrillproofError `server.ADMIN_REFUSED` when there is none
+ * @throws DrillproofError `server.ADMIN_REFUSED` when it does not exist
  */
 export const deleteBundle = async (
   { store, now }: AdminContext,
@@ -129,7 +129,7 @@ export const deleteBundle = async (
 /**
  * Requests the deletion of an export: its bytes and lists are no longer served, and queued work removes them. Its
  * resource stays.
- * @throws DrillproofError `server.ADMIN_REFUSED` when there is none
+ * @throws DrillproofError `server.ADMIN_REFUSED` when it does not exist
  */
 export const deleteExport = async (
   { store, now }: AdminContext,

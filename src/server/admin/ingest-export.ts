@@ -155,7 +155,7 @@ async function storeRow(ingest: Export, row: PartRow): Promise<BundleRow> {
 async function storeReport(
   ingest: Export,
   line: ReportLine,
-  given: readonly LocalReportMetadata[],
+  claims: readonly LocalReportMetadata[],
 ): Promise<LocalReportRow> {
   const project = projectOf(ingest, line.projectId);
   const file = await ingest.source.open(line.path);
@@ -168,7 +168,7 @@ async function storeReport(
   } finally {
     await file.close();
   }
-  const metadata = given.find(({ localReportId }) => localReportId === line.localReportId);
+  const metadata = claims.find(({ localReportId }) => localReportId === line.localReportId);
   const row =
     metadata === undefined
       ? await ingest.store.localReports.find(line.projectId, line.localReportId)
@@ -187,12 +187,12 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
 }
 
 /** Stores every blob first; only then, in one transaction, the rows that name them. */
-async function storeExport(ingest: Export, given: readonly LocalReportMetadata[]): Promise<boolean> {
+async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
   const bundles: BundleRow[] = [];
   for (const row of manifest.parts) bundles.push(await storeRow(ingest, row));
   const localReports: LocalReportRow[] = [];
-  for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, given));
+  for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, claims));
   const documents = defined({
     manifest: await blobs.put(once(manifestBytes)),
     attestation: attestationBytes && (await blobs.put(once(attestationBytes))),
@@ -222,7 +222,7 @@ export async function ingestExport(
   source: EvidenceSource,
   options: IngestExportOptions = {},
 ): Promise<Ingested<{ resource: EvidenceExport }>> {
-  const given = typeDocument(options.localReports ?? [], {
+  const claims = typeDocument(options.localReports ?? [], {
     schema: z.array(localReportMetadataSchema),
     code: 'server.ADMIN_REFUSED',
   });
@@ -231,5 +231,5 @@ export async function ingestExport(
   const projects = await readProjects(context.store, documents.manifest);
   const { resource } = documents;
   if (await isStored(context.store, documents)) return { resource, created: false };
-  return { resource, created: await storeExport({ ...context, ...documents, source, projects }, given) };
+  return { resource, created: await storeExport({ ...context, ...documents, source, projects }, claims) };
 }

@@ -19,8 +19,8 @@ export async function holdBlobs(
   const all = [...new Set(digests)].toSorted(); // in one order, so that two transactions never deadlock
   for (const digest of all) await tx.blobs.hold(digest, nowMs);
   for (let at = 0; at < all.length; at += TOGETHER) {
-    const there = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
-    if (there.includes(false))
+    const stored = await Promise.all(all.slice(at, at + TOGETHER).map((digest) => blobs.has(digest)));
+    if (stored.includes(false))
       throw new DrillproofError('control.UNAVAILABLE', 'stored bytes were removed before a row named them');
   }
 }

@@ -81,9 +81,9 @@ async function drain(bytes: Bytes): Promise<void> {
 async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<void> {
   const state = await stateOf(blob);
   if (state === 'missing')
-    throw new DrillproofError('control.UNAVAILABLE', 'the storage of blobs does not show what it took in');
+    throw new DrillproofError('control.UNAVAILABLE', 'the storage of blobs does not show what was stored');
   if (state === 'corrupt')
-    throw new DrillproofError('io.WRITE_FAILED', 'the storage of blobs gives back other bytes than it got');
+    throw new DrillproofError('io.WRITE_FAILED', 'the storage of blobs returns other bytes than were stored');
 }
 
 /** A bucket and the prefix of all keys in it. The names are those on disk, so that `aws s3 sync` moves blobs over. */

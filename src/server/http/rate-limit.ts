@@ -20,10 +20,10 @@ export function createRateLimiter(options: {
   const buckets = new Map<string, Bucket>();
 
   const refilled = (key: string, nowMs: number): Bucket => {
-    const known = buckets.get(key);
-    if (known === undefined) return { creditMs: fullMs, atMs: nowMs };
-    const elapsedMs = Math.max(0, nowMs - known.atMs); // a clock that is set back takes nothing away
-    return { creditMs: Math.min(fullMs, known.creditMs + elapsedMs), atMs: nowMs };
+    const earlier = buckets.get(key);
+    if (earlier === undefined) return { creditMs: fullMs, atMs: nowMs };
+    const elapsedMs = Math.max(0, nowMs - earlier.atMs); // a clock that is set back takes nothing away
+    return { creditMs: Math.min(fullMs, earlier.creditMs + elapsedMs), atMs: nowMs };
   };
   const remember = (key: string, bucket: Bucket): void => {
     buckets.delete(key);

@@ -163,12 +163,12 @@ export const jobWrites = (sql: Sql, dialect: Dialect) => ({
       (await sql.run(`DELETE FROM jobs WHERE ${HELD}`, operationId, fence)) === 1,
     /** Lets a job wait until `notBeforeMs` and ends the claim; `false` when another worker holds it. */
     retry: async ({ operationId, fence }: JobHold, notBeforeMs: number) => {
-      // The fence rises here too, so that whoever gave the job back cannot finish it.
+      // The fence rises here too, so that the worker that returned the job cannot finish it.
       const statement = `UPDATE jobs SET fence = fence + 1, lease_until_ms = NULL, worker = NULL, not_before_ms = ?
         WHERE ${HELD}`;
       return (await sql.run(statement, notBeforeMs, operationId, fence)) === 1;
     },
-    /** Removes a job that nobody holds; `false` when a worker holds it, or there is none. */
+    /** Removes a job that nobody holds; `false` when a worker holds it, or it does not exist. */
     removeWaiting: async (operationId: string, nowMs: number) => {
       const statement =
         'DELETE FROM jobs WHERE operation_id = ? AND (lease_until_ms IS NULL OR lease_until_ms <= ?)';

@@ -131,13 +131,13 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
   const { name, key, columns, derived = () => ({}) } = spec;
   const members = Object.entries(columns).map(([member, codec]) => ({ member, codec, at: columnOf(member) }));
   const columnsOf = (row: object, wanted: readonly PropertyKey[]): SqlColumns => {
-    const given = new Map(Object.entries(row));
+    const values = new Map(Object.entries(row));
     return Object.fromEntries(
       members
         .filter(({ member }) => wanted.includes(member))
         .flatMap(({ member, codec, at }) => {
-          const values = codec.write(given.get(member), at);
-          return codec.names(at).map((each, n) => [each, values[n] ?? null]);
+          const written = codec.write(values.get(member), at);
+          return codec.names(at).map((each, n) => [each, written[n] ?? null]);
         }),
     );
   };

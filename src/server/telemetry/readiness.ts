@@ -54,7 +54,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 const LATE = 'no answer in time';
 
-const whyNot = (error: unknown): Check =>
+const checkOf = (error: unknown): Check =>
   error instanceof DrillproofError && error.message === LATE ? 'timeout' : 'unreachable';
 
 function schemaCheck({ version, known }: { version: number; known: number }): Check {
@@ -66,7 +66,7 @@ function schemaCheck({ version, known }: { version: number; known: number }): Ch
 export function createReadiness(options: Options): ReadinessProbe {
   const { store, blobs, now, log, cacheMs = 1_000, timeoutMs = 3_000 } = options;
   let stopping = false;
-  let last: { readonly atMs: number; readonly found: Promise<Readiness> } | undefined;
+  let last: { readonly atMs: number; readonly readiness: Promise<Readiness> } | undefined;
 
   const queued = async (): Promise<QueuedKind[]> => {
     const nowMs = now();
@@ -84,9 +84,9 @@ export function createReadiness(options: Options): ReadinessProbe {
     (what: string) =>
     (error: unknown): Check => {
       log({ level: 'warn', event: 'readiness.failed', facts: { check: what }, error });
-      return whyNot(error);
+      return checkOf(error);
     };
-  const found = async (): Promise<Readiness> => {
+  const check = async (): Promise<Readiness> => {
     const [database, blobStore] = await Promise.all([
       within(timeoutMs, Promise.all([store.schema(), queued()])).catch(failed('store')),
       within(timeoutMs, blobs.ping()).then((): Check => 'ok', failed('blobs')),
@@ -105,8 +105,9 @@ export function createReadiness(options: Options): ReadinessProbe {
 
   const look: ReadinessProbe['look'] = async () => {
     const nowMs = now();
-    if (last === undefined || Math.abs(nowMs - last.atMs) >= cacheMs) last = { atMs: nowMs, found: found() };
-    const readiness = await last.found;
+    if (last === undefined || Math.abs(nowMs - last.atMs) >= cacheMs)
+      last = { atMs: nowMs, readiness: check() };
+    const readiness = await last.readiness;
     return stopping ? { ...readiness, checks: { ...readiness.checks, process: 'stopping' } } : readiness;
   };
 

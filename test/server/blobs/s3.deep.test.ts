@@ -274,9 +274,9 @@ describe('S3', () => {
 
     it.each([
       ['another version', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
-      ['something else', '{"kind":"other"}', 'that is none'],
-      ['no JSON', 'x', 'that is none'],
-      ['a marker too large', ' '.repeat(5_000), 'that is none'],
+      ['something else', '{"kind":"other"}', 'that is malformed'],
+      ['no JSON', 'x', 'that is malformed'],
+      ['a marker too large', ' '.repeat(5_000), 'that is malformed'],
     ])('refuses a prefix that is marked as %s', async (_, Body, why) => {
       const Bucket = await s3.bucket();
       await client.send(new PutObjectCommand({ Bucket, Key: PREFIX + MARKER, Body }));

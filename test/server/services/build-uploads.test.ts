@@ -21,7 +21,7 @@ import {
   token,
   worlds,
 } from '../make.ts';
-import { eachTest } from '../each-test.ts';
+import { eachTest, withMembers } from '../each-test.ts';
 
 type Archive = { readonly bytes: Uint8Array; readonly buildHash: string };
 
@@ -78,23 +78,16 @@ const chunked = (...chunks: Uint8Array[]): BodyInit => streamed(stream(...chunks
 /** The store of the test, telling of every state that an attempt is given; it may fail at one. */
 function watched(failAt?: string): { store: Store; states: string[] } {
   const states: string[] = [];
-  const store: Store = {
-    ...here.store,
-    transaction: (work) =>
-      here.store.transaction((tx) =>
-        work({
-          ...tx,
-          buildAttempts: {
-            ...tx.buildAttempts,
-            update: (row) => {
-              if (row.resource.state === failAt) return Promise.reject(new Error('the power went'));
-              states.push(row.resource.state);
-              return tx.buildAttempts.update(row);
-            },
-          },
-        }),
-      ),
-  };
+  const store = withMembers(here.store, ({ buildAttempts }) => ({
+    buildAttempts: {
+      ...buildAttempts,
+      update: (row) => {
+        if (row.resource.state === failAt) return Promise.reject(new Error('the power went'));
+        states.push(row.resource.state);
+        return buildAttempts.update(row);
+      },
+    },
+  }));
   return { store, states };
 }
 const serverOn = (store: Store) => createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
@@ -301,22 +294,15 @@ const flip = (bytes: Uint8Array, at: number): Uint8Array =>
 describe('bytes that are removed before the build names them', () => {
   it('removed bytes leave no build, and the archive can be sent again', async () => {
     const { uploadUrl, attempt } = await create();
-    const store: Store = {
-      ...here.store,
-      transaction: (work) =>
-        here.store.transaction((tx) =>
-          work({
-            ...tx,
-            buildAttempts: {
-              ...tx.buildAttempts,
-              update: async (row) => {
-                await tx.buildAttempts.update(row);
-                if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
-              },
-            },
-          }),
-        ),
-    };
+    const store = withMembers(here.store, ({ buildAttempts }) => ({
+      buildAttempts: {
+        ...buildAttempts,
+        update: async (row) => {
+          await buildAttempts.update(row);
+          if (row.resource.state === 'verifying') await here.blobs.remove(digestOf(build.bytes));
+        },
+      },
+    }));
     await expectEnvelope(await put(uploadUrl, { server: serverOn(store) }), 'control.UNAVAILABLE');
     expect(await here.store.builds.find(PROJECT, build.buildHash)).toBeUndefined();
     expect((await read(attempt)).state).toBe('verifying');

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sessionStates, type ControlCode, type WorldSession } from '../../../src/contract/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { createServer, type Store } from '../../../src/server/index.ts';
+import { createServer } from '../../../src/server/index.ts';
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -19,7 +19,7 @@ import {
   token,
   worlds,
 } from '../make.ts';
-import { eachTest } from '../each-test.ts';
+import { eachTest, withMembers } from '../each-test.ts';
 
 const SESSION = id('ses', 1);
 
@@ -88,13 +88,9 @@ describe('an extension', () => {
 
   it('moves neither the session nor a run when a run cannot be moved', async () => {
     const before = await stored();
-    const store: Store = {
-      ...here.store,
-      transaction: (work) =>
-        here.store.transaction((tx) =>
-          work({ ...tx, runs: { ...tx.runs, update: () => Promise.reject(new Error('on purpose')) } }),
-        ),
-    };
+    const store = withMembers(here.store, ({ runs }) => ({
+      runs: { ...runs, update: () => Promise.reject(new Error('on purpose')) },
+    }));
     const server = createServer({ store, blobs: here.blobs, now: () => here.clock.nowMs });
     await expectEnvelope(await post({ ...here, server }, EXTEND, extension()), 'control.INTERNAL');
     expect(await stored()).toEqual(before);
@@ -112,7 +108,7 @@ describe('an extension', () => {
     ['a higher version', { expectedVersion: 2 }, 'control.VERSION_MISMATCH'],
     ['the lowest version', { expectedVersion: Number.MIN_SAFE_INTEGER }, 'control.VERSION_MISMATCH'],
     ['the highest version', { expectedVersion: Number.MAX_SAFE_INTEGER }, 'control.VERSION_MISMATCH'],
-    ['a version that is none', { expectedVersion: 1.5 }, 'control.REQUEST_INVALID'],
+    ['a version that is not an integer', { expectedVersion: 1.5 }, 'control.REQUEST_INVALID'],
     ['another lease', { expectedLeaseGeneration: 2 }, 'control.LEASE_GENERATION_MISMATCH'],
     [
       'the highest lease',

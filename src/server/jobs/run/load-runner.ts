@@ -8,7 +8,7 @@ import { runnerKinds, type Runner, type RunnerKind } from './runner.ts';
 const invalid = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, defined({ cause }));
 
-const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((known) => known === kind);
+const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((each) => each === kind);
 
 /**
  * Checks what a module exports as `runner`.
@@ -23,10 +23,12 @@ export function checkRunner(value: unknown, name: string): Runner {
   const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
   if (!Array.isArray(kinds) || kinds.length === 0)
     throw invalid(`the runner of ${name} has no list of "kinds"`);
-  const stranger = kinds.findIndex((kind) => !isKind(kind));
-  if (stranger >= 0) {
-    const what = JSON.stringify(kinds[stranger]) ?? 'undefined';
-    throw invalid(`the runner of ${name} names the kind ${what}; known are ${runnerKinds.join(', ')}`);
+  const unknown = kinds.findIndex((kind) => !isKind(kind));
+  if (unknown >= 0) {
+    const what = JSON.stringify(kinds[unknown]) ?? 'undefined';
+    throw invalid(
+      `the runner of ${name} names the kind ${what}; the known kinds are ${runnerKinds.join(', ')}`,
+    );
   }
   return {
     kinds: [...new Set(kinds.filter(isKind))],

@@ -69,9 +69,9 @@ const PINNED = ['runId', 'drillId', 'seed', 'trial', 'trialCount', 'attempt', 'a
 
 /** A rerun must have the identity that was pinned when it was requested (control API, Rerun). */
 function identityIssues({ buildHash, request }: HostedRun, { identity }: RunResult): z.ZodError['issues'] {
-  const wanted = { ...request, buildHash };
+  const pinned = { ...request, buildHash };
   return [...PINNED, 'buildHash' as const]
-    .filter((name) => identity[name] !== wanted[name])
+    .filter((name) => identity[name] !== pinned[name])
     .map((name) => ({
       code: 'custom',
       path: ['result', 'identity', name],
@@ -133,8 +133,8 @@ export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
       });
     };
     const work = await jobOf(store, job);
-    const given = await runner.run(work, { signal, progress: report });
-    const parsed = parseOutcome<RerunSuccess>(rerunOutcomeSchema, given, ({ result }) =>
+    const outcome = await runner.run(work, { signal, progress: report });
+    const parsed = parseOutcome<RerunSuccess>(rerunOutcomeSchema, outcome, ({ result }) =>
       identityIssues(work.run, result),
     );
     if ('error' in parsed) {

@@ -95,8 +95,8 @@ export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
         await tx.turns.update({ ...row, resource: { ...row.resource, ...facts } });
       });
     };
-    const given = await runner.run(await jobOf(store, job), { signal, progress: report });
-    const parsed = parseOutcome<TurnSuccess>(turnOutcomeSchema, given);
+    const answer = await runner.run(await jobOf(store, job), { signal, progress: report });
+    const parsed = parseOutcome<TurnSuccess>(turnOutcomeSchema, answer);
     if ('error' in parsed) {
       const { error } = parsed;
       return { error, write: (tx, nowMs) => endTurn(tx, job, { state: 'failed', error }, nowMs) };

@@ -79,7 +79,7 @@ async function prepare(pg: Pg, config: ClientConfig, steps: readonly string[]): 
 /**
  * Opens the store in an existing PostgreSQL database, bringing its schema up to date. Any number of processes may
  * share it, and open it at once.
- * @throws DrillproofError `server.CONFIG_INVALID` for an address that is none, a database that cannot be reached or
+ * @throws DrillproofError `server.CONFIG_INVALID` for a malformed address, a database that cannot be reached or
  *   refuses the login, an encoding other than UTF8, a newer schema; `io.DISK_FULL`, `io.UNREADABLE`
  */
 export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {

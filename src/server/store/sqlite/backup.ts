@@ -44,13 +44,13 @@ async function copy(path: string, to: string): Promise<void> {
   } finally {
     source.close();
   }
-  const made = guard(() => new DatabaseSync(to, { readOnly: true }));
+  const backup = guard(() => new DatabaseSync(to, { readOnly: true }));
   try {
-    const [first] = guard(() => made.prepare('PRAGMA integrity_check(1)').all());
+    const [first] = guard(() => backup.prepare('PRAGMA integrity_check(1)').all());
     if (first?.['integrity_check'] === 'ok') return;
     throw new DrillproofError('io.WRITE_FAILED', 'the copy of the store is damaged');
   } finally {
-    made.close();
+    backup.close();
   }
 }
 

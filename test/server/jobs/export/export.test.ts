@@ -346,7 +346,7 @@ for (const { name, make } of await listStores(isDeep)) {
         { organizationId: OTHER_ORG, scope: { kind: 'project', projectId: PROJECT } },
       ],
       ['a window that is empty', { fromAtMs: NOW_MS, throughAtMs: NOW_MS }],
-      ['an id that is none', { evidenceExportId: 'evexp_X' }],
+      ['a malformed id', { evidenceExportId: 'evexp_X' }],
     ])('is refused for %s', async (_, over) => {
       expect(await codeOf(create(over))).toBe('server.ADMIN_REFUSED');
       expect(await here.store.jobs.count(NOW_MS)).toEqual([]);
