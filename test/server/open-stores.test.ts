@@ -112,11 +112,11 @@ describe('a data folder', () => {
   it.each([
     ['a newer version', '{"kind":"drillproof-data","schemaVersion":2}', 'has data of version 2'],
     ['an older version', '{"kind":"drillproof-data","schemaVersion":0}', 'has data of version 0'],
-    ['another kind', '{"kind":"mirror","schemaVersion":1}', 'is none'],
-    ['a version that is no number', '{"kind":"drillproof-data","schemaVersion":"1"}', 'is none'],
-    ['half a marker', '{"kind":"drillproof-data"', 'is none'],
-    ['an empty marker', '', 'is none'],
-    ['a marker too large', `"${'x'.repeat(5_000)}"`, 'is none'],
+    ['another kind', '{"kind":"mirror","schemaVersion":1}', 'is malformed'],
+    ['a version that is no number', '{"kind":"drillproof-data","schemaVersion":"1"}', 'is malformed'],
+    ['half a marker', '{"kind":"drillproof-data"', 'is malformed'],
+    ['an empty marker', '', 'is malformed'],
+    ['a marker too large', `"${'x'.repeat(5_000)}"`, 'is malformed'],
   ])('is refused with %s, and nothing is written', async (_, marker, why) => {
     await writeFile(join(folder, MARKER), marker);
     expect(await codeOf(opened({}))).toBe('server.CONFIG_INVALID');

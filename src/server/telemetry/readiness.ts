@@ -86,7 +86,7 @@ export function createReadiness(options: Options): ReadinessProbe {
       log({ level: 'warn', event: 'readiness.failed', facts: { check: what }, error });
       return checkOf(error);
     };
-  const check = async (): Promise<Readiness> => {
+  const checkAll = async (): Promise<Readiness> => {
     const [database, blobStore] = await Promise.all([
       within(timeoutMs, Promise.all([store.schema(), queued()])).catch(failed('store')),
       within(timeoutMs, blobs.ping()).then((): Check => 'ok', failed('blobs')),
@@ -106,7 +106,7 @@ export function createReadiness(options: Options): ReadinessProbe {
   const look: ReadinessProbe['look'] = async () => {
     const nowMs = now();
     if (last === undefined || Math.abs(nowMs - last.atMs) >= cacheMs)
-      last = { atMs: nowMs, readiness: check() };
+      last = { atMs: nowMs, readiness: checkAll() };
     const readiness = await last.readiness;
     return stopping ? { ...readiness, checks: { ...readiness.checks, process: 'stopping' } } : readiness;
   };
