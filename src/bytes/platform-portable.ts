@@ -17,7 +17,7 @@ function crc32(chunk: Uint8Array, seed: number): number {
   return ~crc >>> 0;
 }
 
-// Both halves of the S range are valid here, and noble refuses the upper one unless told otherwise.
+// Both halves of the S range are valid here, and noble refuses the upper one by default.
 const SIGNATURE = { format: 'der', lowS: false } as const;
 
 function uncompress(point: Uint8Array): Uint8Array {

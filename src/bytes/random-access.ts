@@ -7,7 +7,7 @@ import { BYTES, checkArguments, defined, type Kind } from './arguments.ts';
 export type RandomAccess = {
   readonly size: number;
   /**
-   * Exactly `length` bytes from `offset`; both lie within the size. The result stays as it is: no later read
+   * Exactly `length` bytes from `offset`; both are within the size. The result does not change: no later read
    * writes into it.
    * @throws DrillproofError `io.UNREADABLE` when the bytes cannot be read, `io.CHANGED` when they are no longer there.
    */
@@ -41,7 +41,7 @@ export const ACCESS: Kind = {
 
 /** The `assertUnchanged` of a random access, for another one that reads through it. */
 export const watchedBy = (access: RandomAccess): Pick<RandomAccess, 'assertUnchanged'> =>
-  access.assertUnchanged === undefined ? {} : { assertUnchanged: () => access.assertUnchanged?.() };
+  defined({ assertUnchanged: access.assertUnchanged && (() => access.assertUnchanged?.()) });
 
 /**
  * Random access to bytes in memory. The bytes are not copied, so do not change them while they are read.

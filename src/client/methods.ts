@@ -13,7 +13,7 @@ import type { Download, DownloadOptions } from './download.ts';
 
 type Rows = typeof operations;
 
-// What a caller passes for a schema that fills in defaults: those members may be left out.
+// What a caller passes for a schema that fills in defaults: those members may be omitted.
 type Optional<S extends z.ZodType> = {
   [K in keyof z.infer<S>]: K extends keyof z.input<S> ? (undefined extends z.input<S>[K] ? K : never) : never;
 }[keyof z.infer<S>];
@@ -52,7 +52,7 @@ type AnyMethod = (input: object, options?: object) => Promise<unknown>;
 type Branch = { [segment: string]: Branch } | (AnyMethod & { [segment: string]: Branch });
 
 /**
- * The tree of methods. A name that goes on under another one (`…localReports` and `…localReports.archive`) makes a
+ * The tree of methods. A name that continues another one (`…localReports` and `…localReports.archive`) makes a
  * method that has methods.
  */
 export function methodTree(

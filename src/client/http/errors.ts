@@ -64,7 +64,7 @@ export class HttpStatusError extends TransportError {
 const asked = (retryAfterMs: number | undefined): { readonly retryAfterMs?: number } =>
   retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER) };
 
-// What gateways say when the server behind them is away (RFC 9110 §15.6).
+// The statuses of a gateway whose server is unavailable (RFC 9110 §15.6).
 const gatewayCode = (status: number): Code =>
   status === 502 || status === 503 || status === 504 ? 'transport.UNREACHABLE' : 'transport.RESPONSE_INVALID';
 

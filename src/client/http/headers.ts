@@ -26,8 +26,8 @@ export function parseContentRange(value: string | null): ContentRange | undefine
  * @throws TransportError `transport.RANGE_INVALID`
  */
 export function assertRange(answered: ContentRange | undefined, asked: ByteRange | undefined): void {
-  if (asked === undefined) throw invalid('a part of the bytes came though no range was asked for');
-  if (answered === undefined) throw invalid('the answer does not say which range it holds');
+  if (asked === undefined) throw invalid('only some of the bytes came although no range was requested');
+  if (answered === undefined) throw invalid('the answer does not state its range');
   if (answered.from !== asked.from || (asked.to !== undefined && answered.to > asked.to)) {
     throw invalid(`bytes ${answered.from}-${answered.to} came, not those from ${asked.from}`);
   }

@@ -11,7 +11,7 @@ type RequestIssue = { readonly path: string; readonly message: string };
 type Fields = { readonly [name: string]: unknown };
 type Divided = { readonly params: Fields; readonly query: Fields; readonly body: Fields };
 
-/** Headers of one logical call beside those that every request carries. */
+/** Headers of one logical call in addition to those of every request. */
 export type CallHeaders = {
   readonly 'idempotency-key'?: string;
   readonly range?: string;
@@ -95,8 +95,10 @@ function commonHeaders(row: Operation, settings: Settings): Record<string, strin
     accept: row.success.kind === 'bytes' ? row.success.mediaType : 'application/json',
     'accept-encoding': 'identity',
     'user-agent': settings.userAgent,
-    ...(row.security === 'bearer' ? { authorization: `Bearer ${settings.token}` } : {}),
-    ...(row.body ? { 'content-type': 'application/json' } : {}),
+    ...defined({
+      authorization: row.security === 'bearer' ? `Bearer ${settings.token}` : undefined,
+      'content-type': row.body && 'application/json',
+    }),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   operationRow,
 } from '../operations/operations.ts';
 
-/** What needs no token and lies beside `/v1`: documents of the service, and what those ask who operate it. */
+/** The endpoints next to `/v1` that need no token: documents of the service, and what its operators read. */
 export const openEndpoints = {
   healthz: {
     path: '/healthz',
@@ -136,7 +136,7 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
   },
 };
 
-/** The area of the endpoints that lie beside `/v1`. */
+/** The area of the endpoints next to `/v1`. */
 const OPEN_AREA = 'service';
 
 const tags = (): { name: string }[] =>

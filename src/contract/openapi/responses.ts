@@ -106,7 +106,7 @@ function jsonResponses(row: Operation): Record<string, Response> {
   };
 }
 
-// The bytes themselves have no JSON Schema; the media type alone says that the content is binary (OpenAPI 3.1, Considerations for file uploads).
+// The bytes themselves have no JSON Schema; the media type alone states that the content is binary (OpenAPI 3.1, Considerations for file uploads).
 function bytesResponses({ mediaType, ranges }: BytesSuccess): Record<string, Response> {
   const content = { [mediaType]: { schema: {} } };
   const whole = { description: 'The bytes.', headers: headers(BYTES), content };

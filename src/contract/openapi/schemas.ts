@@ -67,7 +67,7 @@ const answered = {
   ErrorEnvelope: errorEnvelopeSchema,
 };
 
-/** What a client sends: members with a default may be left out. */
+/** What a client sends: members with a default may be omitted. */
 const requested = {
   SessionExtendRequest: sessionExtendRequestSchema,
   AuthoringTurnRequest: turnRequestSchema,
@@ -86,7 +86,7 @@ const address = (name: string): string => `#/components/schemas/${name}`;
  */
 export function referenceTo(schema: z.ZodType): { $ref: string } {
   const name = names.get(schema);
-  if (name === undefined) throw new TypeError('a body or an answer of an operation has no name for OpenAPI');
+  if (name === undefined) throw new TypeError('the body or answer of an operation has no name for OpenAPI');
   return { $ref: address(name) };
 }
 

@@ -52,7 +52,7 @@ export function fillPath(row: Pick<Operation, 'path'>, params: Readonly<Record<s
   return row.path.replaceAll(PARAMETER, (_, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined || value === '' || value === '.' || value === '..' || !value.isWellFormed()) {
-      throw new TypeError(`the path parameter ${name} is missing or cannot stand in a path`);
+      throw new TypeError(`the path parameter ${name} is missing or cannot be part of a path`);
     }
     return encodeURIComponent(value);
   });

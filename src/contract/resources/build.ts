@@ -101,7 +101,7 @@ const wholeNumberText = z
   .regex(/^[0-9]{1,16}$/)
   .transform(Number);
 
-/** What an upload address says in its query; the signature covers all of it and the attempt. */
+/** The query of an upload address; the signature covers all of it and the attempt. */
 export const uploadAddressQuerySchema = z.strictObject({
   artifactDigest: digestSchema,
   bytes: wholeNumberText.pipe(buildBytesSchema),

@@ -62,7 +62,7 @@ export type PackedBundle = {
   readonly attestation?: Attestation;
   /**
    * The bytes of the part archive, streamed; each call reads the objects again.
-   * @throws DrillproofError `io.CHANGED` when an object is no longer what the manifest says
+   * @throws DrillproofError `io.CHANGED` when an object no longer matches the manifest
    */
   archive(options?: ZipWriteOptions): AsyncGenerator<Uint8Array, void, undefined>;
 };

@@ -113,7 +113,7 @@ export function reproductionOf(
   };
 }
 
-/** Who signs, and when. */
+/** The signer, its issuer, and the time of signing. */
 export type BundleSigning = {
   readonly signer: Signer;
   readonly issuer: string;

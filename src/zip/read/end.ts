@@ -15,7 +15,7 @@ import {
 import type { ZipLimits } from '../limits.ts';
 import { endRecords } from '../write/records.ts';
 
-/** Where the central directory lies; `end` is the offset of the record after it. */
+/** Where the central directory is; `end` is the offset of the record after it. */
 export type DirectoryPlace = {
   readonly entries: number;
   readonly offset: number;

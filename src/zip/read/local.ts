@@ -23,8 +23,8 @@ import {
 export type PlacedEntry = CentralEntry & { readonly local: LocalPart };
 
 /**
- * Walks the file from its first byte to the central directory and finds every byte to belong to exactly one entry:
- * local header, data, data descriptor. Returns the entries in the order in which they lie.
+ * Walks the file from its first byte to the central directory and checks that every byte belongs to exactly one entry:
+ * local header, data, data descriptor. Returns the entries in the order of the file.
  * @throws DrillproofError `zip.BYTES_UNACCOUNTED`, `zip.ENTRY_OVERLAP`, `zip.RECORD_INVALID` and the codes of local headers
  */
 export function* placeEntries(
@@ -90,7 +90,7 @@ const descriptorFormOf = (
 
 type DescriptorForm = { readonly bytes: number; readonly signed: boolean; readonly wide: boolean };
 
-/** Its signature is optional and its sizes have 8 bytes in ZIP64 format (APPNOTE 4.3.9); the length tells them apart. */
+/** Its signature is optional and its sizes have 8 bytes in ZIP64 format (APPNOTE 4.3.9); the length distinguishes them. */
 const descriptorForms: readonly DescriptorForm[] = [
   { bytes: 12, signed: false, wide: false },
   { bytes: 16, signed: true, wide: false },
@@ -187,7 +187,7 @@ function withLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): Loc
   throw new DrillproofError('zip.ZIP64_INVALID', 'the local ZIP64 field contains only one size', { path });
 }
 
-/** With a data descriptor the local header says zero (APPNOTE 4.4.4, bit 3), or already what the descriptor will. */
+/** With a data descriptor the local header has zero (APPNOTE 4.4.4, bit 3), or already the values of the descriptor. */
 function assertNumbers(raw: LocalHeader, { name, header }: CentralEntry): void {
   const follows = (header.flags & FLAG.descriptor) !== 0;
   for (const field of ['crc32', 'compressedBytes', 'bytes'] as const) {
