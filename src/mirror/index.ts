@@ -6,7 +6,7 @@ export {
   mirrorMany,
   type Wish,
 } from './archive.ts';
-export { type BagOptions, bagSink } from './bag-sink.ts';
+export { bagSink } from './bag-sink.ts';
 export { checkMirror, type MirrorCheck, type MirrorFault } from './check.ts';
 export type { FileState, MirrorEvent, MirrorOptions, OnProgress } from './run.ts';
 export type { Failure } from './fetch/all.ts';

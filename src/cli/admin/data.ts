@@ -10,7 +10,7 @@ import { examples } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { facts, table, writeProduct } from '../shared/output/product.ts';
+import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
 import { createProgress } from '../shared/output/progress.ts';
 
 /** `admin migrate` */
@@ -24,11 +24,10 @@ export function defineMigrate(command: Command, cli: Cli): void {
         schema: await store.schema(),
         names: places.names,
       }));
-      const lines = facts([
+      await writeFacts(cli, { kind: 'migrated', store: names.store, schema }, [
         ['store', names.store],
         ['schema', `${schema.version} of ${schema.known}`],
       ]);
-      await writeProduct(cli, { kind: 'migrated', store: names.store, schema }, lines);
     });
   examples(command, { 'before new servers start': 'drillproof admin migrate' });
 }
@@ -86,12 +85,11 @@ async function backup(cli: Cli, { data, out }: BackupOptions): Promise<void> {
   }
   const path = await outFile(out);
   const copy = await backupSqlite(places.store.path, path);
-  const lines = facts([
+  await writeFacts(cli, { kind: 'backup', store: path, ...copy, blobs: { command: blobs } }, [
     ['store', path],
     ['size', size(copy.bytes)],
     ['SHA-256', copy.digest],
   ]);
-  await writeProduct(cli, { kind: 'backup', store: path, ...copy, blobs: { command: blobs } }, lines);
   await say(cli, `now copy the blobs, for example: ${blobs}`);
 }
 

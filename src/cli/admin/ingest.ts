@@ -8,7 +8,7 @@ import { dataOptions, type DataOptions, withAdmin } from '../shared/input/admini
 import { withEvidence } from '../shared/input/evidence.ts';
 import { examples, many, text, time } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { facts, writeProduct } from '../shared/output/product.ts';
+import { writeFacts } from '../shared/output/product.ts';
 
 type InProject = DataOptions & { readonly project: string };
 
@@ -41,13 +41,12 @@ export function defineBundle(command: Command, cli: Cli): void {
           admin.ingestBundle(project, file, defined({ deleteAtMs: deleteAt })),
         ),
       );
-      const lines = facts([
+      await writeFacts(cli, { kind: 'ingested-bundle', created, bundle }, [
         ['bundle', bundle.evidenceBundleId],
         ['project', bundle.projectId],
         ['signed', bundle.signed ? 'yes (not verified)' : 'no'],
         ['result', news(created)],
       ]);
-      await writeProduct(cli, { kind: 'ingested-bundle', created, bundle }, lines);
     });
   examples(command, { 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
 }
@@ -82,13 +81,12 @@ export function defineExport(command: Command, cli: Cli): void {
           admin.ingestExport(source, { localReports }),
         );
         const { evidenceExportId, bundleCount, manifestDigest } = result.resource;
-        const lines = facts([
+        await writeFacts(cli, { kind: 'ingested-export', ...result }, [
           ['export', evidenceExportId],
           ['bundles', String(bundleCount)],
           ['manifest', manifestDigest],
           ['result', news(result.created)],
         ]);
-        await writeProduct(cli, { kind: 'ingested-export', ...result }, lines);
       });
     });
   examples(command, {
@@ -107,12 +105,11 @@ export function defineBuild(command: Command, cli: Cli): void {
       const result = await withFile(path, (file) =>
         withAdmin(cli, options, ({ admin }) => admin.ingestBuild(options.project, file)),
       );
-      const lines = facts([
+      await writeFacts(cli, { kind: 'ingested-build', ...result }, [
         ['build', result.buildHash],
         ['attempt', result.buildAttemptId],
         ['result', news(result.created)],
       ]);
-      await writeProduct(cli, { kind: 'ingested-build', ...result }, lines);
     });
   examples(command, { 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
 }
@@ -150,11 +147,10 @@ export function defineLocalReport(command: Command, cli: Cli): void {
       const result = await withFile(path, (file) =>
         withAdmin(cli, options, ({ admin }) => admin.ingestLocalReport(options.project, file, metadata)),
       );
-      const lines = facts([
+      await writeFacts(cli, { kind: 'ingested-local-report', ...result }, [
         ['local report', result.localReportId],
         ['result', news(result.created)],
       ]);
-      await writeProduct(cli, { kind: 'ingested-local-report', ...result }, lines);
     });
   examples(command, {
     'a local report':

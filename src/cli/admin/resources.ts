@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples } from '../shared/options/options.ts';
-import { facts, table, writeProduct } from '../shared/output/product.ts';
+import { table, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
 
@@ -48,11 +48,10 @@ export function defineCancel(command: Command, cli: Cli): void {
       const operation = await withAdmin(cli, options, ({ admin }) =>
         admin.cancelOperation({ organizationId, operationId }),
       );
-      const lines = facts([
+      await writeFacts(cli, { kind: 'operation', operation }, [
         ['operation', operation.operationId],
         ['state', operation.state],
       ]);
-      await writeProduct(cli, { kind: 'operation', operation }, lines);
     });
   examples(command, {
     'a waiting turn': 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab',

@@ -6,7 +6,7 @@ import { type Cli, sayLines } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { examples, many, text, time, wholeNumber } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { facts, table, writeProduct } from '../shared/output/product.ts';
+import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 type OrgOptions = DataOptions & { readonly name: string; readonly id?: string };
 type ProjectOptions = OrgOptions & { readonly organization: string };
@@ -32,14 +32,10 @@ export function defineOrganization(command: Command, cli: Cli): void {
       const row = await withAdmin(cli, options, ({ admin }) => admin.createOrganization(input), {
         create: true,
       });
-      await writeProduct(
-        cli,
-        { kind: 'organization', ...row },
-        facts([
-          ['organization', row.organizationId],
-          ['name', row.name],
-        ]),
-      );
+      await writeFacts(cli, { kind: 'organization', ...row }, [
+        ['organization', row.organizationId],
+        ['name', row.name],
+      ]);
     });
   examples(command, { 'a first organization': 'drillproof admin org create --name Acme' });
 }
@@ -60,11 +56,10 @@ export function defineEntitlement(command: Command, cli: Cli): void {
         const row = await withAdmin(cli, options, ({ admin }) =>
           admin.setEntitlement({ organizationId, maxSessionTtlMs }),
         );
-        const lines = facts([
+        await writeFacts(cli, { kind: 'organization', ...row }, [
           ['organization', row.organizationId],
           ['longest lifetime of a session', `${maxSessionTtlMs} ms`],
         ]);
-        await writeProduct(cli, { kind: 'organization', ...row }, lines);
       },
     );
   examples(command, {
@@ -83,12 +78,11 @@ export function defineProject(command: Command, cli: Cli): void {
       const { name, id, organization } = options;
       const input = defined({ organizationId: organization, name, projectId: id });
       const row = await withAdmin(cli, options, ({ admin }) => admin.createProject(input));
-      const lines = facts([
+      await writeFacts(cli, { kind: 'project', ...row }, [
         ['project', row.projectId],
         ['organization', row.organizationId],
         ['name', row.name],
       ]);
-      await writeProduct(cli, { kind: 'project', ...row }, lines);
     });
   examples(command, {
     'a project': 'drillproof admin project create --organization org_0123456789ab --name web',

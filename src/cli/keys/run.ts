@@ -21,7 +21,7 @@ import { namingFile, readInput } from '../shared/input/input.ts';
 import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
-import { facts, writeProduct } from '../shared/output/product.ts';
+import { writeFacts, writeProduct } from '../shared/output/product.ts';
 import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './command.ts';
 import { formatKeys } from './output.ts';
 import {
@@ -46,14 +46,14 @@ export async function generate(cli: Cli, options: GenerateOptions): Promise<void
     if (!force) await rm(out); // half a key pair is of no use
     throw cause;
   }
-  await writeProduct(
+  await writeFacts(
     cli,
     { kind: 'key', keyId: signer.keyId, privateKeyPath: out, publicKeyPath: publicPath },
-    facts([
+    [
       ['key id', signer.keyId],
       ['private key', `${out} (keep it secret; it signs in your name)`],
       ['public key', `${publicPath} (give it to those who verify)`],
-    ]),
+    ],
   );
 }
 
@@ -118,16 +118,16 @@ async function writeAdded(
 ): Promise<void> {
   const { fingerprint } = store;
   const names = added.map((key) => ({ issuer, keyId: key.keyId }));
-  await writeProduct(
+  await writeFacts(
     cli,
     { kind: 'trust-store', fingerprint, added: names, alreadyTrusted, keys: store.keys.length },
-    facts([
+    [
       ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
       ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
       ['valid for', added[0]?.purposes.join(', ')],
       ['trust store', `${trust}, ${counted(store.keys.length, 'key')}`],
       ['fingerprint', fingerprint],
-    ]),
+    ],
   );
 }
 
@@ -214,7 +214,7 @@ async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: Trus
   const keys = before.keys.map((other) => (other === key ? next : other));
   const store = changes.length === 0 ? before : await rewriteTrustFile(file, keys);
   const { issuer, keyId } = key;
-  await writeProduct(
+  await writeFacts(
     cli,
     {
       kind: 'trust-store',
@@ -223,13 +223,13 @@ async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: Trus
       changes: changes.map(([name, was, is]) => ({ name, before: was, after: is })),
       keys: store.keys.length,
     },
-    facts([
+    [
       ['key', `${issuer}, key ${keyId}`],
       ...changes.map(([name, was, is]) => [name, `${was} -> ${is}`] as const),
       ...(changes.length === 0 ? [['changed', 'nothing: the key already has these values'] as const] : []),
       ['trust store', file.path],
       ['fingerprint', store.fingerprint],
-    ]),
+    ],
   );
   if (next.revokedAtMs === undefined) return;
   for (const other of aliasesOf(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))

@@ -32,3 +32,10 @@ export function facts(rows: readonly (readonly [string, string | undefined])[]):
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
+
+/** `writeProduct` with named values as its text. */
+export const writeFacts = (
+  cli: Cli,
+  json: Readonly<Record<string, unknown>>,
+  rows: Parameters<typeof facts>[0],
+): Promise<void> => writeProduct(cli, json, facts(rows));
