@@ -47,7 +47,7 @@ function around(value: number): number[] {
 
 const finite = (values: readonly number[]): number[] => values.filter(Number.isFinite);
 
-describe('canonical JSON is, byte for byte, what Python makes of RFC 8785', () => {
+describe('canonical JSON equals, byte for byte, the RFC 8785 form by Python', () => {
   it('for the powers of ten and of two and their neighbours, of either sign', () => {
     const tens = Array.from({ length: 633 }, (_, i) => Number(`1e${i - 324}`)).filter((x) => x > 0);
     const twos = Array.from({ length: 2098 }, (_, i) => 2 ** (i - 1074));

@@ -112,7 +112,7 @@ describe('a strict DER signature', () => {
     );
   });
 
-  it('is judged for any bytes without another kind of error', () => {
+  it('is accepted or refused with a DrillproofError for any bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 90 }), (bytes) => void refusal(bytes)));
   });
 });

@@ -93,7 +93,7 @@ describe('paths that are refused', () => {
     }
   });
 
-  it('say why in one line', () => {
+  it('are refused with a reason of one line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         expect(portablePathProblem(path) ?? 'none').toMatch(/^[ -~]{4,80}$/);
@@ -101,7 +101,7 @@ describe('paths that are refused', () => {
     );
   });
 
-  it('leave none that escapes its folder or changes when it is resolved', () => {
+  it('exclude every path that leaves its folder or changes when it is resolved', () => {
     // oxfmt-ignore
     const piece = fc.constantFrom('a', '.', '..', '/', '//', '\\', 'C:', ' ', 'nul', 'é', '\u0301', '\0', '%2e');
     fc.assert(

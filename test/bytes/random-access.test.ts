@@ -18,7 +18,7 @@ async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array[]>
 }
 
 describe('random access', () => {
-  it('to memory gives exactly the bytes asked for', async () => {
+  it('to memory returns exactly the requested bytes', async () => {
     const access = memoryAccess(sample);
     expect(access.size).toBe(100);
     expect(await access.read(0, 100)).toEqual(sample);
@@ -33,7 +33,7 @@ describe('random access', () => {
     expect(await inner.read(19, 1)).toEqual(Uint8Array.of(34));
   });
 
-  it('streams all of it in 256 KiB pieces unless told otherwise', async () => {
+  it('streams all of it in pieces of 256 KiB by default', async () => {
     const large = new Uint8Array(600_000);
     const lengths = (await collect(streamAccess(memoryAccess(large)))).map((piece) => piece.length);
     expect(lengths).toEqual([262_144, 262_144, 75_712]);
@@ -62,7 +62,7 @@ describe('random access', () => {
     await expect(digestAccess({ ...access, size: 10 })).rejects.toMatchObject({ code: 'io.CHANGED' });
   });
 
-  it('reads no piece before it is wanted, and lets an error through', async () => {
+  it('reads each piece only on demand, and passes an error on', async () => {
     const reads: number[] = [];
     const failing: RandomAccess = {
       size: 30,

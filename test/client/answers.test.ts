@@ -84,7 +84,7 @@ describe('an answer', () => {
     },
   );
 
-  it('that says identity is taken', async () => {
+  it('that is identity is accepted', async () => {
     const { work } = await read((_, response) =>
       json(response, 200, exportResource, { 'content-encoding': 'identity' }),
     );
@@ -99,12 +99,12 @@ const declaring = (body: string): Record<string, string> => ({
 describe('an answer that declares a digest', () => {
   const right = JSON.stringify(exportResource);
 
-  it('is taken when its bytes have it', async () => {
+  it('is accepted when it matches the bytes', async () => {
     const { work } = await read((_, response) => json(response, 200, exportResource, declaring(right)));
     expect(await work).toEqual(exportResource);
   });
 
-  it('is asked for again when its bytes were changed on the way, in a place that no rule looks at', async () => {
+  it('is requested again when its bytes changed on the way where no rule applies', async () => {
     const { work, server } = await read((_, response, n) => {
       const changed = { ...exportResource, requestedBy: 'archivisu' };
       json(response, 200, n === 0 ? changed : exportResource, declaring(right));
@@ -143,7 +143,7 @@ describe('an answer that reports an error', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('becomes a ControlError with all that its envelope says', async () => {
+  it('becomes a ControlError with every member of its envelope', async () => {
     const issues = [{ path: '/ttlMs', code: 'too_big', message: 'too long' }];
     const { work, server } = await read((_, response) =>
       envelope(response, 409, 'control.EXPORT_NOT_READY', {

@@ -141,7 +141,7 @@ describe('a download', () => {
   });
 });
 
-describe('what headers say of bytes', () => {
+describe('headers about bytes', () => {
   it('a range reads back as it was written', () => {
     const range = fc
       .tuple(fc.nat(), fc.nat(), fc.nat())

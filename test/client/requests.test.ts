@@ -20,7 +20,7 @@ let server: FaultServer | undefined;
 afterEach(() => server?.close());
 
 describe('a request', () => {
-  it('carries the credential, refuses codings, and puts path, query and body where the table says', async () => {
+  it('carries the credential, refuses codings, and has path, query and body as in the table', async () => {
     server = await faultServer((_, response) => json(response, 200, extended));
     const { client } = testClient(`${server.url}/behind/a/proxy/`, { userAgent: 'archive/2' });
     const result = await client.sessions.extend({ ...sessionRef, ...extendBody });

@@ -176,7 +176,7 @@ describe('a body that breaks off', () => {
     });
   });
 
-  it('before any header is asked for again', async () => {
+  it('before any header is requested again', async () => {
     const server = await serve((_, response, n) => {
       if (n === 0) response.socket?.destroy();
       else json(response, 200, exportResource);
@@ -195,7 +195,7 @@ describe('time', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('ends waiting for a server that accepts and says nothing', async () => {
+  it('ends the wait for a server that accepts and does not answer', async () => {
     const tcp = createTcpServer(() => undefined);
     await new Promise<void>((resolve) => {
       tcp.listen(0, '127.0.0.1', resolve);
@@ -251,7 +251,7 @@ describe('time', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('belongs to the caller, who may end the call before, while it waits and while it reads', async () => {
+  it('ends the call before it starts, while it waits and while it reads', async () => {
     const server = await serve((_, response) => {
       response.writeHead(200);
       response.write('{');
@@ -300,7 +300,7 @@ describe('a change', () => {
     expect(effects.size).toBe(2);
   });
 
-  it('that carries no key is never repeated, for nobody could tell whether it happened', async () => {
+  it('without a key is never repeated, because its effect is unknown', async () => {
     const server = await serve((_, response) => response.socket?.destroy() && undefined);
     const row = { ...operationRow('sessions.extend'), idempotent: false };
     const settings = readOptions({ baseUrl: server.url, token: 'a-token', sleep: () => Promise.resolve() });
@@ -318,7 +318,7 @@ describe('a change', () => {
     expect(keys).toEqual(['of-this-very-call', 'made-by-the-option']);
   });
 
-  it('tells of each retry', async () => {
+  it('reports each retry', async () => {
     const server = await serve((_, response, n) =>
       n === 0 ? json(response, 503, {}) : json(response, 200, extended),
     );

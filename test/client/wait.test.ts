@@ -51,7 +51,7 @@ describe('waiting for an operation', () => {
     expect(quick.delays).toEqual([30, 30, 30, 30, 30, 30]);
   });
 
-  it('stands beside the read of the table', async () => {
+  it('is available next to the read of the table', async () => {
     const { client } = answering([() => ok(operation('running'))]);
     expect(await client.operations.read(ref)).toMatchObject({ state: 'running' });
   });
@@ -66,14 +66,14 @@ describe('waiting for an operation', () => {
     expect(failure.details).toMatchObject({ error: operationError, operation: { state: 'failed' } });
   });
 
-  it('fails too when a failed operation does not say why', async () => {
+  it('also fails when a failed operation has no error', async () => {
     const { wait } = answering([() => ok(operation('failed'))]);
     const failure = await failureOf(wait(ref));
     expect(failure.code).toBe('client.OPERATION_FAILED');
     expect(failure.details).not.toHaveProperty('error');
   });
 
-  it('tells a cancelled one apart', async () => {
+  it('fails with OPERATION_CANCELLED for a cancelled operation', async () => {
     const { wait } = answering([() => ok(operation('cancelled'))]);
     expect((await failureOf(wait(ref))).code).toBe('client.OPERATION_CANCELLED');
   });

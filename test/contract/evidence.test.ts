@@ -206,7 +206,7 @@ describeResource('export attestation', {
 });
 
 describe('attestations of a bundle and of an export', () => {
-  it('are never taken for each other', () => {
+  it('are never accepted as each other', () => {
     expect(attestationSchema.safeParse(exportAttestation).success).toBe(false);
     expect(exportAttestationSchema.safeParse(attestation).success).toBe(false);
   });

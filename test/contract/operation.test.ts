@@ -80,7 +80,7 @@ describeResource('operation error', {
 });
 
 describe('an operation error', () => {
-  it('has no issues unless it says so', () => {
+  it('has no issues by default', () => {
     const { issues: _, ...silent } = operationError;
     expect(operationErrorSchema.parse(silent).issues).toEqual([]);
   });

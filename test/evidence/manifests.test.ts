@@ -270,7 +270,7 @@ describe('bindings', () => {
     }
   });
 
-  test('say absent where one side has no value', async () => {
+  test('show a missing value as absent', async () => {
     const { packed } = await makePart(1, makeSigner());
     const { manifest, manifestDigest } = packed;
     const { statement } = packed.attestation!;

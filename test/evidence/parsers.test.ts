@@ -96,7 +96,7 @@ function outcome(kind: Kind, bytes: Uint8Array): { value: unknown } | { code: st
 }
 
 describe.each(KINDS)('the %s', (kind) => {
-  test('is read as it stands', () => {
+  test('is read as the value that it encodes', () => {
     expect(outcome(kind, valid[kind])).toEqual({ value: valueOf(kind) });
   });
 
@@ -137,7 +137,7 @@ describe.each(KINDS)('the %s', (kind) => {
       });
   });
 
-  test('with one byte changed is refused by a code, or is another document that says so', () => {
+  test('with one byte changed is refused with a code, or read as another document', () => {
     const bytes = valid[kind];
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(7), (offset, bit) => {
@@ -151,7 +151,7 @@ describe.each(KINDS)('the %s', (kind) => {
     );
   });
 
-  test('with one value changed is refused by its code, or read as what it says', () => {
+  test('with one value changed is refused with its code, or read as the changed value', () => {
     const places = placesOf(valueOf(kind));
     fc.assert(
       fc.property(fc.constantFrom(...places), replacement, (place, to) => {
@@ -229,7 +229,7 @@ describe.each(CANONICAL)('the %s, which is canonical,', (kind) => {
     });
   });
 
-  test('is refused with a member that stands twice', () => {
+  test('is refused with a duplicate member', () => {
     const doubled = text(valid[kind]).replace('"schemaVersion":1', '"schemaVersion":1,"schemaVersion":1');
     expect(outcome(kind, toUtf8(doubled))).toEqual({ code: 'json.MEMBER_DUPLICATE' });
   });
@@ -271,7 +271,7 @@ describe('limits', () => {
     );
   });
 
-  test('let no list of wrong rows grow into as many faults, nor a name into as long a message', () => {
+  test('report at most 100 faults of rows, and messages of at most 500 characters', () => {
     const wrong = Array.from({ length: 50_000 }, () => 1);
     for (const [kind, member] of [
       ['bundle manifest', 'objects'],

@@ -31,7 +31,7 @@ describe.each(['memory', 'zip'] as const)('a source of kind %s', (kind) => {
     ]);
   });
 
-  test('opens each at any place, as often as asked', async () => {
+  test('opens each file at any offset, any number of times', async () => {
     const source = await open();
     const file = await source.open('b/two');
     expect(file.size).toBe(3);
@@ -50,7 +50,7 @@ describe.each(['memory', 'zip'] as const)('a source of kind %s', (kind) => {
 });
 
 describe('a file that is read whole', () => {
-  test('is never taken for whole when bytes are missing', async () => {
+  test('fails when bytes are missing', async () => {
     const short = { size: 5, read: () => toUtf8('abc') };
     await expect(readWhole(short, 5, 'x')).rejects.toMatchObject({ code: 'io.CHANGED', path: 'x' });
   });

@@ -82,7 +82,7 @@ describe('strings (RFC 8785 §3.2.2.2)', () => {
 });
 
 describe('members (RFC 8785 §3.2.3)', () => {
-  it('stand in the order of UTF-16 code units, in which a supplementary character precedes U+FB33', () => {
+  it('are in the order of UTF-16 code units, in which a supplementary character precedes U+FB33', () => {
     expect(canonicalJson(named('\uFB33', '\u{1F600}', 'z', '\u0080', '', 'A', '\r', '1', '10', '9'))).toBe(
       '{"":4,"\\r":6,"1":7,"10":8,"9":9,"A":5,"z":2,"\u0080":3,"\u{1F600}":1,"\uFB33":0}',
     );
@@ -96,7 +96,7 @@ describe('members (RFC 8785 §3.2.3)', () => {
     );
   });
 
-  it('are left out when they are undefined', () => {
+  it('are omitted when they are undefined', () => {
     expect(canonicalJson({ a: undefined, b: null, c: undefined })).toBe('{"b":null}');
     expect(canonicalJson({ a: undefined })).toBe('{}');
   });

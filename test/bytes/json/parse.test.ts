@@ -186,7 +186,7 @@ describe('numbers', () => {
     );
   });
 
-  it('are judged in linear time, zeros included', () => {
+  it('are compared with their doubles in linear time, even with long runs of zeros', () => {
     const zeros = '0'.repeat(2_000_000);
     expect(thrownBy(() => parse(`0.1${zeros}1`))).toMatchObject({ code: 'json.NUMBER_INEXACT' });
     expect(parse(`0.${zeros}`)).toBe(0);
@@ -207,7 +207,7 @@ describe('limits', () => {
     expect(thrownBy(() => parse(objects(65)))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
   });
 
-  it('counts arrays and objects together, and one beside the other once', () => {
+  it('counts the levels of arrays and objects together, and siblings once', () => {
     expect(parse(mixed(32))).toBeInstanceOf(Array);
     expect(thrownBy(() => parse(`[${mixed(32)}]`))).toMatchObject({ code: 'json.DEPTH_EXCEEDED' });
     expect(parse(`[${Array.from({ length: 1000 }, () => '[[]]').join()}]`)).toHaveLength(1000);
@@ -253,7 +253,7 @@ describe('limits', () => {
     expect(error).toMatchObject({ code: 'json.TOO_LARGE' });
   });
 
-  it('is 64 MiB unless told otherwise, and is judged before anything is read', () => {
+  it('is 64 MiB by default and is checked before the text is read', () => {
     const tooLong = new Uint8Array(64 * 1024 * 1024 + 1);
     expect(thrownBy(() => parseJson(tooLong))).toMatchObject({ code: 'json.TOO_LARGE' });
     expect(thrownBy(() => parseJson(tooLong.subarray(1)))).toMatchObject({ code: 'json.INVALID' });
@@ -309,7 +309,7 @@ describe('against the parser of the language', () => {
     );
   });
 
-  it('gives back what canonical JSON wrote', () => {
+  it('reads canonical JSON back as the value that was written', () => {
     fc.assert(
       fc.property(jsonValues, (value) => {
         const read = parseJson(canonicalBytes(value));

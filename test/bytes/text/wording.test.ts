@@ -73,14 +73,14 @@ describe('nearest', () => {
     expect(nearest('part.DIG', known)).toEqual(['part.DIGEST_MISMATCH']);
   });
 
-  it('says nothing rather than something far away, for the empty text and for endless ones', () => {
+  it('suggests nothing for an unrelated, empty or very long text', () => {
     expect(nearest('zzzzzz', known)).toEqual([]);
     expect(nearest('', known)).toEqual([]);
     expect(nearest('v'.repeat(1_000_000), known)).toEqual([]);
     expect(didYouMean('zzzzzz', known)).toBeUndefined();
   });
 
-  it('never gives a name that is not known, nor more than were asked for', () => {
+  it('suggests only candidates, and at most as many as requested', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(4), (given, most) => {
         const names = nearest(given, known, most);

@@ -35,7 +35,7 @@ describe('the base address', () => {
     expect(() => parseBaseUrl(given)).toThrow(expect.objectContaining({ code: 'client.BASE_URL_INVALID' }));
   });
 
-  it('does not repeat a password that stands in the address', () => {
+  it('does not repeat a password in the address', () => {
     try {
       createClient({ baseUrl: 'https://user:secret@control.example', token: 't' });
       expect.unreachable();

@@ -34,7 +34,7 @@ describe('the decision to retry', () => {
     expect(all.filter((status) => decide(control(status, true)) !== undefined)).toEqual(expected);
   });
 
-  it('obeys an envelope that says it is not retryable', () => {
+  it('does not retry if the envelope states that it is not retryable', () => {
     expect(decide(control(503, false))).toBeUndefined();
     expect(decide(control(429, false))).toBeUndefined();
   });
@@ -57,7 +57,7 @@ describe('the decision to retry', () => {
     expect(decide(networkError(socket(errno), 'headers'))).toBeUndefined();
   });
 
-  it('knows broken HTTP by the class of the error where it has no code', () => {
+  it('recognizes broken HTTP by the class of an error without a code', () => {
     const parser = Object.assign(new Error('Response does not match'), { name: 'HTTPParserError' });
     const failure = networkError(new TypeError('fetch failed', { cause: parser }), 'headers');
     expect(failure).toMatchObject({ code: 'transport.RESPONSE_INVALID' });

@@ -142,7 +142,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
   const parameters = items(at(`${operation}/parameters`)).map((node) => resolve(node, operation));
   const responses = at(`${operation}/responses`);
 
-  it('stands at its method and path, marked when it is an extension', () => {
+  it('is at its method and path, and marked if it is an extension', () => {
     expect(at(`${operation}/operationId`)).toBe(name);
     expect(member(at(operation), 'x-drillproof-extension')).toBe(row.extension ? true : undefined);
     expect(member(at(operation), 'x-drillproof-permission')).toBe(row.permission);
@@ -239,7 +239,7 @@ describe('schemas in OpenAPI', () => {
     });
   });
 
-  it('say what a server fills in', () => {
+  it('state the defaults that a server fills in', () => {
     expect(at('/components/schemas/WorldSession/required')).toContain('callbackReceiverBindingIds');
     const list = operationAt(operationRow('evidence.exports.localReports'));
     expect(at(`${list}/parameters/3`)).toMatchObject({

@@ -101,7 +101,7 @@ describe('the table of control errors', () => {
     }
   });
 
-  it('knows its own codes and no inherited names', () => {
+  it('has its own codes and no inherited names', () => {
     expect(isControlCode('control.NOT_FOUND')).toBe(true);
     expect(isControlCode('control.EXPORT_TOO_LARGE')).toBe(false);
     expect(isControlCode('toString')).toBe(false);

@@ -75,7 +75,7 @@ describe('the table of operations', () => {
     });
   });
 
-  it('knows these permissions and no other', () => {
+  it('has these permissions and no other', () => {
     const known = new Set(specified.map(([, , , , permission]) => permission));
     expect(new Set(permissions)).toEqual(known);
     for (const permission of known) expect(permissionSchema.parse(permission)).toBe(permission);

@@ -13,7 +13,7 @@ import { evidenceExport, localReportItem } from '../samples.ts';
 const limitOf = (limit: unknown) => pageQuerySchema.safeParse({ limit });
 
 describe('the query of a list', () => {
-  it('takes 50 items unless it says otherwise', () => {
+  it('has 50 items by default', () => {
     expect(pageQuerySchema.parse({})).toEqual({ limit: 50 });
   });
 
@@ -68,7 +68,7 @@ describe('the query of a list', () => {
     expect(pageQuerySchema.parse({ cursor: 'c', limit: '7' })).toEqual({ cursor: 'c', limit: 7 });
   });
 
-  it('refuses parameters that it does not know', () => {
+  it('refuses unknown parameters', () => {
     expect(pageQuerySchema.safeParse({ pageSize: '10' }).success).toBe(false);
   });
 });

@@ -94,7 +94,7 @@ describe('the methods of a path', () => {
     expect(allowedMethods(`/v1/projects/${projectId}/build-uploads`)).toEqual(['POST']);
   });
 
-  it('are none for a path that no operation has', () => {
+  it('are empty for a path of no operation', () => {
     expect(allowedMethods('/v1/unheard-of')).toEqual([]);
     expect(allowedMethods('')).toEqual([]);
   });

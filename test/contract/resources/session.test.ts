@@ -62,7 +62,7 @@ describe('a world session', () => {
     expect(worldSessionSchema.safeParse(baseline).success).toBe(true);
   });
 
-  it('has no callback receivers unless it says so', () => {
+  it('has no callback receivers by default', () => {
     const { callbackReceiverBindingIds: _, ...silent } = session;
     expect(worldSessionSchema.parse(silent).callbackReceiverBindingIds).toEqual([]);
   });

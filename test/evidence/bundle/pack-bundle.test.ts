@@ -90,7 +90,7 @@ describe('packing a bundle', () => {
     },
   );
 
-  test('refuses to sign without a run result, and packs without one when nobody signs', async () => {
+  test('refuses to sign without a run result, and packs an unsigned bundle without one', async () => {
     const { runResult: _runResult, ...input } = makeBundleInput(1);
     await expect(packBundle(input, makeSigning(signer))).rejects.toMatchObject(invalid);
     const bytes = await collect((await packBundle(input)).archive());

@@ -133,7 +133,7 @@ describe('packing an export', () => {
     await expect(packExport(input(rest))).rejects.toMatchObject(invalid);
   });
 
-  test('refuses a bundle or a report that stands twice, up to case', async () => {
+  test('refuses a bundle or a report that occurs twice, up to case', async () => {
     await expect(packExport(input({ parts: [...parts, parts[0]!] }))).rejects.toMatchObject(invalid);
     const report = makeReport(1).facts;
     const twin = { ...report, localReportId: report.localReportId.toUpperCase() };
@@ -169,7 +169,7 @@ describe('packing an export', () => {
 });
 
 describe('the selection digest', () => {
-  test('covers ids, digests and order, and tells parts from reports', () => {
+  test('covers ids, digests and order, and distinguishes parts from reports', () => {
     const [a, b] = ['a', 'b'].map((id) => ({ evidenceBundleId: id, manifestDigest: hashOf(id) }));
     const report = { localReportId: 'a', manifestDigest: hashOf('a') };
     const digests = [

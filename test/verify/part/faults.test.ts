@@ -71,7 +71,7 @@ describe('bytes that cannot be read', () => {
     expect(stateOf(report, 'part.bytes')).toBe('failed');
   });
 
-  test('are told apart from a fault of the program, which is thrown on', async () => {
+  test('differ from a fault of the program, which is rethrown', async () => {
     const broken = { size: 100, read: () => Promise.reject(new RangeError('bug')) };
     await expect(verifyPart(broken, { asOfMs: NOW })).rejects.toThrow(RangeError);
   });

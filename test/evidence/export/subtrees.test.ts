@@ -20,7 +20,7 @@ describe('the mirrors in a tree', () => {
     });
   });
 
-  it('lie at any depth, in bags too', async () => {
+  it('are found at any depth, also in bags', async () => {
     expect(
       await found(
         'one/receipts/a.json',
@@ -52,7 +52,7 @@ describe('the mirrors in a tree', () => {
     expect(await file.read(0, file.size)).toEqual(text);
   });
 
-  it('have each receipt once, whatever else lies around', async () => {
+  it('have each receipt once, whatever other files there are', async () => {
     const step = fc.constantFrom('a', 'receipts', 'parts', 'data');
     const name = fc.constantFrom('x.json', 'x.json.dsse', 'manifest.json', 'y.zip');
     const path = fc
