@@ -56,7 +56,7 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--threshold <n>', 'require this many different trusted keys (default: 1)', wholeNumber(1, 64))
     .option('--as-of <time>', 'verify as of this time (default: now)', time)
     .action(async (path: string, options: VerifyOptions) =>
-      (await import('./run.ts')).verifyEnvelope(cli, path, options),
+      (await import('./run.ts')).verifyEnvelopeFile(cli, path, options),
     );
   examples(command, {
     'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',

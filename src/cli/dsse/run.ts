@@ -64,7 +64,7 @@ export async function createEnvelope(cli: Cli, path: string, options: CreateOpti
 
 const EXITS = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
 
-export async function verifyEnvelope(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
+export async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await readTrust(cli, options);
   if (trust === undefined)
