@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type DecisionFormat, decisionRenderers } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { evidenceOptions, type EvidenceOptions } from '../shared/options/evidence.ts';
@@ -9,7 +9,7 @@ import {
   type RemoteOptions,
   standardOptions,
 } from '../shared/options/options.ts';
-import { duration } from '../shared/options/values.ts';
+import { duration, type FormatTarget, targetIn } from '../shared/options/values.ts';
 import { summaryOptions, type SummaryOptions } from './summary.ts';
 
 const MORE = `
@@ -44,9 +44,6 @@ export function defineGateCommand(command: Command, cli: Cli): void {
   }).addHelpText('after', MORE);
 }
 
-/** Where a rendering of the decision goes: to a file, or to standard output. */
-export type DecisionTarget = { readonly format: DecisionFormat; readonly file?: string };
-
 /** What the command line says, parsed. */
 export type GateOptions = EvidenceOptions &
   RemoteOptions &
@@ -54,21 +51,12 @@ export type GateOptions = EvidenceOptions &
     readonly policy?: string;
     readonly wait?: number;
     readonly depth?: string;
-    readonly format?: readonly DecisionTarget[];
+    readonly format?: readonly FormatTarget<DecisionFormat>[];
     readonly json?: boolean;
     readonly force?: boolean;
   };
 
 const FORMATS = Object.keys(decisionRenderers) as DecisionFormat[];
-
-/** `KIND` or `KIND=FILE`. */
-function target(value: string): DecisionTarget {
-  const [kind, ...rest] = value.split('=');
-  const format = FORMATS.find((one) => one === kind);
-  if (format === undefined || (rest.length > 0 && rest.join('=') === ''))
-    throw new InvalidArgumentError(`It must be one of ${FORMATS.join(', ')}, or one of them with =FILE.`);
-  return rest.length === 0 ? { format } : { format, file: rest.join('=') };
-}
 
 function gateOptions(command: Command): Command {
   const verifying = remoteOptions(
@@ -86,7 +74,7 @@ function gateOptions(command: Command): Command {
     .option(
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
-      many(target),
+      many(targetIn(FORMATS)),
     );
   return summaryOptions(verifying).option('--force', 'replace existing files');
 }

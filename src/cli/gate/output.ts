@@ -3,14 +3,14 @@ import { ioError } from '../../node/index.ts';
 import type { Decision } from '../../policy/index.ts';
 import { type DecisionFormat, decisionRenderers, renderDecisionMarkdown } from '../../report/index.ts';
 import { type Cli, lookOf, say } from '../cli.ts';
-import { usageError } from '../shared/options/values.ts';
+import { type FormatTarget, usageError } from '../shared/options/values.ts';
 import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
-import type { DecisionTarget, GateOptions } from './command.ts';
+import type { GateOptions } from './command.ts';
 
 /** The format for standard output (default: text), and the files. */
 type Outputs = {
   readonly shown: DecisionFormat;
-  readonly files: readonly Required<DecisionTarget>[];
+  readonly files: readonly Required<FormatTarget<DecisionFormat>>[];
   readonly force: boolean;
 };
 

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
+import { renderers, type ReportFormat } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { evidenceOptions } from '../shared/options/evidence.ts';
 import { examples, many, standardOptions } from '../shared/options/options.ts';
-import { shard } from '../shared/options/values.ts';
-import { target } from './output.ts';
+import { shard, targetIn } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';
 
 const MORE = `
@@ -32,7 +32,7 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
     .option(
       '--format <kind[=file]>',
       'write text or json, to standard output or a file (repeatable)',
-      many(target),
+      many(targetIn(Object.keys(renderers) as ReportFormat[])),
     )
     .option('--force', 'replace existing report files')
     .action(async (paths: string[], options: VerifyCommandOptions) => {

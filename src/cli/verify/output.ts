@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import {
   createSummary,
@@ -15,7 +14,7 @@ import {
 } from '../../report/index.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
-import { usageError } from '../shared/options/values.ts';
+import { type FormatTarget, usageError } from '../shared/options/values.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
@@ -27,20 +26,8 @@ export type Result = { readonly path: string; readonly exit: ExitCode } & (
   | { readonly failure: Failure }
 );
 
-/** Where a rendering goes: to a file, or to standard output. */
-export type Target = { readonly format: ReportFormat; readonly file?: string };
-
-const FORMATS = Object.keys(renderers) as ReportFormat[];
-
-/** `KIND` or `KIND=FILE`. */
-export function target(value: string): Target {
-  const [kind, ...rest] = value.split('=');
-  const format = FORMATS.find((one) => one === kind);
-  if (format === undefined || (rest.length > 0 && rest.join('=') === '')) {
-    throw new InvalidArgumentError(`It must be ${FORMATS.join(' or ')}, or one of them with =FILE.`);
-  }
-  return rest.length === 0 ? { format } : { format, file: rest.join('=') };
-}
+/** Where a report goes. */
+export type Target = FormatTarget<ReportFormat>;
 
 /** The targets with what goes to standard output first: text unless another format is asked for there. */
 export function targetsOf(given: readonly Target[], json: boolean): readonly [ReportFormat, ...Target[]] {

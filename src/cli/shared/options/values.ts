@@ -86,3 +86,21 @@ export function shard(value: string): Shard {
   if (index > count) throw new InvalidArgumentError(`The shards are 0/${count} to ${count - 1}/${count}.`);
   return { index, count };
 }
+
+/** Where a rendering goes: to a file, or to standard output. */
+export type FormatTarget<F extends string> = { readonly format: F; readonly file?: string };
+
+/** Reads `KIND` or `KIND=FILE`. */
+export const targetIn =
+  <F extends string>(formats: readonly F[]) =>
+  (value: string): FormatTarget<F> => {
+    const [kind, ...rest] = value.split('=');
+    const file = rest.join('=');
+    const format = formats.find((candidate) => candidate === kind);
+    if (format === undefined || (rest.length > 0 && file === ''))
+      throw new InvalidArgumentError(`It must be one of ${formats.join(', ')}, or one of them with =FILE.`);
+    return rest.length === 0 ? { format } : { format, file };
+  };
+
+export const twoFormats = (): DrillproofError =>
+  usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');

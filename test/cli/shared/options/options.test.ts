@@ -3,7 +3,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keySpec } from '../../../../src/cli/shared/options/evidence.ts';
 import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
-import { target, targetsOf } from '../../../../src/cli/verify/output.ts';
+import { targetsOf } from '../../../../src/cli/verify/output.ts';
+import { targetIn } from '../../../../src/cli/shared/options/values.ts';
+
+const target = targetIn(['text', 'json']);
 
 describe('a time', () => {
   it('is taken as ISO 8601 with a zone, as a date in UTC, or in milliseconds', () => {
