@@ -32,7 +32,7 @@ const stands = { problems: [], notes: [], unchecked: [] };
 const timeClaimed = { ...stands, notes: ['attestation.TIME_CLAIMED'] };
 const refused = (...problems: string[]) => ({ ...stands, problems });
 
-describe('a key that speaks for a statement', () => {
+describe('a key that is valid for a statement', () => {
   it('is the one of that issuer and key id, and is handed back', () => {
     const { key, problems } = checkKey(trustStore([trusted(1), trusted(2)]), statement());
     expect(problems).toEqual([]);
@@ -52,7 +52,7 @@ describe('a key that speaks for a statement', () => {
     expect(problems.map(({ code }) => code)).toEqual(['trust.KEY_UNKNOWN']);
   });
 
-  it('is told apart from a key id that is trusted for another issuer', () => {
+  it('has a different message than a key id that is trusted for another issuer', () => {
     const [problem] = checkKey(trustStore([trusted(1)]), statement({ issuer: 'other' })).problems;
     const [stranger] = checkKey(trustStore([trusted(2)]), statement()).problems;
     expect(problem?.message).not.toBe(stranger?.message);
@@ -65,7 +65,7 @@ describe('a key that speaks for a statement', () => {
 });
 
 describe('the purposes of a key', () => {
-  it.each(PURPOSES)('let it speak for %s only when they name it', (purpose) => {
+  it.each(PURPOSES)('make it valid for %s only when they name it', (purpose) => {
     const others = PURPOSES.filter((one) => one !== purpose);
     expect(judged({ purposes: [purpose] }, { purpose })).toEqual(stands);
     expect(judged({ purposes: others }, { purpose })).toEqual(refused('trust.PURPOSE_MISMATCH'));
@@ -80,7 +80,7 @@ describe('the scope of a key', () => {
     expect(judged({ organizations: ['prj_a'] })).toEqual(refused('trust.ORGANIZATION_MISMATCH'));
   });
 
-  it('is unchecked where nothing says to which the evidence belongs, and only then', () => {
+  it('is unchecked only when project or organization of the evidence is unknown', () => {
     const scoped = { projects: ['prj_a'], organizations: ['org_a'] };
     const store = trustStore([trusted(1, scoped)]);
     const bare: SignedStatement = { issuer: 'acme', keyId, issuedAtMs: 0, purpose: 'evidence' };
@@ -152,7 +152,7 @@ describe('the revocation of a key', () => {
   });
 });
 
-describe('a judgement', () => {
+describe('the result of checking a key', () => {
   it('names every reason, in one order', () => {
     const key = {
       purposes: ['export' as const],
@@ -172,11 +172,11 @@ describe('a judgement', () => {
     );
   });
 
-  it('says of a key from a certificate that its chain was not checked', () => {
+  it('notes that the chain of a key from a certificate was not checked', () => {
     expect(judged({ fromCertificate: true })).toEqual({ ...stands, notes: ['trust.CHAIN_NOT_CHECKED'] });
   });
 
-  it('survives times that no calendar holds', () => {
+  it('accepts times outside the calendar', () => {
     expect(judged({ notAfterMs: -Number.MAX_SAFE_INTEGER })).toEqual(refused('trust.KEY_EXPIRED'));
   });
 

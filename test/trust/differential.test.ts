@@ -113,7 +113,7 @@ describe('the openssl command', () => {
   beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'damages-'))));
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('judges every damage as both implementations do', async () => {
+  it('accepts and refuses every damaged input as both implementations do', async () => {
     const signer = native.signer(scalarOf(1));
     let signature = signer.sign(message);
     while (signature.length > 70) signature = signer.sign(message); // leaves room for a damage that makes it longer

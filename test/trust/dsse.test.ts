@@ -138,7 +138,7 @@ describe('an envelope', () => {
 });
 
 describe('base64', () => {
-  it('is read as Node writes it, and one text only stands for the bytes', () => {
+  it('is read as Node writes it, and only one text encodes the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
@@ -168,7 +168,7 @@ describe('who signed', () => {
     },
   );
 
-  it('is nobody when another payload or type is under the signatures', async () => {
+  it('counts no signer when the payload or type was replaced', async () => {
     const envelope = await signed(first, second);
     for (const other of [{ payload: toUtf8('{"a":2}') }, { payloadType: `${TYPE} ` }])
       expect(verifyEnvelope({ ...envelope, ...other }, both, statement).distinct).toBe(0);
@@ -226,7 +226,7 @@ describe('who signed', () => {
     ['trust.PROJECT_MISMATCH', { purposes, projects: ['prj_000000000001'] }],
     ['trust.ORGANIZATION_MISMATCH', { purposes, organizations: ['org_000000000001'] }],
   ];
-  it.each(limits)('is judged by the same rules as every statement: %s', async (code, changes) => {
+  it.each(limits)('is checked by the same rules as every statement: %s', async (code, changes) => {
     const { distinct, signatures } = verifyEnvelope(
       await signed(first),
       trustStore([trusted(1, changes)]),

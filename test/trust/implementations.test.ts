@@ -46,7 +46,7 @@ describe('the two implementations', () => {
     return encode(r, how.of(r, s));
   };
 
-  it('give one key one public half and judge each signature alike, damaged or not', () => {
+  it('give one key one public half and agree on each signature, damaged or not', () => {
     fc.assert(
       fc.property(
         scalar,
@@ -70,7 +70,7 @@ describe('the two implementations', () => {
     );
   });
 
-  it('judge alike what no strict reading let through: any bytes at all', () => {
+  it('agree on any bytes, strict DER or not', () => {
     const verifiers = [native.verifier(pointOf(1)), portable.verifier(pointOf(1))];
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 80 }),

@@ -88,7 +88,7 @@ describe('the table of checks and their codes', () => {
     expect(codesOf(check)).toEqual([...new Set(codesOf(check))]);
   });
 
-  it('knows the checks of a code, and that facts beside the checks have none', () => {
+  it('lists the checks of a code, and none for facts that belong to no check', () => {
     expect(checksOf('part.DIGEST_MISMATCH')).toEqual(['part.bytes']);
     expect(checksOf('bundle.MANIFEST_INVALID')).toEqual(['bundle.manifest', 'attestation.binding']);
     expect(checksOf('bundle.UNSIGNED')).toEqual([]);

@@ -44,14 +44,14 @@ describe.each(KINDS)('the report of %s', (_, verify) => {
     expect('trust' in wider && wider.trust?.fingerprint).not.toBe(trust.fingerprint);
   });
 
-  it('says that there was none', async () => {
+  it('is absent when none was given', async () => {
     const report = await verify({ asOfMs: NOW });
     expect(report).not.toHaveProperty('trust');
     expect(renderText(report)).toMatch(/trust store +none given/);
   });
 });
 
-it('stands in every part of an export, so that each can be kept by itself', async () => {
+it('appears in every part of an export, so that each can be stored separately', async () => {
   const trust = makeTrust(made.signer);
   const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust });
   expect(report.parts.map((one) => one.trust?.fingerprint)).toEqual([trust.fingerprint, trust.fingerprint]);

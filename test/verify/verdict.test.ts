@@ -23,7 +23,7 @@ describe('the worst verdict', () => {
     [['incomplete', 'failed'], 'failed'],
   ])('of %j is %s', (verdicts, worst) => expect(worstVerdict(verdicts, 'verified')).toBe(worst));
 
-  test('of none is what the caller says', () => {
+  test('of no verdicts is the one that the caller gives', () => {
     for (const none of VERDICTS) expect(worstVerdict([], none)).toBe(none);
   });
 });
@@ -133,7 +133,7 @@ describe('the verdict on a bundle', () => {
     expect(withGiven('not_checked', { ...none, ...rest })).toBe('incomplete');
   });
 
-  test('is never better for an error more, whatever else there is', () => {
+  test('is never better with one more error', () => {
     fc.assert(
       fc.property(
         fc.record({

@@ -79,7 +79,7 @@ describe('a JWK Set', () => {
     expect(error?.details?.['issues']).toMatchObject([{ path: '/keys/0/use' }, { path: '/keys/1/d' }]);
   });
 
-  it('of 100,000 keys is beyond a limit, and judged by its size before anything is read', () => {
+  it('of 100,000 keys is refused by its size before anything is read', () => {
     const text = `{"keys":[${`${JSON.stringify(bare(1))},`.repeat(99_999)}${JSON.stringify(bare(1))}]}`;
     expect(refusal(() => importPublicKeys(text))).toMatchObject({
       name: 'LimitError',

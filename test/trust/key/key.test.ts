@@ -145,7 +145,7 @@ describe('a public key as a JWK', () => {
     );
   });
 
-  it('has its own key id, whatever its kid says', () => {
+  it('has its own key id, whatever its kid', () => {
     expect(importPublicKey(json({ ...jwk, kid: '__proto__' })).keyId).toBe(keyIdOf(point));
   });
 
@@ -213,7 +213,7 @@ describe('a public key as a JWK', () => {
   });
 });
 
-describe('a file that is no key', () => {
+describe('a file that is not a key', () => {
   it.each([
     ['nothing', ''],
     ['white space', ' \n'],

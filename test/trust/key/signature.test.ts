@@ -107,7 +107,7 @@ describe('verifying many signatures', () => {
     expect(imports).toBe(1);
   });
 
-  it('never takes one key for another, when an array is used again and when there are many', () => {
+  it('never confuses keys when an array is reused or when there are many', () => {
     const point = pointOf(1);
     const check = { key: { point }, message, signature: signed(1) };
     expect(verifySignature(check)).toBe(true);

@@ -40,7 +40,7 @@ describe('an export in a BagIt bag', () => {
     expect(report.coverage).toEqual((await judge(memorySource(made.files))).coverage);
   });
 
-  it('says nothing of a bag where there is none', async () => {
+  it('does not report a bag when there is none', async () => {
     expect(stateOf(await judge(memorySource(made.files)))).toBeUndefined();
   });
 
@@ -204,7 +204,7 @@ describe('an export in a BagIt bag', () => {
     expect([report.verdict, stateOf(report)]).toEqual(['incomplete', 'not_checked']);
   });
 
-  it('warns of a file beside data/ that no tag manifest lists, and of none when there is no tag manifest', async () => {
+  it('warns of a file outside data/ that no tag manifest lists, but only if there is a tag manifest', async () => {
     const report = await verify(bagOf(made.files, { 'notes.txt': toUtf8('hi') }));
     expect(codesOf(report)).toEqual(['bag.TAG_UNLISTED']);
     expect(report.verdict).toBe('verified');
@@ -212,7 +212,7 @@ describe('an export in a BagIt bag', () => {
     expect(codesOf(await verify(untagged))).toEqual([]);
   });
 
-  it('names a changed part by the digest that was computed when the part was judged', async () => {
+  it('compares a changed part by the digest that was computed when the part was verified', async () => {
     const path = part();
     const report = await verify(bagOf(made.files, { [`data/${path}`]: flipped(made.files[path]!, 100) }));
     expect(codesOf(report)).toEqual(['bag.PAYLOAD_MISMATCH']);

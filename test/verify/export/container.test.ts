@@ -154,7 +154,7 @@ describe('the second reader of a one-file export', () => {
 });
 
 describe('a second opinion that was asked for and not given', () => {
-  it('is said of a part without a trust store, and at digest depth', async () => {
+  it('is reported for a part without a trust store, and at digest depth', async () => {
     const access = memoryAccess(zip);
     const source = zipSource(await openZip(access));
     const untrusted = await verifyExport(source, { asOfMs: NOW, secondOpinion });

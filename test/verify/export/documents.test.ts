@@ -119,7 +119,7 @@ describe('the manifest of an export', () => {
     expect(errorsOf(report)).toEqual(['export.ATTESTATION_SUBJECT_MISMATCH', 'export.RESOURCE_MISMATCH']);
   });
 
-  test('of which a bundle was left out can be told by a pinned digest, by the number of bundles, and by nothing else', async () => {
+  test('without one bundle is noticed only by a pinned digest or the number of bundles', async () => {
     const cut = (await makeExport({ signer: made.signer, parts: 1, signedList: false })).files;
     const report = await verify(cut);
     expect([report.verdict, report.completeness]).toEqual(['verified', 'claimed']);
@@ -179,7 +179,7 @@ describe('the manifest of an export', () => {
     expect(stateOf(report, 'export.selection')).toBe('failed');
   });
 
-  test('orders parts by creation, though their ids stand in order', async () => {
+  test('orders parts by creation, even if their ids are in another order', async () => {
     const later = await makePart(1, undefined, { createdAtMs: NOW - 50_000 });
     const earlier = await makePart(2, undefined, { createdAtMs: NOW - 100_000 });
     const facts = await Promise.all([earlier, later].map(({ bytes }) => readPartFacts(memoryAccess(bytes))));
@@ -379,7 +379,7 @@ describe('the export attestation', () => {
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.INVALID']]);
   });
 
-  test('by a key that nobody trusts is refused', async () => {
+  test('by an untrusted key is refused', async () => {
     const report = await verify(await withAttestation(() => undefined, makeSigner()));
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['trust.KEY_UNKNOWN']]);
   });
@@ -414,7 +414,7 @@ describe('the export attestation', () => {
 });
 
 describe('an older version of an export', () => {
-  test('is told from the newer one by its pinned digest', async () => {
+  test('is distinguished from the newer one by its pinned digest', async () => {
     const older = await makeExport({ signer: made.signer, parts: 1 });
     const report = await verify(older.files, { expect: { manifestDigest: made.packed.manifestDigest } });
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['expect.MANIFEST_MISMATCH']]);
@@ -464,7 +464,7 @@ describe('what the caller expects of an export', () => {
     }
   });
 
-  test('cannot be judged without a manifest, except that its digest is another', async () => {
+  test('is open without a manifest, except that a digest that does not match fails', async () => {
     const damaged = { ...made.files, [MANIFEST]: toUtf8('{}') };
     const counted = await verify(damaged, { expect: { bundles: 2, projectId: PROJECT } });
     expect([stateOf(counted, 'export.expected'), errorsOf(counted)]).toEqual([
@@ -477,7 +477,7 @@ describe('what the caller expects of an export', () => {
     expect(errorsOf(pinned)).toEqual(['expect.MANIFEST_MISMATCH', 'export.MANIFEST_INVALID']);
   });
 
-  test('is said where it is nothing', async () => {
+  test('does not apply when nothing is expected', async () => {
     expect(stateOf(await verify(made.files), 'export.expected')).toBe('not_applicable');
   });
 

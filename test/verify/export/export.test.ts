@@ -80,7 +80,7 @@ describe('a whole export', () => {
     );
   });
 
-  test('adds up: nothing attests a list that nobody signed, and a damaged report is not covered', async () => {
+  test('counts no attested bytes for an unsigned list, and no covered bytes for a damaged report', async () => {
     const { files, signer } = await makeExport({ signedList: false });
     const size = (path: string): number => files[path]!.length;
     const damaged = changed({ [REPORT]: flipped(files[REPORT]!, 3) }, files);
@@ -239,7 +239,7 @@ describe('a file that cannot be read', () => {
     expect([report.verdict, errorsOf(report)]).toEqual(['incomplete', ['io.CHANGED']]);
   });
 
-  test('leaves envelopes that were given unjudged when the folder cannot be listed, and says so', async () => {
+  test('leaves given envelopes open when the folder cannot be listed', async () => {
     const source = unlisted('io.UNREADABLE');
     const state = async (options: Partial<VerifyExportOptions>) =>
       stateOf(await verifyExport(source, { asOfMs: NOW, ...options }), 'dsse.attestation');
@@ -254,7 +254,7 @@ describe('a file that cannot be read', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  test('is told apart from a fault of the program, which is thrown on', async () => {
+  test('does not hide a fault of the program, which is thrown', async () => {
     const source = { ...memorySource(made.files), files: () => Promise.reject(new RangeError('bug')) };
     await expect(verifyExport(source, { asOfMs: NOW })).rejects.toThrow(RangeError);
   });
@@ -322,7 +322,7 @@ describe('the verdict on an export', () => {
     expect(report!.findings.map(({ code }) => code)).toEqual(['local-report.UNATTESTED']);
   });
 
-  test('fails with an extra local report, and with one that is no file', async () => {
+  test('fails with an extra local report, and with one that is not a file', async () => {
     const extra = await verify(changed({ 'local-reports/more.zip': toUtf8('more') }));
     expect([extra.verdict, errorsOf(extra)]).toEqual(['failed', ['local-report.EXTRA']]);
     const link = await verifyExport(irregular(REPORT), { asOfMs: NOW });
@@ -398,7 +398,7 @@ describe('what else lies in an export', () => {
 const failToRead = (): Promise<never> => Promise.reject(new DrillproofError('io.CHANGED', 'it shrank'));
 
 describe('the work of a verification', () => {
-  test('is told as it goes', async () => {
+  test('reports its progress', async () => {
     const events: unknown[] = [];
     await verify(made.files, { onProgress: (event) => events.push(event) });
     const bytes = [made.files[PART]!.length, made.files[SECOND]!.length] as const;
@@ -454,7 +454,7 @@ describe('the work of a verification', () => {
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
   });
 
-  test('is not begun at a time that is none, nor at a depth that there is not', async () => {
+  test('is refused with an invalid time or depth', async () => {
     await expect(verify(made.files, { asOfMs: Number.NaN })).rejects.toThrow(TypeError);
     const { files } = await makeExport({ parts: 0 });
     await expect(verify(files, { depth: JSON.parse('"deep"') as 'full' })).rejects.toThrow(TypeError);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const subject = (trust: TrustStore | undefined, bytes = attestation, asOfMs = NOW) =>
   attestedSubject(bytes, { asOfMs, ...(trust && { trust }) });
 
-it('an export attestation says of which export and manifest it is, on the word of a trusted key', () => {
+it('an export attestation signed by a trusted key names its export and manifest', () => {
   expect(subject(makeTrust(made.signer))).toEqual({
     evidenceExportId: EXPORT_ID,
     organizationId: ORGANIZATION,
@@ -44,18 +44,18 @@ it.each<readonly [string, () => TrustStore | undefined]>([
     () => makeTrust(made.signer, { organizations: ['org_000000000009'] }),
   ],
   ['by a key for one project', () => makeTrust(made.signer, { projects: ['prj_000000000001'] })],
-])('it says nothing %s', (_, trust) => {
+])('it names nothing %s', (_, trust) => {
   expect(subject(trust())).toBeUndefined();
 });
 
-it('it says nothing before it was issued, nor with a bit that is flipped', () => {
+it('it names nothing before it was issued, nor with a flipped bit', () => {
   const trust = makeTrust(made.signer);
   expect(subject(trust, attestation, NOW - 30_001)).toBeUndefined();
   for (let at = 0; at < attestation.length; at += 7)
     expect([at, subject(trust, flipped(attestation, at))]).toEqual([at, undefined]);
 });
 
-it('it says nothing where it is no attestation, and of a bundle least of all', () => {
+it('it names nothing if it is not an export attestation, or is one about a bundle', () => {
   expect(subject(makeTrust(made.signer), new Uint8Array())).toBeUndefined();
   expect(subject(makeTrust(made.signer), made.files['manifest.json'])).toBeUndefined();
 });

@@ -26,7 +26,7 @@ const treeOf = (source: EvidenceSource): Promise<ExportTreeReport> => verifyExpo
 const tree = (files: Files): Promise<ExportTreeReport> => treeOf(memorySource(files));
 
 describe('the tree of an export', () => {
-  it('is judged as the whole export is, and tells who signed what', async () => {
+  it('has the checks, findings and signer of the whole export', async () => {
     const report = await tree(made.files);
     const whole = await verifyExport(memorySource(made.files), options());
     expect([report.checks, report.findings]).toEqual([whole.checks, whole.findings]);
@@ -47,14 +47,14 @@ describe('the tree of an export', () => {
     },
   );
 
-  it('holds no manifest, signer or digest that there is not', async () => {
+  it('has no manifest, signer or digest when there is none', async () => {
     const report = await tree({ 'notes.txt': toUtf8('hi') });
     expect(report).not.toHaveProperty('manifest');
     expect(report).not.toHaveProperty('manifestDigest');
     expect(report).not.toHaveProperty('signer');
   });
 
-  it('holds no file where it cannot be listed, and says only that', async () => {
+  it('has no files when it cannot be listed, and only that finding', async () => {
     const source = {
       ...memorySource(made.files),
       files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')),
@@ -63,7 +63,7 @@ describe('the tree of an export', () => {
     expect([report.files, report.checks, codesOf(report)]).toEqual([[], [], ['io.UNREADABLE']]);
   });
 
-  it('is judged without a look into parts and reports, though a bag states their digests', async () => {
+  it('is verified without reading parts and reports, even if a bag states their digests', async () => {
     const bag = (changes: Files) => treeOf(bagSource(memorySource(bagOf(made.files, changes))));
     const damaged = {
       [`data/${PART}`]: flipped(made.files[PART]!, 100),
@@ -84,7 +84,7 @@ describe('the tree of an export', () => {
     expect(new Set(paths)).toEqual(new Set([`data/${PART}`, `data/${REPORT}`]));
   });
 
-  it('without a manifest is judged as a bag all the same', async () => {
+  it('without a manifest is still verified as a bag', async () => {
     const { 'manifest.json': _, ...files } = made.files;
     const report = await treeOf(bagSource(memorySource(bagOf(files))));
     expect(stateOf(report, 'export.bag')).toBe('passed');

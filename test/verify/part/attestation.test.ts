@@ -105,7 +105,7 @@ describe('what a signed bundle binds', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  test('fails when the statement speaks of another manifest', async () => {
+  test('fails when the statement names a different manifest', async () => {
     const report = await verify(
       await withStatement((s) => void (s.subject.manifestDigest = hashOf('other'))),
     );
@@ -164,7 +164,7 @@ describe('what a signed bundle binds', () => {
     },
   );
 
-  test('holds for a rerun with the counters of the original run, and for nothing else', async () => {
+  test('matches a rerun only with the counters of the original run', async () => {
     const original = { trial: 3, trialCount: 4, attempt: 5, attemptLimit: 6 };
     const input = makeBundleInput(1, { rerunOfHostedRunId: idOf('hrun', 77) });
     const rerun = await packBundle(input, makeSigning(signer, { original }));
@@ -372,7 +372,7 @@ describe('the time of a statement', () => {
 describe('a second opinion', () => {
   const second = { p256: portable.p256, readZip: readZipWithYauzl };
 
-  test('that agrees is told', async () => {
+  test('that agrees is reported', async () => {
     const report = await verify(part, { secondOpinion: second });
     expect([report.verdict, stateOf(report, 'second.reader'), stateOf(report, 'second.crypto')]).toEqual([
       'verified',
@@ -381,7 +381,7 @@ describe('a second opinion', () => {
     ]);
   });
 
-  test('that judges the signature otherwise fails', async () => {
+  test('that disagrees about the signature fails the part', async () => {
     const p256 = { ...portable.p256, verifier: () => ({ verify: () => false }) };
     const report = await verify(part, { secondOpinion: { ...second, p256 } });
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['attestation.SECOND_OPINION']]);

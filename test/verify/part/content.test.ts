@@ -76,7 +76,7 @@ describe('the entries of a part', () => {
     expect(report.coverage.attestedBytes).toBe(0);
   });
 
-  test('with another run result are told by its digest, and no outcome is read from it', async () => {
+  test('with a changed run result fail by its digest, and no outcome is read from it', async () => {
     const path = 'objects/run-result.json';
     const bytes = entries.get(path)!;
     for (const other of [edited(bytes, (result) => void (result['verdict'] = 'failed')), toUtf8('no json')]) {
@@ -128,7 +128,7 @@ describe('the entries of a part', () => {
     expect(report.findings.map((finding) => finding.severity)).not.toContain('error');
   });
 
-  test('in another order are told where nobody signed them, too', async () => {
+  test('in another order are reported for an unsigned part, too', async () => {
     const files = [...(await unpack((await makePart(1)).bytes))];
     const report = await verify(await pack(files.toReversed()));
     expect([report.verdict, codesOf(report)]).toEqual(['intact', ['bundle.UNSIGNED', 'zip.ORDER_UNUSUAL']]);
@@ -170,7 +170,7 @@ describe('the manifest of a part', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  test('edited and signed again by a trusted key is verified: it is that key which vouches', async () => {
+  test('edited and signed again by a trusted key is verified with that key as its signer', async () => {
     const report = await verify(await withManifest((m) => void (m['createdAtMs'] = NOW - 1)));
     expect(report.verdict).toBe('verified');
   });
@@ -279,7 +279,7 @@ describe('what the caller expects of a part', () => {
   });
 
   test.each([{ evidenceExportId: idOf('evexp', 1) }, { bundles: 1 }])(
-    'of its export cannot be judged, so it is not met: %o',
+    'of its export cannot be checked, so it is not met: %o',
     async (expected) => {
       const report = await verify(part, { expect: expected });
       expect(report.verdict).toBe('incomplete');
@@ -296,8 +296,8 @@ describe('what the caller expects of a part', () => {
   });
 });
 
-describe('a part that is not judged in full', () => {
-  test('is intact without a trust store, and says so', async () => {
+describe('a part that is not verified in full', () => {
+  test('is intact without a trust store, and the report notes it', async () => {
     const report = await verifyPart(memoryAccess(part), { asOfMs: NOW });
     expect([report.verdict, report.provenance]).toEqual(['intact', 'claimed']);
     expect(codesOf(report)).toEqual(['trust.STORE_ABSENT']);
@@ -322,7 +322,7 @@ describe('a part that is not judged in full', () => {
     }
   });
 
-  test('is intact at depth digest with its row, and says what was not checked', async () => {
+  test('is intact at depth digest with its row, and the report lists what was not checked', async () => {
     const report = await verify(part, { listed: await listingOf(part), depth: 'digest' });
     expect([report.verdict, report.findings.length]).toEqual(['intact', 0]);
     const states = Object.fromEntries(report.checks.map(({ id, state }) => [id, state]));

@@ -121,7 +121,7 @@ const changing = (bytes: Uint8Array) => ({
 });
 
 describe('an archive that changed after it was digested', () => {
-  test('leaves the verdict open, and no digest of it is told', async () => {
+  test('leaves the verdict open, and the report has no digest of it', async () => {
     for (const depth of ['full', 'digest'] as const) {
       const report = await verifyPart(changing(part), { asOfMs: NOW, trust, listed, depth });
       expect([report.verdict, stateOf(report, 'part.bytes')]).toEqual(['incomplete', 'not_checked']);
@@ -156,7 +156,7 @@ async function judged(other?: string): Promise<BundleReport> {
   throw new TypeError('no read of the large object failed');
 }
 
-describe('a second reader beside an entry that could not be read', () => {
+describe('a second reader next to an entry that could not be read', () => {
   test('is open, and does not disagree', async () => {
     const report = await judged();
     expect([stateOf(report, 'second.reader'), errorsOf(report)]).toEqual(['not_checked', ['io.UNREADABLE']]);

@@ -83,7 +83,7 @@ describe('the signers of a part', () => {
     expect(signers?.map((one) => one.in)).toEqual(['attestation', 'dsse']);
   });
 
-  it('are none where nobody vouches for it', async () => {
+  it('are absent when no trusted key signed it', async () => {
     for (const report of [
       await verify(unsigned),
       await verify(signed, { trust: makeTrust(makeSigner()) }),
@@ -96,7 +96,7 @@ describe('the signers of a part', () => {
 });
 
 describe('a part of which something could not be read', () => {
-  it('leaves open what an envelope says of it, and not what it says of another manifest', async () => {
+  it('leaves an envelope about an unread bundle open, and fails one about another manifest', async () => {
     const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
     const report = await verify(bytes, { dsse });
     expect(stateOf(report, 'dsse.attestation')).toBe('not_checked');
@@ -111,7 +111,7 @@ describe('a part of which something could not be read', () => {
     expect(errorsOf(await verify(other))).toContain('attestation.SUBJECT_MISMATCH');
   });
 
-  it('says no more of a hash that the statement has otherwise than that it is left open', async () => {
+  it('leaves a hash open that differs from the statement when it could not be compared', async () => {
     const bytes = await withObject(/run-?result|result/, toUtf8('{}'));
     const other = await repacked(bytes, async (entries) => {
       const forged = await forge(entries.get('attestation.json'), signer, ({ subject }) => {
@@ -125,7 +125,7 @@ describe('a part of which something could not be read', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  it('says of each check what was asked for, and of nothing else', async () => {
+  it('lists exactly the checks that were requested', async () => {
     const broken = new Uint8Array(10);
     expect(ids(await verify(broken))).not.toContain('second.reader');
     expect(ids(await verify(broken))).not.toContain('dsse.attestation');
@@ -182,7 +182,7 @@ describe('a finding about a part', () => {
     ]);
   });
 
-  it('names what the caller expects, and fails for it whatever cannot be told of an export', async () => {
+  it('fails for a broken expectation even if another one about the export cannot be checked', async () => {
     const expected = { organizationId: idOf('org', 9), bundles: 1 };
     const report = await verify(signed, { expect: expected });
     expect(stateOf(report, 'bundle.expected')).toBe('failed');

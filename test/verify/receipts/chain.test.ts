@@ -62,7 +62,7 @@ describe('the order of receipts', () => {
 });
 
 describe('the head of a chain', () => {
-  it('is the receipt that no other names, whatever its time says', () => {
+  it('is the receipt that no other names, whatever its time', () => {
     const first = receiptAt('a', { finishedAtMs: 9 });
     expect(judge(first, after('b', 'a', { finishedAtMs: 1 })).head).toEqual({
       path: 'b',
@@ -76,7 +76,7 @@ describe('the head of a chain', () => {
     expect(judge(...facts).head?.path).toBe('b');
   });
 
-  it('is no receipt from before they were linked where one is linked', () => {
+  it('is never an unlinked receipt if there is a linked one', () => {
     const older = receiptAt('z', { linked: false, finishedAtMs: NOW + 1 });
     expect(judge(receiptAt('a'), older).head?.path).toBe('a');
     expect(judge(older).head?.path).toBe('z');
@@ -105,7 +105,7 @@ it('a receipt without a link may be of the same moment as the beginning of a cha
 });
 
 describe('the report on receipts', () => {
-  it('has a line for one that could not be read, and says of what the others speak', async () => {
+  it('has a line for one that could not be read, and the subject of the others', async () => {
     const { files, written } = await makeChain(2);
     const { path } = written[0]!;
     const whole = memorySource(files);
@@ -123,7 +123,7 @@ describe('the report on receipts', () => {
     expect(report.receipts[1]).not.toHaveProperty('digest');
   });
 
-  it('is of none, and says that nothing was read, where the mirror cannot be listed', async () => {
+  it('has no receipts and a finding when the mirror cannot be listed', async () => {
     const report = await verifyReceipts(
       { ...memorySource({}), files: () => Promise.reject(new DrillproofError('io.UNREADABLE', 'no')) },
       {},

@@ -33,13 +33,13 @@ describe('a chain of receipts', () => {
     expect(report.receipts.map(({ path }) => path)).toEqual(written.map(({ path }) => path));
   });
 
-  it('of one receipt is sound, and none at all is no success', async () => {
+  it('of one receipt is sound, and an empty one is not', async () => {
     expect((await judge((await makeChain(1)).files)).verdict).toBe('sound');
     expect((await judge({})).verdict).toBe('none');
     expect((await judge({ 'manifest.json': toUtf8('{}') })).verdict).toBe('broken');
   });
 
-  it('is what the schema of reports says', async () => {
+  it('matches the schema of reports', async () => {
     const { files } = await makeChain(2);
     const report = await judge(files);
     expect(receiptsReportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
@@ -179,7 +179,7 @@ describe('a receipt in a chain', () => {
     expect(await errorsOf(reversed)).toEqual(['receipt.TIME_REVERSED']);
   });
 
-  it('that is damaged is said by a code of its own, and one that cannot be read is not called broken', async () => {
+  it('that is damaged has its own code, and one that cannot be read does not break the chain', async () => {
     const { files, written } = await makeChain(3);
     const { path } = written[1]!;
     expect(await errorsOf({ ...files, [path]: toUtf8('{"a":1,"a":2}') })).toEqual([
@@ -232,7 +232,7 @@ describe('receipts from before they were linked', () => {
     expect(await errorsOf(files)).toEqual(['receipt.FORKED']);
   });
 
-  it('do not excuse a chain that begins anew beside them', async () => {
+  it('do not excuse a second chain next to them', async () => {
     const anew: Files = {};
     await appendReceipts(anew, [{ finishedAtMs: NOW - 50_000 }, { finishedAtMs: NOW - 40_000 }]);
     const files = { ...(await older()), ...anew };
@@ -249,7 +249,7 @@ describe('one receipt by itself', () => {
     expect(report.findings.map(({ code }) => code)).toContain('receipt.TIME_REVERSED');
   });
 
-  it('is verified under any name, and its report says that its place in a chain was not checked', async () => {
+  it('is verified under any name, and its report notes that its place in a chain was not checked', async () => {
     const { files, written } = await makeChain(2);
     const alone = { 'receipts/sent.json': files[written[1]!.path]! };
     const report = await verifyReceipt(memorySource(alone), 'receipts/sent.json', {});

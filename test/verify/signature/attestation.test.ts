@@ -77,7 +77,7 @@ describe('an attestation alone', () => {
     expect([other.verdict, errorsOf(other)]).toEqual(['invalid', ['attestation.SUBJECT_MISMATCH']]);
   });
 
-  test('is not judged without a trust store', () => {
+  test('is not_judged without a trust store', () => {
     const report = verifyAttestation(canonicalBytes(attestation), { asOfMs: NOW });
     expect([report.verdict, codesOf(report), report.signer]).toEqual([
       'not_judged',
@@ -86,7 +86,7 @@ describe('an attestation alone', () => {
     ]);
   });
 
-  test('is not judged when the key is limited, until it is said where the evidence belongs', () => {
+  test('is not_judged for a limited key until project and organization are given', () => {
     const trust = makeTrust(signer, {
       projects: [PROJECT],
       organizations: [ORGANIZATION],
@@ -105,7 +105,7 @@ describe('an attestation alone', () => {
     ]);
   });
 
-  test('is invalid when the signature is, even where the key could not be judged', () => {
+  test('is invalid with an invalid signature, even if the key could not be checked', () => {
     const forged = structuredClone(attestation);
     forged.statement.issuedAtMs++;
     const trust = makeTrust(signer, { projects: [PROJECT] });
@@ -198,7 +198,7 @@ describe('an attestation alone', () => {
     expect(() => judge({ key } as never)).toThrow(/trust\.issuer/);
   });
 
-  test('may be judged twice', () => {
+  test('can be verified twice', () => {
     const report = verify({ secondOpinion: { p256: portable.p256, readZip } });
     expect([report.verdict, stateOf(report, 'second.crypto')]).toEqual(['valid', 'passed']);
   });
@@ -253,7 +253,7 @@ describe('the report on an attestation alone', () => {
     ]);
   });
 
-  test('names no signer, and no key, where none vouches for it', () => {
+  test('names no signer and no key when no trusted key signed it', () => {
     expect(verify()).toHaveProperty('signer');
     expect(verify({}, unsound())).not.toHaveProperty('signer');
     expect(verify({ trust: makeTrust(makeSigner()) })).not.toHaveProperty('signer');

@@ -74,8 +74,8 @@ const part = (bytes: Uint8Array, dsse: Uint8Array, options = {}) =>
 const alone = (dsse: Uint8Array, options = {}) =>
   verifyDsse(dsse, { asOfMs: NOW, trust: both, manifest: a.manifest, ...options });
 
-describe('an envelope beside a part', () => {
-  it('stands for the attestation of a part that carries none', async () => {
+describe('an envelope given with a part', () => {
+  it('replaces the attestation of a part that has none', async () => {
     const report = await part(a.unsigned, a.dsse, { secondOpinion });
     expect(report).toMatchObject({ verdict: 'verified', provenance: 'attested', signed: false });
     expect(report.signer).toEqual({ issuer: ISSUER, keyId: a.signer.keyId, issuedAtMs: NOW - 50_000 });
@@ -83,7 +83,7 @@ describe('an envelope beside a part', () => {
     expect(report.coverage.attestedBytes).toBe(report.coverage.coveredBytes);
   });
 
-  it('leaves a part intact where nobody is trusted, and where only archives are compared', async () => {
+  it('leaves a part intact without a trust store, and at depth digest', async () => {
     const untrusting = await verifyPart(memoryAccess(a.unsigned), { asOfMs: NOW, dsse: a.dsse });
     expect(untrusting.verdict).toBe('intact');
     expect(stateOf(untrusting, 'dsse.attestation')).toBe('not_checked');
@@ -133,7 +133,7 @@ describe('an envelope beside a part', () => {
     expect(await issuersOf(named('aa', ISSUER))).toEqual([ISSUER, ISSUER]);
   });
 
-  it('holds beside a sound attestation', async () => {
+  it('counts in addition to a sound attestation', async () => {
     expect((await part(a.signed, a.dsse)).verdict).toBe('verified');
   });
 
@@ -152,7 +152,7 @@ describe('an envelope beside a part', () => {
     },
   );
 
-  it('counts by the sound one of several signatures that are said to be by its key', async () => {
+  it('counts if one of several signatures with its key id is sound', async () => {
     const { signatures, ...rest } = parseDsse(a.dsse);
     const [sound] = signatures;
     const broken = { ...sound, signature: Uint8Array.of(0) };
@@ -279,7 +279,7 @@ describe('an envelope by itself', () => {
     expect(stateOf(report, 'attestation.binding')).toBe('not_checked');
   });
 
-  it('does not speak of an export, nor an envelope of an export of a bundle', () => {
+  it('about a bundle is refused for an export, and the reverse', () => {
     expect(errorsOf(alone(a.dsse, { purpose: 'export', manifest: undefined }))).toEqual([
       'attestation.PREDICATE_UNSUPPORTED',
     ]);
@@ -311,7 +311,7 @@ describe('an envelope by itself', () => {
     expect(alone(dsse, { threshold: 2, trust })).toMatchObject({ verdict: 'valid', findings: [] });
   });
 
-  it('is not by the key that it names when the sound signature is said to be by another', () => {
+  it('is not signed by the key that it names when the sound signature has another key id', () => {
     const { signatures, ...rest } = parseDsse(a.dsse);
     const [{ signature }] = signatures;
     const broken = { keyId: a.signer.keyId, signature: parseDsse(b.dsse).signatures[0].signature };
@@ -325,7 +325,7 @@ describe('an envelope by itself', () => {
     expect([report.verdict, stateOf(report, 'dsse.envelope')]).toEqual(['invalid', 'failed']);
   });
 
-  it.each([0, -1, 1.5, NaN])('is not judged with a threshold of %d', (threshold) => {
+  it.each([0, -1, 1.5, NaN])('is refused with a threshold of %d', (threshold) => {
     expect(() => alone(a.dsse, { threshold })).toThrow(TypeError);
   });
 });
@@ -351,7 +351,7 @@ it.each([
   expect(findings.map(({ code }) => code)).toContain('trust.PROJECT_MISMATCH');
 });
 
-describe('an envelope beside an export', () => {
+describe('an envelope given with an export', () => {
   let made: MadeExport;
   let dsse: Uint8Array;
   beforeAll(async () => {
@@ -363,7 +363,7 @@ describe('an envelope beside an export', () => {
   const verify = (options: object) =>
     verifyExport(memorySource(made.files), { asOfMs: NOW, trust: both, ...options });
 
-  it('vouches for the list of bundles as an export attestation does', async () => {
+  it('attests the list of bundles as an export attestation does', async () => {
     expect((await verify({})).completeness).toBe('claimed');
     const report = await verify({ dsse });
     expect(report).toMatchObject({

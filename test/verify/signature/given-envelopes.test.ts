@@ -60,8 +60,8 @@ const signersOf = ({ parts }: ExportReport): number[] =>
 
 const hexOf = ({ manifestDigest }: PackedBundle): string => manifestDigest.slice('sha256:'.length);
 
-describe('envelopes beside an export', () => {
-  it('stand for the attestations of the bundles that they are about, and leave the others as they are', async () => {
+describe('envelopes given with an export', () => {
+  it('replace the attestations of the bundles that they are about, and change no other bundle', async () => {
     const report = await verify(unsigned, [await about(1, a), await about(3, b)]);
     expect(verdictsOf(report)).toEqual(['verified', 'intact', 'verified']);
     expect(report.parts.map(({ signer }) => signer?.keyId)).toEqual([a.keyId, undefined, b.keyId]);
@@ -74,7 +74,7 @@ describe('envelopes beside an export', () => {
     expect(codesOf(report.parts[1]!)).toEqual(['bundle.UNSIGNED']);
   });
 
-  it('count beside the attestations in it and beside each other, one key once', async () => {
+  it('count in addition to its attestations and to each other, each key once', async () => {
     const dsse = [await about(1, b), await about(1, c), await about(2, a), await about(3, b)];
     const report = await verify(signed, dsse);
     expect([report.verdict, signersOf(report)]).toEqual(['verified', [3, 1, 2]]);
@@ -104,7 +104,7 @@ describe('envelopes beside an export', () => {
     );
   });
 
-  it('say nothing when there are none', async () => {
+  it('change nothing when there are none', async () => {
     expect(await verify(signed, [])).toEqual(
       await verifyExport(memorySource(signed.files), { asOfMs: NOW, trust: all }),
     );
@@ -116,7 +116,7 @@ describe('envelopes beside an export', () => {
     expect((await verify(signed, await about(1, b))).verdict).toBe('verified');
   });
 
-  it('leave parts intact where nobody is trusted, and where only archives are compared', async () => {
+  it('leave parts intact without a trust store, and at depth digest', async () => {
     const dsse = [await about(1, a), await about(2, a), await about(3, a)];
     for (const options of [{ trust: undefined }, { depth: 'digest' as const }]) {
       const report = await verify(unsigned, dsse, options);
@@ -127,7 +127,7 @@ describe('envelopes beside an export', () => {
     }
   });
 
-  it('are not judged, and that is said, where a part is gone or the manifest cannot be read', async () => {
+  it('are not_checked when a part is missing or the manifest cannot be read', async () => {
     const [path] = Object.keys(unsigned.files);
     const { [path!]: _gone, ...files } = unsigned.files;
     const dsse = [await about(1, a), await about(2, a)];
@@ -166,13 +166,13 @@ describe('an envelope that does not hold', () => {
     expect(verdictsOf(report)).toEqual(['verified', 'intact', 'intact']);
   });
 
-  it('takes from those about the list what they vouch for', async () => {
+  it('makes those about the list count for nothing', async () => {
     const report = await verify(signed, [await aboutList(signed, a), await about(9, a)]);
     expect(report).toMatchObject({ verdict: 'failed', completeness: 'claimed' });
     expect(report.signer).toBeUndefined();
   });
 
-  it('fails it where nobody is trusted too', async () => {
+  it('fails it without a trust store, too', async () => {
     const dsse = [await aboutList(signed, a), await about(9, a)];
     const report = await verify(signed, dsse, { trust: undefined });
     expect([report.verdict, stateOf(report, 'dsse.attestation')]).toEqual(['failed', 'failed']);
@@ -188,7 +188,7 @@ describe('an envelope that does not hold', () => {
     expect((await verify(unsigned, [first, new Uint8Array()])).verdict).toBe('failed');
   });
 
-  it('never counts for another bundle of the export, whichever subject stands outside', async () => {
+  it('never counts for another bundle of the export, whichever subject is outside the predicate', async () => {
     const [first, second] = [parseDsse(await about(1, a)), parseDsse(await about(2, a))];
     const swapped = dsseBytes({ ...first, signatures: second.signatures });
     const report = await verify(unsigned, [swapped]);
@@ -203,7 +203,7 @@ describe('an envelope that does not hold', () => {
     expect(errorsOf(forged.parts[1]!)).toEqual(['dsse.SUBJECT_MISMATCH']);
   });
 
-  it('fails its bundle, whatever else vouches for that, and takes none of the keys that did', async () => {
+  it('fails its bundle whatever else signed it, and counts none of the other keys', async () => {
     const good = await about(1, b);
     const report = await verify(signed, [good, await about(1, c)], { trust: keys(a, b) });
     expect(verdictsOf(report)).toEqual(['failed', 'verified', 'verified']);
@@ -222,7 +222,7 @@ describe('an envelope that does not hold', () => {
   });
 });
 
-describe('envelopes beside a single part', () => {
+describe('envelopes given with a single part', () => {
   it('add their keys up, and each of them has to be about it', async () => {
     const bytes = unsigned.files['parts/evidence_000000000001.zip']!;
     const part = (...dsse: readonly Uint8Array[]) =>
@@ -236,7 +236,7 @@ describe('envelopes beside a single part', () => {
 });
 
 describe('how many envelopes there may be', () => {
-  it('is 10,000, every one of which is judged', async () => {
+  it('is 10,000, each of which is verified', async () => {
     const many = Array.from({ length: MAX_ENVELOPES }, () => toUtf8('{}'));
     const report = await verify(unsigned, many);
     const of = report.findings.filter(({ code }) => code === 'dsse.INVALID').map(({ path }) => path);

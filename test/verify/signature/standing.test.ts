@@ -56,12 +56,12 @@ describe('the standing of a bundle', () => {
     expect(warned.standing).toBe('stands');
   });
 
-  it('is unread where the verdict is left open, though a key vouches for it', () => {
+  it('is unread with an incomplete verdict, even if a trusted key signed it', () => {
     expect(bundleStanding({ ...judged, signer, verdict: 'incomplete' }).standing).toBe('unread');
     expect(bundleStanding({ ...judged, signer, verdict: 'verified' }).standing).toBe('stands');
   });
 
-  it('is unsigned only where it is known that nobody signed', () => {
+  it('is unsigned only if the archive or its row shows no attestation', () => {
     expect(bundleStanding({ ...judged, signed: false }).standing).toBe('unsigned');
     expect(bundleStanding({ ...judged, signed: true }).standing).toBe('unread');
     expect(bundleStanding(judged).standing).toBe('unread');
@@ -83,13 +83,13 @@ describe('the standing of a bundle', () => {
     );
   });
 
-  it('with an error is never one that stands, nor one that nobody signed', () => {
+  it('with an error never stands and is never unsigned', () => {
     const findings = of('part.DIGEST_MISMATCH');
     expect(bundleStanding({ checks: [], findings, signer }).standing).toBe('unread');
     expect(bundleStanding({ checks: [], findings, signed: false }).standing).toBe('unread');
   });
 
-  it('tells the codes of errors and warnings, each once, and those of facts not', () => {
+  it('has the codes of errors and warnings, each once, and none of facts', () => {
     const findings = of('trust.KEY_UNKNOWN', 'bundle.UNSIGNED', 'trust.KEY_UNKNOWN', 'zip.ORDER_UNUSUAL');
     const told = findings.filter(({ severity }) => severity !== 'info').map(({ code }) => code);
     expect(findings.some(({ severity }) => severity === 'info')).toBe(true);
@@ -100,7 +100,7 @@ describe('the standing of a bundle', () => {
 describe('the standing of the list of bundles', () => {
   const read = { 'export.manifest': 'passed' } as const;
 
-  it('stands where a trusted key vouches for it', () => {
+  it('stands when a trusted key signed it', () => {
     const list = { checks: [], findings: [], completeness: 'attested' as const };
     const base = { kind: 'list', standing: 'stands', codes: [] };
     expect(listStanding({ ...list, evidenceExportId: 'e', signer })).toStrictEqual({
@@ -111,7 +111,7 @@ describe('the standing of the list of bundles', () => {
     expect(listStanding(list)).toStrictEqual({ ...base, id: 'export' });
   });
 
-  it('is unread without a manifest, whatever became of the attestation', () => {
+  it('is unread without a manifest, whatever the state of the attestation', () => {
     for (const state of ['failed', 'not_checked', 'not_applicable'] as const)
       expect(standingOf({ 'export.manifest': state, 'export.attestation': 'not_applicable' })).toBe('unread');
     expect(standingOf({ 'export.attestation': 'not_applicable' })).toBe('unread');
@@ -131,15 +131,15 @@ describe('the standing of the list of bundles', () => {
     expect(standingOf({ ...read, 'export.attestation': 'failed' }, code)).toBe(standing);
   });
 
-  it('is unread where the attestation was not checked, whatever is said beside it', () => {
+  it('is unread when the attestation was not checked, whatever the findings', () => {
     const states = { ...read, 'export.attestation': 'not_checked' } as const;
     expect(standingOf(states, 'trust.KEY_UNKNOWN')).toBe('unread');
     expect(standingOf(read, 'trust.KEY_UNKNOWN')).toBe('unread');
   });
 });
 
-describe('what a change of the trust store does to one signature', () => {
-  it('names what it is about', () => {
+describe('the effect of a change of the trust store on one signature', () => {
+  it('names the bundle or the list', () => {
     const base = { outcome: 'stands', codes: [] };
     expect(effectOf({}, {})).toStrictEqual({ ...base, kind: 'bundle', id: 'b' });
     expect(effectOf({ kind: 'list', id: 'e', path: 'p' }, {})).toStrictEqual({
@@ -150,7 +150,7 @@ describe('what a change of the trust store does to one signature', () => {
     });
   });
 
-  it('names the signer where a key of one of the stores vouches for it', () => {
+  it('names the signer if a key of one of the stores is valid for it', () => {
     expect(effectOf({ signer }, { signer: other })?.signer).toBe(signer);
     expect(effectOf({ signer }, { standing: 'refused' })?.signer).toBe(signer);
     expect(effectOf({ standing: 'refused' }, { signer: other })?.signer).toBe(other);
@@ -158,7 +158,7 @@ describe('what a change of the trust store does to one signature', () => {
     expect(effectOf({ signer }, { signer, standing: 'unread' })).not.toHaveProperty('signer');
   });
 
-  it('tells all codes of what is unread or refused, and of all else those that are new', () => {
+  it('has all codes if it is unread or refused, and otherwise the new ones', () => {
     const codes = ['trust.KEY_UNKNOWN', 'trust.KEY_EXPIRED'] as const;
     const [known] = codes;
     const brings = (before: SignatureStanding['standing'], after: SignatureStanding['standing']) =>
@@ -170,6 +170,14 @@ describe('what a change of the trust store does to one signature', () => {
   });
 
   it.each([
+    ['stands', 'stands', 'stands'],
+    ['stands', 'refused', 'stops'],
+    ['refused', 'stands', 'starts'],
+    ['refused', 'refused', 'refused'],
+    ['unsigned', 'unsigned', 'unsigned'],
+    ['unread', 'unread', 'unread'],
+    ['stands', 'unread', 'unread'],
+    ['unread', 'stands', 'unread'],
     ['unsigned', 'stands', 'starts'],
     ['unsigned', 'refused', 'refused'],
     ['refused', 'unsigned', 'refused'],
@@ -178,5 +186,10 @@ describe('what a change of the trust store does to one signature', () => {
     ['unread', 'unsigned', 'unread'],
   ] as const)('from %s to %s: %s', (before, after, outcome) => {
     expect(effectOf({ standing: before }, { standing: after })?.outcome).toBe(outcome);
+  });
+
+  it('is refused between lists about different evidence', () => {
+    expect(() => trustEffects([signatureOf()], [])).toThrow(TypeError);
+    expect(() => trustEffects([], [signatureOf()])).toThrow(TypeError);
   });
 });

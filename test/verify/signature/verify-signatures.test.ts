@@ -38,7 +38,7 @@ const without = (path: string): Record<string, Uint8Array> =>
   Object.fromEntries(Object.entries(made.files).filter(([name]) => name !== path));
 
 describe('the signatures of an export', () => {
-  it('stand with the list first and the parts in their order', async () => {
+  it('are listed with the list first and the parts in their order', async () => {
     expect(await judge(made.files)).toMatchObject([
       { kind: 'list', standing: 'stands', signer: { issuer: ISSUER }, codes: [] },
       { kind: 'bundle', id: 'evidence_000000000001', path: FIRST, standing: 'stands' },
@@ -46,7 +46,7 @@ describe('the signatures of an export', () => {
     ]);
   });
 
-  it('are refused when nobody trusts the key, with the code', async () => {
+  it('are refused with a code when the key is not trusted', async () => {
     const judged = await judge(made.files, makeTrust(makeSigner()));
     expect(standings(judged)).toEqual(['refused', 'refused', 'refused']);
     expect(judged.map(({ codes }) => codes.includes('trust.KEY_UNKNOWN'))).toEqual([true, true, true]);
@@ -57,12 +57,12 @@ describe('the signatures of an export', () => {
     expect(standings(await judge(files))).toEqual(['stands', 'refused', 'stands']);
   });
 
-  it('are unsigned where nobody signed', async () => {
+  it('are unsigned without attestations', async () => {
     const { files } = await makeExport({ signer: made.signer, signedParts: false, signedList: false });
     expect(standings(await judge(files))).toEqual(['unsigned', 'unsigned', 'unsigned']);
   });
 
-  it('are unread, never refused, where the bytes were not to be had', async () => {
+  it('are unread, never refused, when the bytes are unavailable', async () => {
     expect(standings(await judge(without(FIRST)))).toEqual(['stands', 'unread', 'stands']);
     const cut = made.files[FIRST]!.subarray(0, 100);
     expect(standings(await judge({ ...made.files, [FIRST]: cut }))).toEqual(['stands', 'unread', 'stands']);
@@ -108,7 +108,7 @@ describe('the signatures of an export', () => {
     }
   });
 
-  it('are not judged in a part whose manifest does not hold', async () => {
+  it('never stand in a part whose manifest is invalid', async () => {
     const broken = await repacked(made.files[FIRST]!, (entries) => {
       entries.set('manifest.json', new Uint8Array(3));
     });
@@ -118,7 +118,7 @@ describe('the signatures of an export', () => {
     expect(part?.codes).not.toContain('internal.UNEXPECTED');
   });
 
-  it('are judged without a look at the objects, which says nothing of the bytes', async () => {
+  it('are verified without reading the objects', async () => {
     const bytes = Uint8Array.from(made.files[FIRST]!);
     const at = Buffer.from(bytes).indexOf('objects/state.json') + 'objects/state.json'.length + 2;
     bytes[at]! ^= 1;
@@ -127,7 +127,7 @@ describe('the signatures of an export', () => {
     expect((await verifyExport(memorySource(files), { asOfMs: NOW, trust })).verdict).toBe('failed');
   });
 
-  it('are told one by one, and stop when it is asked', async () => {
+  it('report progress for each part, and stop when aborted', async () => {
     const seen: string[] = [];
     const onProgress = (done: number, of: number) => void seen.push(`${done}/${of}`);
     await verifyExportSignatures(memorySource(made.files), {
@@ -144,7 +144,7 @@ describe('the signatures of an export', () => {
   });
 });
 
-it('judges the signature of a part alone', async () => {
+it('the signature of a single part is verified', async () => {
   const options = { asOfMs: NOW, trust };
   expect(await verifyPartSignature(memoryAccess(made.files[FIRST]!), options)).toMatchObject({
     kind: 'bundle',
@@ -156,49 +156,22 @@ it('judges the signature of a part alone', async () => {
   });
 });
 
-const one = (standing: SignatureStanding['standing'], codes: SignatureStanding['codes'] = []) => [
-  { kind: 'bundle' as const, id: 'b', standing, codes },
-];
-
-describe('what a change of the trust store does', () => {
-  it.each(RETIREMENTS)('is the same by the signatures alone and by a whole verification: %s', async (how) => {
-    for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
-      const { keyId } = made.signer;
-      const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
-      const fully = async (store: TrustStore) => {
-        const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: store });
-        return [listStanding(report), ...report.parts.map(bundleStanding)];
-      };
-      const quick = trustEffects(await judge(made.files), await judge(made.files, after));
-      const whole = trustEffects(await fully(trust), await fully(after));
-      const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
-      expect(short(quick)).toEqual(short(whole));
-    }
-  });
-
-  it.each([
-    ['stands', 'stands', 'stands'],
-    ['stands', 'refused', 'stops'],
-    ['refused', 'stands', 'starts'],
-    ['refused', 'refused', 'refused'],
-    ['unsigned', 'unsigned', 'unsigned'],
-    ['unread', 'unread', 'unread'],
-    ['stands', 'unread', 'unread'],
-    ['unread', 'stands', 'unread'],
-  ] as const)('from %s to %s: %s', (before, after, outcome) => {
-    expect(trustEffects(one(before), one(after))).toMatchObject([{ outcome }]);
-  });
-
-  it('names the codes that it brings, and all of them where there was no pass before', () => {
-    const codes = ['trust.CHAIN_NOT_CHECKED', 'trust.KEY_REVOKED'] as const;
-    const [stops] = trustEffects(one('stands', codes.slice(0, 1)), one('refused', codes));
-    expect(stops?.codes).toEqual(['trust.KEY_REVOKED']);
-    const [refused] = trustEffects(one('refused', codes), one('refused', codes));
-    expect(refused?.codes).toEqual(codes);
-  });
-
-  it('compares judgements of the same evidence only', () => {
-    expect(() => trustEffects(one('stands'), [])).toThrow(TypeError);
-    expect(() => trustEffects([], one('stands'))).toThrow(TypeError);
-  });
+describe('a change of the trust store', () => {
+  it.each(RETIREMENTS)(
+    'has the same effect by the signatures alone and by a whole verification: %s',
+    async (how) => {
+      for (const atMs of [NOW - 50_001, NOW - 50_000, NOW - 49_999]) {
+        const { keyId } = made.signer;
+        const after = retireKey(trust, { issuer: ISSUER, keyId, how, atMs });
+        const fully = async (store: TrustStore) => {
+          const report = await verifyExport(memorySource(made.files), { asOfMs: NOW, trust: store });
+          return [listStanding(report), ...report.parts.map(bundleStanding)];
+        };
+        const quick = trustEffects(await judge(made.files), await judge(made.files, after));
+        const whole = trustEffects(await fully(trust), await fully(after));
+        const short = (effects: typeof quick) => effects.map(({ id, outcome }) => `${id} ${outcome}`);
+        expect(short(quick)).toEqual(short(whole));
+      }
+    },
+  );
 });
