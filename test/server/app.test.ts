@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   callableNames,
   fillPath,
@@ -27,24 +27,18 @@ import {
   part,
   PROJECT,
   signer,
-  tenants,
   token,
-  world,
   worlds,
-  type World,
 } from './make.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { tries } from '../support/deep.ts';
+import { wholeFile } from './each-test.ts';
 
-let here: World;
-let all: string;
+const here = wholeFile();
 let params: Record<string, string>;
 let buildHash: string;
 
 beforeAll(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
   const key = signer();
   await ingestedExport(here, { parts: [await part(1, { key })], reports: [1, 2], key });
   const build = await buildArchive();
@@ -62,11 +56,10 @@ beforeAll(async () => {
     hostedRunId: id('hrun', 1),
   };
   await worlds(here, buildHash);
-  const turn = await send('authoring.turns.create', all, { authoringSessionId: id('authsess', 2) });
+  const turn = await send('authoring.turns.create', here.token, { authoringSessionId: id('authsess', 2) });
   const { turn: queued } = operations['authoring.turns.create'].success.schema.parse(await turn.json());
   params = { ...params, authoringTurnId: queued.authoringTurnId, operationId: queued.operationId };
 });
-afterAll(() => here.close());
 
 /** Of the path of an operation, where it differs from that of the others. */
 const PARAMS: Partial<Record<OperationName, Record<string, string>>> = {
@@ -123,7 +116,7 @@ describe.each(callableNames)('%s', (name) => {
 
   it('refuses a request without a good token, the same way each time', async () => {
     const { path, options } = request(name);
-    const live = all;
+    const live = here.token;
     const separator = path.includes('?') ? '&' : '?';
     const bad: [string, Record<string, string>][] = [
       [path, {}],
@@ -191,11 +184,13 @@ describe.each(callableNames)('%s', (name) => {
   });
 
   it('answers for a foreign project or organization exactly as for a missing one', async () => {
-    const missing = await withoutCorrelation(await send(name, all, { projectId: id('prj', 99) }));
+    const missing = await withoutCorrelation(await send(name, here.token, { projectId: id('prj', 99) }));
     expect(missing.status).toBe(404);
     const foreign = await token(here, { organizationId: OTHER_ORG });
     const narrow = await token(here, { projects: [id('prj', 2)] });
-    expect(await withoutCorrelation(await send(name, all, { projectId: FOREIGN_PROJECT }))).toEqual(missing);
+    expect(await withoutCorrelation(await send(name, here.token, { projectId: FOREIGN_PROJECT }))).toEqual(
+      missing,
+    );
     expect(await withoutCorrelation(await send(name, foreign))).toEqual(missing);
     expect(await withoutCorrelation(await send(name, narrow))).toEqual(missing);
     const inside = await withoutCorrelation(await send(name, foreign, { projectId: FOREIGN_PROJECT }));
@@ -205,7 +200,7 @@ describe.each(callableNames)('%s', (name) => {
 
   it('lists every parameter that is wrong', async () => {
     const spoilt = Object.fromEntries(Object.keys(row.params.shape).map((key) => [key, '!'.repeat(129)]));
-    const envelope = await expectEnvelope(await send(name, all, spoilt), 'control.REQUEST_INVALID');
+    const envelope = await expectEnvelope(await send(name, here.token, spoilt), 'control.REQUEST_INVALID');
     expect(envelope.issues?.map(({ path }) => path).toSorted()).toEqual(
       Object.keys(spoilt)
         .map((key) => `/params/${key}`)
@@ -216,11 +211,14 @@ describe.each(callableNames)('%s', (name) => {
   it('refuses a query parameter that it does not have, or has twice', async () => {
     const { path, options } = request(name);
     const separator = path.includes('?') ? '&' : '?';
-    const unknown = await ask(here, `${path}${separator}what=1`, { ...options, token: all });
+    const unknown = await ask(here, `${path}${separator}what=1`, { ...options, token: here.token });
     await expectEnvelope(unknown, 'control.REQUEST_INVALID');
     if (row.query === undefined) return;
     for (const key of Object.keys(row.query.shape)) {
-      const twice = await ask(here, `${path}${separator}${key}=1&${key}=1`, { ...options, token: all });
+      const twice = await ask(here, `${path}${separator}${key}=1&${key}=1`, {
+        ...options,
+        token: here.token,
+      });
       await expectEnvelope(twice, 'control.REQUEST_INVALID');
     }
   });
@@ -231,7 +229,7 @@ describe.each(callableNames)('%s', (name) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
       (one) => !taken.includes(one),
     )) {
-      const response = await ask(here, path, { method, headers: options.headers, token: all });
+      const response = await ask(here, path, { method, headers: options.headers, token: here.token });
       expect(response.headers.get('allow')).toBe(taken.join(', '));
       await expectEnvelope(response, 'control.METHOD_NOT_ALLOWED');
     }
@@ -240,7 +238,10 @@ describe.each(callableNames)('%s', (name) => {
   it('answers HEAD as GET, without a body', async () => {
     if (row.method !== 'GET') return;
     const { path } = request(name);
-    const [head, get] = [await ask(here, path, { method: 'HEAD', token: all }), await send(name, all)];
+    const [head, get] = [
+      await ask(here, path, { method: 'HEAD', token: here.token }),
+      await send(name, here.token),
+    ];
     expect(head.status).toBe(get.status);
     expect(await head.text()).toBe('');
     for (const header of ['content-type', 'etag', 'content-length', 'repr-digest']) {
@@ -253,7 +254,7 @@ describe.each(callableNames.filter((name) => operations[name].idempotent))(
   '%s, which changes something',
   (name) => {
     const post = (headers: Record<string, string>, body: BodyInit = JSON.stringify(BODIES[name])) =>
-      ask(here, request(name).path, { method: 'POST', token: all, headers, body });
+      ask(here, request(name).path, { method: 'POST', token: here.token, headers, body });
     const good = { 'content-type': 'application/json', 'idempotency-key': 'key-00000001' };
 
     it('requires an Idempotency-Key', async () => {
@@ -336,7 +337,7 @@ describe('the body of an operation', () => {
       ttlMs: 604_800_001,
       more: 1,
     });
-    const response = await ask(here, path, { ...options, body, token: all });
+    const response = await ask(here, path, { ...options, body, token: here.token });
     const { issues = [] } = await expectEnvelope(response, 'control.REQUEST_INVALID');
     expect(new Set(issues.map((issue) => issue.path))).toEqual(
       new Set(['/body', '/body/expectedLeaseGeneration', '/body/expectedVersion', '/body/ttlMs']),
@@ -356,7 +357,7 @@ describe('what no row answers', () => {
     '/v1/projects/%2F/evidence/%00',
   ])('%s asks for a token first and is then missing', async (path) => {
     await expectEnvelope(await ask(here, path), 'control.UNAUTHENTICATED');
-    const response = await ask(here, path, { token: all });
+    const response = await ask(here, path, { token: here.token });
     expect([400, 404]).toContain(response.status);
     await expectEnvelope(response);
   });
@@ -391,7 +392,7 @@ describe('every answer', () => {
       tokens: { ...here.store.tokens, findByHash: () => Promise.reject(secret) },
     };
     const server = createServer({ store, blobs: here.blobs, log: (entry) => log.push(entry) });
-    const response = await ask({ server }, '/v1/x', { token: all });
+    const response = await ask({ server }, '/v1/x', { token: here.token });
     const text = await response.clone().text();
     const { correlationId } = await expectEnvelope(response, 'control.INTERNAL');
     expect(text).not.toContain('operator');
@@ -405,13 +406,13 @@ describe('every answer', () => {
     const limits = { requestsPerSecond: 100, requestBurst: 3 };
     const server = createServer({ store: here.store, blobs: here.blobs, now: () => clock.nowMs, limits });
     for (let n = 0; n < 3; n++)
-      await expectEnvelope(await ask({ server }, '/v1/x', { token: all }), 'control.NOT_FOUND');
-    const limited = await ask({ server }, '/v1/x', { token: all });
+      await expectEnvelope(await ask({ server }, '/v1/x', { token: here.token }), 'control.NOT_FOUND');
+    const limited = await ask({ server }, '/v1/x', { token: here.token });
     expect(limited.headers.get('retry-after')).toBe('1');
     expect((await expectEnvelope(limited, 'control.RATE_LIMITED')).retryAfterMs).toBe(10);
     await expectEnvelope(await ask({ server }, '/v1/x', { token: await token(here) }), 'control.NOT_FOUND');
     clock.nowMs += 10;
-    await expectEnvelope(await ask({ server }, '/v1/x', { token: all }), 'control.NOT_FOUND');
+    await expectEnvelope(await ask({ server }, '/v1/x', { token: here.token }), 'control.NOT_FOUND');
   });
 
   it('is the envelope or the answer of the table, whatever is asked', async () => {
@@ -455,7 +456,7 @@ describe('every answer', () => {
         const response = await ask(here, `${target}?${search}`, {
           method: verb,
           headers: extra,
-          ...(hasToken && { token: all }),
+          ...(hasToken && { token: here.token }),
           ...(verb !== 'GET' && verb !== 'HEAD' && { body }),
         });
         expectCommonHeaders(response);
@@ -473,8 +474,8 @@ describe('tokens at rest', () => {
   it('are only hashes', async () => {
     const names = (await readdir(here.folder)).filter((name) => name.startsWith('store.sqlite'));
     const stored = Buffer.concat(await Promise.all(names.map((name) => readFile(join(here.folder, name)))));
-    expect(stored.includes(Buffer.from(all))).toBe(false);
-    expect(stored.includes(Buffer.from(all.slice(3)))).toBe(false);
-    expect(JSON.stringify(here.log)).not.toContain(all);
+    expect(stored.includes(Buffer.from(here.token))).toBe(false);
+    expect(stored.includes(Buffer.from(here.token.slice(3)))).toBe(false);
+    expect(JSON.stringify(here.log)).not.toContain(here.token);
   });
 });

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { ServerLimits } from '../../src/server/index.ts';
 import type { Store, Tx } from '../../src/server/store/store.ts';
 import { HASH, ORG, PROJECT, tenants, token, world, type World } from './make.ts';
 
@@ -18,19 +19,33 @@ const MEMBERS: readonly (keyof Prepared)[] = [
   'token',
 ];
 
-/** A new control plane with tenants for each test of the file, after these steps. Its members are those of the test. */
-export function eachTest(...steps: readonly ((here: World) => Promise<unknown>)[]): Prepared {
+type Hooks = {
+  readonly before: (prepare: () => Promise<void>) => void;
+  readonly after: (close: () => Promise<void>) => void;
+};
+
+function prepare({ before, after }: Hooks, limits: Partial<ServerLimits>, steps: readonly Step[]): Prepared {
   let current: Prepared | undefined;
-  beforeEach(async () => {
-    const here = await world();
+  before(async () => {
+    const here = await world(limits);
     await tenants(here);
     for (const step of steps) await step(here);
     current = { ...here, token: await token(here) };
   });
-  afterEach(() => current?.close());
+  after(async () => current?.close());
   const members = MEMBERS.map((name) => [name, { enumerable: true, get: () => current?.[name] }]);
   return Object.defineProperties({}, Object.fromEntries(members)) as Prepared;
 }
+
+type Step = (here: World) => Promise<unknown>;
+
+/** A new control plane with tenants for each test of the file, after these steps. Its members are those of the test. */
+export const eachTest = (...steps: readonly Step[]): Prepared =>
+  prepare({ before: beforeEach, after: afterEach }, {}, steps);
+
+/** One control plane with tenants for all tests of the file. */
+export const wholeFile = (limits: Partial<ServerLimits> = {}, ...steps: readonly Step[]): Prepared =>
+  prepare({ before: beforeAll, after: afterAll }, limits, steps);
 
 /** Stores a build with the bytes of `HASH` for the runs of `worlds`. */
 export const storeBuild = ({ store }: Pick<World, 'store'>): Promise<void> =>

@@ -8,18 +8,15 @@ import {
   errorEnvelopeSchema,
 } from '../../src/contract/index.ts';
 import { createServer, listen, type Listening } from '../../src/server/index.ts';
-import { EXPORT, id, ingestedExport, part, PROJECT, tenants, token, world, type World } from './make.ts';
+import { EXPORT, id, ingestedExport, part, PROJECT } from './make.ts';
 import { codeOf } from './thrown.ts';
+import { wholeFile } from './each-test.ts';
 
-let here: World;
-let all: string;
+const here = wholeFile();
 let listening: Listening;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
   await ingestedExport(here, { parts: [await part(1, { padding: 8 * 1024 * 1024 })] });
   listening = await listen(here.server, { limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
 });
@@ -28,7 +25,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await listening.close();
-  await here.close();
 });
 
 /** Opens a connection, sends bytes as they are, and gives all that comes back until the other side closes. */
@@ -63,7 +59,7 @@ function expectRaw(answer: string, code: ControlCode): Record<string, string> {
 
 const HOST = 'Host: control.test\r\n';
 const CLOSE = 'Connection: close\r\n';
-const bearer = () => `Authorization: Bearer ${all}\r\n`;
+const bearer = () => `Authorization: Bearer ${here.token}\r\n`;
 
 describe('malformed HTTP', () => {
   it.each([
@@ -197,7 +193,7 @@ describe('listening', () => {
     const server = createServer({ store: here.store, blobs: here.blobs, now: () => here.clock.nowMs });
     const other = await listen(server);
     const path = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
-    const response = await fetch(other.url + path, { headers: { authorization: `Bearer ${all}` } });
+    const response = await fetch(other.url + path, { headers: { authorization: `Bearer ${here.token}` } });
     const closing = other.close();
     const body = await response.arrayBuffer();
     expect(String(body.byteLength)).toBe(response.headers.get('content-length'));

@@ -6,32 +6,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenBlob } from '../../../src/server/blobs/blobs.ts';
 import { createServer, listen, type Listening } from '../../../src/server/index.ts';
 import { expectEnvelope } from '../envelope.ts';
-import {
-  ask,
-  EXPORT,
-  id,
-  ingestedExport,
-  part,
-  PROJECT,
-  tenants,
-  token,
-  world,
-  type World,
-} from '../make.ts';
+import { ask, EXPORT, id, ingestedExport, part, PROJECT, type World } from '../make.ts';
+import { wholeFile } from '../each-test.ts';
 
 const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/`;
 const SMALL = PATH + id('evidence', 1);
 const LARGE = PATH + id('evidence', 2);
 
-let here: World;
+const here = wholeFile();
 let listening: Listening;
-let all: string;
 let bytesOf: Record<string, Uint8Array>;
 
 beforeAll(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
   const [small, large] = [await part(1), await part(2, { padding: 3 * 1024 * 1024 })];
   await ingestedExport(here, { parts: [small, large] });
   bytesOf = { [SMALL]: small, [LARGE]: large };
@@ -39,14 +25,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await listening.close();
-  await here.close();
 });
 
 type Send = (path: string, headers?: Record<string, string>, method?: string) => Promise<Response>;
 const inProcess: Send = (path, headers = {}, method = 'GET') =>
-  ask(here, path, { token: all, headers, method });
+  ask(here, path, { token: here.token, headers, method });
 const overSocket: Send = (path, headers = {}, method = 'GET') =>
-  fetch(listening.url + path, { method, headers: { authorization: `Bearer ${all}`, ...headers } });
+  fetch(listening.url + path, { method, headers: { authorization: `Bearer ${here.token}`, ...headers } });
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 const body = async (response: Response) => new Uint8Array(await response.arrayBuffer());
@@ -194,11 +179,11 @@ describe('a download whose file ends early', () => {
       log: ({ event }) => log.push(event),
     });
     const other = await listen(server);
-    const headers = { authorization: `Bearer ${all}` };
+    const headers = { authorization: `Bearer ${here.token}` };
     const outcome = fetch(other.url + LARGE, { headers }).then((response) => response.arrayBuffer());
     await expect(outcome).rejects.toThrow();
     await expect(
-      ask({ server }, LARGE, { token: all }).then((response) => response.arrayBuffer()),
+      ask({ server }, LARGE, { token: here.token }).then((response) => response.arrayBuffer()),
     ).rejects.toThrow();
     expect(log).toContain('download.interrupted');
     await other.close();
@@ -217,7 +202,7 @@ describe('a download that the client leaves', () => {
     for (let n = 0; n < 20; n++) {
       const controller = new AbortController();
       const response = await fetch(listening.url + LARGE, {
-        headers: { authorization: `Bearer ${all}` },
+        headers: { authorization: `Bearer ${here.token}` },
         signal: controller.signal,
       });
       controller.abort();

@@ -56,7 +56,7 @@ describe('what the PostgreSQL store answered', () => {
         const there = await kept(store);
         expect(answered.filter((one) => !there.has(one))).toEqual([]);
       }
-      expect(answered.length).toBeGreaterThan(20);
+      expect(answered.length).toBeGreaterThan(5);
       expect(refusals.length).toBeGreaterThan(0);
       for (const error of refusals) {
         expect(error).toMatchObject({ code: 'control.UNAVAILABLE' });

@@ -1,37 +1,20 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
 import { createLog, createServer, listen, type LogFormat, type LogLevel } from '../../../src/server/index.ts';
 import { redact } from '../../../src/server/telemetry/log.ts';
-import {
-  ask,
-  EXPORT,
-  HASH,
-  id,
-  ingestedExport,
-  NOW_MS,
-  part,
-  PROJECT,
-  tenants,
-  token,
-  world,
-  type World,
-} from '../make.ts';
+import { ask, EXPORT, HASH, id, ingestedExport, NOW_MS, part, PROJECT } from '../make.ts';
+import { wholeFile } from '../each-test.ts';
 
-let here: World;
-let all: string;
+const here = wholeFile();
 let tokenId: string;
 
 beforeAll(async () => {
-  here = await world();
-  await tenants(here);
-  all = await token(here);
   tokenId = (await here.store.tokens.list('org_000000000001'))[0]!.tokenId;
   await ingestedExport(here, { parts: [await part(1, { padding: 32 * 1024 * 1024 })] });
 });
-afterAll(() => here.close());
 
 /** A server whose log lines are kept. */
 function logged(level: LogLevel = 'info', format: LogFormat = 'json', trustProxy = false) {
@@ -48,7 +31,7 @@ const PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`;
 describe('the log', () => {
   it('the log has one JSON line per request with exactly the documented members', async () => {
     const { server, lines, entries } = logged();
-    const response = await ask({ server }, PATH, { token: all });
+    const response = await ask({ server }, PATH, { token: here.token });
     const bytes = Number(response.headers.get('content-length'));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^\{[^\n]*\}\n$/);
@@ -71,7 +54,7 @@ describe('the log', () => {
   it('the log line has the code of a refusal, and the token once it is known', async () => {
     const { server, entries } = logged();
     await ask({ server }, PATH);
-    await ask({ server }, PATH.replace(EXPORT, id('evexp', 9)), { token: all });
+    await ask({ server }, PATH.replace(EXPORT, id('evexp', 9)), { token: here.token });
     const [anonymous, known] = entries();
     expect(anonymous).toMatchObject({ status: 401, code: 'control.UNAUTHENTICATED' });
     expect(anonymous).not.toHaveProperty('tokenId');
@@ -95,13 +78,13 @@ describe('the log', () => {
     const { server, entries } = logged();
     const listening = await listen(server);
     const path = `${PATH}/parts/${id('evidence', 1)}`;
-    const whole = await fetch(listening.url + path, { headers: { authorization: `Bearer ${all}` } });
+    const whole = await fetch(listening.url + path, { headers: { authorization: `Bearer ${here.token}` } });
     expect(entries()).toEqual([]);
     const { byteLength } = await whole.arrayBuffer();
     await expect.poll(entries).toMatchObject([{ status: 200, bytes: byteLength }]);
     const cut = new AbortController();
     const answer = await fetch(listening.url + path, {
-      headers: { authorization: `Bearer ${all}` },
+      headers: { authorization: `Bearer ${here.token}` },
       signal: cut.signal,
     });
     await answer.body!.getReader().read();
@@ -172,7 +155,11 @@ describe('a secret', () => {
       cookie: secrets.header,
       'content-type': 'application/json',
     };
-    for (const authorization of [`Bearer ${secrets.token}`, `Basic ${secrets.password}`, `Bearer ${all}`]) {
+    for (const authorization of [
+      `Bearer ${secrets.token}`,
+      `Basic ${secrets.password}`,
+      `Bearer ${here.token}`,
+    ]) {
       await send(PATH + query, { headers: { ...headers, authorization } });
       await send(`/v1/projects/${PROJECT}/builds/${HASH}/tools/source${query}`, {
         headers: { ...headers, authorization },
@@ -193,7 +180,7 @@ describe('a secret', () => {
     await listening.close();
     expect(lines.length).toBeGreaterThan(15);
     const text = lines.join('');
-    for (const secret of [...Object.values(secrets), all]) expect(text).not.toContain(secret);
+    for (const secret of [...Object.values(secrets), here.token]) expect(text).not.toContain(secret);
   });
 
   it('a secret in the message, stack or cause of an error never appears in the log', () => {

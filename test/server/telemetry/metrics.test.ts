@@ -3,30 +3,16 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationNames } from '../../../src/contract/index.ts';
 import { listen, type Listening } from '../../../src/server/index.ts';
-import {
-  ask,
-  EXPORT,
-  id,
-  ingestedExport,
-  part,
-  PROJECT,
-  tenants,
-  token,
-  world,
-  type World,
-} from '../make.ts';
+import { ask, EXPORT, id, ingestedExport, part, PROJECT, token } from '../make.ts';
 import { parseExposition, type Sample } from './parse-exposition.ts';
+import { wholeFile } from '../each-test.ts';
 
-let here: World;
-let all: string;
+const here = wholeFile({ requestBurst: 1000, requestsPerSecond: 0.001 });
 let listening: Listening;
 const PART = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/parts/${id('evidence', 1)}`;
 let partBytes: number;
 
 beforeAll(async () => {
-  here = await world({ requestBurst: 1000, requestsPerSecond: 0.001 });
-  await tenants(here);
-  all = await token(here);
   const archive = await part(1, { padding: 32 * 1024 * 1024 });
   partBytes = archive.length;
   await ingestedExport(here, { parts: [archive] });
@@ -34,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await listening.close();
-  await here.close();
 });
 
 async function samples(name: string): Promise<Sample[]> {
@@ -59,8 +44,8 @@ describe('/metrics', () => {
   it('counts requests by operation and class of status, with their time', async () => {
     const operation = 'evidence.exports.read';
     const before = await sum('drillproof_http_requests_total', { operation });
-    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`, { token: all });
-    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 9)}`, { token: all });
+    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`, { token: here.token });
+    await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${id('evexp', 9)}`, { token: here.token });
     await ask(here, `/v1/projects/${PROJECT}/evidence-exports/${EXPORT}`);
     expect(await sum('drillproof_http_requests_total', { operation })).toBe(before + 3);
     expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
@@ -70,7 +55,9 @@ describe('/metrics', () => {
   it('counts the bytes of a download, and the request as under way until it has ended', async () => {
     const operation = 'evidence.exports.parts.download';
     const before = await sum('drillproof_http_response_bytes_total', { operation });
-    const response = await fetch(listening.url + PART, { headers: { authorization: `Bearer ${all}` } });
+    const response = await fetch(listening.url + PART, {
+      headers: { authorization: `Bearer ${here.token}` },
+    });
     const reader = response.body!.getReader();
     await reader.read();
     expect(await sum('drillproof_http_requests_in_flight')).toBe(2); // it and the one that asks
@@ -82,7 +69,7 @@ describe('/metrics', () => {
   it('counts no bytes for HEAD', async () => {
     const operation = 'evidence.exports.parts.download';
     const before = await sum('drillproof_http_response_bytes_total', { operation });
-    await ask(here, PART, { token: all, method: 'HEAD' });
+    await ask(here, PART, { token: here.token, method: 'HEAD' });
     expect(await sum('drillproof_http_response_bytes_total', { operation })).toBe(before);
   });
 
@@ -117,7 +104,7 @@ describe('/metrics', () => {
 
   it('metric labels contain only fixed words, never an id, token, address or path', async () => {
     for (const path of ['/v1/projects/prj_secret000000/x', `/${'x'.repeat(50)}`, PART])
-      await ask(here, `${path}?q=dp_${'s'.repeat(43)}`, { token: all });
+      await ask(here, `${path}?q=dp_${'s'.repeat(43)}`, { token: here.token });
     const text = await (await ask(here, '/metrics')).text();
     const words = new Set<string>([
       ...operationNames,
