@@ -11,7 +11,7 @@ import { usageError } from '../shared/options/values.ts';
 import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
-import { createProgress } from '../shared/output/progress.ts';
+import { withProgress } from '../shared/output/progress.ts';
 
 /** `admin migrate` */
 export function defineMigrate(command: Command, cli: Cli): void {
@@ -114,16 +114,10 @@ export function defineCheck(command: Command, cli: Cli): void {
   }).addHelpText('after', CHECK_HELP);
 }
 
-async function check(cli: Cli, options: DataOptions): Promise<CheckReport> {
-  const progress = createProgress(cli, 'checked', 'blobs');
-  try {
-    return await withAdmin(cli, options, (stores) =>
-      checkStores(stores, { signal: cli.signal, onProgress: progress.update }),
-    );
-  } finally {
-    progress.end();
-  }
-}
+const check = (cli: Cli, options: DataOptions): Promise<CheckReport> =>
+  withProgress(cli, 'checked', 'blobs', ({ update: onProgress }) =>
+    withAdmin(cli, options, (stores) => checkStores(stores, { signal: cli.signal, onProgress })),
+  );
 
 /** Blobs that no row names are reported, and do not fail the check. */
 function checkExit({ findings }: CheckReport): ExitCode {

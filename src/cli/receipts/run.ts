@@ -3,12 +3,12 @@ import { basename } from 'node:path';
 import { defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type EvidenceSource, memorySource, mirrorsIn, readWhole } from '../../evidence/index.ts';
-import { ioError, openZipFile, openFile, openVolume } from '../../node/index.ts';
+import { ioError, openFile, openVolume, openZipFile } from '../../node/index.ts';
 import { isS3Url } from '../../node/s3/index.ts';
 import { type ReceiptsReport, verifyReceipt, verifyReceipts } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { usageError } from '../shared/options/values.ts';
-import { createProgress } from '../shared/output/progress.ts';
+import { withProgress } from '../shared/output/progress.ts';
 
 /** The receipts of one mirror, and where it lies. */
 export type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
@@ -47,17 +47,14 @@ async function verifyEach(cli: Cli, path: string, tree: ReceiptTree, how: How): 
       `--expect-head is about one mirror, and ${path} contains ${mirrors.length}`,
       'Name one of them.',
     );
-  const progress = createProgress(cli, 'verified', 'mirrors');
-  try {
+  return withProgress(cli, 'verified', 'mirrors', async ({ update }) => {
     const reports: MirrorReceipts[] = [];
     for (const { prefix, source } of mirrors) {
       reports.push({ path: placeOf(path, prefix), report: await verifyReceipts(source, how) });
-      progress.update({ done: reports.length, of: mirrors.length });
+      update({ done: reports.length, of: mirrors.length });
     }
     return reports;
-  } finally {
-    progress.end();
-  }
+  });
 }
 
 async function verifySingle(
