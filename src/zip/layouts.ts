@@ -29,8 +29,8 @@ export function recordLayout<Name extends string>(
   return { name, signature, size, fields };
 }
 
-/** Local file header (APPNOTE 4.3.7); the name and the extra field follow it. */
-export const LOCAL_HEADER = recordLayout('local header', 0x04_03_4b_50, {
+/** The fields of both headers of an entry, in one order. */
+const SHARED_FIELDS = {
   versionNeeded: 2,
   flags: 2,
   method: 2,
@@ -41,21 +41,17 @@ export const LOCAL_HEADER = recordLayout('local header', 0x04_03_4b_50, {
   bytes: 4,
   nameBytes: 2,
   extraBytes: 2,
+} as const;
+
+/** Local file header (APPNOTE 4.3.7); the name and the extra field follow it. */
+export const LOCAL_HEADER = recordLayout('local header', 0x04_03_4b_50, {
+  ...SHARED_FIELDS,
 });
 
 /** Central directory header (APPNOTE 4.3.12); the name, the extra field and the comment follow it. */
 export const CENTRAL_HEADER = recordLayout('central directory header', 0x02_01_4b_50, {
   versionMadeBy: 2,
-  versionNeeded: 2,
-  flags: 2,
-  method: 2,
-  time: 2,
-  date: 2,
-  crc32: 4,
-  compressedBytes: 4,
-  bytes: 4,
-  nameBytes: 2,
-  extraBytes: 2,
+  ...SHARED_FIELDS,
   commentBytes: 2,
   diskStart: 2,
   internalAttributes: 2,
