@@ -264,7 +264,9 @@ describe('S3', () => {
       const url = s3.url(await s3.bucket());
       const wrong = { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' };
       expect(await refusal(url, wrong)).toContain('the secret key is wrong');
-      expect(await refusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' })).toContain('the access key is unknown');
+      expect(await refusal(url, { ...env, AWS_ACCESS_KEY_ID: 'nobody' })).toContain(
+        'the access key is unknown',
+      );
       expect(await refusal(url, {})).toContain('no credentials were found');
     });
 
