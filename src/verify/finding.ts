@@ -11,8 +11,8 @@ export type FindingDetail = Pick<Finding, 'message'> & {
 export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
   const { class: codeClass, severity } = codeEntry(code);
   const { path, message, expected, actual } = detail; // a detail may be a whole finding: its code must not win
-  const values = defined({ path, expected, actual });
-  return { code, class: codeClass, severity, subject, message, ...values };
+  // The order of the members is that of every report so far.
+  return defined({ code, class: codeClass, severity, subject, path, message, expected, actual });
 }
 
 /**

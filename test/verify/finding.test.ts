@@ -17,6 +17,11 @@ describe('a finding', () => {
     expect(finding('io.UNREADABLE', 'b', { message: 'm', ...values })).toStrictEqual({ ...plain, ...values });
   });
 
+  it('has its members in the order that reports have had from the start', () => {
+    const members = Object.keys(finding('io.UNREADABLE', 'b', { message: 'm', ...values }));
+    expect(members.join()).toBe('code,class,severity,subject,path,message,expected,actual');
+  });
+
   it('has its own code when made from another finding', () => {
     const original = finding('json.INVALID', 'export', { message: 'm' });
     const { code, class: codeClass, severity } = finding('receipt.INVALID', 'export', original);
