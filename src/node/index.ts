@@ -24,3 +24,4 @@ export { platform } from './platform-node.ts';
 export { openScrubArchive, type ScrubArchive } from './scrub-archive.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
 export { openVolume } from './volume/open.ts';
+export { isS3Url, parseS3Location, type S3Location, s3Name } from './s3/location.ts';

@@ -1,7 +1,7 @@
 import { checkArguments, FUNCTION, OBJECT, optional, optionsOf, PATH } from '../bytes/index.ts';
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
-import { parseS3Location, type S3Location, s3Name } from '../node/s3/index.ts';
+import { parseS3Location, type S3Location, s3Name } from '../node/index.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { openDiskBlobs } from './blobs/disk.ts';
 import { openS3Blobs } from './blobs/s3.ts';

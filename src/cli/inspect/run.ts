@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defined, didYouMean } from '../../bytes/index.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import type { OpenEvidence } from '../../node/index.ts';
-import { isS3Url, parseS3Location, s3Name } from '../../node/s3/index.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../node/index.ts';
 import { type Cli, say } from '../cli.ts';
 import {
   type ExportDocuments,

@@ -6,7 +6,7 @@ import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../../mirror/index.ts';
 import type { JobResult, QueueItem } from '../../node/queue/index.ts';
-import { isS3Url } from '../../node/s3/index.ts';
+import { isS3Url } from '../../node/index.ts';
 import {
   type ArchiveReport,
   archiveSchema,

@@ -10,7 +10,7 @@ import type {
   MirrorFault,
   MirrorReceipt,
 } from '../../mirror/index.ts';
-import { isS3Url } from '../../node/s3/index.ts';
+import { isS3Url } from '../../node/index.ts';
 import { type ArchiveReport, count, counted, type ShardFacts, size } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { timeSpan } from '../shared/options/values.ts';

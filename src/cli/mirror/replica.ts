@@ -11,8 +11,7 @@ import {
   readFile,
 } from '../../evidence/index.ts';
 import { type MirrorClient, replicaClient } from '../../mirror/index.ts';
-import { isS3Url } from '../../node/s3/index.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
+import { isS3Url, openScrubArchive, type ScrubArchive } from '../../node/index.ts';
 import type { Cli } from '../cli.ts';
 
 /** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */

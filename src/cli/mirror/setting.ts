@@ -7,8 +7,14 @@ import {
   type MirrorOptions,
   type MirrorSink,
 } from '../../mirror/index.ts';
-import { mirrorDirectory, type MirrorDirectoryOptions, openPartStore } from '../../node/index.ts';
-import { isS3Url, parseS3Location, type Retention } from '../../node/s3/index.ts';
+import {
+  isS3Url,
+  mirrorDirectory,
+  type MirrorDirectoryOptions,
+  openPartStore,
+  parseS3Location,
+} from '../../node/index.ts';
+import type { Retention } from '../../node/s3/index.ts';
 import type { Shard } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';

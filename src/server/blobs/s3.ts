@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Bytes, defined, type Digest } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
+import { type S3Location, s3Name } from '../../node/index.ts';
 import {
   blockAccess,
   type Bucket,
@@ -9,8 +10,6 @@ import {
   type LoadSdk,
   type ObjectFacts,
   openBucket,
-  type S3Location,
-  s3Name,
   whyS3,
 } from '../../node/s3/index.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';

@@ -139,7 +139,7 @@ it('a local mirror does not load the S3 client', async () => {
       `import { registerHooks } from 'node:module';
        registerHooks({ resolve(name, context, next) {
          const found = next(name, context);
-         if (name.includes('@aws-sdk') || /node\\/s3\\/(bucket|sdk|source|open-evidence)/.test(found.url)) process.exit(99);
+         if (name.includes('@aws-sdk') || /node\\/s3\\/(bucket|sdk|volume|mirror)/.test(found.url)) process.exit(99);
          return found;
        } });`,
     );

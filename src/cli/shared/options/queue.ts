@@ -10,7 +10,7 @@ import {
   type QueueItem,
   workThrough,
 } from '../../../node/queue/index.ts';
-import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/index.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../../node/index.ts';
 import type { Shard } from '../../../report/index.ts';
 import { codeSchema } from '../../../verify/index.ts';
 import { type Cli, say } from '../../cli.ts';
