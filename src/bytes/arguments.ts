@@ -129,7 +129,7 @@ export type Defined<T extends object> = {
 /** Copies an object without the members that are `undefined`, as `exactOptionalPropertyTypes` asks for. */
 export function defined<T extends object>(members: T): Defined<T> {
   const values: unknown[] = Object.values(members);
-  if (!values.includes(undefined)) return { ...members } as Defined<T>;
+  if (!values.includes(undefined)) return { ...members };
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Defined<T>;
 }

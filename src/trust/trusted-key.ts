@@ -116,5 +116,5 @@ export function trustedKeyJwk(key: TrustedKey): JsonObject {
     organizations: organizations && [...organizations],
     purposes: [...key.purposes],
     fromCertificate: key.fromCertificate === true ? true : undefined,
-  }) as JsonObject;
+  });
 }

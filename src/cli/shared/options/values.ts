@@ -101,6 +101,3 @@ export const targetIn =
       throw new InvalidArgumentError(`It must be one of ${formats.join(', ')}, or one of them with =FILE.`);
     return rest.length === 0 ? { format } : { format, file };
   };
-
-export const twoFormats = (): DrillproofError =>
-  usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');

@@ -3,6 +3,7 @@ import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf } from '../../../node/index.ts';
 import type { Sql, SqlValue } from '../table.ts';
+import type { PostgresOptions } from './options.ts';
 
 type Meaning = { readonly code: Code; readonly why: string };
 
@@ -94,28 +95,6 @@ export function postgresSql(to: Queryable): Sql {
 }
 
 export type Pg = typeof import('pg');
-
-/** How the store uses its database. Times are in milliseconds. */
-export type PostgresOptions = {
-  /** Connections of this process. Half of them are for transactions, so that reads never wait behind a lock. */
-  readonly connections: number;
-  /** Timeout for getting a connection, from the pool or a new one. */
-  readonly connectTimeoutMs: number;
-  readonly statementTimeoutMs: number;
-  /** Wait for a row that another transaction holds. */
-  readonly lockTimeoutMs: number;
-  /** Time without a statement after which the database ends a transaction, so that a stopped process holds no lock. */
-  readonly idleInTransactionMs: number;
-  /** For each step of the schema, and for waiting for another process that migrates. */
-  readonly migrationTimeoutMs: number;
-  /** How often a transaction that loses races is run in total. */
-  readonly attempts: number;
-  /** Shown in `pg_stat_activity`. */
-  readonly applicationName: string;
-  readonly migrations: readonly string[];
-  /** From 0 up to 1; the pause before a transaction runs again. */
-  readonly random: () => number;
-};
 
 const invalid = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, { cause });

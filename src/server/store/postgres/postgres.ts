@@ -1,7 +1,7 @@
 import type { Client, ClientConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
-import { migrations, postgresDdl } from '../migrations.ts';
+import { postgresDdl } from '../migrations.ts';
 import {
   clientConfig,
   guardQuery,
@@ -9,25 +9,12 @@ import {
   openingError,
   openPool,
   type Pg,
-  type PostgresOptions,
   postgresSql,
 } from './driver.ts';
+import { defaults, type PostgresOptions } from './options.ts';
 import { transactions } from './transaction.ts';
 import type { Dialect } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
-
-const defaults: PostgresOptions = {
-  connections: 10,
-  connectTimeoutMs: 5_000,
-  statementTimeoutMs: 10_000,
-  lockTimeoutMs: 5_000,
-  idleInTransactionMs: 30_000,
-  migrationTimeoutMs: 60_000,
-  attempts: 5,
-  applicationName: 'drillproof',
-  migrations,
-  random: Math.random,
-};
 
 // NO KEY: other transactions may still add rows that refer to a locked row by its key.
 const dialect: Dialect = {

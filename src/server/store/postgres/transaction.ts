@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
-import { guardQuery, isConnectionError, type PostgresOptions, postgresSql, sqlState } from './driver.ts';
+import { guardQuery, isConnectionError, postgresSql, sqlState } from './driver.ts';
+import type { PostgresOptions } from './options.ts';
 import { queue, type Sql } from '../table.ts';
 
 /**
