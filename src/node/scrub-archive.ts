@@ -135,5 +135,5 @@ function startThreads(
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (!isWorthThreads(bytes, options)) return { verifyPart: () => undefined, close: () => Promise.resolve() };
   const pool = createVerifyPool(jobs, buildPoolSettings(folder, options));
-  return { verifyPart: (path, listed) => pool.judge({ path, listed }), close: () => pool.close() };
+  return { verifyPart: (path, listed) => pool.verify({ path, listed }), close: () => pool.close() };
 }

@@ -48,7 +48,7 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
     if (event.kind === 'planned') small = !isWorthThreads(event.bytes, rest);
     rest.onProgress?.(event);
   };
-  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.judge({ path, listed }));
+  const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify({ path, listed }));
   try {
     return await verifyExport(source, { ...rest, onProgress, verifyPart, concurrency: jobs * AHEAD });
   } finally {

@@ -10,7 +10,7 @@ export type VerifyPool = {
    * @throws DrillproofError what prevented a thread from verifying the part; `part.NOT_CHECKED` when the thread ran out of
    *   memory or exited, `internal.BUG` when it failed
    */
-  judge(job: PoolJob): Promise<BundleReport>;
+  verify(job: PoolJob): Promise<BundleReport>;
   close(): Promise<void>;
 };
 
@@ -79,7 +79,7 @@ export function createVerifyPool(
     }
   };
   return {
-    judge: (job) =>
+    verify: (job) =>
       new Promise((resolve, reject) => {
         queue.push({ job, resolve, reject });
         // Other jobs of the same turn go into the same batches.

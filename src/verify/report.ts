@@ -107,7 +107,7 @@ const coverage = z
     /** Paths of files that a mirror adds, outside coverage: checksums and receipts. */
     mirrorFiles: z.array(z.string()).readonly(),
   })
-  .describe('how many bytes something vouches for');
+  .describe('how many bytes a digest or a signature covers');
 /** How many bytes of the evidence a digest or signature in the chain covers. */
 export interface Coverage extends Readonly<z.infer<typeof coverage>> {}
 
@@ -196,7 +196,7 @@ export const bundleReportSchema = z.strictObject({
     .describe('what the statement pins; attested when provenance is'),
   outcome: outcome
     .exactOptional()
-    .describe('what the run result says of the drill; no judgement of this verification'),
+    .describe('what the run result says about the drill; verification does not check it'),
   ...ledger,
   coverage,
   run: runSchema.exactOptional(),

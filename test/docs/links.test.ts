@@ -56,6 +56,23 @@ describe('links between pages', () => {
   });
 });
 
+/** The files of this repository that a page names in its prose and that do not exist. */
+const missingFiles = (text: string): string[] =>
+  Array.from(
+    text.matchAll(/`((?:src|test|scripts|vectors|bench|docs)\/[\w./-]+\.\w+)`/g),
+    ([, path = '']) => path,
+  ).filter((path) => !existsSync(path));
+
+describe('files that pages name', () => {
+  it.each(PAGES)('every file that %s names exists', (page) => {
+    expect(missingFiles(proseOf(page))).toEqual([]);
+  });
+
+  it('a missing file is reported, and one that exists is not', () => {
+    expect(missingFiles('`src/absent.ts` and `src/index.ts`')).toEqual(['src/absent.ts']);
+  });
+});
+
 describe('the clause of each code', () => {
   const clauses = new Set(Object.values(catalogue).flatMap(({ clause }) => clause.split('; ')));
   const ours = Array.from(clauses).filter((clause) => /^(docs\/|formats §)/.test(clause));

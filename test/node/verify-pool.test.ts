@@ -36,8 +36,8 @@ async function verifyInPool(
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
   const pool = createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
-    const verifyPart = (path: string, listed: Parameters<typeof pool.judge>[0]['listed']) =>
-      pool.judge({ path, listed });
+    const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
+      pool.verify({ path, listed });
     return await verifyExport(directorySource(root), { ...options, verifyPart, concurrency: 8 });
   } finally {
     await pool.close();

@@ -57,4 +57,4 @@ export const requireDistinctKeys = (least: number, { issuers, keys }: Signers): 
   });
 
 const joinNames = (names: readonly string[]): string =>
-  names.length === 0 ? 'nobody' : [...new Set(names)].join(', ');
+  names.length === 0 ? 'no signer' : [...new Set(names)].join(', ');

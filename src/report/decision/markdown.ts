@@ -66,7 +66,7 @@ const STATES: Readonly<Record<RuleResult['state'], string>> = {
   failed: '**failed**',
   waived: 'waived',
   not_checked: '**could not tell**',
-  not_applicable: 'nothing to judge',
+  not_applicable: 'nothing to check',
 };
 
 /** A table of our own words and numbers alone. */

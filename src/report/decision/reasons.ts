@@ -15,7 +15,7 @@ const ENDS = [
 ] as const satisfies readonly (readonly [RuleState, string])[];
 
 /**
- * One line: the answer, and the number of rules by their end. Rules with nothing to judge are listed separately, because
+ * One line: the answer, and the number of rules by their end. Rules with nothing to check are listed separately, because
  * they neither held nor failed.
  */
 export function formatAnswer(decision: Decision): string {
@@ -27,7 +27,7 @@ export function formatAnswer(decision: Decision): string {
     return `${ANSWER_WORDS[answer]}: there is nothing to evaluate`;
   const ends = ENDS.flatMap(([state, words]) => (of(state) === 0 ? [] : [`${count(of(state))} ${words}`]));
   const holds = `${count(of('passed') + of('waived'))} of ${count(asked)} rules hold`;
-  const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to judge`;
+  const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to check`;
   return `${ANSWER_WORDS[answer]}: ${[`${holds} for ${counted(inputs.length, 'input')}`, ...ends].join(', ')}${rest}`;
 }
 

@@ -307,7 +307,7 @@ describe('what a gate writes', () => {
     await rm('decision.json', { force: true });
     const { stdout, code } = await gate('good', '--format', 'json=decision.json');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^YES: 7 of 7 rules hold for 1 input; 1 more had nothing to judge\n/);
+    expect(stdout).toMatch(/^YES: 7 of 7 rules hold for 1 input; 1 more had nothing to check\n/);
     expect(JSON.parse(await readFile('decision.json', 'utf8'))).toMatchObject({
       kind: 'decision',
       answer: 'yes',
@@ -316,7 +316,7 @@ describe('what a gate writes', () => {
 
   it('begins with the answer and ends with the failures', async () => {
     const { stdout } = await gate('export');
-    expect(stdout).toMatch(/^NO: 6 of 7 rules hold for 1 input, 1 failed; 1 more had nothing to judge\n/);
+    expect(stdout).toMatch(/^NO: 6 of 7 rules hold for 1 input, 1 failed; 1 more had nothing to check\n/);
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('  outcome.verdict evidence_000000000002');
     expect(stdout).toContain('expected passed');
     expect(stdout).toContain('actual   failed');

@@ -180,8 +180,8 @@ describe('a violation has the expected and the actual value:', () => {
       },
     ]);
     for (const rule of ['signers.issuers', 'signers.keys'] as const) {
-      expect(of(rule, inExport(withoutSigners()))).toMatchObject([{ state: 'failed', actual: 'nobody' }]);
-      expect(of(rule, [given(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'nobody' }]);
+      expect(of(rule, inExport(withoutSigners()))).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
+      expect(of(rule, [given(unsigned(1))])).toMatchObject([{ state: 'failed', actual: 'no signer' }]);
       const open = unsigned(1, { verdict: 'incomplete' });
       expect(of(rule, [given(open)])).toMatchObject([{ state: 'not_checked' }]);
     }

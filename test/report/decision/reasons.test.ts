@@ -93,7 +93,7 @@ const rulesWith = (states: readonly RuleState[]) =>
 describe('the first line of a decision', () => {
   it.each([
     ['yes', ['passed', 'passed'], 'YES: 2 of 2 rules hold for 1 input'],
-    ['yes', ['passed', 'not_applicable'], 'YES: 1 of 1 rules hold for 1 input; 1 more had nothing to judge'],
+    ['yes', ['passed', 'not_applicable'], 'YES: 1 of 1 rules hold for 1 input; 1 more had nothing to check'],
     ['yes', ['passed', 'waived'], 'YES: 2 of 2 rules hold for 1 input, 1 only by a waiver'],
     ['no', ['failed', 'passed', 'not_checked'], 'NO: 1 of 3 rules hold for 1 input, 1 failed, 1 undecided'],
     ['could_not_tell', ['not_checked'], 'COULD NOT TELL: 0 of 1 rules hold for 1 input, 1 undecided'],
