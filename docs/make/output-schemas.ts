@@ -10,7 +10,7 @@ import {
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
-import { summaryReportSchema } from '../../src/policy/vsa/schema.ts';
+import { summaryReportSchema } from '../../src/policy/vsa/read.ts';
 import { reportDiffSchema } from '../../src/report/diff.ts';
 import { errorSchema, reportsSchema } from '../../src/report/merge/reports.ts';
 import { archiveSchema } from '../../src/report/merge/archives.ts';

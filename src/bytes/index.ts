@@ -54,6 +54,15 @@ export {
   streamAccess,
   watchedBy,
 } from './random-access.ts';
-export { fromBase64, fromBase64url, fromHex, toBase64, toBase64url, toHex } from './text/encoding.ts';
-export { compareUtf8, fromUtf8, toUtf8 } from './text/utf8.ts';
+export {
+  fromBase64,
+  fromBase64url,
+  fromHex,
+  toBase64,
+  toBase64url,
+  toHex,
+  compareUtf8,
+  fromUtf8,
+  toUtf8,
+} from './text/encoding.ts';
 export { didYouMean, isoTime } from './text/wording.ts';

@@ -1,4 +1,4 @@
-import { toUtf8 } from './text/utf8.ts';
+import { toUtf8 } from './text/encoding.ts';
 
 const MAX_PATH_BYTES = 1024;
 // Windows opens the device even with an extension, or spaces before the extension.

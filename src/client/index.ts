@@ -1,9 +1,14 @@
-export { type Client, createClient, type ExportRef } from './client.ts';
+export {
+  type Client,
+  createClient,
+  type ExportRef,
+  type LocalReportItem,
+  type PageOptions,
+} from './client.ts';
 export { downloadPart, type PartRef } from './download-part.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export { sleepFor, type Sleep } from './http/deadline.ts';
 export { assertDeclaredDigest } from './http/headers.ts';
 export { ControlError, HttpStatusError, httpStatusOf } from './http/errors.ts';
 export type { CallOptions, ClientOptions, Pace, Retry } from './options.ts';
-export type { LocalReportItem, PageOptions } from './pages.ts';
 export type { WaitOptions } from './wait.ts';

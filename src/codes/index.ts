@@ -1,16 +1,13 @@
-import { bagCodes } from './bag.ts';
+import { bagCodes, exportCodes } from './export.ts';
 import { controlCodes } from './control.ts';
-import { dsseCodes } from './dsse.ts';
+import { dsseCodes, evidenceCodes } from './evidence.ts';
 import { encodingCodes } from './encoding.ts';
 import type { CodeEntry } from './entry.ts';
-import { evidenceCodes } from './evidence.ts';
-import { exportCodes } from './export.ts';
 import { ioCodes } from './io.ts';
 import { receiptCodes } from './receipt.ts';
-import { policyCodes } from './policy.ts';
+import { policyCodes, vsaCodes } from './policy.ts';
 import { queueCodes } from './queue.ts';
 import { trustCodes } from './trust.ts';
-import { vsaCodes } from './vsa.ts';
 import { zipCodes } from './zip.ts';
 
 export { CODE_CLASSES, type CodeClass, type CodeEntry, SEVERITIES, type Severity } from './entry.ts';

@@ -12,7 +12,7 @@ export type { FileState, MirrorEvent, MirrorOptions, OnProgress } from './run.ts
 export type { Failure } from './fetch/all.ts';
 export { createPacer } from './fetch/pace.ts';
 export { mirrorExport } from './mirror.ts';
-export { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './receipts.ts';
+export { appendReceipt, type ReceiptFacts, type WrittenReceipt } from './finish.ts';
 export { type MirrorClient, replicaClient } from './replica.ts';
 export { lookWith, readSmallFile } from './sink.ts';
 export type { Expected, MirrorSink, MirrorTarget, MirrorView, PartialFile } from './sink.ts';

@@ -13,9 +13,10 @@ import {
   writeResource,
   type Attestation,
   type Proven,
+  appendReceipt,
+  type ReceiptFacts,
 } from './finish.ts';
 import { planFiles, wantedFiles, type Plan } from './plan.ts';
-import { appendReceipt, type ReceiptFacts } from './receipts.ts';
 import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 

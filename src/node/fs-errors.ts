@@ -1,6 +1,7 @@
 import { defined } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Code } from '../codes/index.ts';
+import { randomInt } from 'node:crypto';
 
 type Act = 'read' | 'write';
 type Meaning = { readonly why: string; readonly read: Code; readonly write: Code };
@@ -48,3 +49,9 @@ export function ioError(cause: unknown, path: string, act: Act): DrillproofError
     ...defined({ details: errno === undefined ? undefined : { errno } }),
   });
 }
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** A new id: the prefix and 24 random characters, about 124 bits (control API, Conventions). */
+export const newId = (prefix: string): string =>
+  `${prefix}_${Array.from({ length: 24 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')}`;

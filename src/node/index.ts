@@ -4,9 +4,8 @@ export { directorySource } from './evidence/directory-source.ts';
 export { openFile } from './evidence/file-access.ts';
 export { openEvidence, type OpenEvidence, openZipFile } from './evidence/open-evidence.ts';
 export { zipExport } from './evidence/yazl-export.ts';
-export { errnoOf, ioError } from './fs-errors.ts';
-export { commandSigner, type CommandSignerOptions } from './keys/command-signer.ts';
-export { commandWords } from './keys/command-words.ts';
+export { errnoOf, ioError, newId } from './fs-errors.ts';
+export { commandSigner, type CommandSignerOptions, commandWords } from './keys/command-signer.ts';
 export {
   generateSigningKey,
   type ReadNamedKey,
@@ -18,10 +17,9 @@ export {
 } from './keys/keys.ts';
 export { mirrorDirectory, type MirrorDirectoryOptions } from './volume/mirror.ts';
 export { openPartStore, type PartStore } from './volume/part-store.ts';
-export { newId } from './new-id.ts';
 export type { Packaging } from './packaging.ts';
 export { platform } from './platform-node.ts';
 export { openScrubArchive, type ScrubArchive } from './scrub-archive.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
-export { openVolume } from './volume/open.ts';
+export { openVolume } from './volume/folder.ts';
 export { isS3Url, parseS3Location, type S3Location, s3Name } from './s3/location.ts';

@@ -14,7 +14,7 @@ import type { PartVerifier, VerifyOptions } from '../verify/index.ts';
 import type { AwsEnvironment } from './s3/location.ts';
 import { buildPoolSettings, isWorthThreads } from './verify-directory.ts';
 import { createVerifyPool } from './verify-pool.ts';
-import { openVolume } from './volume/open.ts';
+import { openVolume } from './volume/folder.ts';
 import { mirrorVolume } from './volume/mirror.ts';
 import { openExport, PRIVATE, type Volume } from './volume/volume.ts';
 

@@ -11,8 +11,7 @@ import {
 import { resolveTrust } from '../trust/index.ts';
 import { folderVolume } from './volume/folder.ts';
 import { openExport } from './volume/volume.ts';
-import type { PoolSettings, SharedOptions } from './verify-messages.ts';
-import { createVerifyPool } from './verify-pool.ts';
+import { type PoolSettings, type SharedOptions, createVerifyPool } from './verify-pool.ts';
 
 /** The options of `verifyDirectory`: those of `verifyExport`, with `jobs` in place of a scheduler. */
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'concurrency'> & {

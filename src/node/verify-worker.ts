@@ -5,7 +5,7 @@ import { trustStore } from '../trust/index.ts';
 import { type VerifyOptions, verifyPart } from '../verify/index.ts';
 import { directorySource } from './evidence/directory-source.ts';
 import { secondOpinion } from './second-opinion/index.ts';
-import type { PoolAnswer, PoolJob, PoolSettings } from './verify-messages.ts';
+import type { PoolAnswer, PoolJob, PoolSettings } from './verify-pool.ts';
 
 if (parentPort === null)
   throw new DrillproofError('internal.BUG', 'this module only runs in a worker thread');

@@ -19,5 +19,5 @@ export { type EvidenceInput, evidenceInputSchema, type SummaryFacts } from './in
 export { DEFAULT_POLICY, type Policy, policyOf } from './policy.ts';
 export { type RuleId, RULES } from './rules/catalogue.ts';
 export { summaryFacts, verifySummary } from './vsa/verify.ts';
-export type { SummaryReport } from './vsa/schema.ts';
+export type { SummaryReport } from './vsa/read.ts';
 export { ABSOLUTE_URI, signSummary, summarize } from './vsa/vsa.ts';

@@ -2,6 +2,7 @@ export { renderDecisionMarkdown } from './decision/markdown.ts';
 export { type DecisionFormat, decisionRenderers } from './decision/renderers.ts';
 export { diffReports } from './diff.ts';
 export { renderJson, stableJson } from './json.ts';
+export { MAX_REPORT_BYTES, type Mergeable, readMergeable, readReport } from './read-report.ts';
 export { type ArchiveReport, archiveSchema, mergeArchives, sumTransfers } from './merge/archives.ts';
 export { mergeResults, type PathResult, type ReportsReport } from './merge/reports.ts';
 export { type MergedScrub, mergeScrubs, mirrorScrubSchema, type ScrubReport } from './merge/scrubs.ts';
@@ -15,12 +16,19 @@ export {
   shardName,
 } from './merge/shard.ts';
 export { createSummary, type SummaryCollector } from './merge/summary.ts';
-export { printable, printableJson } from './printable.ts';
-export { MAX_REPORT_BYTES, type Mergeable, readMergeable, readReport } from './read-report.ts';
-export { clipEnd, columnsOf, padEnd } from './text-width.ts';
+export { printable, printableJson, clipEnd, columnsOf, padEnd } from './printable.ts';
 export { renderDiff } from './text/diff.ts';
-export { count, counted, percent, shortId, size } from './text/figures.ts';
-export { foldLines, labelled, type Page, sections } from './text/page.ts';
+export {
+  count,
+  counted,
+  percent,
+  shortId,
+  size,
+  foldLines,
+  labelled,
+  type Page,
+  sections,
+} from './text/page.ts';
 export { renderSummary } from './text/summary.ts';
 export { type Detail, pageOf, renderers, renderLine, renderText, type ReportFormat } from './text/text.ts';
 export { renderSummaryReport } from './text/vsa.ts';

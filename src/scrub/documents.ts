@@ -16,8 +16,7 @@ import {
   verifyExportTree,
   verifyReceipts,
 } from '../verify/index.ts';
-import type { Scrub } from './options.ts';
-import type { ScrubPlace, ScrubView } from './place.ts';
+import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
 import { faultsOf, type ScrubFault } from './result.ts';
 
 export type Documents = {

@@ -14,7 +14,7 @@ import {
 } from '../evidence/index.ts';
 import type { MirrorClient } from '../mirror/index.ts';
 import { attestedSubject, type VerifyOptions } from '../verify/index.ts';
-import type { ScrubPlace, ScrubView } from './place.ts';
+import type { ScrubPlace, ScrubView } from './options.ts';
 
 /** The export and manifest of a mirror, and a project through which the source is read. */
 export type Identity = {

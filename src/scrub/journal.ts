@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { canonicalBytes, canonicalJson, digestOf, parseJson, toUtf8 } from '../bytes/index.ts';
 import { digestSchema, msSchema } from '../contract/index.ts';
 import type { SourceFile } from '../evidence/index.ts';
-import type { Scrub } from './options.ts';
-import type { ScrubPlace } from './place.ts';
+import type { Scrub, ScrubPlace } from './options.ts';
 
 /** When a file was last read, and the result. */
 export type JournalEntry = {

@@ -4,8 +4,7 @@ import { DrillproofError } from '../errors.ts';
 import type { SourceFile } from '../evidence/index.ts';
 import { isEvidence } from './documents.ts';
 import { oldestOf, readEntries, selectDueFiles } from './journal.ts';
-import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions } from './options.ts';
-import type { ScrubPlace } from './place.ts';
+import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
 import type { MirrorScrub, ScrubFault } from './result.ts';
 import { type Before, readMirror } from './visit.ts';
 

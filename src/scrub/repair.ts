@@ -21,8 +21,7 @@ import {
   type MirrorView,
 } from '../mirror/index.ts';
 import { checkAgain } from './mirror.ts';
-import { SCRUB_MEMBERS, type ScrubOptions } from './options.ts';
-import type { ScrubPlace } from './place.ts';
+import { SCRUB_MEMBERS, type ScrubOptions, type ScrubPlace } from './options.ts';
 import { decideOutcome, type MirrorScrub, type ScrubFault } from './result.ts';
 import { decideIdentity, type Identity } from './identity.ts';
 

@@ -3,8 +3,7 @@ import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evi
 import { finding, type PartVerifier, verifyListedPart, verifyLocalReport } from '../verify/index.ts';
 import { type Documents, isEvidence, readDocuments } from './documents.ts';
 import { type JournalEntry, journalPath, JournalWriter, standingOf } from './journal.ts';
-import type { Scrub } from './options.ts';
-import type { ScrubPlace, ScrubView } from './place.ts';
+import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
 import { decideOutcome, faultsOf, type MirrorScrub, type ScrubFault } from './result.ts';
 
 /** What the journal and the list of files show before anything is read. */

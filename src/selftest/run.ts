@@ -1,9 +1,7 @@
 import { bytesKinds } from './kinds/bytes.ts';
-import { cursorsKinds } from './kinds/cursors.ts';
-import { documentsKinds } from './kinds/documents.ts';
-import { dsseKinds, summariesKinds } from './kinds/dsse.ts';
+import { cursorsKinds, documentsKinds } from './kinds/documents.ts';
+import { dsseKinds, summariesKinds, policiesKinds, receiptsKinds } from './kinds/policies.ts';
 import { evidenceKinds } from './kinds/evidence.ts';
-import { policiesKinds, receiptsKinds } from './kinds/policies.ts';
 import { trustKinds } from './kinds/trust.ts';
 import type { Kind, Outcome } from './outcome.ts';
 import { type CaseResult, differences, plain } from './result.ts';

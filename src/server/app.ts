@@ -8,6 +8,10 @@ import {
   type OperationName,
   operationNames,
   operationRow,
+  openApiDocument,
+  type OpenEndpointName,
+  openEndpointNames,
+  openEndpoints,
 } from '../contract/index.ts';
 import type { ServerContext } from './context.ts';
 import {
@@ -18,18 +22,52 @@ import {
   notFound,
   reprDigest,
 } from './http/envelope.ts';
-import { readJsonBody } from './http/body.ts';
+import { readJsonBody, contentOf } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
-import { contentOf } from './http/body.ts';
 import { validateBody, validateHead } from './http/validate.ts';
-import type { OpenAnswer, OpenEndpoint } from './open-endpoints.ts';
 import { assertPermission } from './services/access.ts';
 import type { Handlers } from './services/handler.ts';
 import { type Outcome, requestHashOf } from './services/idempotency.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { clientAddress, type Observation, type Observer } from './telemetry/observer.ts';
+import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
+import type { ReadinessProbe } from './telemetry/readiness.ts';
+
+/** A document and its headers. */
+export type OpenAnswer = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+
+/** An endpoint without a token: it reveals nothing that is stored. `operation` is its name in log and metrics. */
+export type OpenEndpoint = {
+  readonly operation: string;
+  readonly answer: () => OpenAnswer | Promise<OpenAnswer>;
+};
+
+const json = (value: unknown): OpenAnswer => ({
+  body: JSON.stringify(value),
+  headers: { 'Content-Type': 'application/json' },
+});
+
+/** The endpoints outside the table, by path. Documents are built once, so that requests without a token stay cheap. */
+export function servedEndpoints(of: {
+  readonly metrics: Metrics;
+  readonly readiness: ReadinessProbe;
+}): Readonly<Record<string, OpenEndpoint>> {
+  const [openApi, alive] = [json(openApiDocument()), json({ status: 'ok' })];
+  const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
+    openapi: () => openApi,
+    healthz: () => alive,
+    readyz: async () => json({ status: 'ready', ...(await of.readiness.assertReady()) }),
+    metrics: async () => ({
+      body: of.metrics.text(await of.readiness.queueDepths()),
+      headers: { 'Content-Type': EXPOSITION_TYPE },
+    }),
+  };
+  return Object.fromEntries(
+    openEndpointNames.map((name) => [openEndpoints[name].path, { operation: name, answer: answers[name] }]),
+  );
+}
 
 export type AppDependencies = ServerContext & {
   readonly handlers: Handlers;

@@ -8,14 +8,13 @@ import {
   optionsOf,
   TEXT,
 } from '../bytes/index.ts';
-import { createApp } from './app.ts';
+import { createApp, servedEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, type Cursors } from './http/sealed.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './telemetry/log.ts';
-import { servedEndpoints } from './open-endpoints.ts';
 import { createUploadAddresses } from './http/sealed.ts';
 import { createRunOnce } from './services/idempotency.ts';
 import type { Store } from './store/store.ts';

@@ -47,7 +47,7 @@ export {
   VERDICTS,
 } from './report.ts';
 export { verifyAttestation, type VerifyAttestationOptions } from './signature/attestation.ts';
-export { MAX_ENVELOPES } from './signature/given-envelopes.ts';
+export { MAX_ENVELOPES } from './signature/dsse.ts';
 export {
   bundleStanding,
   listStanding,

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue, codeEntry, isCode, type CodeEntry } from '../../src/codes/index.ts';
-import { bagCodes } from '../../src/codes/bag.ts';
+import { bagCodes, exportCodes } from '../../src/codes/export.ts';
 import { controlCodes } from '../../src/codes/control.ts';
-import { dsseCodes } from '../../src/codes/dsse.ts';
+import { dsseCodes, evidenceCodes } from '../../src/codes/evidence.ts';
 import { encodingCodes } from '../../src/codes/encoding.ts';
-import { evidenceCodes } from '../../src/codes/evidence.ts';
-import { exportCodes } from '../../src/codes/export.ts';
 import { ioCodes } from '../../src/codes/io.ts';
-import { policyCodes } from '../../src/codes/policy.ts';
+import { policyCodes, vsaCodes } from '../../src/codes/policy.ts';
 import { receiptCodes } from '../../src/codes/receipt.ts';
 import { queueCodes } from '../../src/codes/queue.ts';
 import { trustCodes } from '../../src/codes/trust.ts';
-import { vsaCodes } from '../../src/codes/vsa.ts';
 import { zipCodes } from '../../src/codes/zip.ts';
 
 const CLASSES = [

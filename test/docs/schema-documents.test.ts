@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/index.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { collect } from '../support/evidence.ts';
 import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
 import { receiptBytes, type MirrorReceipt } from '../../src/evidence/export/receipt.ts';

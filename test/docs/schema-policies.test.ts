@@ -6,7 +6,7 @@ import { decisionSchema } from '../../src/policy/decision.ts';
 import { evidenceInputSchema } from '../../src/policy/inputs.ts';
 import { parsePolicy } from '../../src/policy/document/parse.ts';
 import { policyOf } from '../../src/policy/policy.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { readVectors } from '../vectors/read.ts';
 import { damaged, faultsOf, schemaOf } from './schema-of.ts';
 

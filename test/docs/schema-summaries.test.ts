@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifySummary } from '../../src/policy/vsa/verify.ts';
-import type { SummaryReport } from '../../src/policy/vsa/schema.ts';
+import type { SummaryReport } from '../../src/policy/vsa/read.ts';
 import { stableJson } from '../../src/report/index.ts';
 import { makeSigner } from '../support/evidence.ts';
 import { AS_OF_MS, enveloped, keyOf, summaryOf, trusting } from '../policy/vsa-makers.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { fromUtf8 } from '../../src/bytes/text/utf8.ts';
+import { fromUtf8 } from '../../src/bytes/text/encoding.ts';
 import {
   artifactBytes,
   brokenBindings,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalBytes, canonicalJson } from '../../src/bytes/json/canonical.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { isCode } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import {

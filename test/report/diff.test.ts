@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/bytes/json/parse.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { diffReports, type Change } from '../../src/report/diff.ts';
 import { renderJson, stableJson } from '../../src/report/index.ts';
 import { readReport } from '../../src/report/read-report.ts';

@@ -5,7 +5,7 @@ import { facts, table } from '../../src/cli/shared/output/product.ts';
 import { diffReports } from '../../src/report/diff.ts';
 import { decisionRenderers, printable, renderers } from '../../src/report/index.ts';
 import { createSummary } from '../../src/report/merge/summary.ts';
-import { columnsOf } from '../../src/report/text-width.ts';
+import { columnsOf } from '../../src/report/printable.ts';
 import { renderDiff } from '../../src/report/text/diff.ts';
 import { foldLines } from '../../src/report/text/page.ts';
 import { renderSummary } from '../../src/report/text/summary.ts';

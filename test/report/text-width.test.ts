@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipEnd, columnsOf, padEnd } from '../../src/report/text-width.ts';
+import { clipEnd, columnsOf, padEnd } from '../../src/report/printable.ts';
 
 /** Assigned code points (beyond the first two planes only some) with East Asian width and category, from Python. */
 const UNICODE = `

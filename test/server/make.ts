@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import type { Permission } from '../../src/contract/index.ts';
 import {
   memorySource,

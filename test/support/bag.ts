@@ -1,5 +1,5 @@
 import { digestOf } from '../../src/bytes/hash.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 
 export type Files = Record<string, Uint8Array>;
 

@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { fromUtf8, toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import type { Code } from '../../src/codes/index.ts';
 import type { Attestation, RunResult } from '../../src/contract/index.ts';
 import { DrillproofError } from '../../src/errors.ts';

@@ -1,7 +1,7 @@
 /** Small makers of receipts for tests: written as a mirror writes them, into files in memory. */
 import { digestOf } from '../../src/bytes/hash.ts';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { compareUtf8 } from '../../src/bytes/text/utf8.ts';
+import { compareUtf8 } from '../../src/bytes/text/encoding.ts';
 import {
   parseReceipt,
   receiptPath,

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64, toBase64 } from '../../src/bytes/text/encoding.ts';
-import { fromUtf8, toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { fromBase64, toBase64, fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import {
   createSigner,
   dsseBytes,

@@ -1,9 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readDer, readDerItems } from '../../src/bytes/der.ts';
-import { toHex } from '../../src/bytes/text/encoding.ts';
+import { toHex, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { platform as everywhere } from '../../src/bytes/platform-portable.ts';
 import type { P256 } from '../../src/bytes/platform.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
 import type { Code } from '../../src/codes/index.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { platform as onNode } from '../../src/node/platform-node.ts';

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { createSigner, importPublicKey, publicKeyPem, verifySignature } from '../../src/trust/index.ts';
 import { implementations, integers, scalarOf } from './makers.ts';
 import { tries } from '../support/deep.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { memorySource, zipSource } from '../../src/evidence/index.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import type { Signer } from '../../src/trust/index.ts';

@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { toHex } from '../../src/bytes/text/encoding.ts';
-import { toUtf8 } from '../../src/bytes/text/utf8.ts';
+import { toHex, toUtf8 } from '../../src/bytes/text/encoding.ts';
 
 export const utf8 = (text: string): Uint8Array => toUtf8(text);
 export const hexOf = (bytes: Uint8Array | string): string =>

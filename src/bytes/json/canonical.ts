@@ -1,7 +1,7 @@
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { checkJsonLimits, type JsonLimits } from './limits.ts';
 import { type JsonValue, MAX_JSON_DEPTH, parseJsonText } from './parse.ts';
-import { fromUtf8, toUtf8 } from '../text/utf8.ts';
+import { fromUtf8, toUtf8 } from '../text/encoding.ts';
 
 /**
  * The canonical JSON of a value (RFC 8785): members sorted by UTF-16 code units, no white space, ECMAScript numbers.

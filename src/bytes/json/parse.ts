@@ -1,6 +1,6 @@
 import { BYTES, checkArguments } from '../arguments.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { fromUtf8 } from '../text/utf8.ts';
+import { fromUtf8 } from '../text/encoding.ts';
 import { checkJsonLimits, JSON_LIMITS, type JsonLimits } from './limits.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [name: string]: JsonValue };

@@ -8,8 +8,8 @@ import { type Cli, say } from '../cli.ts';
 import { dataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { examples } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { facts, table, writeFacts, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 

@@ -6,8 +6,8 @@ import { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from '../../verify
 import type { Cli } from '../cli.ts';
 import { examples, many, standardOptions, text } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { EXIT } from '../shared/output/exit.ts';
+import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { facts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];

@@ -15,8 +15,8 @@ import {
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import { type FormatTarget, usageError } from '../shared/options/values.ts';
-import { worstExit } from '../shared/output/exit-codes.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { worstExit } from '../shared/output/exit-codes.ts';
 import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-file.ts';
 

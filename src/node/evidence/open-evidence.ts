@@ -10,7 +10,7 @@ import {
 } from '../../evidence/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
-import { openVolume } from '../volume/open.ts';
+import { openVolume } from '../volume/folder.ts';
 import { openExport, type Volume } from '../volume/volume.ts';
 
 /**

@@ -12,6 +12,7 @@ import { makeFolder, makeFolders, makeRoot, placeIn, readPieces, remove, sizeIn 
 import { takeLock } from './lock.ts';
 import { openPartialFile } from './partial-file.ts';
 import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Level, type Volume } from './volume.ts';
+import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 
 /** A folder as a volume. Symbolic links below it are not followed. */
 export const folderVolume = (root: string): Volume => ({
@@ -173,4 +174,14 @@ function folderLog(file: string): ScrubJournal {
       }),
     replace: (content) => writing(() => writeDurably(file, (path) => writeNewFile(path, [content], 0o644))),
   };
+}
+
+/**
+ * Opens a path or `s3://bucket/prefix`. The network code and the SDK are loaded for S3 only.
+ * @throws DrillproofError `usage.INVALID`, `io.PACKAGE_MISSING`
+ */
+export async function openVolume(place: string, env: AwsEnvironment = process.env): Promise<Volume> {
+  if (!isS3Url(place)) return folderVolume(place);
+  const { openS3Volume } = await import('../s3/volume.ts');
+  return openS3Volume(place, env);
 }

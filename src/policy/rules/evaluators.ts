@@ -10,11 +10,16 @@ import {
 } from './attested-facts.ts';
 import type { RuleId } from './catalogue.ts';
 import { requireCompleteness, requireCount, requireCoverage } from './completeness.ts';
-import { requireDrills } from './drills.ts';
+import {
+  requireDrills,
+  refuseReruns,
+  requireAttempts,
+  requireCompleteTrials,
+  requireUniqueRuns,
+} from './trials.ts';
 import type { Evaluator } from './outcome.ts';
 import { requireDistinctKeys, requireAllowedIssuers, requireAllowedKeys } from './signers.ts';
 import { requireAcceptedSummaries } from './summaries.ts';
-import { refuseReruns, requireAttempts, requireCompleteTrials, requireUniqueRuns } from './trials.ts';
 import {
   refuseLocalReports,
   refuseWarnings,

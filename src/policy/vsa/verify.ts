@@ -27,8 +27,7 @@ import {
 } from '../../trust/index.ts';
 import { checkThreshold, finding, type Finding, findingsOf } from '../../verify/index.ts';
 import type { SummaryFacts } from '../inputs.ts';
-import { readSummary } from './read.ts';
-import type { Summary, SummaryReport } from './schema.ts';
+import { readSummary, type Summary, type SummaryReport } from './read.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';
 
 /** What the caller expects from an independent source; each difference is a finding. */

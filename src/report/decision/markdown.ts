@@ -1,7 +1,7 @@
 import { isoTime, toUtf8 } from '../../bytes/index.ts';
 import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
 import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
-import { count } from '../text/figures.ts';
+import { count } from '../text/page.ts';
 import { printable } from '../printable.ts';
 
 export type MarkdownOptions = {

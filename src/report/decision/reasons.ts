@@ -2,7 +2,7 @@ import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts
 import { type Code, codeEntry } from '../../codes/index.ts';
 import { type Decision, type RuleId, RULES, type RuleState, type Violation } from '../../policy/index.ts';
 import { runWords } from '../text/facts.ts';
-import { count, counted } from '../text/figures.ts';
+import { count, counted } from '../text/page.ts';
 import { printable } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;

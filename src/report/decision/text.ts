@@ -8,9 +8,8 @@ import {
 } from '../../policy/index.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer } from './reasons.ts';
 import { asOfFact, fact, runFact, trustFacts } from '../text/facts.ts';
-import { count, counted } from '../text/figures.ts';
+import { count, counted, firstLines, labelled, sections, type Page } from '../text/page.ts';
 import { caseFact, caseLines, failuresSection, MAX_CASES } from '../text/findings.ts';
-import { firstLines, labelled, sections, type Page } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
 import { printable } from '../printable.ts';
 

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
-import { assertInShard, type Named, shardSchema } from './shard.ts';
-import { sumOf, unite, type Unit } from './units.ts';
+import { assertInShard, type Named, shardSchema, sumOf, unite, type Unit } from './shard.ts';
 
 const transferSchema = z.strictObject({
   files: count,

@@ -10,9 +10,8 @@ import {
   toolSourceReportSchema,
 } from '../../verify/index.ts';
 import { diffReports } from '../diff.ts';
-import { assertInShard, type Named, shardSchema } from './shard.ts';
+import { assertInShard, type Named, shardSchema, unite } from './shard.ts';
 import { summarySchema } from './summary.ts';
-import { unite } from './units.ts';
 
 /** What a command says with `--json` when its work could not go on. */
 export const errorSchema = z.strictObject({

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { countSchema as count } from '../../contract/index.ts';
 import { codeSchema } from '../../verify/index.ts';
-import { assertInShard, type Named, shardSchema } from './shard.ts';
+import { assertInShard, type Named, shardSchema, sumOf, unite } from './shard.ts';
 import { groupBy } from '../text/tally.ts';
-import { sumOf, unite } from './units.ts';
 
 const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
 const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });

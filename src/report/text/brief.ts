@@ -3,10 +3,9 @@ import type { BundleReport, ExportReport, Finding } from '../../verify/index.ts'
 import { printable } from '../printable.ts';
 import { notCheckedWords } from './checks.ts';
 import { COMPLETENESS, coverageWords, fact, headline, runFact, untrustedLine } from './facts.ts';
-import { count, counted } from './figures.ts';
+import { count, counted, labelled, sections, type Page } from './page.ts';
 import { findingsIn, findingsSection } from './findings.ts';
 import { formatHeadline } from './headline.ts';
-import { labelled, sections, type Page } from './page.ts';
 import { countOutcomes, countSigners } from './tally.ts';
 
 const MAX_KEYS = 3;

@@ -1,6 +1,5 @@
 import { type Check, CHECKS, type CheckState } from '../../verify/index.ts';
-import { count, counted } from './figures.ts';
-import { labelled, type Page } from './page.ts';
+import { count, counted, labelled, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countChecks, type CheckCount } from './tally.ts';
 

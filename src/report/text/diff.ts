@@ -1,7 +1,6 @@
 import { isoTime } from '../../bytes/index.ts';
 import type { Change, ReportDiff } from '../diff.ts';
-import { count, counted } from './figures.ts';
-import { labelled, sections, type Page } from './page.ts';
+import { count, counted, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { pageOf, type TextOptions } from './text.ts';
 

@@ -14,8 +14,7 @@ import {
   untrustedLine,
   VERDICT_PAINT,
 } from './facts.ts';
-import { count, counted } from './figures.ts';
-import { firstLines, indented, labelled, sections, type Page } from './page.ts';
+import { count, counted, firstLines, indented, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { closing, findingsIn } from './findings.ts';
 import { partsSummary } from './headline.ts';

@@ -11,8 +11,7 @@ import type {
   TrustUsed,
   Verdict,
 } from '../../verify/index.ts';
-import { count, counted, percent, size } from './figures.ts';
-import { indented, labelled, wrap, type Page } from './page.ts';
+import { count, counted, percent, size, indented, labelled, wrap, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countSigners, type SignerCount } from './tally.ts';
 

@@ -1,8 +1,7 @@
 import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
 import type { BundleReport, Check, ExportReport, Finding } from '../../verify/index.ts';
 import { notCheckedLines } from './checks.ts';
-import { count, counted } from './figures.ts';
-import { firstLines, indented, labelled, type Page, type Section } from './page.ts';
+import { count, counted, firstLines, indented, labelled, type Page, type Section } from './page.ts';
 import { printable } from '../printable.ts';
 import { groupBy } from './tally.ts';
 

@@ -1,7 +1,7 @@
 import type { Code } from '../../codes/index.ts';
 import type { BundleReport, Completeness, ExportReport, Finding } from '../../verify/index.ts';
 import { printable } from '../printable.ts';
-import { count, counted } from './figures.ts';
+import { count, counted } from './page.ts';
 import { verdictCounts } from './tally.ts';
 
 const MAX_CODES = 3;

@@ -12,9 +12,8 @@ import {
   untrustedLine,
 } from './facts.ts';
 import { closing } from './findings.ts';
-import { count } from './figures.ts';
+import { count, labelled, sections, type Page } from './page.ts';
 import { verdictLines } from './brief.ts';
-import { labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 
 /** The report of one part as text. */

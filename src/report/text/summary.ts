@@ -1,6 +1,5 @@
 import { codeEntry } from '../../codes/index.ts';
-import { count, counted } from './figures.ts';
-import { indented, labelled, sections, type Page } from './page.ts';
+import { count, counted, indented, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import {
   verdictWords,

@@ -2,8 +2,7 @@ import { isoTime } from '../../bytes/index.ts';
 import type { SummaryReport } from '../../policy/index.ts';
 import { asOfFact, fact, headline, trustFacts } from './facts.ts';
 import { errorsSection, findingsSection } from './findings.ts';
-import { counted } from './figures.ts';
-import { firstLines, labelled, sections, type Page } from './page.ts';
+import { counted, firstLines, labelled, sections, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { pageOf, type TextOptions } from './text.ts';
 

@@ -12,6 +12,8 @@ import { readZipWithYauzl } from '../../node/second-opinion/index.ts';
 import { parseTrustStore } from '../../trust/index.ts';
 import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
 import { type Kind, defineKind, reportOutcome, type Outcome, tryOutcome } from '../outcome.ts';
+import { createClient } from '../../client/index.ts';
+import type { LocalReportItem } from '../../contract/index.ts';
 
 export const SECOND_OPINION: SecondOpinion = { p256: portable.p256, readZip: readZipWithYauzl };
 
@@ -93,4 +95,92 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
     ['with a second opinion', (input) => attestationOutcome(input, SECOND_OPINION)],
   ),
   'tool-sources': defineKind(toolShape, ['resource', toolSourceOutcome]),
+};
+
+const limit = z.int().exactOptional();
+const shape = z.object({
+  pages: z.array(z.object({ items: z.int(), nextCursor: z.unknown().optional() })),
+  limits: z.object({ pages: limit, items: limit }).optional(),
+});
+type Input = z.infer<typeof shape>;
+type Body = (text: string) => BodyInit;
+
+const HASH = `sha256:${'0'.repeat(64)}`;
+const PROJECT = 'prj_000000000001';
+
+/** A row as a server answers; what it says is not under test. */
+const item = (n: number): LocalReportItem => ({
+  source: {
+    ordinal: n,
+    projectId: PROJECT,
+    localReportId: `lrep_${n}`,
+    submissionDigest: HASH,
+    manifestDigest: HASH,
+    archiveBytes: 1,
+    provenance: { origin: 'user_produced', trust: 'unattested', uploadedBy: 'somebody' },
+    summary: {
+      runId: 'run_000001',
+      drillId: 'drill',
+      targetId: 'target',
+      reportedBuildHash: HASH,
+      reportedPackageLockHash: HASH,
+      seed: '1',
+      reportedStatus: 'completed',
+      artifactCount: 1,
+      expandedBytes: 1,
+      redacted: false,
+    },
+    createdAtMs: 1,
+    verifiedAtMs: 1,
+  },
+  archive: { localReportId: `lrep_${n}`, path: `local-reports/lrep_${n}.zip`, digest: HASH, bytes: '1' },
+});
+
+/** Answers with the pages one after the other, and writes down with which cursor each was asked for. */
+function server(pages: Input['pages'], body: Body, cursors: (string | null)[]): typeof fetch {
+  return (address) => {
+    const { searchParams } = new URL(address instanceof Request ? address.url : address);
+    const page = pages[cursors.length];
+    if (page === undefined) throw new TypeError('more pages are asked for than there are');
+    cursors.push(searchParams.get('cursor'));
+    const rows = Array.from({ length: page.items }, (_, n) => item(n));
+    const text = JSON.stringify({ ...page, items: rows });
+    return Promise.resolve(new Response(body(text), { headers: { 'Content-Type': 'application/json' } }));
+  };
+}
+
+async function readList({ pages, limits = {} }: Input, body: Body): Promise<Outcome> {
+  const cursors: (string | null)[] = [];
+  const client = createClient({
+    baseUrl: 'https://control.example',
+    token: 'none',
+    fetch: server(pages, body, cursors),
+    retry: { retries: 0 },
+    limits,
+  });
+  return tryOutcome(async () => {
+    let items = 0;
+    const rows = client.localReports({ projectId: PROJECT, evidenceExportId: 'evexp_000000000001' });
+    for await (const _ of rows) items++;
+    return { cursors, items };
+  });
+}
+
+const byteByByte = (text: string): ReadableStream<Uint8Array> => {
+  const bytes = new TextEncoder().encode(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) controller.close();
+      else controller.enqueue(bytes.slice(at, ++at));
+    },
+  });
+};
+
+export const cursorsKinds: Readonly<Record<string, Kind>> = {
+  cursors: defineKind(
+    shape,
+    ['answers as a whole', (input) => readList(input, (text) => text)],
+    ['answers one byte at a time', (input) => readList(input, byteByByte)],
+  ),
 };

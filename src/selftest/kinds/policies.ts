@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defined, type Digest, toUtf8 } from '../../bytes/index.ts';
+import { defined, type Digest, toUtf8, memoryAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { memorySource } from '../../evidence/index.ts';
 import {
@@ -10,9 +10,19 @@ import {
   readPolicy,
   RULES,
   type RuleState,
+  verifySummary,
 } from '../../policy/index.ts';
-import { verifyReceipt, verifyReceipts } from '../../verify/index.ts';
-import { type Kind, defineKind, reportOutcome, type Outcome, refusal } from '../outcome.ts';
+import {
+  verifyReceipt,
+  verifyReceipts,
+  type SecondOpinion,
+  verifyDsse,
+  verifyPart,
+} from '../../verify/index.ts';
+import { type Kind, defineKind, reportOutcome, type Outcome, refusal, bytesOfBase64 } from '../outcome.ts';
+import { digestSchema } from '../../contract/index.ts';
+import { parseTrustStore } from '../../trust/index.ts';
+import { SECOND_OPINION } from './documents.ts';
 
 const shape = z.object({
   policy: z.string(),
@@ -85,4 +95,74 @@ async function receiptsOutcome({ files, single, expectHead }: z.infer<typeof cha
 
 export const receiptsKinds: Readonly<Record<string, Kind>> = {
   receipts: defineKind(chainShape, ['files', receiptsOutcome]),
+};
+
+const dsseShape = z.object({
+  envelope: z.string(),
+  trust: z.string().exactOptional(),
+  asOfMs: z.int(),
+  purpose: z.enum(['evidence', 'export']).exactOptional(),
+  threshold: z.int().exactOptional(),
+  manifest: z.string().exactOptional(),
+  part: z.string().exactOptional(),
+});
+
+async function envelopeOutcome(
+  { envelope, trust, part, manifest, asOfMs, ...known }: z.infer<typeof dsseShape>,
+  secondOpinion?: SecondOpinion,
+): Promise<Outcome> {
+  const dsse = toUtf8(envelope);
+  const how = {
+    asOfMs,
+    ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+    ...defined({ secondOpinion }),
+  };
+  if (part !== undefined) {
+    const report = await verifyPart(memoryAccess(bytesOfBase64(part)), { ...how, dsse });
+    return reportOutcome(report.verdict, [report]);
+  }
+  const about = manifest === undefined ? {} : { manifest: toUtf8(manifest) };
+  const report = verifyDsse(dsse, { ...how, ...known, ...about });
+  return reportOutcome(report.verdict, [report]);
+}
+
+export const dsseKinds: Readonly<Record<string, Kind>> = {
+  dsse: defineKind(
+    dsseShape,
+    ['bytes', (input) => envelopeOutcome(input)],
+    ['with a second opinion', (input) => envelopeOutcome(input, SECOND_OPINION)],
+  ),
+};
+
+const digest = z.custom<`sha256:${string}`>((value) => digestSchema.safeParse(value).success);
+const summaryShape = z.object({
+  envelope: z.string(),
+  trust: z.string().exactOptional(),
+  asOfMs: z.int(),
+  threshold: z.int().exactOptional(),
+  verifierId: z.string().exactOptional(),
+  resourceUri: z.string().exactOptional(),
+  policyDigest: digest.exactOptional(),
+  inputs: z.array(digest).exactOptional(),
+  maxAgeMs: z.int().exactOptional(),
+});
+
+function summaryOutcome({
+  envelope,
+  trust,
+  asOfMs,
+  threshold,
+  ...expect
+}: z.infer<typeof summaryShape>): Outcome {
+  const report = verifySummary(toUtf8(envelope), {
+    asOfMs,
+    expect,
+    ...(trust !== undefined && { trust: parseTrustStore(toUtf8(trust)) }),
+    ...defined({ threshold }),
+  });
+  return reportOutcome(report.verdict, [report]);
+}
+
+export const summariesKinds: Readonly<Record<string, Kind>> = {
+  summaries: defineKind(summaryShape, ['bytes', summaryOutcome]),
 };

@@ -8,11 +8,11 @@ import {
   operations,
 } from '../../contract/index.ts';
 import { toDigest } from '../ids.ts';
+import { newId } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { assertContent, refusedUpload, type Content } from '../http/body.ts';
-import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers } from './handler.ts';
 import type { Change, RunOnce } from './idempotency.ts';

@@ -1,4 +1,4 @@
-import { authoringReads, authoringWrites } from './authoring.ts';
+import { authoringReads, authoringWrites, sessionReads, sessionWrites } from './sessions.ts';
 import { blobReads, blobWrites } from './blobs.ts';
 import { buildReads, buildWrites } from './builds.ts';
 import { bundleReads, bundleWrites } from './bundles.ts';
@@ -6,11 +6,10 @@ import { exportReads, exportWrites } from './exports.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { claimJob, jobReads, jobWrites, renewJob, type Job, type JobClaim, type JobRenewal } from './jobs.ts';
 import { readSecret, schemaState, type SchemaState } from './meta.ts';
-import { sessionReads, sessionWrites } from './sessions.ts';
 import type { Dialect, Sql } from './table.ts';
 import { tenantReads, tenantWrites } from './tenants.ts';
 
-export type * from './authoring.ts';
+export type * from './sessions.ts';
 export type * from './builds.ts';
 export type * from './bundles.ts';
 export type * from './exports.ts';

@@ -12,7 +12,7 @@ import {
 import { checksWaitingFor } from '../checks.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Expectations } from '../options.ts';
-import type { GivenEnvelope } from '../signature/given-envelopes.ts';
+import type { GivenEnvelope } from '../signature/dsse.ts';
 import {
   endCheck,
   endRemaining,

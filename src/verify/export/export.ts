@@ -10,7 +10,7 @@ import {
 import { type EvidenceSource, type ExportManifest, SOURCE, type SourceFile } from '../../evidence/index.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { BundleReport, ExportReport, LocalReportReport, SignedBy, Check, Finding } from '../report.ts';
-import { ENVELOPES, givenEnvelopes, type Envelopes } from '../signature/given-envelopes.ts';
+import { ENVELOPES, givenEnvelopes, type Envelopes } from '../signature/dsse.ts';
 import { endCheck, joinSteps, NOTHING } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';

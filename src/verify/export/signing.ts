@@ -6,8 +6,14 @@ import { settingsOf, type VerifyOptions } from '../options.ts';
 import type { Completeness, SignedBy, Finding } from '../report.ts';
 import { signedOf } from '../signature/attestation.ts';
 import { checkExportBinding, type ExportFacts } from '../signature/binding.ts';
-import { exportEnvelope, exportScope, verifyGivenEnvelopes } from '../signature/dsse.ts';
-import { sortEnvelopes, type GivenEnvelope, type SortedEnvelopes } from '../signature/given-envelopes.ts';
+import {
+  exportEnvelope,
+  exportScope,
+  verifyGivenEnvelopes,
+  sortEnvelopes,
+  type GivenEnvelope,
+  type SortedEnvelopes,
+} from '../signature/dsse.ts';
 import { verifySigned } from '../signature/signed.ts';
 import {
   endCheck,

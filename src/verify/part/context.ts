@@ -3,12 +3,7 @@ import type { BundleManifest, PartRow } from '../../evidence/index.ts';
 import type { ZipArchive } from '../../zip/index.ts';
 import { checksWaitingFor, type CheckId } from '../checks.ts';
 import { settingsOf, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
-import {
-  ENVELOPES,
-  givenEnvelopes,
-  type Envelopes,
-  type GivenEnvelope,
-} from '../signature/given-envelopes.ts';
+import { ENVELOPES, givenEnvelopes, type Envelopes, type GivenEnvelope } from '../signature/dsse.ts';
 import { endRemaining, joinSteps, type Step } from '../step.ts';
 
 /** What the export manifest states about a part; without it a part is verified on its own. */

@@ -17,9 +17,14 @@ import {
 } from '../../evidence/index.ts';
 import { buildAttestationReport } from './attestation.ts';
 import { NOTHING, joinSteps, noteFindings, type StepOf } from '../step.ts';
-import { bundleEnvelope, exportEnvelope, verifySignedEnvelope, type EnvelopeKind } from './dsse.ts';
+import {
+  bundleEnvelope,
+  exportEnvelope,
+  verifySignedEnvelope,
+  type EnvelopeKind,
+  onlyEnvelope,
+} from './dsse.ts';
 import { findingsOf } from '../finding.ts';
-import { onlyEnvelope } from './given-envelopes.ts';
 import { settingsOf, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type { AttestationReport } from '../report.ts';
 import type { AnyStatement } from './signed.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes, canonicalJson, parseCanonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson } from '../../../src/bytes/json/parse.ts';
-import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { tries } from '../../support/deep.ts';
 import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';

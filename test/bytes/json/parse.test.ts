@@ -9,7 +9,7 @@ import {
   parseJson,
   parseJsonPointer,
 } from '../../../src/bytes/json/parse.ts';
-import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError, LimitError } from '../../../src/errors.ts';
 import { editsOf, fragmentTexts, jsonValues } from '../documents.ts';
 import { thrownBy } from '../thrown-by.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareUtf8, fromUtf8, toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { compareUtf8, fromUtf8, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { thrownBy } from '../thrown-by.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 12 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { portablePathProblem } from '../../../src/bytes/portable-path.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import {
   bagDeclarationBytes,
   bagDigest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { parseReceipt, receiptBytes, type MirrorReceipt } from '../../../src/evidence/export/receipt.ts';
 
 const receipt: MirrorReceipt = {

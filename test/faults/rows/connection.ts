@@ -37,7 +37,7 @@ const drip =
     }
     const bytes = head ? Buffer.from(`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(9999)}`) : answer.body;
     let at = 0;
-    const timer = setInterval(() => socket.write(bytes.subarray(at, ++at)), 40);
+    const timer = setInterval(() => socket.write(bytes.subarray(at, ++at)), 120);
     socket.on('close', () => clearInterval(timer));
   };
 

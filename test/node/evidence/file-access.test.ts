@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';

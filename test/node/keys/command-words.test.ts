@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commandWords } from '../../../src/node/keys/command-words.ts';
+import { commandWords } from '../../../src/node/keys/command-signer.ts';
 import { codeOf } from '../../trust/makers.ts';
 
 describe('a command line', () => {

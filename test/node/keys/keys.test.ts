@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { toBase64url, toHex } from '../../../src/bytes/text/encoding.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toBase64url, toHex, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import {
   generateSigningKey,
   readSigningKey,

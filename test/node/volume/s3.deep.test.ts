@@ -1,6 +1,6 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { expect, it } from 'vitest';
-import { openVolume } from '../../../src/node/volume/open.ts';
+import { openVolume } from '../../../src/node/volume/folder.ts';
 import { startS3 } from '../../support/s3.ts';
 import { volumeSuite } from './suite.ts';
 

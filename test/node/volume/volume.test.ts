@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { openVolume } from '../../../src/node/volume/open.ts';
+import { openVolume } from '../../../src/node/volume/folder.ts';
 import { cleanUp, newFolder } from '../scrub/make.ts';
 import { volumeSuite } from './suite.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH } from '../../../src/bytes/json/parse.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parsePolicy, detectSyntax } from '../../../src/policy/document/parse.ts';
 import { parseYaml } from '../../../src/policy/document/yaml.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mapConcurrently } from '../../../src/bytes/async.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { checkStores, createAdmin, openStores, type Blobs, type Stores } from '../../../src/server/index.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';
 import { stream, whole } from '../make.ts';

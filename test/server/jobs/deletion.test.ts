@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { once } from '../../../src/bytes/async.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import type { Digest } from '../../../src/bytes/hash.ts';
 import { evidenceBundleSchema, evidenceExportSchema } from '../../../src/contract/index.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { parseJson, type JsonValue } from '../../../src/bytes/json/parse.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { createServer, defaultLimits, type Store } from '../../../src/server/index.ts';
 import { createRunOnce, requestHashOf, type Change } from '../../../src/server/services/idempotency.ts';
 import type { IdempotencyScope } from '../../../src/server/store/store.ts';

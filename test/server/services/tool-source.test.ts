@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { toolSourceSchema } from '../../../src/contract/index.ts';
 import { toDigest } from '../../../src/server/ids.ts';
 import { expectEnvelope } from '../envelope.ts';

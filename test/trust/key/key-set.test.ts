@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { importPublicKeys, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
 import { MAX_KEY_SET_BYTES } from '../../../src/trust/key/key-file.ts';
 import { codeOf, foreignKeys, json, pointOf, refusal } from '../makers.ts';

@@ -1,8 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromHex } from '../../../src/bytes/text/encoding.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { fromHex, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { importPublicKey, keyIdOf, publicJwk, publicKeyPem } from '../../../src/trust/index.ts';
 import { formatPem } from '../../../src/trust/key/key-file.ts';
 import { writeSpki } from '../../../src/trust/key/spki.ts';

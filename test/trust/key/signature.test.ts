@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toHex } from '../../../src/bytes/text/encoding.ts';
+import { toHex, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { P256 } from '../../../src/bytes/platform.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
 import { verifySignature } from '../../../src/trust/index.ts';
 import {
   bytes32,

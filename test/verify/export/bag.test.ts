@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';

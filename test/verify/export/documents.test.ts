@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { EVIDENCE_PREDICATE_TYPE } from '../../../src/contract/index.ts';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import {
   verifyExport,

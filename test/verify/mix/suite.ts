@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson, canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { fromUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Attestation, ExportAttestation } from '../../../src/contract/index.ts';
 import { memorySource } from '../../../src/evidence/index.ts';
 import type { Purpose, TrustedKey, TrustStore } from '../../../src/trust/index.ts';

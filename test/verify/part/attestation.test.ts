@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { fromBase64url, toBase64url } from '../../../src/bytes/text/encoding.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { fromBase64url, toBase64url, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { EXPORT_PREDICATE_TYPE, type RunResult } from '../../../src/contract/index.ts';
 import { attest, packBundle, type Statement } from '../../../src/evidence/index.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/evidence/index.ts';
 import type { Signer, TrustStore } from '../../../src/trust/index.ts';

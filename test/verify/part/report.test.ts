@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { attestDsse, parseAttestation, type Statement } from '../../../src/evidence/index.ts';
 import { readZipWithYauzl } from '../../../src/node/second-opinion/yauzl-reader.ts';
 import { dsseBytes, keyIdOf, type Signer, type TrustStore } from '../../../src/trust/index.ts';

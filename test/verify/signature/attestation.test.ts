@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Attestation } from '../../../src/contract/index.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseAttestation } from '../../../src/evidence/index.ts';

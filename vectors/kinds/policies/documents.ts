@@ -1,5 +1,5 @@
 import { digestOf } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/utf8.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { AS_OF, bundle, inExport } from '../../make/report.ts';
 import { broken, no, textOf, YES, type Expected, type Input, type PolicyCase } from './case.ts';
 import type { Flag } from '../../flags.ts';

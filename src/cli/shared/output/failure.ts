@@ -4,8 +4,8 @@ import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
 import { printable, stableJson } from '../../../report/index.ts';
 import { timeSpan } from '../options/values.ts';
-import { exitOfCode } from './exit-codes.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { exitOfCode } from './exit-codes.ts';
 
 /** Why the work ended, as it is reported to people and programs. */
 export type Failure = {

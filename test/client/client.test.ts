@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listItems, type LocalReportItem } from '../../src/client/pages.ts';
+import { listItems, type LocalReportItem } from '../../src/client/client.ts';
 import { LimitError } from '../../src/errors.ts';
 import { localReportItem } from '../contract/samples.ts';
 import { EXPORT, exportRef, failureOf, PROJECT, testClient } from './make.ts';

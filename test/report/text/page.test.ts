@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { count, counted, percent, shortId, size } from '../../../src/report/text/figures.ts';
-import { wrap } from '../../../src/report/text/page.ts';
+import { count, counted, percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
 
 it('groups thousands the same way everywhere', () => {
   expect([count(0), count(999), count(1_000), count(1_234_567)]).toEqual(['0', '999', '1,000', '1,234,567']);

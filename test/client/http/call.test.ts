@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ControlError, HttpStatusError, networkError } from '../../../src/client/http/errors.ts';
-import { retryDelayMs } from '../../../src/client/http/retry.ts';
+import { retryDelayMs } from '../../../src/client/http/call.ts';
 import { DrillproofError, LimitError, TransportError } from '../../../src/errors.ts';
 
 const policy = { retries: 5, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 };
