@@ -1,4 +1,12 @@
-import { assertEcdsaDer, checkArguments, fromBase64, fromUtf8, listOf, TEXT, withMembers } from '../../bytes/index.ts';
+import {
+  assertEcdsaDer,
+  checkArguments,
+  fromBase64,
+  fromUtf8,
+  listOf,
+  TEXT,
+  withMembers,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { signChecked, type Signer, type VerifyingKey } from '../../trust/index.ts';
 import { readVerifyingKey } from './keys.ts';
