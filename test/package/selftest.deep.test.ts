@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { selftestReportSchema } from '../../src/selftest/index.ts';
+import { CASE_KINDS, selftestReportSchema } from '../../src/selftest/index.ts';
 import { COUNTS } from '../vectors/counts.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/cli/main.js');
@@ -14,15 +14,20 @@ const built = (...args: string[]) =>
   spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
 
 // The sources run as single modules and the package as files that were put together: only this test sees the latter.
-test('the built command judges every case as it should, on both kinds of primitives', () => {
+test('the built command passes every vector in every way, with native and portable primitives', () => {
   const { status, stdout } = built('selftest', '--json');
   const report = selftestReportSchema.parse(JSON.parse(stdout));
   expect(report.failures).toEqual([]);
   expect(status).toBe(0);
-  expect(report.kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(COUNTS).toSorted());
+  expect(Object.fromEntries(report.kinds.map(({ kind, cases }) => [kind, cases]))).toEqual(COUNTS);
+  for (const { kind, cases, ways, passed } of report.kinds) {
+    const names = CASE_KINDS[kind]?.ways ?? [];
+    expect(ways).toEqual(['node', 'portable'].flatMap((name) => names.map((way) => `${way} (${name})`)));
+    expect(passed).toBe(cases * ways.length);
+  }
 });
 
-test('an error of the primitives, which are a file of their own, is no fault of the built command', () => {
+test('an error of the primitives, which are a file of their own, is not an internal error of the built command', () => {
   const { cases } = JSON.parse(readFileSync('vectors/trust-stores.json', 'utf8')) as {
     cases: { id: string; input: { base64: string } }[];
   };
