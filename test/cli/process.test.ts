@@ -81,31 +81,3 @@ describe('an interruption', () => {
     expect(await readdir(dir.root)).not.toContain('cut');
   });
 });
-
-it('verify and explain load neither the server, nor the client, nor what only they need', () => {
-  const trace = `
-    import { registerHooks } from 'node:module';
-    const seen = [];
-    registerHooks({ resolve(name, context, next) { const found = next(name, context); seen.push(found.url); return found; } });
-    process.on('exit', () => process.stderr.write(seen.join('\\n')));
-  `;
-  const hook = `data:text/javascript,${encodeURIComponent(trace)}`;
-  const loaded = (args: readonly string[]): string => {
-    const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
-    const options = ['--conditions=drillproof:source', '--import', hook, main, ...args];
-    const shell = `"$@" 2>&1 >/dev/null`;
-    return execFileSync('sh', ['-c', shell, 'sh', process.execPath, ...options], {
-      cwd: dir.root,
-    }).toString();
-  };
-  expect(loaded(['explain', 'zip.COMMENT'])).not.toMatch(/\/src\/(?:client|mirror)\//);
-  for (const args of [
-    ['verify', '--help'],
-    ['verify', 'part-1.zip', '--trust', 'trust.json'],
-    ['explain', 'zip.COMMENT'],
-  ]) {
-    const urls = loaded(args);
-    expect(urls).toContain('/src/cli/run.ts');
-    expect(urls).not.toMatch(/\/src\/server\/|node_modules\/(?:hono|undici|yazl|yauzl)\//);
-  }
-});
