@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { createClient } from '../../src/client/index.ts';
-import type { BuildUpload } from '../../src/contract/index.ts';
-import { createServer, listen, type Listening } from '../../src/server/index.ts';
-import { buildArchive, PROJECT, tenants, token, world, type World } from './make.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { createClient } from '../../../src/client/index.ts';
+import type { BuildUpload } from '../../../src/contract/index.ts';
+import { createServer, listen, type Listening } from '../../../src/server/index.ts';
+import { buildArchive, PROJECT, tenants, token, world, type World } from '../make.ts';
 
 let here: World;
 let listening: Listening;
