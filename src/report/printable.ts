@@ -16,20 +16,32 @@ const MAX_MARKS = 4;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
+// CI runners read commands in the output of a step: GitHub `##[…]` anywhere and `::…::` where a line begins, Azure
+// `##vso[…]`, TeamCity `##teamcity[…]`. Folding can begin a line anywhere, so these pairs are never printed at all.
+const COMMAND = /#(?=#)|:(?=:)/g;
+const COMMAND_IN_JSON = /#(?=#)/g; // every line of JSON that begins with text begins with a quotation mark
+
 /**
  * Escapes text from outside for a terminal or a log. The result is one line of at most 2,000 characters. Characters that
- * are invisible or act on a terminal become `\u{…}`, and different texts never get the same form.
+ * are invisible or act on a terminal become `\u{…}`, as do `##` and `::`, which command CI runners; different texts never
+ * get the same form.
  */
 export function printable(text: string): string {
   const shown = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text;
-  const safe = escapeClusters(escapeBackslashes(shown), (character) => SHORT[character] ?? braced(character));
+  const visible = escapeClusters(
+    escapeBackslashes(shown),
+    (character) => SHORT[character] ?? braced(character),
+  );
+  const safe = visible.replace(COMMAND, braced);
   return shown === text ? safe : `${safe}… (${text.length - MAX_CHARACTERS} more characters)`;
 }
 
 /** Escapes the same characters in JSON text as JSON does, which keeps the value; line breaks stay. */
 export function printableJson(json: string): string {
-  if (ASCII_ONLY.test(json)) return json;
-  return escapeClusters(json, (character) => (character === '\n' ? '\n' : utf16(character)));
+  const visible = ASCII_ONLY.test(json)
+    ? json
+    : escapeClusters(json, (character) => (character === '\n' ? '\n' : utf16(character)));
+  return visible.replace(COMMAND_IN_JSON, utf16);
 }
 
 /** Without this, the text `\u{202e}` and an escaped U+202E would look alike. */

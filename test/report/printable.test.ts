@@ -14,6 +14,18 @@ describe('printable', () => {
   });
 
   it.each([
+    ['a command of Azure Pipelines', 'x ##vso[task.prependpath]/tmp', 'x \\u{23}#vso[task.prependpath]/tmp'],
+    ['a command of GitHub', '::add-mask::a', '\\u{3a}:add-mask\\u{3a}:a'],
+    ['three signs in a row', '### :::', '\\u{23}\\u{23}# \\u{3a}\\u{3a}:'],
+    ['single signs, which command nothing', '#1 of std:vector', '#1 of std:vector'],
+  ])('escapes what commands a CI runner: %s', (_name, text, shown) => {
+    expect(printable(text)).toBe(shown);
+    const json = printableJson(JSON.stringify({ text }));
+    expect(json).not.toContain('##');
+    expect(JSON.parse(json)).toEqual({ text });
+  });
+
+  it.each([
     ['a no-break space', '\u00A0'],
     ['an ideographic space', '\u3000'],
     ['an ogham space mark', '\u1680'],

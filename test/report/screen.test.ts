@@ -12,6 +12,7 @@ import { renderSummary } from '../../src/report/text/summary.ts';
 import { renderLine } from '../../src/report/text/text.ts';
 import { renderSummaryReport } from '../../src/report/text/vsa.ts';
 import type { Report } from '../../src/verify/report.ts';
+import { listCommands } from './ci-commands.ts';
 import { NO, UNSURE, YES } from './decision/makers.ts';
 import { hostileText, UNSAFE } from './hostile.ts';
 import {
@@ -84,6 +85,25 @@ const column0 = fc
   )
   .map((pieces) => `Ж${pieces.join('')}`);
 const untrusted = fc.oneof(column0, hostileText);
+const commands = fc
+  .array(
+    fc.constantFrom(
+      '##[set-output name=a]b',
+      '##vso[task.prependpath]/tmp/evil',
+      '##teamcity[buildStop]',
+      '::set-env name=PATH::/tmp',
+      '::',
+      ':',
+      '#',
+      '[x]',
+      ' ',
+      '\n',
+      'word',
+      'w'.repeat(37),
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''));
 const widths = fc.constantFrom(20, 41, 80, 120, Infinity);
 
 const REPORTS: readonly Report[] = [
@@ -196,6 +216,27 @@ describe('a rendering of hostile text', () => {
           expect(rendering.replaceAll('\n', '')).not.toMatch(UNSAFE);
       }),
       { numRuns: 30 },
+    );
+  });
+
+  it('contains no command of a CI runner in any format, whatever the width', () => {
+    expect(listCommands('x ##[set-output name=a]1')).toEqual(['##[set-output name=a]']);
+    expect(listCommands('x ##VSO[task.prependpath]/tmp')).toEqual(['##VSO[task.prependpath]']);
+    expect(listCommands('a\n  ::add-mask::b\n ##teamcity[buildStop]')).toEqual([
+      '::add-mask::',
+      '##teamcity[buildStop]',
+    ]);
+    fc.assert(
+      fc.property(commands, widths, (text, width) => {
+        for (const rendering of [...screensOf(text, width), ...documentsOf(text)]) {
+          const found = listCommands(rendering);
+          // Only the format for GitHub has commands: its own annotations.
+          expect(
+            found.filter((command) => !/^::(?:error|notice) (?:file=[^:]*,)?title=[^:]*::$/.test(command)),
+          ).toEqual([]);
+        }
+      }),
+      { numRuns: 40 },
     );
   });
 

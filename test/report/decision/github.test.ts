@@ -99,6 +99,6 @@ describe('annotations of GitHub Actions', () => {
     };
     const [, command] = read(withTexts({ ...some, reason: 'r', owner: 'o', policy: 'p' }));
     expect(command?.properties['file']).toBe('a,b:c%3A/p');
-    expect(command?.data).toContain('100%0A::error::x');
+    expect(command?.data).toContain('100%0A\\u{3a}:error\\u{3a}:x');
   });
 });
