@@ -107,12 +107,17 @@ export function clipEnd(text: string, columns: number): string {
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
-/** The beginning of a text that takes at most so many columns. */
+const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu;
+
+/** The first character of a text with its marks. */
+export const firstCharacter = (text: string): string => text.match(CHARACTER)?.[0] ?? '';
+
+/** The beginning of a text that takes at most so many columns. A character is not cut from its marks. */
 export function takeColumns(text: string, columns: number): string {
   let left = columns;
   let end = 0;
-  for (const character of text) {
-    left -= columnsOfCharacter(character);
+  for (const [character] of text.matchAll(CHARACTER)) {
+    left -= columnsOf(character);
     if (left < 0) break;
     end += character.length;
   }

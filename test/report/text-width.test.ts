@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipEnd, columnsOf, padEnd } from '../../src/report/printable.ts';
+import { clipEnd, columnsOf, padEnd, takeColumns } from '../../src/report/printable.ts';
+import { foldLines } from '../../src/report/text/page.ts';
 
 /** Assigned code points (beyond the first two planes only some) with East Asian width and category, from Python. */
 const UNICODE = `
@@ -57,6 +58,27 @@ describe('a clipped text', () => {
         expect(columnsOf(clipEnd(text, columns))).toBeLessThanOrEqual(columns);
         expect(clipEnd(text, columnsOf(text))).toBe(text);
         expect(columnsOf(padEnd(text, columns))).toBe(Math.max(columns, columnsOf(text)));
+      }),
+    );
+  });
+});
+
+describe('a character with marks that take columns', () => {
+  it('is not cut where a line ends', () => {
+    expect(takeColumns('a\u0915\u093F', 2)).toBe('a');
+    expect(takeColumns('a\u0915\u093F', 3)).toBe('a\u0915\u093F');
+  });
+
+  it('never leaves a mark at the beginning of a folded line, and folding ends and loses nothing', () => {
+    const words = fc.string({
+      unit: fc.constantFrom('a', '\u0915', '\u0915\u093F', '\u0915\u093F\u093F'),
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(words, fc.nat(30), (text, width) => {
+        const lines = foldLines(text, width).split('\n');
+        expect(lines.join('').replaceAll(' ', '')).toBe(text);
+        for (const line of lines) expect(line).not.toMatch(/^ *\p{M}/u);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { columnsOf, takeColumns } from '../printable.ts';
+import { columnsOf, firstCharacter, takeColumns } from '../printable.ts';
 
 /** `1234567` as `1,234,567`, the same in every locale. */
 export function count(value: number): string {
@@ -80,8 +80,8 @@ export function wrap(text: string, width: number): string[] {
 function breakWord(word: string, width: number): string[] {
   const pieces: string[] = [];
   let rest = word;
-  while (columnsOf(rest) > width) {
-    const piece = takeColumns(rest, Math.max(width, MIN_PIECE));
+  while (rest !== '' && columnsOf(rest) > width) {
+    const piece = takeColumns(rest, Math.max(width, MIN_PIECE)) || firstCharacter(rest);
     pieces.push(piece);
     rest = rest.slice(piece.length);
   }
