@@ -58,6 +58,6 @@ export const receiptCodes = {
   ),
   'receipt.NONE': receipts.refused(
     'There are no receipts, so nothing could be verified.',
-    'Name a mirror or a folder of mirrors; if the mirror had receipts, somebody removed them.',
+    'Name a mirror or a folder of mirrors; if the mirror had receipts, they were removed.',
   ),
 } as const;
