@@ -10,6 +10,8 @@ const testFiles = (pattern: RegExp): string[] =>
 
 const { exclude } = configDefaults;
 const deepOnly = 'test/**/*.deep.test.ts';
+/** What compares times, when no other test runs. */
+const timed = 'test/bench/*.deep.test.ts';
 /** Test files that try more, or use real servers too, in the deep run. */
 const scaled = testFiles(/support\/deep\.ts/);
 /** Test files that replace modules, which must not reach other files. */
@@ -62,7 +64,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...together, name: 'deep', include: [deepOnly, ...scaled], provide: { deep: true } },
+        test: {
+          ...together,
+          name: 'deep',
+          include: [deepOnly, ...scaled],
+          exclude: [...together.exclude, timed],
+          provide: { deep: true },
+        },
       },
       {
         extends: true,
@@ -71,6 +79,10 @@ export default defineConfig({
           include: mocking.filter((path) => path.endsWith('.deep.test.ts') || scaled.includes(path)),
           provide: { deep: true },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'deep timed', include: [timed], sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -1,112 +1,75 @@
 /**
- * Side-by-side measurements: the built command against the programs that people would use instead, in one run, as
- * ratios of medians of interleaved runs. Absolute figures move from machine to machine; the ratios less so.
+ * Measures the built command, library and server against what people would use instead.
+ *
+ *     npm run bench                     every race; writes docs/performance.md
+ *     npm run bench verify serve-read   the races whose names begin so
+ *     npm run bench -- --short NAME     small inputs and three rounds, to try a change; without a name what the tests run
+ *     npm run bench -- --json           the results as JSON
+ *     npm run bench -- --write FOLDER   also write the page and its pictures into this folder
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { writeExport, type Shape } from './exports.ts';
+import { parseArgs } from 'node:util';
+import { measureBundles } from './bundles.ts';
+import { measure } from './measure.ts';
+import { missing } from './peers.ts';
+import { writePage } from './page.ts';
+import type { Race } from './race.ts';
+import { RACES } from './races.ts';
+import { compare, type Result, resultText } from './results.ts';
 
-const drillproof = resolve(import.meta.dirname, '../dist/cli/main.js');
-const ROUNDS = 5;
-
-type Contender = { readonly name: string; readonly command: (root: string) => readonly string[] };
-type Race = {
-  readonly title: string;
-  readonly shape: Shape;
-  readonly contenders: readonly [Contender, ...Contender[]];
-};
-
-const verify = (...more: string[]): Contender => ({
-  name: `drillproof verify ${more.join(' ')}`.trim(),
-  command: (root) => [
-    process.execPath,
-    drillproof,
-    'verify',
-    `${root}/export`,
-    '--trust',
-    `${root}/trust.json`,
-    '--quiet',
-    ...more,
-  ],
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    short: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    write: { type: 'string' },
+  },
 });
-const shell = (name: string, script: string): Contender => ({
-  name,
-  command: (root) => ['sh', '-c', `cd ${root}/export && ${script}`],
-});
-
-const sha256sum = shell('sha256sum -c', 'sha256sum --quiet -c SHA256SUMS');
-const openssl = shell(
-  'openssl dgst, both cores',
-  `ls parts/*.zip | xargs -P${availableParallelism()} -n 8 openssl dgst -sha256 >/dev/null`,
+/** What the tests run: the ratios of some races, and nothing else. */
+const isTest = values.short && positionals.length === 0;
+const selected = RACES.filter(({ name, inShortForm }) =>
+  positionals.length === 0
+    ? !isTest || inShortForm === true
+    : positionals.some((start) => name.startsWith(start)),
 );
-const unzip = shell('unzip -t, each part', 'for p in parts/*.zip; do unzip -tqq "$p"; done');
 
-const RACES: readonly Race[] = [
-  {
-    title: 'digest depth, 32 parts of 16 MiB',
-    shape: { parts: 32, objectBytes: 16 * 2 ** 20, compression: 'store' },
-    contenders: [verify('--depth', 'digest', '--accept', 'intact'), sha256sum, openssl],
-  },
-  {
-    title: 'digest depth, 2,000 parts of 64 KiB',
-    shape: { parts: 2000, objectBytes: 2 ** 16, compression: 'store' },
-    contenders: [verify('--depth', 'digest', '--accept', 'intact'), sha256sum, openssl],
-  },
-  {
-    title: 'full depth, 32 stored parts of 16 MiB',
-    shape: { parts: 32, objectBytes: 16 * 2 ** 20, compression: 'store' },
-    contenders: [verify(), unzip, sha256sum],
-  },
-  {
-    title: 'full depth, 32 deflated parts of 16 MiB',
-    shape: { parts: 32, objectBytes: 16 * 2 ** 20, compression: 'deflate' },
-    contenders: [verify(), unzip, sha256sum],
-  },
-  {
-    title: 'full depth, one small part, whole process',
-    shape: { parts: 1, objectBytes: 1000, compression: 'store' },
-    contenders: [verify(), { name: 'node -e 0', command: () => [process.execPath, '-e', '0'] }],
-  },
-];
-
-function seconds(command: readonly string[]): number {
-  const [program = '', ...args] = command;
-  const start = process.hrtime.bigint();
-  execFileSync(program, args, { stdio: 'ignore' });
-  return Number(process.hrtime.bigint() - start) / 1e9;
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
-async function race({ title, shape, contenders }: Race): Promise<void> {
-  const root = mkdtempSync(join(tmpdir(), 'drillproof-bench-'));
+async function run(race: Race): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-race-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   try {
-    await writeExport(root, shape);
-    const times = contenders.map((): number[] => []);
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const [i, contender] of contenders.entries()) {
-        const time = seconds(contender.command(root));
-        if (round > 0) times[i]!.push(time); // the first round warms the page cache
-      }
-    }
-    const ours = median(times[0]!);
-    console.log(`\n${title}`);
-    for (const [i, { name }] of contenders.entries()) {
-      const time = median(times[i]!);
-      console.log(
-        `  ${name.padEnd(50)} ${(time * 1000).toFixed(0).padStart(6)} ms   ${(time / ours).toFixed(2)} x`,
-      );
-    }
+    await using resources = new AsyncDisposableStack();
+    const all = await race.prepare({ folder, short: values.short, resources });
+    const racing = isTest ? all.filter(({ name }, at) => at === 0 || name === race.yardstick) : all;
+    const contenders = racing.filter(({ needs }) => missing(needs).length === 0);
+    const absent = racing.flatMap(({ name, needs }) => missing(needs).map((peer) => ({ name, peer })));
+    return compare(race, measure(contenders, values.short ? 3 : 5), absent);
+  } catch (error) {
+    return { race, failure: error instanceof Error ? error.message : String(error) };
   } finally {
-    rmSync(root, { recursive: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-console.log(
-  `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores, Node ${process.version}`,
-);
-console.log('Medians; the last column is how many times as long as the first line of its block.');
-for (const one of RACES) await race(one);
+const isComplete = positionals.length === 0 && !values.short;
+const withBundles = isComplete || positionals.includes('bundles');
+process.setMaxListeners(0); // each race and server cleans up at the end
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+if (selected.length === 0 && !withBundles) {
+  console.error(`no race of this name; the races are ${RACES.map(({ name }) => name).join(', ')}, bundles`);
+  process.exit(2);
+}
+const results: Result[] = [];
+for (const race of selected) {
+  const result = await run(race);
+  results.push(result);
+  if (!values.json) console.log(`\n${resultText(result)}`);
+}
+const bundles = withBundles ? await measureBundles() : [];
+if (bundles.length > 0) console.table(bundles);
+if (values.json) console.log(JSON.stringify(results));
+const folder = values.write ?? (isComplete ? resolve(import.meta.dirname, '../docs') : undefined);
+if (folder !== undefined) writePage(folder, results, bundles);
+if (results.some((result) => 'failure' in result)) process.exitCode = 1;

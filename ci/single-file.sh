@@ -5,4 +5,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 [[ -f single/drillproof.mjs ]] && exit
 npm ci --ignore-scripts --prefer-offline --no-audit --no-fund >/dev/null
-node_modules/.bin/tsup --silent --config tsup.single.config.ts
+node --experimental-strip-types --no-warnings scripts/build.ts single

@@ -1,3 +1,4 @@
+import { codeClassesModule } from './make/code-classes.ts';
 import { codesPage } from './make/codes-page.ts';
 import { FORMAT_SCHEMAS } from './make/format-schemas.ts';
 import { KEY_SCHEMAS } from './make/key-schemas.ts';
@@ -9,10 +10,11 @@ import { schemaPath, schemaText } from './make/schema.ts';
 /** Every published schema. */
 export const SCHEMAS = [...FORMAT_SCHEMAS, ...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS, ...KEY_SCHEMAS];
 
-/** Every page and schema that is made from the code, with its text, by its path below `docs/`. */
+/** Every page, schema and module that is made from the code, with its text, by its path from `docs/`. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['codes.md', codesPage()],
+    ['../src/codes/classes.ts', codeClassesModule()],
     ['schemas.md', schemasPage()],
     ...SCHEMAS.map((row) => [schemaPath(row), schemaText(row)] as const),
   ]);

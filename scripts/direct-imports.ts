@@ -1,50 +1,62 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import type { Options } from 'tsup';
-
-type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+import type { Plugin } from 'esbuild';
 
 const STATEMENT = /^(import|export) \{([^}]*)\} from '(\.[^']*)';/gm;
+const ALL_OF = /^export \* from '(\.[^']*)';/gm;
+const DECLARED = /^export (?:async )?(?:const|function\*?|class) (\w+)/gm;
 
-/** The file that declares each name which an index.ts lists. */
-function readIndex(path: string): ReadonlyMap<string, string> {
+const indexes = new Map<string, ReadonlyMap<string, string>>();
+
+/** The file that declares each value that a module exports, itself or from others. */
+function readExports(path: string): ReadonlyMap<string, string> {
+  const earlier = indexes.get(path);
+  if (earlier !== undefined) return earlier;
   const files = new Map<string, string>();
-  for (const [, , names = '', from = ''] of readFileSync(path, 'utf8').matchAll(STATEMENT))
-    for (const name of listNames(names)) files.set(name, resolve(dirname(path), from));
+  indexes.set(path, files);
+  const source = readFileSync(path, 'utf8');
+  const fileOf = (from = ''): string => resolve(dirname(path), from);
+  for (const [, name = ''] of source.matchAll(DECLARED)) files.set(name, path);
+  for (const [, from] of source.matchAll(ALL_OF))
+    for (const [name, file] of readExports(fileOf(from))) files.set(name, file);
+  for (const [, verb, names = '', from] of source.matchAll(STATEMENT))
+    if (verb === 'export') for (const name of listNames(names)) files.set(name, fileOf(from));
   return files;
 }
 
 const listNames = (names: string): string[] =>
-  names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().replace(/^type /, '')]));
+  names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 
 /**
- * Lets a bundle import each name from the file that declares it instead of from the index.ts of its room. esbuild counts
- * all files that an index.ts lists as used by everyone who imports one name: a command would load all of them.
+ * The source of a module, with each name imported from the file that declares it instead of from the index.ts of its
+ * room. Programs load less that way, and esbuild counts all files that an index.ts lists as used by everyone who imports
+ * one name.
  */
+export function importDirectly(path: string): string {
+  const folder = resolve(dirname(path));
+  return readFileSync(path, 'utf8').replaceAll(
+    STATEMENT,
+    (statement, verb: string, names: string, from: string) => {
+      const index = resolve(folder, from);
+      if (!index.endsWith('/index.ts') || !existsSync(index)) return statement;
+      return listNames(names)
+        .filter((name) => !name.startsWith('type '))
+        .map((name) => {
+          const file = readExports(index).get(name.replace(/ as .*/, '')) ?? index;
+          return `${verb} { ${name} } from './${relative(folder, file)}';`;
+        })
+        .join(' ');
+    },
+  );
+}
+
+/** `importDirectly` for all that is bundled. */
 export const directImports: Plugin = {
   name: 'direct-imports',
   setup(build) {
-    const indexes = new Map<string, ReadonlyMap<string, string>>();
-    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8');
-      const contents = source.replaceAll(
-        STATEMENT,
-        (statement, verb: string, names: string, from: string) => {
-          const index = resolve(dirname(path), from);
-          if (!index.endsWith('/index.ts') || !existsSync(index)) return statement;
-          if (!indexes.has(index)) indexes.set(index, readIndex(index));
-          return names
-            .split(',')
-            .map((name) => name.trim())
-            .filter((name) => name !== '' && !name.startsWith('type '))
-            .map((name) => {
-              const file = indexes.get(index)?.get(name.replace(/ as .*/, '')) ?? index;
-              return `${verb} { ${name} } from './${relative(dirname(path), file)}';`;
-            })
-            .join(' ');
-        },
-      );
-      return { contents, loader: 'ts' };
-    });
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
+      contents: importDirectly(path),
+      loader: 'ts',
+    }));
   },
 };

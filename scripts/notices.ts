@@ -1,8 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Options } from 'tsup';
-
-type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+import type { Plugin } from 'esbuild';
 
 /** Writes beside a single file the licences of every package that went into it, as they ask for. */
 export const notices: Plugin = {

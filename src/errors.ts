@@ -26,8 +26,7 @@ export class DrillproofError extends Error {
   readonly path?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 
-  // The command has its own copy of this class in one file, and the primitives that it loads have another: an error of
-  // theirs must be known for one here too.
+  // A process can have two copies of this class, one from a bundle: an error of the other must be known for one here too.
   get [BRAND](): true {
     return true;
   }

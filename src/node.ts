@@ -20,6 +20,8 @@ export {
   generateSigningKey,
   mirrorDirectory,
   type MirrorDirectoryOptions,
+  mirrorS3,
+  type MirrorS3Options,
   openEvidence,
   type OpenEvidence,
   openFile,
@@ -36,5 +38,4 @@ export {
   zipExport,
 } from './node/index.ts';
 export { secondOpinion } from './node/second-opinion/index.ts';
-export { mirrorS3, type MirrorS3Options } from './node/s3/index.ts';
 export { type MirrorScrub, repairMirror, scrubMany, scrubMirror, type ScrubOptions } from './scrub/index.ts';

@@ -2,6 +2,9 @@
 // It answers prompts with their own words in capitals and "reproduces" runs by copying the result of the original.
 // Replace both with your own agent and your own world.
 
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
 /** Waits until the time is over or the work is cancelled, exceeds its deadline or goes to another worker. */
 function pause(ms, signal) {
   return new Promise((resolve, reject) => {
@@ -17,7 +20,7 @@ function pause(ms, signal) {
   });
 }
 
-/** An authoring turn: `turn` has the prompt and its limits, `session` the conversation. */
+/** An authoring turn: `turn` has the prompt and its limits, `history` the earlier turns of the conversation. */
 async function answer({ turn }, { signal, progress }) {
   await progress({ actualModel: 'capitals-1', turnsUsed: 0 });
   await pause(10, signal);
@@ -28,8 +31,43 @@ async function answer({ turn }, { signal, progress }) {
   return { outcome: 'succeeded', turnsUsed: 1, resultText: turn.prompt.toUpperCase() };
 }
 
-/** A rerun: `run` has the pinned inputs, `session` is its world, `original` is the run that it reproduces. */
-async function reproduce({ run, original }, { signal, progress }) {
+/** The files of a run by role. A real runner records them while the run takes place. */
+const recordings = ({ request }) => ({
+  evidence: `the journal of ${request.runId}`,
+  state: `the state after ${request.runId}`,
+  trajectory: `the steps of ${request.runId}`,
+});
+
+const hash = (text) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+/**
+ * The evidence of a run: its signed part, if the variable RUNNER_KEY names a key. It becomes the evidence bundle of the
+ * rerun.
+ */
+async function pack(run, runResult, texts) {
+  const { RUNNER_KEY, RUNNER_ISSUER = 'example runner' } = process.env;
+  if (RUNNER_KEY === undefined) return undefined;
+  const { packBundle } = await import('drillproof');
+  const { readSigningKey } = await import('drillproof/node');
+  const { signer } = readSigningKey(await readFile(RUNNER_KEY));
+  const { evidenceBundleId, organizationId, projectId, hostedRunId, rerunOfHostedRunId } = run;
+  const ids = { evidenceBundleId, organizationId, projectId, hostedRunId, rerunOfHostedRunId };
+  const objects = Object.entries(texts).map(([role, text]) => ({
+    path: `objects/${role}.txt`,
+    mediaType: 'text/plain',
+    role,
+    open: async function* () {
+      yield Buffer.from(text);
+    },
+  }));
+  const now = Date.now();
+  const input = { ...ids, runId: run.request.runId, createdAtMs: now, runResult, objects };
+  const packed = await packBundle(input, { signer, issuer: RUNNER_ISSUER, issuedAtMs: now });
+  return Buffer.concat(await Array.fromAsync(packed.archive()));
+}
+
+/** A rerun: `identity` has the pinned inputs, `session` is its world, `original` the run that it reproduces. */
+async function reproduce({ run, identity: pinned, session, original }, { signal, progress }) {
   await progress({ session: 'ready' });
   await pause(10, signal);
   if (original.result === undefined) {
@@ -38,10 +76,13 @@ async function reproduce({ run, original }, { signal, progress }) {
       error: { code: 'drill.RESULT_ABSENT', message: 'the original has no result' },
     };
   }
-  const { runId, drillId, seed, trial, trialCount, attempt, attemptLimit } = run.request;
-  const pinned = { runId, drillId, seed, trial, trialCount, attempt, attemptLimit, buildHash: run.buildHash };
-  const identity = { ...original.result.identity, ...pinned };
-  return { outcome: 'succeeded', result: { ...original.result, identity } };
+  const texts = recordings(run);
+  const identity = { ...original.result.identity, ...pinned, worldInstanceId: session.sessionId };
+  const [evidenceHash, stateHash, trajectoryHash] = ['evidence', 'state', 'trajectory'].map((role) =>
+    hash(texts[role]),
+  );
+  const result = { ...original.result, identity, evidenceHash, stateHash, trajectoryHash };
+  return { outcome: 'succeeded', result, evidence: await pack(run, result, texts) };
 }
 
 const work = { 'authoring.turn': answer, 'run.rerun': reproduce };

@@ -1,9 +1,9 @@
 import { catalogue, codeEntry, type Code, type CodeClass } from '../../src/codes/index.ts';
 import { exitOfCode } from '../../src/cli/shared/output/exit-codes.ts';
-import { CHECKS, checksOf, type CheckId } from '../../src/verify/checks.ts';
+import { CHECK_TEXTS, checksOf } from '../../src/verify/check-texts.ts';
+import { CHECK_IDS, type CheckId } from '../../src/verify/checks.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
-const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
 
 /** The heading of each namespace. */
 const ABOUT: Readonly<Record<string, string>> = {
@@ -111,8 +111,8 @@ function exitOfClass(name: string): string {
 }
 
 function checkEntry(id: CheckId): string {
-  const own = CHECKS[id].own.map(linkTo).join(', ');
-  return `${entryHead(id)} ${CHECKS[id].sentence}${own === '' ? '' : `: ${own}`}\n`;
+  const own = CHECK_TEXTS[id].own.map(linkTo).join(', ');
+  return `${entryHead(id)} ${CHECK_TEXTS[id].sentence}${own === '' ? '' : `: ${own}`}\n`;
 }
 
 function section(space: string): string {

@@ -126,10 +126,21 @@ export type Defined<T extends object> = {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Copies an object without the members that are `undefined`, as `exactOptionalPropertyTypes` asks for. */
+/**
+ * An object without the members that are `undefined`, as `exactOptionalPropertyTypes` asks for: the same object when it
+ * has none, so pass a new one.
+ */
 export function defined<T extends object>(members: T): Defined<T> {
-  const values: unknown[] = Object.values(members);
-  if (!values.includes(undefined)) return { ...members };
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Defined<T>;
+  const names = Object.keys(members) as (keyof T)[];
+  let present: Partial<T> | undefined;
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at]!;
+    if (members[name] !== undefined) {
+      if (present !== undefined) present[name] = members[name];
+    } else if (present === undefined) {
+      present = {};
+      for (const earlier of names.slice(0, at)) present[earlier] = members[earlier];
+    }
+  }
+  return (present ?? members) as unknown as Defined<T>;
 }

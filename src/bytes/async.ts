@@ -1,3 +1,5 @@
+import { platform } from '#platform';
+
 /** Streams bytes in memory as one chunk. */
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   yield bytes;
@@ -31,7 +33,10 @@ export async function rejectWithReason<T>(
   }
 }
 
-/** Runs at most `concurrency` tasks at once. The results have the order of the items, whichever ends first. */
+/**
+ * Runs at most `concurrency` tasks at once. The results have the order of the items, whichever ends first. After a
+ * failure no other task begins.
+ */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   concurrency: number,
@@ -42,25 +47,17 @@ export async function mapConcurrently<T, R>(
   const runner = async (): Promise<void> => {
     while (next < items.length) {
       const index = next++;
-      results[index] = await work(items[index]!, index);
+      try {
+        results[index] = await work(items[index]!, index);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, runner));
   return results;
 }
 
-/**
- * Lets other waiting work run once: timers, signals, other input. Synchronous reads never do that by themselves. A
- * message to the same thread is the fastest way on every platform.
- */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => {
-      port1.close();
-      resolve();
-    });
-    port1.start();
-    port2.postMessage(undefined);
-  });
-}
+/** Lets other waiting work run once: timers, signals, other input. Synchronous reads never do that by themselves. */
+export const turn = (): Promise<void> => platform.turn();

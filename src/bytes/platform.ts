@@ -29,6 +29,8 @@ export type Bytes = AsyncIterable<Uint8Array>;
  */
 export type Platform = {
   readonly name: 'node' | 'portable';
+  /** Resolves after other waiting work had its turn. */
+  turn(): Promise<void>;
   sha256(): Sha256;
   /** SHA-256 of bytes in memory, in lowercase hex. */
   sha256Hex(bytes: Uint8Array): string;

@@ -1,6 +1,10 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8';
 import { interruptSignal, processCli } from './process.ts';
 import { run } from './run.ts';
+
+// The young generation of the heap keeps its size: it would grow to 134 MB, which makes only servers faster.
+if (!['serve', 'worker'].includes(process.argv[2] ?? '')) setFlagsFromString('--semi-space-growth-factor=1');
 
 const cli = processCli(interruptSignal());
 // An error outside every awaited promise is reported like any other, without a stack.

@@ -3,6 +3,7 @@ import { bodyChunks, contentLength } from './http/body.ts';
 
 import type { Scope } from './http/deadline.ts';
 import { discard } from './http/exchange.ts';
+import type { HttpAnswer } from './http/fetch.ts';
 import type { CallOptions, Settings } from './options.ts';
 import {
   assertRange,
@@ -42,7 +43,7 @@ export type Download = {
 
 /** @throws TransportError `transport.RANGE_INVALID` */
 export async function openDownload(
-  response: Response,
+  response: HttpAnswer,
   asked: ByteRange | undefined,
   settings: Settings,
   scope: Scope,
@@ -70,7 +71,7 @@ export async function openDownload(
 }
 
 async function* scopedBody(
-  response: Response,
+  response: HttpAnswer,
   settings: Settings,
   scope: Scope,
 ): AsyncGenerator<Uint8Array, void, undefined> {

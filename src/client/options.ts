@@ -9,6 +9,7 @@ import {
   toHex,
 } from '../bytes/index.ts';
 import { sleepFor, type Sleep } from './http/deadline.ts';
+import type { Fetch } from './http/fetch.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** A failed attempt that is about to be repeated. */
@@ -80,7 +81,8 @@ export type ClientOptions = {
   readonly baseUrl: string;
   /** The bearer credential; sent in the Authorization header to the origin of `baseUrl` and nowhere else. */
   readonly token: string;
-  readonly fetch?: typeof fetch;
+  /** Default: the `fetch` of the platform. */
+  readonly fetch?: Fetch;
   readonly retry?: RetryOptions;
   readonly timeouts?: TimeoutOptions;
   readonly limits?: LimitOptions;
@@ -99,7 +101,7 @@ export type ClientOptions = {
 export type Settings = {
   readonly baseUrl: string;
   readonly token: string;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   readonly retry: Required<RetryOptions>;
   readonly timeouts: Required<Omit<TimeoutOptions, 'totalMs'>> & { readonly totalMs: number | undefined };
   readonly limits: Required<LimitOptions>;

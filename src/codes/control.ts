@@ -160,6 +160,18 @@ export const controlCodes = {
     'The work did not finish before its deadline.',
     'Start the work again with a longer timeout.',
   ),
+  'control.TURN_LIMIT_EXCEEDED': control.limit(
+    'An authoring turn used more turns or money than it was allowed.',
+    'Send the turn again with a higher limit, or correct the runner.',
+  ),
+  'control.RERUN_INPUTS_DIFFER': control.mismatch(
+    'The inputs that a rerun used differ from the pinned inputs of the original run.',
+    'Correct the runner: it must use the identity that its job has.',
+  ),
+  'control.RERUN_EVIDENCE_INVALID': control.mismatch(
+    'The evidence of a rerun is damaged, unsigned, or belongs to another run.',
+    'Correct the runner: it must hand in the signed part of this run.',
+  ),
   'build.ARCHIVE_INVALID': control.malformed(
     'The build archive breaks a rule of its format.',
     'Pack the build again.',

@@ -10,6 +10,7 @@ import {
 } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
+import { type Acceptor, compileAcceptor } from './accept.ts';
 
 /**
  * The most that evidence may have of anything: bytes or counts. Every loop over external input is bounded by one of
@@ -74,17 +75,19 @@ export type DocumentParser<T> = (bytes: Uint8Array, limits?: Partial<EvidenceLim
  * Makes the parser of a kind of document. It types the bytes once, at the edge, and collects every rule that they break
  * in `details.issues`. It throws the code of the kind, and all that the JSON parsers throw.
  */
-export const documentParser =
-  <T>(kind: DocumentKind<T>): DocumentParser<T> =>
-  (bytes, limits = DEFAULT_LIMITS) => {
+export const documentParser = <T>(kind: DocumentKind<T>): DocumentParser<T> => {
+  let accepts: Acceptor | undefined;
+  return (bytes, limits = DEFAULT_LIMITS) => {
     checkArguments(KINDS, { bytes, limits });
     const all = { ...DEFAULT_LIMITS, ...limits };
     const jsonLimits = { maxBytes: all[kind.limit], maxValues: all.jsonValues };
     const value = kind.canonical ? parseCanonicalJson(bytes, jsonLimits) : parseJson(bytes, jsonLimits);
-    const document = typeDocument(value, kind);
+    accepts ??= compileAcceptor(kind.schema);
+    const document = accepts(value) ? (value as T) : typeDocument(value, kind);
     assertRowLimits(document, kind, all);
     return document;
   };
+};
 
 const KINDS = { bytes: BYTES, limits: EVIDENCE_LIMITS };
 

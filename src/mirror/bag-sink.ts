@@ -78,6 +78,7 @@ function bagTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
     partial: (path) => inner.partial(inside(path)),
     ...defined({
       adopt: inner.adopt && ((path: string, expected: Expected) => inner.adopt!(inside(path), expected)),
+      commitsAtOnce: inner.commitsAtOnce,
       share: inner.share && ((path: string, expected: Expected) => inner.share!(inside(path), expected)),
     }),
     writeClaim: (bytes) => inner.writeClaim(bytes),

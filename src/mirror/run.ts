@@ -16,7 +16,7 @@ import {
 } from '../bytes/index.ts';
 import type { Code } from '../codes/index.ts';
 import { type CallOptions, type ExportRef, sleepFor, type Sleep } from '../client/index.ts';
-import { createPacer, type Pacer } from './fetch/pace.ts';
+import { CONCURRENCY, createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
 
@@ -68,7 +68,7 @@ export type MirrorOptions = {
   readonly client: MirrorClient;
   /** The target. */
   readonly to: MirrorSink;
-  /** The most files fetched at the same time; default 4. An overloaded server gets fewer requests. */
+  /** The most files fetched at the same time; default 8. An overloaded server gets fewer requests. */
   readonly concurrency?: number;
   /** Bytes per second of all parts and reports together; default: unlimited. */
   readonly bytesPerSecond?: number;
@@ -129,7 +129,7 @@ export type Run = {
 };
 
 export function readRun(exportRef: ExportRef, options: MirrorOptions): Run {
-  const { now = Date.now, sleep = sleepFor, concurrency = 4 } = options;
+  const { now = Date.now, sleep = sleepFor, concurrency = CONCURRENCY } = options;
   return {
     exportRef: { projectId: exportRef.projectId, evidenceExportId: exportRef.evidenceExportId },
     client: options.client,

@@ -41,6 +41,11 @@ export type MirrorTarget = {
   /** The bytes that an earlier run left of a file, or none. */
   partial(path: string): Promise<PartialFile>;
   /**
+   * Optional. How many `commit` calls may be in progress while other files are fetched, because they share the flush of
+   * a disk; default 0: a file counts as fetched when its `commit` has ended.
+   */
+  readonly commitsAtOnce?: number;
+  /**
    * Optional. Takes a file from another place (a local store), verifies it again and gives it its final name. Returns
    * `false`, without a file under the final name, if the place has no valid one.
    */

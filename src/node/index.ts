@@ -15,6 +15,7 @@ export {
   type SigningKey,
   writeSigningKeyPem,
 } from './keys/keys.ts';
+export { createHttpFetch } from './http-fetch.ts';
 export { mirrorDirectory, type MirrorDirectoryOptions } from './volume/mirror.ts';
 export { openPartStore, type PartStore } from './volume/part-store.ts';
 export type { Packaging } from './packaging.ts';
@@ -22,4 +23,12 @@ export { platform } from './platform-node.ts';
 export { openScrubArchive, type ScrubArchive } from './scrub-archive.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './verify-directory.ts';
 export { openVolume } from './volume/folder.ts';
-export { isS3Url, parseS3Location, type S3Location, s3Name } from './s3/location.ts';
+export {
+  type ByteRange,
+  isS3Url,
+  parseS3Location,
+  type Retention,
+  type S3Location,
+  s3Name,
+} from './s3/location.ts';
+export { mirrorS3, type MirrorS3Options } from './s3/mirror.ts';

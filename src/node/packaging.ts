@@ -1,18 +1,21 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The places of the other files of this program; `#packaging` in package.json selects how it is packaged. */
 export type Packaging = {
   version(): Promise<string>;
   /** The module of a worker thread that verifies parts. */
-  readonly verifyWorker: URL;
-  /** What a selftest needs in addition to the program: the folder of the vectors and the module that starts the program. */
+  verifyWorker(): Promise<URL>;
+  /** What a selftest needs in addition: the folder of the vectors, and the module that starts the program where `#platform` is portable. */
   readonly selftest?: { readonly vectors: string; readonly main: string };
 };
 
-const at = (path: string): URL => new URL(path, import.meta.url);
-const extension = extname(import.meta.url); // the same layout before and after the build
+// A bundle in CommonJS has no address.
+const base: string | undefined = import.meta.url;
+const at = (path: string): URL => new URL(path, base ?? 'file:///');
+/** A module at the path it has in `src/`, with the same layout before and after the build. */
+const moduleAt = (path: string): URL => at(`../${path}${base?.endsWith('.ts') ? '.ts' : '.js'}`);
 
 /** As a package, with every file next to it. */
 export const packaging: Packaging = {
@@ -20,9 +23,16 @@ export const packaging: Packaging = {
     const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { version: string };
     return version;
   },
-  verifyWorker: at(`./verify-worker${extension}`),
+  async verifyWorker() {
+    const file = moduleAt('node/verify-worker');
+    if (existsSync(file)) return file;
+    // Another program was bundled with this library. It has the thread inside.
+    const { code } = await import('#verify-worker-code');
+    return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  },
   selftest: {
     vectors: fileURLToPath(at('../../vectors/')),
-    main: fileURLToPath(at(`../cli/main${extension}`)),
+    // The built command has the primitives of Node.js inside, so there is one with the portable ones.
+    main: fileURLToPath(base?.endsWith('.ts') ? moduleAt('cli/main') : at('../portable/main.js')),
   },
 };

@@ -8,6 +8,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { P256, Platform } from '../bytes/platform.ts';
 import { toBase64url } from '../bytes/text/encoding.ts';
@@ -80,6 +81,7 @@ const nodeP256: P256 = {
 /** The primitives on OpenSSL and zlib, as node:crypto and node:zlib offer them. */
 export const platform: Platform = {
   name: 'node',
+  turn: () => setImmediate(),
   sha256() {
     const state = createHash('sha256');
     return { update: (chunk) => void state.update(chunk), digest: () => state.digest() };

@@ -126,14 +126,15 @@ async function lookAt(mirror: Volume, jobs: number): Promise<ScrubView> {
 }
 
 /** Threads that verify the parts of an export in a folder, where there are enough bytes to be worth starting them. */
-function startThreads(
+async function startThreads(
   folder: string,
   jobs: number,
   files: readonly SourceFile[],
   options: VerifyOptions,
-): { readonly verifyPart: PartVerifier; close(): Promise<void> } {
+): Promise<{ readonly verifyPart: PartVerifier; close(): Promise<void> }> {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (!isWorthThreads(bytes, options)) return { verifyPart: () => undefined, close: () => Promise.resolve() };
-  const pool = createVerifyPool(jobs, buildPoolSettings(folder, options));
+  if (!isWorthThreads({ parts: files.length, bytes }, options))
+    return { verifyPart: () => undefined, close: () => Promise.resolve() };
+  const pool = await createVerifyPool(jobs, buildPoolSettings(folder, options));
   return { verifyPart: (path, listed) => pool.verify({ path, listed }), close: () => pool.close() };
 }

@@ -21,6 +21,8 @@ export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'c
 
 /** Below this total size of the parts, starting threads takes longer than the work. */
 const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, full: 16 * 2 ** 20 };
+/** A part takes as long as so many bytes even when it is empty. */
+const PART_BYTES = 10 * 2 ** 10;
 /** Parts in progress per thread, so that batches of small parts fill. */
 const AHEAD = 128;
 
@@ -41,10 +43,10 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const { jobs = availableParallelism(), ...rest } = options;
   const { source, folder = root } = await openExport(folderVolume(root));
   if (jobs <= 1) return verifyExport(source, rest);
-  const pool = createVerifyPool(jobs, buildPoolSettings(folder, rest));
+  const pool = await createVerifyPool(jobs, buildPoolSettings(folder, rest));
   let small = true;
   const onProgress = (event: VerifyProgress): void => {
-    if (event.kind === 'planned') small = !isWorthThreads(event.bytes, rest);
+    if (event.kind === 'planned') small = !isWorthThreads(event, rest);
     rest.onProgress?.(event);
   };
   const verifyPart: PartVerifier = (path, listed) => (small ? undefined : pool.verify({ path, listed }));
@@ -55,11 +57,11 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   }
 }
 
-/** Whether verifying so many bytes of parts takes longer than starting threads. */
+/** Whether verifying these parts takes longer than starting threads. */
 export const isWorthThreads = (
-  bytes: number,
+  { parts, bytes }: { readonly parts: number; readonly bytes: number },
   { depth = 'full' }: Pick<VerifyExportOptions, 'depth'>,
-): boolean => bytes > SMALL_BYTES[depth];
+): boolean => bytes + parts * PART_BYTES > SMALL_BYTES[depth];
 
 /** The options of a verification as its threads get them. A new option does not compile until it is listed. */
 export function buildPoolSettings(root: string, options: VerifyExportOptions): PoolSettings {

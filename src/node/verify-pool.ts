@@ -49,13 +49,16 @@ const BATCH_BYTES = 4 * 2 ** 20;
 const BATCH_PARTS = 64;
 /** Several times what the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
+/** By default it grows to 134 MB a thread, whatever the work needs. */
+const YOUNG_GENERATION_MB = 32;
 
 /** A pool of at most `size` threads, each started when there is work for it. */
-export function createVerifyPool(
+export async function createVerifyPool(
   size: number,
   settings: PoolSettings,
   maxOldGenerationSizeMb = THREAD_MEMORY_MB,
-): VerifyPool {
+): Promise<VerifyPool> {
+  const url = await packaging.verifyWorker();
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();
   const queue: Waiting[] = [];
@@ -63,8 +66,8 @@ export function createVerifyPool(
   let closed = false;
 
   const start = (): Thread => {
-    const resourceLimits = { maxOldGenerationSizeMb };
-    const worker = new Worker(packaging.verifyWorker, { workerData: settings, resourceLimits });
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+    const worker = new Worker(url, { workerData: settings, resourceLimits });
     const thread: Thread = { worker, batch: [] };
     worker
       .on('message', (answers: readonly PoolAnswer[]) => {

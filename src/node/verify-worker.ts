@@ -2,17 +2,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { defined } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/index.ts';
-import { type VerifyOptions, verifyPart } from '../verify/index.ts';
+import { createPartContext, type Settings, settingsOf, verifyArchive } from '../verify/index.ts';
 import { directorySource } from './evidence/directory-source.ts';
-import { secondOpinion } from './second-opinion/index.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-pool.ts';
 
 if (parentPort === null)
   throw new DrillproofError('internal.BUG', 'this module only runs in a worker thread');
 const port = parentPort;
-const settings = workerData as PoolSettings;
-const options = optionsOf(settings);
-const source = directorySource(settings.root);
+const settings = await readSettings(workerData as PoolSettings);
+const source = directorySource((workerData as PoolSettings).root);
 
 port.on('message', (jobs: readonly PoolJob[]) => {
   void answerAll(jobs).then((answers) => port.postMessage(answers));
@@ -24,26 +22,22 @@ async function answerAll(jobs: readonly PoolJob[]): Promise<PoolAnswer[]> {
   return answers;
 }
 
-function optionsOf({
+async function readSettings({
   root: _root,
   trustedKeys,
-  secondOpinion: second,
+  secondOpinion: isRequested,
   ...rest
-}: PoolSettings): VerifyOptions {
-  return {
-    ...rest,
-    ...defined({
-      trust: trustedKeys && trustStore(trustedKeys),
-      secondOpinion: second ? secondOpinion : undefined,
-    }),
-  };
+}: PoolSettings): Promise<Settings> {
+  const second = isRequested ? await import('./second-opinion/index.ts') : undefined;
+  const trust = trustedKeys && trustStore(trustedKeys);
+  return settingsOf({ ...rest, ...defined({ trust, secondOpinion: second?.secondOpinion }) });
 }
 
 async function answer({ path, listed }: PoolJob): Promise<PoolAnswer> {
   try {
     const access = await source.open(path);
     try {
-      return { report: await verifyPart(access, { ...options, listed }) };
+      return { report: await verifyArchive(access, createPartContext(settings, { listed })) };
     } finally {
       await access.close();
     }

@@ -139,5 +139,7 @@ export type ScrubView = {
   /** Whether a mirror is running there, or was interrupted before it was complete. */
   readonly unfinished: boolean;
   /** Starts threads that verify parts; without them parts are verified in this thread. */
-  startThreads?(options: VerifyOptions): { readonly verifyPart: PartVerifier; close(): Promise<void> };
+  startThreads?(
+    options: VerifyOptions,
+  ): Promise<{ readonly verifyPart: PartVerifier; close(): Promise<void> }>;
 };

@@ -1,6 +1,12 @@
 import { compareUtf8, defined, mapConcurrently, turn } from '../bytes/index.ts';
 import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evidence/index.ts';
-import { finding, type PartVerifier, verifyListedPart, verifyLocalReport } from '../verify/index.ts';
+import {
+  finding,
+  type PartVerifier,
+  settingsOf,
+  verifyListedPart,
+  verifyLocalReport,
+} from '../verify/index.ts';
 import { type Documents, isEvidence, readDocuments } from './documents.ts';
 import { type JournalEntry, journalPath, JournalWriter, standingOf } from './journal.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
@@ -52,7 +58,7 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
   const { place, scrub } = visit;
   const documents = await readDocuments(place, visit.view, scrub);
   const { view, tree } = documents;
-  const threads = visit.only === undefined ? view.startThreads?.(scrub.verify) : undefined;
+  const threads = visit.only === undefined ? await view.startThreads?.(scrub.verify) : undefined;
   try {
     const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.verifyPart);
     const others = await noteDocuments(visit, documents, new Set(units.map(({ path }) => path)));
@@ -165,7 +171,7 @@ async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit): Prom
 /** Every part and local report of a manifest. */
 function buildUnits(manifest: ExportManifest, scrub: Scrub, verifyPart: PartVerifier | undefined): Unit[] {
   const { organizationId, fromAtMs, throughAtMs } = manifest;
-  const options = { ...scrub.verify, ...defined({ verifyPart }) };
+  const options = { settings: settingsOf(scrub.verify), verifyPart };
   const part = (row: PartRow): Unit => ({
     path: row.path,
     bytes: Number(row.bytes),

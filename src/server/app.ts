@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context as HonoContext, Hono } from 'hono';
 import type { JsonValue } from '../bytes/index.ts';
@@ -15,16 +15,19 @@ import {
 } from '../contract/index.ts';
 import type { ServerContext } from './context.ts';
 import {
+  type Answer,
   commonHeaders,
   ControlError,
-  errorResponse,
+  errorAnswer,
   newCorrelationId,
   notFound,
   reprDigest,
+  sendAnswer,
 } from './http/envelope.ts';
-import { readJsonBody, contentOf } from './http/body.ts';
-import { answerDownload, type Download } from './http/download.ts';
-import type { RateLimiter } from './http/rate-limit.ts';
+import { type Arrival, contentOf, createPace, readJsonBody } from './http/body.ts';
+import { answerDownload, type Download, isUnchanged, notModified } from './http/download.ts';
+import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
+import type { Audit } from './telemetry/audit.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { validateBody, validateHead } from './http/validate.ts';
 import { assertPermission } from './services/access.ts';
@@ -71,7 +74,10 @@ export function servedEndpoints(of: {
 
 export type AppDependencies = ServerContext & {
   readonly handlers: Handlers;
-  readonly rate: RateLimiter;
+  /** Rates by what a request asks for, and the downloads that run. */
+  readonly rates: { readonly requests: RateLimiter; readonly downloads: RateLimiter };
+  readonly slots: DownloadSlots;
+  readonly audit: Audit;
   readonly metrics: Metrics;
   readonly observer: Observer;
   /** What needs no token, by path. */
@@ -95,11 +101,18 @@ type Exchange = AppDependencies & {
 type AnyHandler = (call: object) => Promise<unknown>;
 const handlerOf = (handlers: Handlers, name: OperationName): AnyHandler => handlers[name] as AnyHandler;
 
+/** A header; several of one name are joined, as the web does, so that none of them is chosen. */
+const readHeader = ({ env, req }: Context, name: string): string | undefined =>
+  env.incoming === undefined ? req.header(name) : env.incoming.headersDistinct[name]?.join(', ');
+
 /** Authenticates, then counts the request against the rate of its token. */
-async function admit({ context, store, rate, now, observation, metrics }: Exchange): Promise<Principal> {
-  const principal = await authenticate(store, context.req.header('authorization'), now());
+async function admit(
+  { context, store, rates, now, observation, metrics }: Exchange,
+  kind: keyof AppDependencies['rates'] = 'requests',
+): Promise<Principal> {
+  const principal = await authenticate(store, readHeader(context, 'authorization'), now());
   observation.tokenId = principal.tokenId;
-  const wait = rate.take(principal.tokenId);
+  const wait = rates[kind].take(principal.tokenId);
   if (wait !== undefined) {
     metrics.rateLimited();
     throw new ControlError('control.RATE_LIMITED', 'the token sends too many requests', wait);
@@ -109,8 +122,14 @@ async function admit({ context, store, rate, now, observation, metrics }: Exchan
 
 /** Lets a client that sent "Expect: 100-continue" send its body now. */
 function letSend({ context }: Exchange): void {
-  if (context.req.header('expect')?.toLowerCase() === '100-continue') context.env.outgoing?.writeContinue();
+  if (readHeader(context, 'expect')?.toLowerCase() === '100-continue') context.env.outgoing?.writeContinue();
 }
+
+/** A JSON body must arrive within the time of a request; an upload has no limit in all, but a least rate. */
+const arrivalOf = ({ context, limits }: Exchange, bytesPerSecond: number): Arrival => ({
+  ...createPace({ graceMs: limits.requestTimeoutMs, bytesPerSecond }, () => performance.now()),
+  isWhole: () => context.env.incoming?.complete ?? true,
+});
 
 type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
 
@@ -119,14 +138,13 @@ async function bodyOf(exchange: Exchange, row: Operation): Promise<TypedBody | u
   if (row.body === undefined) return undefined;
   const { context, limits } = exchange;
   letSend(exchange);
-  const sent = await readJsonBody(context.req.raw, limits.bodyBytes);
+  const sent = await readJsonBody(context.req.raw, limits.bodyBytes, arrivalOf(exchange, 0));
   return { sent, body: validateBody(row.body, sent, limits.issues) };
 }
 
-function answerText({ correlationId }: Exchange, status: number, { body, headers }: OpenAnswer): Response {
+function answerText({ correlationId }: Exchange, status: number, { body, headers }: OpenAnswer): Answer {
   const length = String(Buffer.byteLength(body));
-  const all = { ...commonHeaders(correlationId), 'Content-Length': length, ...headers };
-  return new Response(body, { status, headers: all });
+  return { status, headers: { ...commonHeaders(correlationId), 'Content-Length': length, ...headers }, body };
 }
 
 function answerJson(
@@ -134,24 +152,47 @@ function answerJson(
   status: number,
   value: unknown,
   more: Readonly<Record<string, string>> = {},
-): Response {
+): Answer {
   const body = JSON.stringify(value);
-  const digest = reprDigest(createHash('sha256').update(body).digest());
-  const headers = { 'Content-Type': 'application/json', 'Repr-Digest': digest, ...more };
-  return answerText(exchange, status, { body, headers });
+  const digest = hash('sha256', body, 'base64');
+  const headers = { 'Content-Type': 'application/json', 'Repr-Digest': reprDigest(digest), ...more };
+  const { context, correlationId } = exchange;
+  if (context.req.method !== 'GET' && context.req.method !== 'HEAD')
+    return answerText(exchange, status, { body, headers });
+  const etag = `"${digest}"`;
+  if (isUnchanged(readHeader(context, 'if-none-match'), etag)) return notModified(correlationId, etag);
+  return answerText(exchange, status, { body, headers: { ...headers, ETag: etag } });
 }
 
-function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Response> {
+const RETRY_AFTER_MS = 1_000;
+
+/** Counts a download until its response has ended. */
+function takeSlot({ context, slots, observation, metrics }: Exchange): void {
+  const { outgoing } = context.env;
+  if (outgoing === undefined) return;
+  const end = slots.take(observation.tokenId ?? '');
+  if (typeof end === 'function') {
+    if (outgoing.destroyed) end();
+    else outgoing.once('close', end);
+    return;
+  }
+  const retry = { retryAfterMs: RETRY_AFTER_MS };
+  if (end === 'all') throw new ControlError('control.UNAVAILABLE', 'too many downloads run at once', retry);
+  metrics.rateLimited();
+  throw new ControlError('control.RATE_LIMITED', 'the token has too many downloads at once', retry);
+}
+
+function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Answer> {
   const { context, correlationId, blobs, log, observation } = exchange;
   return answerDownload(download, {
     method: context.req.method,
     ranges,
-    range: context.req.header('range'),
-    ifRange: context.req.header('if-range'),
+    range: readHeader(context, 'range'),
+    ifRange: readHeader(context, 'if-range'),
+    ifNoneMatch: readHeader(context, 'if-none-match'),
     correlationId,
     blobs,
     log,
-    outgoing: context.env.outgoing,
     streamed: (bytes) => {
       observation.streamed += bytes;
     },
@@ -161,8 +202,9 @@ function answerBytes(exchange: Exchange, download: Download, ranges: boolean): P
 type Call = { readonly name: OperationName; readonly params: Readonly<Record<string, string>> };
 
 /** What a read answers: a document, or bytes. */
-async function read(exchange: Exchange, { name }: Call, call: object): Promise<Response> {
+async function read(exchange: Exchange, { name }: Call, call: object): Promise<Answer> {
   const { success } = operationRow(name);
+  if (success.kind === 'bytes') takeSlot(exchange);
   const answer = await handlerOf(exchange.handlers, name)(call);
   if (success.kind === 'json') return answerJson(exchange, success.status, answer);
   return answerBytes(exchange, answer as Download, success.ranges);
@@ -174,9 +216,9 @@ async function change(
   { name, params }: Call,
   principal: Principal,
   { sent, body, ...head }: TypedBody & { readonly params: unknown; readonly query: unknown },
-): Promise<Response> {
+): Promise<Answer> {
   const { context, handlers } = exchange;
-  const key = context.req.header('idempotency-key') ?? '';
+  const key = readHeader(context, 'idempotency-key') ?? '';
   const { projectId = '' } = params;
   const requestHash = requestHashOf(name, params, sent);
   const request = { principal, projectId, operation: name, key, requestHash };
@@ -186,23 +228,42 @@ async function change(
   return answerJson(exchange, operationRow(name).success.status, value);
 }
 
+const queryOf = (url: string): URLSearchParams =>
+  url.includes('?') ? new URL(url).searchParams : new URLSearchParams();
+
 /** Authenticate, validate, permit, act, answer: each operation of the table takes this one way. */
-async function operate(exchange: Exchange, name: OperationName): Promise<Response> {
+async function operate(exchange: Exchange, name: OperationName): Promise<Answer> {
   const { context, limits } = exchange;
   const row = operationRow(name);
-  const principal = row.security === 'none' ? undefined : await admit(exchange);
-  const { searchParams } = new URL(context.req.url);
+  const kind = row.success.kind === 'bytes' ? 'downloads' : 'requests';
+  const principal = row.security === 'none' ? undefined : await admit(exchange, kind);
   const call = { name, params: context.req.param() };
-  const raw = { params: call.params, query: searchParams, headers: context.req.raw.headers };
+  const idempotencyKey = readHeader(context, 'idempotency-key');
+  const raw = { params: call.params, query: queryOf(context.req.url), idempotencyKey };
   const head = validateHead(row, raw, limits.issues);
   if (principal === undefined)
-    return read(exchange, call, { ...head, content: contentOf(context.req.raw, () => letSend(exchange)) });
+    return read(exchange, call, {
+      ...head,
+      content: contentOf(
+        context.req.raw,
+        () => letSend(exchange),
+        () => arrivalOf(exchange, limits.uploadBytesPerSecond),
+      ),
+    });
+  if (row.permission !== undefined) assertPermission(principal, row.permission, row.alsoPermitted);
   const body = await bodyOf(exchange, row);
-  if (row.permission !== undefined) assertPermission(principal, row.permission);
   // A database text cannot contain NUL, so no resource has such a name.
   if (Object.values(call.params).some((value) => value.includes('\0'))) throw notFound();
-  if (body === undefined) return read(exchange, call, { ...head, principal });
-  return change(exchange, call, principal, { ...head, ...body });
+  if (body !== undefined) return change(exchange, call, principal, { ...head, ...body });
+  const answer = await read(exchange, call, { ...head, principal });
+  if (row.permission === 'evidence.read') recordRead(exchange, call, principal);
+  return answer;
+}
+
+/** Records who read which evidence, before any of it goes out. */
+function recordRead({ audit, correlationId }: Exchange, { name, params }: Call, principal: Principal): void {
+  const { tokenId, organizationId } = principal;
+  audit({ actor: tokenId, action: name, facts: { organizationId, ...params, correlationId } });
 }
 
 const notAllowed = (allow: readonly string[]): ControlError =>
@@ -214,14 +275,14 @@ const notAllowed = (allow: readonly string[]): ControlError =>
  * Requests that no row answers. A token is required first, so that paths are not revealed without one; then another
  * method on an existing path is 405, and everything else is 404.
  */
-async function unrouted(exchange: Exchange): Promise<Response> {
+async function unrouted(exchange: Exchange): Promise<never> {
   await admit(exchange);
   const allow = allowedMethods(exchange.context.req.path);
   throw allow.length > 0 ? notAllowed(allow) : notFound();
 }
 
 /** An endpoint that needs no token. */
-async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Response> {
+async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Answer> {
   const { method } = exchange.context.req;
   if (method !== 'GET' && method !== 'HEAD') throw notAllowed(['GET', 'HEAD']);
   return answerText(exchange, 200, await endpoint.answer());
@@ -229,29 +290,32 @@ async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<R
 
 const honoPath = (template: string): string => template.replaceAll(/\{([A-Za-z]+)\}/g, ':$1');
 
+const send = (context: Context, answer: Answer): Promise<Response> =>
+  sendAnswer(answer, { outgoing: context.env.outgoing, method: context.req.method });
+
 /** The HTTP application: a route for each row of the table, and the error envelope for everything else. */
 export function createApp(dependencies: AppDependencies): Hono<Env> {
   const app = new Hono<Env>();
   const { observer, trustProxy } = dependencies;
   const observe = (context: Context, operation: string, correlationId: string): Observation => {
     const { incoming, outgoing } = context.env;
-    const header = (name: string) => context.req.header(name);
+    const header = (name: string) => readHeader(context, name);
     const client = clientAddress({ header, incoming }, trustProxy);
     return observer.begin({ correlationId, operation, method: context.req.method, client }, outgoing);
   };
   const route =
-    (operation: string, step: (exchange: Exchange) => Response | Promise<Response>) =>
+    (operation: string, step: (exchange: Exchange) => Promise<Answer>) =>
     async (context: Context): Promise<Response> => {
       const correlationId = newCorrelationId();
       const observation = observe(context, operation, correlationId);
-      let response: Response;
+      let answer: Answer;
       try {
-        response = await step({ ...dependencies, context, correlationId, observation });
+        answer = await step({ ...dependencies, context, correlationId, observation });
       } catch (error) {
-        response = errorResponse(error, correlationId, dependencies.log);
+        answer = errorAnswer(error, correlationId, dependencies.log);
       }
-      observation.answered(response);
-      return response;
+      observation.answered(answer);
+      return send(context, answer);
     };
 
   for (const [path, endpoint] of Object.entries(dependencies.open)) {
@@ -269,6 +333,6 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     );
   }
   app.notFound(route('unrouted', unrouted));
-  app.onError((error) => errorResponse(error, newCorrelationId(), dependencies.log));
+  app.onError((error, context) => send(context, errorAnswer(error, newCorrelationId(), dependencies.log)));
   return app;
 }

@@ -1,23 +1,38 @@
-import { authoringTurnCreationSchema, rerunSchema, sessionExtensionSchema } from '../contract/index.ts';
+import {
+  authoringSessionChangeSchema,
+  authoringTurnCreationSchema,
+  operationResourceSchema,
+  type OperationResource,
+  type Permission,
+  rerunSchema,
+  sessionExtensionSchema,
+} from '../contract/index.ts';
 import { settleAttempt, type BuildWork } from './builds/drive-attempt.ts';
 import type { UploadAddresses } from './http/sealed.ts';
-import { notFound } from './http/envelope.ts';
+import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
-import { readVisible } from './services/access.ts';
-import { createTurn } from './services/authoring.ts';
+import { assertPermission, assertProject, readVisible } from './services/access.ts';
+import { cancelOperation } from './services/cancel.ts';
+import { closeAuthoringSession, createTurn, type Models } from './services/authoring.ts';
 import { buildUploadHandlers } from './services/build-uploads.ts';
 import { exportHandlers } from './services/exports.ts';
-import type { Handlers } from './services/handler.ts';
+import { createPager, type Handlers } from './services/handler.ts';
 import type { RunOnce } from './services/idempotency.ts';
 import { createRerun } from './services/runs.ts';
 import { extendSession } from './services/sessions.ts';
+import { isOver } from './jobs/deadline.ts';
+import { createSettle } from './jobs/settle.ts';
+import { isEnd } from './states.ts';
+import { turnDeadline } from './store/sessions.ts';
+import type { Reads, Tx } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';
 
 type Context = BuildWork & {
   readonly cursors: () => Promise<Cursors>;
   readonly addresses: () => Promise<UploadAddresses>;
   readonly runOnce: RunOnce;
+  readonly models: Models;
 };
 
 type ResourceReads =
@@ -25,12 +40,61 @@ type ResourceReads =
   | 'evidence.bundles.read'
   | 'operations.read'
   | 'runs.read'
+  | 'environments.read'
   | 'sessions.read'
+  | 'authoring.sessions.read'
+  | 'authoring.turns.list'
   | 'authoring.turns.read';
 
+// The permission that starts a kind of work also reads and cancels it; operators start every other kind.
+const STARTED_BY: Readonly<Record<string, Permission>> = {
+  'session.extend': 'session.control',
+  'authoring.turn': 'authoring.write',
+  'authoring.session.close': 'authoring.write',
+  'run.rerun': 'run.write',
+};
+
+/** The operation that a request names, if it belongs to the project; one of the whole organization needs all projects. */
+async function findOperation(
+  reads: Reads,
+  { organizationId, projects }: Principal,
+  { projectId, operationId }: { readonly projectId: string; readonly operationId: string },
+): Promise<OperationResource> {
+  const row = await reads.operations.find(organizationId, operationId);
+  const visible = row?.projectId === undefined ? projects === 'all' : row.projectId === projectId;
+  if (row === undefined || !visible) throw notFound();
+  return row.resource;
+}
+
+const startersOf = ({ kind }: OperationResource): readonly Permission[] => {
+  const permission = STARTED_BY[kind];
+  return permission === undefined ? [] : [permission];
+};
+
+/** Cancels an operation for a token that may start its kind. */
+async function cancelOwn(
+  tx: Tx,
+  principal: Principal,
+  ref: { readonly projectId: string; readonly operationId: string },
+  nowMs: number,
+): Promise<OperationResource> {
+  const operation = await findOperation(tx, principal, ref);
+  const [permission] = startersOf(operation);
+  if (permission === undefined)
+    throw new ControlError(
+      'control.PERMISSION_DENIED',
+      'only the operator can cancel this kind of operation',
+    );
+  assertPermission(principal, permission);
+  const { organizationId } = principal;
+  return cancelOperation(tx, { organizationId, operationId: ref.operationId }, nowMs);
+}
+
 /** Reads of one resource each, by the project that it belongs to. */
-function readHandlers(work: BuildWork): Pick<Handlers, ResourceReads> {
-  const { store } = work;
+function readHandlers(work: Context): Pick<Handlers, ResourceReads> {
+  const { store, cursors, now } = work;
+  const settle = createSettle(work);
+  const page = createPager(cursors);
   const visible = <R>(principal: Principal, projectId: string, read: () => Promise<R | undefined>) =>
     readVisible(store, principal, projectId, read);
   return {
@@ -38,36 +102,79 @@ function readHandlers(work: BuildWork): Pick<Handlers, ResourceReads> {
       settleAttempt(work, await visible(principal, projectId, () => store.buildAttempts.find(projectId, id))),
     'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId: id } }) =>
       (await visible(principal, projectId, () => store.bundles.find(projectId, id))).resource,
-    'operations.read': async ({ principal, params: { projectId, operationId: id } }) => {
-      const { organizationId, projects } = principal;
-      const row = await visible(principal, projectId, () => store.operations.find(organizationId, id));
-      // An operation of the whole organization shows to a token for all projects.
-      if (row.projectId === undefined ? projects !== 'all' : row.projectId !== projectId) throw notFound();
-      return row.resource;
+    'operations.read': async ({ principal, params }) => {
+      await assertProject(store, principal, params.projectId);
+      const operation = await findOperation(store, principal, params);
+      assertPermission(principal, 'evidence.read', startersOf(operation));
+      const { kind, state, projectId, resourceId } = operation;
+      if (isEnd('operation', state) || projectId === undefined || resourceId === undefined) return operation;
+      await settle.work(kind, { organizationId: operation.organizationId, projectId, resourceId });
+      return findOperation(store, principal, params);
     },
-    'runs.read': async ({ principal, params: { projectId, hostedRunId: id } }) =>
-      (await visible(principal, projectId, () => store.runs.find(projectId, id))).resource,
-    'sessions.read': async ({ principal, params: { projectId, sessionId: id } }) =>
-      (await visible(principal, projectId, () => store.sessions.find(projectId, id))).resource,
+    'runs.read': async ({ principal, params: { projectId, hostedRunId: id } }) => {
+      const find = () => visible(principal, projectId, () => store.runs.find(projectId, id));
+      const row = await find();
+      if (isEnd('run', row.resource.state) || !isOver(row.resource.deadlineAtMs, now())) return row.resource;
+      await settle.work('run.rerun', { ...row, resourceId: id });
+      return (await find()).resource;
+    },
+    'environments.read': async ({ principal, params: { projectId, environmentId: id } }) => ({
+      schemaVersion: 1,
+      ...(await visible(principal, projectId, () => store.environments.find(projectId, id))),
+    }),
+    'sessions.read': async ({ principal, params: { projectId, sessionId: id } }) => {
+      const find = () => visible(principal, projectId, () => store.sessions.find(projectId, id));
+      const row = await find();
+      if (isEnd('session', row.resource.state) || !isOver(row.resource.expiresAtMs, now()))
+        return row.resource;
+      await settle.session(row);
+      return (await find()).resource;
+    },
+    'authoring.sessions.read': async ({ principal, params: { projectId, authoringSessionId: id } }) =>
+      (await visible(principal, projectId, () => store.authoringSessions.find(projectId, id))).resource,
+    'authoring.turns.list': async ({ principal, params, query }) => {
+      const { projectId, authoringSessionId: id } = params;
+      await visible(principal, projectId, () => store.authoringSessions.find(projectId, id));
+      const { organizationId } = principal;
+      const { rows, next } = await page(
+        { list: 'authoring.turns', organizationId, ...params },
+        query,
+        async (after, limit) =>
+          (await store.turns.list(params, after, limit)).map(({ resource }) => ({
+            resource,
+            ordinal: resource.sequence,
+          })),
+      );
+      return { items: rows.map(({ resource }) => resource), ...next };
+    },
     'authoring.turns.read': async ({ principal, params }) => {
       const { projectId, authoringSessionId, authoringTurnId: id } = params;
-      const { resource } = await visible(principal, projectId, () => store.turns.find(projectId, id));
-      if (resource.authoringSessionId !== authoringSessionId) throw notFound();
-      return resource;
+      const find = () => visible(principal, projectId, () => store.turns.find(projectId, id));
+      const row = await find();
+      if (row.resource.authoringSessionId !== authoringSessionId) throw notFound();
+      if (row.resource.state !== 'running' || !isOver(turnDeadline(row.resource), now())) return row.resource;
+      await settle.work('authoring.turn', { ...row, resourceId: id });
+      return (await find()).resource;
     },
   };
 }
 
 /** The one place where the operations of the table meet the services behind them. */
 export const createHandlers = (context: Context): Handlers => {
-  const { store, now, cursors, addresses, runOnce } = context;
+  const { store, now, cursors, addresses, runOnce, models } = context;
   return {
     'sessions.extend': ({ change, params, body: request }) =>
       runOnce(change, sessionExtensionSchema, (tx) => extendSession(tx, change, params, { request, now })),
     'authoring.turns.create': ({ change, params, body: request }) =>
-      runOnce(change, authoringTurnCreationSchema, (tx) => createTurn(tx, change, params, { request, now })),
+      runOnce(change, authoringTurnCreationSchema, (tx) =>
+        createTurn(tx, change, params, { request, models, now }),
+      ),
     'runs.reruns.create': ({ change, params }) =>
       runOnce(change, rerunSchema, (tx) => createRerun(tx, change, params, now)),
+    'authoring.sessions.close': ({ change, params }) =>
+      runOnce(change, authoringSessionChangeSchema, (tx) => closeAuthoringSession(tx, change, params, now)),
+    'operations.cancel': ({ change, params }) =>
+      runOnce(change, operationResourceSchema, (tx) => cancelOwn(tx, change.principal, params, now())),
     'builds.tools.source': ({ principal, params, query }) =>
       readToolSource(context, principal, { ...params, ...query }),
     ...buildUploadHandlers(context, addresses, runOnce),

@@ -1,5 +1,4 @@
 import { type Digest, digestOf, toUtf8 } from '../bytes/index.ts';
-import { digestSchema } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 
 export { newId } from '../node/index.ts';
@@ -8,8 +7,11 @@ export { newId } from '../node/index.ts';
 export const derivedId = (prefix: string, ...names: readonly string[]): string =>
   `${prefix}_${digestOf(toUtf8(names.join(' '))).slice('sha256:'.length, 'sha256:'.length + 24)}`;
 
+// The same form as `digestSchema`, which takes ten times as long.
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
 /** Whether a value is a digest. */
-export const isDigest = (value: unknown): value is Digest => digestSchema.safeParse(value).success;
+export const isDigest = (value: unknown): value is Digest => typeof value === 'string' && DIGEST.test(value);
 
 /** The digest in a text that a schema has already checked. */
 export function toDigest(text: string): Digest {

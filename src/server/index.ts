@@ -36,6 +36,7 @@ export { openPostgresStore } from './store/postgres/postgres.ts';
 export { backupSqlite } from './store/sqlite/backup.ts';
 export { openSqliteStore } from './store/sqlite/sqlite.ts';
 export type { Store } from './store/store.ts';
+export { type Audit, createAudit } from './telemetry/audit.ts';
 export {
   createLog,
   type Log,
@@ -44,4 +45,5 @@ export {
   type LogLevel,
   logLevels,
 } from './telemetry/log.ts';
+export { createWorkerHealth } from './worker-health.ts';
 export { createWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -11,6 +11,12 @@ export type ServerLimits = {
   /** Steady requests per second of one token, and how many may come at once. */
   readonly requestsPerSecond: number;
   readonly requestBurst: number;
+  /** The same for downloads, which are counted apart: a mirror of 10,000 parts is not slowed down. */
+  readonly downloadsPerSecond: number;
+  readonly downloadBurst: number;
+  /** Downloads of one token, and of all, that run at once. Each holds at most 256 KiB, however slow its client is. */
+  readonly downloadsPerToken: number;
+  readonly downloads: number;
   /** Tokens whose rate is remembered at once. */
   readonly rateBuckets: number;
   /** Source of a tool (control API, Limits). */
@@ -20,9 +26,11 @@ export type ServerLimits = {
   /** How long an answer is replayed to its Idempotency-Key, and how long a request may hold one without an answer. */
   readonly idempotencyMs: number;
   readonly idempotencyLeaseMs: number;
+  /** The least rate of an upload, in bytes a second; it may pause for `requestTimeoutMs`. */
+  readonly uploadBytesPerSecond: number;
   /** How long an upload address lasts. */
   readonly uploadTtlMs: number;
-  /** Time for all headers, for the whole request, and between requests of a connection. */
+  /** Time for all headers, for a JSON body or a pause of an upload, and between requests of a connection. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -39,11 +47,16 @@ export const defaultLimits: ServerLimits = {
   issues: 100,
   requestsPerSecond: 100,
   requestBurst: 200,
+  downloadsPerSecond: 2_000,
+  downloadBurst: 4_000,
+  downloadsPerToken: 64,
+  downloads: 256,
   rateBuckets: 10_000,
   toolSourceBytes: 1024 * 1024,
   documentBytes: 64 * 1024 * 1024,
   idempotencyMs: 24 * 60 * 60 * 1000,
   idempotencyLeaseMs: 60_000,
+  uploadBytesPerSecond: 10_000,
   uploadTtlMs: 60 * 60 * 1000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,

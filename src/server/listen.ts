@@ -146,7 +146,7 @@ function httpServer(limits: ServerLimits): Server {
     requireHostHeader: false, // its answer is not an error envelope; `handler` refuses instead
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
+    requestTimeout: 0, // it would cut slow uploads without an answer; bodies have a pace instead
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
   });
@@ -154,7 +154,18 @@ function httpServer(limits: ServerLimits): Server {
   return server;
 }
 
-function handler(fetch: Fetch, reporting: Reporting): Handle {
+/** Cuts a connection whose request was answered, but whose body, which is not read, does not end. */
+function boundUnreadBody(request: IncomingMessage, response: ServerResponse, timeoutMs: number): void {
+  response.once('finish', () => {
+    if (request.complete) return;
+    const cut = setTimeout(() => {
+      if (!request.complete) request.socket.destroy();
+    }, timeoutMs);
+    request.once('close', () => clearTimeout(cut));
+  });
+}
+
+function handler(fetch: Fetch, reporting: Reporting, timeoutMs: number): Handle {
   const { log } = reporting;
   const listener = getRequestListener(fetch, {
     // Only a request without a valid URL ends here; the application answers all others itself.
@@ -164,13 +175,12 @@ function handler(fetch: Fetch, reporting: Reporting): Handle {
     },
   });
   return (request, response) => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      return refuse(
-        response,
-        new ControlError('control.REQUEST_INVALID', 'the Host header is missing'),
-        reporting,
-      );
+    const hosts = request.headersDistinct['host']?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
+      const why = hosts === 0 ? 'the Host header is missing' : 'there is more than one Host header';
+      return refuse(response, new ControlError('control.REQUEST_INVALID', why), reporting);
     }
+    boundUnreadBody(request, response, timeoutMs);
     listener(request, response).catch((error: unknown) => {
       log({ level: 'error', event: 'request.failed', error });
       response.destroy();
@@ -229,7 +239,7 @@ export async function listen(
   const limits = { ...defaultLimits, ...options.limits };
   const http = httpServer(limits);
   const reporting = { log, observer: server.observer };
-  wire(http, handler(server.fetch, reporting), reporting);
+  wire(http, handler(server.fetch, reporting, limits.requestTimeoutMs), reporting);
   const address = await bind(http, port, hostname);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {

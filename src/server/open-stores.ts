@@ -1,4 +1,13 @@
-import { checkArguments, FUNCTION, OBJECT, optional, optionsOf, PATH } from '../bytes/index.ts';
+import {
+  checkArguments,
+  COUNT,
+  defined,
+  FUNCTION,
+  OBJECT,
+  optional,
+  optionsOf,
+  PATH,
+} from '../bytes/index.ts';
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
 import { parseS3Location, type S3Location, s3Name } from '../node/index.ts';
@@ -93,6 +102,7 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
  * Opens the store and the blobs that the environment names (`DATABASE_URL`, `BLOBS_URL`), or the embedded pair in the
  * data folder (docs/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
+ * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10
  * @throws DrillproofError `server.CONFIG_INVALID` in one line for what is unknown, unreachable, without permissions or
  *   of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
  * @example
@@ -102,12 +112,10 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
 export async function openStores(
   env: Environment,
   dataDir: string,
-  options: { readonly now?: () => number } = {},
+  options: { readonly now?: () => number; readonly databaseConnections?: number } = {},
 ): Promise<Stores> {
-  checkArguments(
-    { env: OBJECT, dataDir: PATH, options: optionsOf({ now: optional(FUNCTION) }) },
-    { env, dataDir, options },
-  );
+  const kinds = optionsOf({ now: optional(FUNCTION), databaseConnections: optional(COUNT) });
+  checkArguments({ env: OBJECT, dataDir: PATH, options: kinds }, { env, dataDir, options });
   const places = placesOf(env, dataDir);
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =
@@ -116,7 +124,7 @@ export async function openStores(
       : await openDiskBlobs(places.blobs.folder, options.now);
   const store =
     places.store.kind === 'postgres'
-      ? await openPostgresStore(places.store.url)
+      ? await openPostgresStore(places.store.url, defined({ connections: options.databaseConnections }))
       : await openSqliteStore(places.store.path);
   return { store, blobs, places };
 }

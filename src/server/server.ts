@@ -2,20 +2,24 @@ import {
   checkArguments,
   FLAG,
   FUNCTION,
+  listOf,
   type MembersOf,
   OBJECT,
   optional,
   optionsOf,
   TEXT,
 } from '../bytes/index.ts';
+import { DrillproofError } from '../errors.ts';
 import { createApp, servedEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, type Cursors } from './http/sealed.ts';
-import { createRateLimiter } from './http/rate-limit.ts';
+import { createDownloadSlots, createRateLimiter, type RateLimiter } from './http/rate-limit.ts';
+import type { Audit } from './telemetry/audit.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './telemetry/log.ts';
 import { createUploadAddresses } from './http/sealed.ts';
+import { parseModelTiers } from './services/authoring.ts';
 import { createRunOnce } from './services/idempotency.ts';
 import type { Store } from './store/store.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -34,6 +38,11 @@ export type ServerOptions = {
    * to the requested address; the Host header is never trusted.
    */
   readonly publicUrl?: string | (() => string);
+  /**
+   * The model tiers that turns may name, each of 1 to 64 characters; the second is the default of a turn, or the only
+   * one. Default: `model_tier_1`, `model_tier_2`, `model_tier_3`.
+   */
+  readonly modelTiers?: readonly string[];
   /** Receives each request when it has ended, failures, and cut downloads. Default: none. */
   readonly log?: Log;
   /** The version, for `drillproof_build_info`. */
@@ -43,6 +52,8 @@ export type ServerOptions = {
    * and the header is not trusted.
    */
   readonly trustProxy?: boolean;
+  /** Receives who read which evidence, before any of it is sent; where it throws, nothing is. Default: none. */
+  readonly audit?: Audit;
 };
 const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   store: OBJECT,
@@ -54,9 +65,11 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
     accepts: (value) => TEXT.accepts(value) || FUNCTION.accepts(value),
     optional: true,
   },
+  modelTiers: optional(listOf(TEXT)),
   log: optional(FUNCTION),
   version: optional(TEXT),
   trustProxy: optional(FLAG),
+  audit: optional(FUNCTION),
 };
 
 /** A control plane as a function from Request to Response (control API). `listen` serves it over HTTP. */
@@ -71,6 +84,14 @@ export type ControlServer = {
   close(): Promise<void>;
 };
 
+// An upload address has at most 4,096 characters, and its path and query fewer than 512.
+const MAX_PUBLIC_URL = 4_096 - 512;
+
+function assertShort(publicUrl: string): string {
+  if (publicUrl.length <= MAX_PUBLIC_URL) return publicUrl;
+  throw new DrillproofError('server.CONFIG_INVALID', `publicUrl has more than ${MAX_PUBLIC_URL} characters`);
+}
+
 const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   let result: Promise<T> | undefined;
   return () => {
@@ -84,7 +105,8 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 
 /**
  * A control plane over a store and a blob store that the caller opens (control API; docs/server.md).
- * @throws TypeError for an argument of the wrong kind
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `server.CONFIG_INVALID` for a `publicUrl` of
+ *   more than 3,584 characters, and for model tiers that are empty, too long or repeated
  * @example
  * const { store, blobs } = await openEmbedded('data');
  * const server = createServer({ store, blobs });
@@ -93,19 +115,23 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 export function createServer(options: ServerOptions): ControlServer {
   checkArguments({ options: optionsOf(SERVER_OPTIONS) }, { options });
   const { store, blobs, now = Date.now, log = () => undefined, trustProxy = false } = options;
+  const { audit = () => undefined } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const cursors = once<Cursors>(async () => createCursors(await store.secret('cursor')));
   const { publicUrl = '' } = options;
-  const baseUrl = typeof publicUrl === 'function' ? publicUrl : () => publicUrl;
+  const baseUrl = typeof publicUrl === 'function' ? () => assertShort(publicUrl()) : () => publicUrl;
+  if (typeof publicUrl === 'string') assertShort(publicUrl);
   const addresses = once(async () => createUploadAddresses(await store.secret('upload'), baseUrl));
   const runOnce = createRunOnce(store, now, limits);
-  const handlers = createHandlers({ store, blobs, now, limits, cursors, addresses, runOnce });
-  const rate = createRateLimiter({
-    perSecond: limits.requestsPerSecond,
-    burst: limits.requestBurst,
-    maxKeys: limits.rateBuckets,
-    now,
-  });
+  const models = parseModelTiers(options.modelTiers);
+  const handlers = createHandlers({ store, blobs, now, limits, cursors, addresses, runOnce, models });
+  const rate = (perSecond: number, burst: number): RateLimiter =>
+    createRateLimiter({ perSecond, burst, maxKeys: limits.rateBuckets, now });
+  const rates = {
+    requests: rate(limits.requestsPerSecond, limits.requestBurst),
+    downloads: rate(limits.downloadsPerSecond, limits.downloadBurst),
+  };
+  const slots = createDownloadSlots({ perToken: limits.downloadsPerToken, all: limits.downloads });
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness({ store, blobs, now, log });
@@ -114,7 +140,9 @@ export function createServer(options: ServerOptions): ControlServer {
     store,
     blobs,
     handlers,
-    rate,
+    rates,
+    slots,
+    audit,
     limits,
     now,
     log,

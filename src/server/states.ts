@@ -4,6 +4,7 @@ import {
   hostedRunStates,
   operationStates,
   sessionStates,
+  type WorldSession,
 } from '../contract/index.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -71,3 +72,7 @@ export function assertMove(machine: Machine, from: string, to: string): void {
   if (mayMove(machine, from, to)) return;
   throw new DrillproofError('internal.BUG', `a ${machine} cannot go from ${from} to ${to}`);
 }
+
+/** Whether a world is open to agents once it is ready: one from the warm pool only while it is claimed. */
+export const isOpenToAgents = ({ warmPool }: Pick<WorldSession, 'warmPool'>): boolean =>
+  warmPool === undefined || warmPool.state === 'claimed';

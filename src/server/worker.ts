@@ -16,9 +16,11 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driveJob, type Driven } from './jobs/drive.ts';
 import { driveDefaults, type DriveOptions, type JobHandler, type Sweep } from './jobs/handler.ts';
-import { rerunHandler } from './jobs/run/rerun.ts';
+import { hostedJob, type RunnerHost } from './jobs/run/hosted-job.ts';
+import { rerunWork } from './jobs/run/rerun.ts';
 import type { Runner, RunnerKind } from './jobs/run/runner.ts';
-import { turnHandler } from './jobs/run/turn.ts';
+import { turnWork } from './jobs/run/turn.ts';
+import type { Blobs } from './blobs/blobs.ts';
 import type { Log } from './telemetry/log.ts';
 import type { Job, Store } from './store/store.ts';
 
@@ -52,6 +54,8 @@ export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   readonly store: Store;
   /** Performs authoring turns and reruns; without one they stay queued. */
   readonly runner?: Runner;
+  /** Stores the evidence that a runner of reruns hands in; required for one. */
+  readonly blobs?: Blobs;
   /** Further kinds of work, such as generating exports. */
   readonly handlers?: readonly JobHandler[];
   readonly sweeps?: readonly Sweep[];
@@ -65,6 +69,7 @@ export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
 const WORKER_OPTIONS: MembersOf<WorkerOptions> = {
   store: OBJECT,
   runner: optional(withMembers('a Runner', { kinds: LIST, run: FUNCTION })),
+  blobs: optional(OBJECT),
   handlers: optional(LIST),
   sweeps: optional(LIST),
   concurrency: optional(COUNT),
@@ -92,15 +97,17 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-const RUNNER_HANDLERS: Readonly<Record<RunnerKind, (store: Store, runner: Runner) => JobHandler>> = {
-  'authoring.turn': turnHandler,
-  'run.rerun': rerunHandler,
+const RUNNER_HANDLERS: Readonly<Record<RunnerKind, (host: RunnerHost) => JobHandler>> = {
+  'authoring.turn': (host) => hostedJob(turnWork, host),
+  'run.rerun': (host) => hostedJob(rerunWork, host),
 };
 
 const newName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
 
-function handlersOf({ store, runner, handlers = [] }: WorkerOptions): ReadonlyMap<string, JobHandler> {
-  const hosted = runner?.kinds.map((kind) => RUNNER_HANDLERS[kind](store, runner)) ?? [];
+function handlersOf({ runner, blobs, handlers = [] }: WorkerOptions, { store, now }: DriveOptions) {
+  if (runner?.kinds.includes('run.rerun') === true && blobs === undefined)
+    throw new TypeError('options.blobs is required for a runner of reruns');
+  const hosted = runner?.kinds.map((kind) => RUNNER_HANDLERS[kind]({ runner, blobs, store, now })) ?? [];
   return new Map([...handlers, ...hosted].map((handler) => [handler.kind, handler]));
 }
 
@@ -131,7 +138,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
   const drive = driveOptionsOf(options);
   const { store, now, log, worker, leaseMs } = drive;
-  const handlers = handlersOf(options);
+  const handlers = handlersOf(options, drive);
   const claiming = new AbortController(); // aborted: no new job is claimed
   const working = new AbortController(); // aborted: running jobs return to the queue
   const active = new Set<Promise<void>>();

@@ -44,4 +44,4 @@ export {
   type TrustStore,
   trustStoreJwks,
 } from './store.ts';
-export { type Purpose, PURPOSES, type TrustedKey } from './trusted-key.ts';
+export { type Purpose, PURPOSES, thumbprintOf, type TrustedKey } from './trusted-key.ts';

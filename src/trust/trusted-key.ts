@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { compareUtf8, defined, type JsonObject, type JsonValue } from '../bytes/index.ts';
+import { compareUtf8, defined, type Digest, type JsonObject, type JsonValue } from '../bytes/index.ts';
 import { msSchema, textSchema } from '../contract/index.ts';
 import { isObject, pointer, type KeyFault } from './faults.ts';
 import { ecJwk, readEcJwk } from './key/jwk.ts';
+import { keyIdOf } from './key/key.ts';
 
 /** What a key may be trusted to sign: bundles, lists of bundles, verification summaries, receipts (formats §3). */
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt'] as const;
@@ -97,6 +98,16 @@ export function readTrustedKey(
     message: issue.message,
   }));
   return { faults: [...('faults' in ec ? ec.faults : []), ...broken] };
+}
+
+// Few keys sign many bundles. A trusted key is frozen and never changes.
+const thumbprints = new WeakMap<TrustedKey, Digest>();
+
+/** The digest of the public key, which is the same whatever the key is called. */
+export function thumbprintOf(key: TrustedKey): Digest {
+  const thumbprint = thumbprints.get(key) ?? keyIdOf(key.point);
+  thumbprints.set(key, thumbprint);
+  return thumbprint;
 }
 
 /** The members of a key in a trust store (formats §3). */

@@ -1,5 +1,5 @@
 import { defined } from '../bytes/index.ts';
-import { type Code, codeEntry } from '../codes/index.ts';
+import { type Code, codeFacts } from '../codes/index.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Finding } from './report.ts';
 
@@ -9,7 +9,7 @@ export type FindingDetail = Pick<Finding, 'message'> & {
 
 /** A finding with the class and severity of its code. */
 export function finding(code: Code, subject: string, detail: FindingDetail): Finding {
-  const { class: codeClass, severity } = codeEntry(code);
+  const { class: codeClass, severity } = codeFacts(code);
   const { path, message, expected, actual } = detail; // a detail may be a whole finding: its code must not win
   // The order of the members is that of every report so far.
   return defined({ code, class: codeClass, severity, subject, path, message, expected, actual });

@@ -1,4 +1,5 @@
-export { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from './checks.ts';
+export { CHECK_TEXTS, checksOf, codesOf } from './check-texts.ts';
+export { CHECK_IDS, type CheckId, isCheckId } from './checks.ts';
 export {
   type ExportTreeReport,
   verifyExport,
@@ -9,10 +10,17 @@ export { verifyLocalReport } from './export/local-report.ts';
 export type { VerifyProgress } from './export/parts.ts';
 export { attestedSubject } from './export/signing.ts';
 export { finding, findingsOf } from './finding.ts';
-export { type Expectations, type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from './options.ts';
-export type { Listing, VerifyPartOptions } from './part/context.ts';
+export {
+  type Expectations,
+  type SecondOpinion,
+  type Settings,
+  settingsOf,
+  VERIFY_OPTIONS,
+  type VerifyOptions,
+} from './options.ts';
+export { createPartContext, type Listing, type VerifyPartOptions } from './part/context.ts';
 export { type PartVerifier, verifyListedPart } from './part/listed-part.ts';
-export { verifyPart } from './part/part.ts';
+export { verifyArchive, verifyPart } from './part/part.ts';
 export { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from './receipts/receipts.ts';
 export {
   type AttestationReport,

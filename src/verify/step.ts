@@ -1,4 +1,4 @@
-import { CHECKS, type CheckId } from './checks.ts';
+import { CHECK_IDS, type CheckId } from './checks.ts';
 import type { Check, CheckState, Finding } from './report.ts';
 
 /** The result of one or more checks. */
@@ -13,6 +13,11 @@ export type ReadStep<T> = Step & { readonly value?: T | undefined };
 /** The result of a step that had nothing to do. */
 export const NOTHING: Step = { checks: [], findings: [] };
 
+/** Thousands of parts share them. */
+const PASSED = Object.fromEntries(
+  CHECK_IDS.map((id) => [id, Object.freeze({ id, state: 'passed' })]),
+) as Readonly<Record<CheckId, Check>>;
+
 /** The result of a check that ran: an error fails it, and it stays open when all errors are about reading. */
 export function recordCheck(id: CheckId, findings: readonly Finding[]): Step {
   return { checks: [checkOf(id, findings)], findings };
@@ -21,7 +26,7 @@ export function recordCheck(id: CheckId, findings: readonly Finding[]): Step {
 function checkOf(id: CheckId, findings: readonly Finding[]): Check {
   const errors = findings.filter(({ severity }) => severity === 'error');
   const [unread] = errors;
-  if (unread === undefined) return { id, state: 'passed' };
+  if (unread === undefined) return PASSED[id];
   if (errors.some((error) => error.class !== 'inaccessible')) return { id, state: 'failed' };
   return { id, state: 'not_checked', reason: unread.message };
 }
@@ -50,24 +55,25 @@ export function endRemaining(
 export const hasPassed = ({ checks }: Step, id: CheckId): boolean =>
   checks.some((check) => check.id === id && check.state === 'passed');
 
-const ORDER = new Map(Object.keys(CHECKS).map((id, index) => [id, index]));
-const inOrder = (a: Check, b: Check): number => ORDER.get(a.id)! - ORDER.get(b.id)!;
+const ORDER = new Map(CHECK_IDS.map((id, index) => [id, index]));
 
 /**
  * Joins steps: their findings one after the other, and their checks in the order of the table. A later result for a
  * check replaces an earlier one only if that makes it no better.
  */
 export function joinSteps(steps: readonly Step[]): Step {
-  const checks = new Map<CheckId, Check>();
-  for (const check of steps.flatMap((step) => step.checks)) {
-    const earlier = checks.get(check.id);
-    if (earlier === undefined || (check.state !== 'passed' && earlier.state !== 'failed'))
-      checks.set(check.id, check);
+  const places = CHECK_IDS.map((): Check | undefined => undefined);
+  const findings: Finding[] = [];
+  for (const step of steps) {
+    for (const check of step.checks) {
+      const place = ORDER.get(check.id)!;
+      const earlier = places[place];
+      if (earlier === undefined || (check.state !== 'passed' && earlier.state !== 'failed'))
+        places[place] = check;
+    }
+    for (const finding of step.findings) findings.push(finding);
   }
-  return {
-    checks: [...checks.values()].toSorted(inOrder),
-    findings: steps.flatMap(({ findings }) => findings),
-  };
+  return { checks: places.filter((check) => check !== undefined), findings };
 }
 
 /** Reports the checks of steps as one check: failed when one of them failed, open when one of them is open. */

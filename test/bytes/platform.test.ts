@@ -35,6 +35,17 @@ it('#platform is the one of Node here', () => {
   expect([node.name, portable.name]).toEqual(['node', 'portable']);
 });
 
+it.each([portable, node])('a turn of the $name platform lets a waiting timer run', async (platform) => {
+  let isDone = false;
+  setTimeout(() => (isDone = true), 1);
+  const end = performance.now() + 20;
+  while (performance.now() < end); // the timer is due, and nothing was able to run it
+  expect(isDone).toBe(false);
+  await platform.turn();
+  await platform.turn();
+  expect(isDone).toBe(true);
+});
+
 describe.each([node, portable, lenient])('the primitives of the platform $name', (platform) => {
   it('sha256 is that of node:crypto over every chunking', () => {
     fc.assert(

@@ -20,8 +20,7 @@ async function copy(paths: readonly string[]): Promise<string> {
 
 beforeAll(async () => {
   action = await copy(['action.yml', 'ci']);
-  const build = ['--silent', '--config', 'tsup.single.config.ts', '--out-dir', join(action, 'single')];
-  execFileSync(join(root, 'node_modules/.bin/tsup'), build, { cwd: root });
+  execFileSync(process.execPath, ['scripts/build.ts', 'single', join(action, 'single')], { cwd: root });
   workspace = await makeWorkspace();
   temps = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
 });
@@ -106,7 +105,7 @@ describe('the GitHub Action of a release', () => {
 
 describe('the GitHub Action of a checkout', () => {
   it('the action builds the program once and runs gate with it', async () => {
-    const files = ['action.yml', 'ci', 'src', 'scripts', 'tsup.single.config.ts', 'tsconfig.json'];
+    const files = ['action.yml', 'ci', 'src', 'scripts', 'tsconfig.json'];
     const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
     try {
       const given = { trust: 'trust.json', evidence: 'mirror' };

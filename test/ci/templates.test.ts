@@ -12,8 +12,7 @@ let workspace = '';
 
 beforeAll(async () => {
   built = await mkdtemp(join(tmpdir(), 'drillproof-single-'));
-  const build = ['--silent', '--config', 'tsup.single.config.ts', '--out-dir', built];
-  execFileSync(join(root, 'node_modules/.bin/tsup'), build, { cwd: root });
+  execFileSync(process.execPath, ['scripts/build.ts', 'single', built], { cwd: root });
   workspace = await makeWorkspace();
   await cp(join(built, 'drillproof.mjs'), join(workspace, 'drillproof.mjs'));
   await writeFile(

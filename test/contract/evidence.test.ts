@@ -17,7 +17,6 @@ import {
   chars,
   chosenId,
   code,
-  count,
   decimalBytes,
   digest,
   type Format,
@@ -103,7 +102,7 @@ describeResource('local report item', {
   sample: localReportItem,
   rules: rulesOf(
     [
-      count,
+      integer,
       'source.ordinal source.archiveBytes source.summary.artifactCount',
       'source.summary.expandedBytes',
     ],
@@ -142,7 +141,7 @@ describeResource('evidence bundle', {
     [boolean, 'signed'],
     [oneOf('available', 'deleted'), 'state'],
     [integer, 'createdAtMs storageVerifiedAtMs deleteAtMs? deletedAtMs?'],
-    [count, 'storage.objectCount storage.manifestBytes storage.artifactBytes storage.totalBytes'],
+    [integer, 'storage.objectCount storage.manifestBytes storage.artifactBytes storage.totalBytes'],
     [resource(attestation), 'attestation?'],
   ),
 });

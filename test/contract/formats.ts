@@ -210,7 +210,7 @@ export const numbers = (max: number): Format => ({
   accepts: [0.01, max, Number.MIN_VALUE, 1],
   rejects: [0, -0.01, max + 0.01, '1', null, Number.NaN, Number.POSITIVE_INFINITY],
 });
-export const notNegative: Format = { accepts: [0, 0.5, 1e6], rejects: [-0.01, '1', null, Number.NaN] };
+export const number: Format = { accepts: [0, 0.5, -0.5, 1e6], rejects: ['1', null, Number.NaN] };
 
 export const oneOf = (...values: readonly (string | number)[]): Format => ({
   accepts: values,

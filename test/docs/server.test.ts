@@ -16,6 +16,7 @@ import {
   listen,
   type Listening,
 } from '../../src/server/index.ts';
+import { defaultOf, settings, variableOf } from '../../src/cli/serve/settings.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import {
   buildArchive,
@@ -39,6 +40,7 @@ describe('docs/server.md', () => {
     const metrics = createMetrics({ version: '1', node: '2' });
     metrics.began();
     metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
+    metrics.jobEnded('a.b', 'succeeded');
     const text = metrics.text([{ kind: 'a.b', state: 'waiting', count: 1 }]);
     const names = Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name);
     const rows = Array.from(
@@ -53,6 +55,14 @@ describe('docs/server.md', () => {
         String(name),
       ).toEqual(labels);
     }
+  });
+
+  it('docs/server.md lists every setting of serve with its variable and default, and no other', () => {
+    const rows = Array.from(
+      page.matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` +\| (\d+) +\|/gm),
+      ([, name, variable, value]) => [name, variable, Number(value)],
+    );
+    expect(rows).toEqual(settings.map((each) => [each.name, variableOf(each), defaultOf(each)]));
   });
 
   it('docs/server.md states the default limits of the server', () => {
@@ -77,6 +87,7 @@ if (isDeep) {
     let port: number;
     let bytes: Uint8Array;
     const lines: string[] = [];
+    let errors = '';
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'drillproof-nginx-'));
@@ -141,7 +152,10 @@ if (isDeep) {
       const main = `daemon off; ${process.getuid?.() === 0 ? 'user root;' : ''} pid ${join(folder, 'pid')};
       error_log stderr; events {} http { ${temporary.join(' ')} include ${join(folder, 'drillproof.conf')}; }`;
       writeFileSync(join(folder, 'nginx.conf'), main);
-      nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
+      nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      nginx.stderr?.on('data', (chunk) => (errors += String(chunk)));
     }
 
     type Asked = {
@@ -207,6 +221,11 @@ if (isDeep) {
       await expect.poll(() => readFileSync(join(folder, 'access.log'), 'utf8')).toContain('PUT');
       expect(readFileSync(join(folder, 'access.log'), 'utf8')).not.toContain(signature);
       expect(lines.join('')).not.toContain(signature);
+      const tooLong = { method: 'PUT', headers: { ...headers, 'content-length': '70000000' } };
+      expect((await get(address.pathname + address.search, tooLong)).status).toBe(413);
+      expect((await get('/healthz', tooLong)).status).toBe(413);
+      await expect.poll(() => errors).toContain('PUT /healthz');
+      expect(errors).not.toContain(signature);
     });
 
     it('the nginx example logs the real client, whatever X-Forwarded-For the client sends', async () => {

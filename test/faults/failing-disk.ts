@@ -27,6 +27,7 @@ type Armed = { readonly act: DiskAct; readonly nth: number; readonly errno: stri
 class FailingDisk {
   private armed: Armed | undefined;
   private calls = 0;
+  private counts: Map<DiskAct, number> | undefined;
   /** Whether the call that shall fail was made. */
   get struck(): boolean {
     return this.armed !== undefined && this.calls >= this.armed.nth;
@@ -42,9 +43,20 @@ class FailingDisk {
     this.armed = undefined;
   }
 
+  /** Counts calls by kind until the returned function is called, which gives the counts. */
+  count(): () => ReadonlyMap<DiskAct, number> {
+    const counts = new Map<DiskAct, number>();
+    this.counts = counts;
+    return () => {
+      this.counts = undefined;
+      return counts;
+    };
+  }
+
   /** Throws if this call is the one. */
   meet(act: DiskAct, path = ''): void {
     const { armed } = this;
+    this.counts?.set(act, (this.counts.get(act) ?? 0) + 1);
     if (armed?.act !== act || !armed.path.test(path)) return;
     if (++this.calls === armed.nth)
       throw Object.assign(new Error(`${armed.errno}: as a test wants it, ${act}`), { code: armed.errno });
@@ -98,6 +110,22 @@ export const failingFs = (fs: typeof Fs) => ({
       return done(error instanceof Error ? error : null);
     }
     fs.fsync(fd, done);
+  },
+  writeFileSync(path: string, data: string) {
+    halfWritten(() => fs.writeFileSync(path, data.slice(0, data.length / 2)));
+    fs.writeFileSync(path, data);
+  },
+  readFileSync(path: string, encoding?: BufferEncoding) {
+    disk.meet('read', path);
+    return fs.readFileSync(path, { encoding: encoding ?? null });
+  },
+  renameSync(from: string, to: string) {
+    disk.meet('rename', to);
+    fs.renameSync(from, to);
+  },
+  lstatSync(path: string, options?: Fs.StatSyncOptions) {
+    disk.meet('look', path);
+    return fs.lstatSync(path, options);
   },
   rmSync(path: string, options?: Fs.RmOptions) {
     disk.meet('remove', path);

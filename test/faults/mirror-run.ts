@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { createClient } from '../../src/client/index.ts';
+import { createClient, type Fetch } from '../../src/client/index.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { mirrorExport, type MirrorEvent } from '../../src/mirror/index.ts';
+import { createHttpFetch } from '../../src/node/http-fetch.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { filesOf } from '../mirror/make.ts';
@@ -34,6 +35,14 @@ export type Attack = {
   readonly strike: Strike;
   readonly strikes: number;
   readonly timed: boolean;
+  readonly transport: Transport;
+};
+
+export type Transport = keyof typeof TRANSPORTS;
+/** That of the platform, and that of the command. */
+export const TRANSPORTS = {
+  fetch: globalThis.fetch as Fetch,
+  'node:http': createHttpFetch(),
 };
 
 export type Outcome = {
@@ -72,7 +81,7 @@ async function leaveThird(folder: string, { files }: Origin): Promise<void> {
 
 /** Mirrors through a proxy that strikes. */
 export async function mirrorUnder(
-  { stage, strike, strikes, timed }: Attack,
+  { stage, strike, strikes, timed, transport }: Attack,
   folder: string,
   origin: Origin,
   stranger: string,
@@ -103,6 +112,7 @@ export async function mirrorUnder(
       client: createClient({
         baseUrl: proxy.url,
         token: origin.token,
+        fetch: TRANSPORTS[transport],
         sleep,
         retry: { retries: RETRIES, maxRetryAfterMs: MAX_RETRY_AFTER_MS },
         timeouts: timeoutsFor(timed),

@@ -6,7 +6,16 @@ import { OVERLOAD_FAULTS } from './rows/overload.ts';
 import { RANGE_FAULTS } from './rows/range.ts';
 import { REDIRECT_FAULTS } from './rows/redirect.ts';
 import { endsAt, STAGES, type FaultRow, type Stage } from './rows/row.ts';
-import { faultsOfFailed, faultsOfWhole, folderFor, mirrorUnder, MOST_FETCHES, sizeAt } from './mirror-run.ts';
+import {
+  type Attack,
+  faultsOfFailed,
+  faultsOfWhole,
+  folderFor,
+  mirrorUnder,
+  MOST_FETCHES,
+  sizeAt,
+  type Transport,
+} from './mirror-run.ts';
 import { startOrigin, type Origin } from './origin.ts';
 import { faultServer, type FaultServer } from './server.ts';
 
@@ -28,11 +37,11 @@ afterAll(async () => {
  * The mirror ends whole, byte for byte and verified, or with the code of the row and no unproven file under a final
  * name. Then the next run, without the fault, ends whole.
  */
-async function meet(row: FaultRow, stage: Stage, how: 'once' | 'always'): Promise<void> {
+async function meet({ row, stage, transport }: Case, how: 'once' | 'always'): Promise<void> {
   await using made = await folderFor(stage, origin);
   const { folder } = made;
   const { strike, timed = false } = row;
-  const attack = { stage, strike, timed, strikes: how === 'once' ? 1 : Infinity };
+  const attack: Attack = { stage, strike, timed, transport, strikes: how === 'once' ? 1 : Infinity };
   const outcome = await mirrorUnder(attack, folder, origin, stranger.url);
   expect(endsAt(row[how], stage)).toContain(outcome.end);
   expect(outcome.struck).toBeGreaterThan(0);
@@ -47,12 +56,17 @@ async function meet(row: FaultRow, stage: Stage, how: 'once' | 'always'): Promis
   expect(await faultsOfWhole(folder, origin)).toEqual([]);
 }
 
+type Case = { readonly row: FaultRow; readonly stage: Stage; readonly transport: Transport };
+
 /** Every fault at every request of a mirror; in the quick run at one request each, taken in turn. */
 const casesFrom = (faults: readonly FaultRow[], first: number) =>
   faults.flatMap((row, i) => {
     const stages = row.at ?? STAGES;
     const chosen = isDeep ? stages : [stages[(first + i) % stages.length]!];
-    return chosen.map((stage) => ({ name: row.name, stage, row }));
+    return chosen.map((stage, j) => {
+      const transport: Transport = (first + i + j) % 2 === 0 ? 'fetch' : 'node:http';
+      return { name: row.name, stage, row, transport };
+    });
   });
 
 describe.concurrent.each([
@@ -62,9 +76,9 @@ describe.concurrent.each([
   ['of redirects', REDIRECT_FAULTS],
   ['of overload', OVERLOAD_FAULTS],
 ])('a mirror that meets a fault %s', (_, faults) => {
-  it.each(casesFrom(faults, 0))('$name, once, at the $stage', ({ row, stage }) => meet(row, stage, 'once'));
-  it.each(casesFrom(faults, 1))('$name, each time, at the $stage', ({ row, stage }) =>
-    meet(row, stage, 'always'),
+  it.each(casesFrom(faults, 0))('$name, once, at the $stage, with $transport', (each) => meet(each, 'once'));
+  it.each(casesFrom(faults, 1))('$name, each time, at the $stage, with $transport', (each) =>
+    meet(each, 'always'),
   );
 });
 

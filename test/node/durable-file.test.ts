@@ -28,6 +28,24 @@ vi.mock('node:fs/promises', async (original) => {
   };
 });
 
+// A folder is opened and flushed without a FileHandle.
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const folders = new Map<number, string>();
+  return {
+    ...fs,
+    openSync: (...args: Parameters<typeof fs.openSync>) => {
+      const fd = fs.openSync(...args);
+      folders.set(fd, basename(String(args[0])));
+      return fd;
+    },
+    fsync: (...[fd, done]: Parameters<typeof fs.fsync>) => {
+      calls.push(`flush ${folders.get(fd)}`);
+      fs.fsync(fd, done);
+    },
+  };
+});
+
 let root: string;
 let file: string;
 beforeEach(() => {

@@ -34,7 +34,7 @@ async function verifyInPool(
     await writeFile(join(root, path), bytes);
   }
   const options = { asOfMs: NOW, trust: makeTrust(made.signer) };
-  const pool = createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
+  const pool = await createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
   try {
     const verifyPart = (path: string, listed: Parameters<typeof pool.verify>[0]['listed']) =>
       pool.verify({ path, listed });
@@ -85,7 +85,7 @@ describe('a worker thread that runs out of memory', () => {
 });
 
 const runInThreads = (code: string): void => {
-  vi.spyOn(packaging, 'verifyWorker', 'get').mockReturnValue(new URL(`data:text/javascript,${code}`));
+  vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL(`data:text/javascript,${code}`));
 };
 
 describe('a pool whose threads', () => {

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
-  peerDependencies: Record<string, string>;
 };
 
 const PROGRAM = `
@@ -30,12 +29,12 @@ const compilerOptions = {
   noEmit: true,
 };
 
-/** Compiles a program in a project that has the built package and what it depends on, and nothing else. */
+/** Compiles a program in a project that has the built package and what it depends on, without optional packages. */
 function compile(program: string): string {
   const project = mkdtempSync(join(tmpdir(), 'drillproof-consumer-'));
   const modules = join(project, 'node_modules');
   try {
-    const names = { ...manifest.dependencies, ...manifest.peerDependencies, '@types/node': '' };
+    const names = { ...manifest.dependencies, '@types/node': '' };
     for (const name of Object.keys(names)) {
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(root, 'node_modules', name), join(modules, name));
@@ -54,7 +53,7 @@ function compile(program: string): string {
   }
 }
 
-test('a project with skipLibCheck off compiles against every entry point', () => {
+test('a project with skipLibCheck off compiles against every entry point without the optional packages', () => {
   expect(compile(PROGRAM)).toBe('');
 }, 120_000);
 

@@ -6,8 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/index.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+type Entry = { types: string; module: string; node: string; default: string };
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  exports: Record<string, string | { types: string; default: string }>;
+  exports: Record<string, string | Entry>;
   imports: Record<string, { node?: string; default: string }>;
 };
 
@@ -35,7 +36,7 @@ function graph(entry: string): { files: Set<string>; packages: Set<string> } {
 }
 
 const entries = Object.entries(manifest.exports).filter(
-  (entry): entry is [string, { types: string; default: string }] => typeof entry[1] === 'object',
+  (entry): entry is [string, Entry] => typeof entry[1] === 'object',
 );
 const PORTABLE = ['.', './contract', './client'];
 
@@ -50,10 +51,12 @@ const pack = (): string => {
 };
 
 describe('the built package', () => {
-  test.each(entries)('has code and types at %s', async (_name, { types, default: code }) => {
+  test.each(entries)('has code and types at %s', async (_name, { types, ...files }) => {
     expect(existsSync(join(root, types))).toBe(true);
-    const module = (await import(join(root, code))) as object;
-    expect(Object.keys(module).length).toBeGreaterThan(0);
+    const names = async (file: string) => Object.keys((await import(join(root, file))) as object);
+    const expected = await names(files.default);
+    expect(expected.length).toBeGreaterThan(0);
+    for (const file of Object.values(files)) expect(await names(file)).toEqual(expected);
   });
 
   test.each(PORTABLE)('pulls nothing from node: into %s', (name) => {

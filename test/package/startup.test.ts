@@ -1,34 +1,48 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { once } from '../../src/bytes/index.ts';
 import { trustStoreJwks } from '../../src/trust/index.ts';
-import { makePart, makeSigner, makeTrust } from '../support/evidence.ts';
+import {
+  makeBundleInput,
+  makeExport,
+  makeObject,
+  makePart,
+  makeSigner,
+  makeTrust,
+} from '../support/evidence.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/cli/main.js');
 const folder = mkdtempSync(join(tmpdir(), 'startup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+// Threads get it too.
 const HOOK = `data:text/javascript,${encodeURIComponent(`
+  import { writeSync } from 'node:fs';
   import { registerHooks } from 'node:module';
-  const urls = [];
-  registerHooks({ resolve(name, context, next) { const target = next(name, context); urls.push(target.url); return target; } });
-  process.on('exit', () => process.stderr.write(urls.join('\\n')));
+  registerHooks({ resolve(name, context, next) { const target = next(name, context); writeSync(2, target.url + '\\n'); return target; } });
 `)}`;
 
-/** The packages that a command of the built program loads. */
-function listLoaded(args: readonly string[]): string[] {
+/** The URL of each module that a command of the built program resolves, a line each. */
+function listUrls(args: readonly string[]): string {
   const call = [process.execPath, '--import', HOOK, MAIN, ...args];
   const urls = execFileSync('sh', ['-c', '"$@" 2>&1 >/dev/null', 'sh', ...call], {
     cwd: folder,
     encoding: 'utf8',
   });
   expect(urls).toContain('/dist/cli/main.js');
-  return [
-    ...new Set(Array.from(urls.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)/g), ([, name = '']) => name)),
-  ];
+  return urls;
 }
+
+const packagesOf = (urls: string): string[] => [
+  ...new Set(Array.from(urls.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)/g), ([, name = '']) => name)),
+];
+
+/** The packages that a command of the built program loads. */
+const listLoaded = (args: readonly string[]): string[] => packagesOf(listUrls(args));
 
 it('the built command loads no package but commander to verify and to explain', async () => {
   const signer = makeSigner();
@@ -41,6 +55,20 @@ it('the built command loads no package but commander to verify and to explain', 
     ['explain', 'zip.COMMENT'],
   ])
     expect(listLoaded(args), args.join(' ')).toEqual(['commander']);
+});
+
+it('a thread of the built command loads no package to verify parts', async () => {
+  const half = randomBytes(9 * 2 ** 20); // threads start above 16 MiB
+  const big = makeObject('files/big.bin', '', { role: 'file', open: () => once(half) });
+  const { objects } = makeBundleInput(1);
+  const { files } = await makeExport({ parts: 2, bundle: { objects: [...objects, big] } });
+  for (const [path, bytes] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, 'export', path)), { recursive: true });
+    writeFileSync(join(folder, 'export', path), bytes);
+  }
+  const urls = listUrls(['verify', 'export', '--accept', 'intact', '--jobs', '2']);
+  expect(urls).toContain('/dist/node/verify-worker.js');
+  expect(packagesOf(urls)).toEqual(['commander']);
 });
 
 it('the built command loads yauzl and noble for a second opinion only', () => {

@@ -25,6 +25,8 @@ import {
   ORG,
   OTHER_ORG,
   part,
+  ENVIRONMENT,
+  makeAuthoringSession,
   PROJECT,
   signer,
   token,
@@ -54,8 +56,10 @@ beforeAll(async () => {
     sessionId: id('ses', 1),
     authoringSessionId: id('authsess', 1),
     hostedRunId: id('hrun', 1),
+    environmentId: ENVIRONMENT,
   };
   await worlds(here, buildHash);
+  await here.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
   const turn = await send('authoring.turns.create', here.token, { authoringSessionId: id('authsess', 2) });
   const { turn: queued } = operations['authoring.turns.create'].success.schema.parse(await turn.json());
   params = { ...params, authoringTurnId: queued.authoringTurnId, operationId: queued.operationId };
@@ -64,12 +68,15 @@ beforeAll(async () => {
 /** Of the path of an operation, where it differs from that of the others. */
 const PARAMS: Partial<Record<OperationName, Record<string, string>>> = {
   'authoring.turns.read': { authoringSessionId: id('authsess', 2) },
+  'authoring.sessions.close': { authoringSessionId: id('authsess', 3) },
 };
 const BODIES: Partial<Record<OperationName, unknown>> = {
   'sessions.extend': { expectedLeaseGeneration: 1, expectedVersion: 1, ttlMs: 7_200_000 },
   'authoring.turns.create': { prompt: 'go on' },
   'builds.uploads.create': { buildHash: HASH, artifactDigest: HASH, bytes: 1 },
   'runs.reruns.create': {},
+  'operations.cancel': {},
+  'authoring.sessions.close': {},
 };
 const QUERIES: Partial<Record<OperationName, string>> = { 'builds.tools.source': '?packageId=greeter' };
 
@@ -175,7 +182,8 @@ describe.each(callableNames)('%s', (name) => {
 
   it('refuses a token with every permission but its own, and names that one', async () => {
     if (row.permission === undefined) return;
-    const others = permissions.filter((permission) => permission !== row.permission);
+    const sufficient = [row.permission, ...(row.alsoPermitted ?? [])];
+    const others = permissions.filter((permission) => !sufficient.includes(permission));
     const bearer = await token(here, { permissions: others });
     const envelope = await expectEnvelope(await send(name, bearer), 'control.PERMISSION_DENIED');
     expect(envelope.details).toEqual({ permission: row.permission });
@@ -225,7 +233,10 @@ describe.each(callableNames)('%s', (name) => {
 
   it('names the methods it takes for every other one', async () => {
     const { path, options } = request(name);
-    const taken = row.method === 'GET' ? ['GET', 'HEAD'] : [row.method];
+    const taken = operationNames
+      .map(operationRow)
+      .filter(({ path: template }) => template === row.path)
+      .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
       (one) => !taken.includes(one),
     )) {

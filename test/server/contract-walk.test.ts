@@ -146,8 +146,11 @@ const BODIES: Partial<Record<OperationName, Json>> = {
   'authoring.turns.create': { prompt: 'go on' },
   'builds.uploads.create': { buildHash: HASH, artifactDigest: HASH, bytes: 1 },
   'runs.reruns.create': {},
+  'operations.cancel': {},
+  'authoring.sessions.close': {},
 };
 const PARAMS: Partial<Record<OperationName, Record<string, string>>> = {
+  'authoring.sessions.close': { authoringSessionId: 'authsess_000000000003' },
   'authoring.turns.create': { authoringSessionId: 'authsess_000000000001' },
 };
 const QUERIES: Partial<Record<OperationName, Record<string, string>>> = {

@@ -74,6 +74,7 @@ describe('malformed HTTP', () => {
     ['two lengths', `POST / HTTP/1.1\r\n${HOST}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd`],
     ['a bad length', `POST / HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`],
     ['no Host', `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`],
+    ['two Hosts', `GET /healthz HTTP/1.1\r\n${HOST}${HOST}${CLOSE}\r\n`],
     ['a malformed Host', `GET /healthz HTTP/1.1\r\nHost: a b/c\r\n${CLOSE}\r\n`],
     ['a malformed target', `GET http://[ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
   ])('with %s is answered with the envelope', async (_, text) => {
@@ -143,7 +144,7 @@ describe('a token over a socket', () => {
   });
 
   it('a request with a valid token gets 100 Continue', async () => {
-    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
+    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 99)}/reruns`;
     const head = `POST ${path} HTTP/1.1\r\n${HOST}${CLOSE}${bearer()}Idempotency-Key: key-00000001\r\n`;
     const rest = 'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}';
     const answer = await raw(head + rest);
@@ -152,7 +153,7 @@ describe('a token over a socket', () => {
   });
 
   it('a chunked body above the limit is refused despite a valid token', async () => {
-    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 1)}/reruns`;
+    const path = `/v1/projects/${PROJECT}/runs/${id('hrun', 99)}/reruns`;
     const head = `POST ${path} HTTP/1.1\r\n${HOST}${bearer()}Idempotency-Key: key-00000001\r\n`;
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
     const text = `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`;

@@ -75,6 +75,14 @@ export type World = {
   close(): Promise<void>;
 };
 
+/** No limit of the rate: where the clock stands still, a burst is never made up for. */
+export const UNHURRIED: Partial<ServerLimits> = {
+  requestsPerSecond: 1e6,
+  requestBurst: 1e6,
+  downloadsPerSecond: 1e6,
+  downloadBurst: 1e6,
+};
+
 export async function world(limits: Partial<ServerLimits> = {}): Promise<World> {
   const { path, remove } = await temporaryFolder();
   const clock = { nowMs: NOW_MS };
@@ -83,8 +91,7 @@ export async function world(limits: Partial<ServerLimits> = {}): Promise<World> 
   const requests: LogEntry[] = [];
   const tell = (entry: LogEntry) => void (entry.event === 'request' ? requests : log).push(entry);
   const { store, blobs } = await openEmbedded(path, { now });
-  const unhurried = { requestsPerSecond: 1e6, requestBurst: 1e6, ...limits };
-  const server = createServer({ store, blobs, now, limits: unhurried, log: tell });
+  const server = createServer({ store, blobs, now, limits: { ...UNHURRIED, ...limits }, log: tell });
   const admin = createAdmin({ store, blobs, now });
   const close = async (): Promise<void> => {
     await server.close();

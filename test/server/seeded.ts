@@ -3,9 +3,11 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { answerOf, post, TURNS, UPLOADS, type Sender } from './change.ts';
 import {
   buildArchive,
+  ENVIRONMENT,
   EXPORT,
   id,
   ingestedExport,
+  makeAuthoringSession,
   part,
   PROJECT,
   signer,
@@ -34,6 +36,7 @@ export async function seed(here: World): Promise<Seeded> {
   const { bytes, buildHash } = await buildArchive();
   const { buildAttemptId } = await here.admin.ingestBuild(PROJECT, memoryAccess(bytes));
   await worlds(here, buildHash);
+  await here.admin.importResources({ schemaVersion: 1, authoringSessions: [makeAuthoringSession(3)] });
   const sender = { server: here.server, token: await token(here) };
   const other = TURNS.replace(id('authsess', 1), id('authsess', 2));
   const { turn } = await answerOf('authoring.turns.create', await post(sender, other, { prompt: 'go on' }));
@@ -52,6 +55,7 @@ export async function seed(here: World): Promise<Seeded> {
       authoringTurnId: turn.authoringTurnId,
       operationId: turn.operationId,
       hostedRunId: id('hrun', 1),
+      environmentId: ENVIRONMENT,
       packageId: 'greeter',
     },
     archive: { ...another, artifactDigest: digestOf(another.bytes) },

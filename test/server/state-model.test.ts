@@ -6,6 +6,7 @@ import { defaultLimits } from '../../src/server/index.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { isDeep, tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, post, RERUNS, TURNS, UPLOADS, type Sender } from './change.ts';
+import { deadlineSweep } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
 import { goodRunner, operationOf, runnerOf, runOf, sessionOf, turnOf, workerOf } from './jobs/make.ts';
 import {
@@ -45,7 +46,7 @@ type Queued = {
 /** What the control plane must remember, as simply as it can be said. */
 type Model = {
   nowMs: number;
-  session: { version: number; expiresAtMs: number };
+  session: { version: number; expiresAtMs: number; expired?: boolean };
   environmentVersion: number;
   activeTurn: string | undefined;
   turns: number;
@@ -236,17 +237,32 @@ const work = (well: boolean): Command =>
     );
     const driven = await workerOf(here, runner).workOnce();
     const waiting = model.queue.filter(({ state }) => state === 'pending');
-    const wanted = well ? 'succeeded' : 'failed';
-    expect(driven).toBe(waiting.length === 0 ? undefined : wanted);
     const ended = [];
     for (const queued of waiting)
       if ((await operationOf(here, queued.operationId)).state !== 'pending') ended.push(queued);
     expect(ended).toHaveLength(Math.min(1, waiting.length));
     for (const queued of ended) {
-      queued.state = well ? 'succeeded' : 'failed';
+      const end = isLate(queued, model) ? 'expired' : 'succeeded';
+      queued.state = well || end === 'expired' ? end : 'failed';
       if (queued.resourceId === model.activeTurn) model.activeTurn = undefined;
     }
+    expect(driven).toBe(ended[0] && operationStateOf(ended[0].state));
   });
+
+const isLate = ({ deadlineAtMs = Infinity }: Queued, { nowMs }: Model): boolean => deadlineAtMs <= nowMs;
+
+/** The state of the operation of a resource in a state. */
+const operationStateOf = (state: string): string => (state === 'expired' ? 'failed' : state);
+
+/** The sweep of deadlines: what is past its time ends, and everything else stays as it is. */
+const sweep = command('sweep', async (model, { here }) => {
+  const { store, clock } = here;
+  await deadlineSweep({ store, now: () => clock.nowMs }).run(new AbortController().signal);
+  if (model.session.expiresAtMs <= model.nowMs && !model.session.expired)
+    model.session = { ...model.session, version: model.session.version + 1, expired: true };
+  for (const queued of model.queue)
+    if (queued.state === 'pending' && isLate(queued, model)) queued.state = 'expired';
+});
 
 const cancel = (nth: number): Command =>
   command(
@@ -261,7 +277,7 @@ const cancel = (nth: number): Command =>
         organizationId: ORG,
         operationId: queued.operationId,
       });
-      expect(state).toBe(queued.state);
+      expect(state).toBe(operationStateOf(queued.state));
     },
     ({ queue }) => queue.length > 0,
   );
@@ -291,7 +307,7 @@ const compare = command('compare', async (model, real) => {
     model.activeTurn,
   );
   for (const { operationId, kind, resourceId, state } of model.queue) {
-    expect((await operationOf(here, operationId)).state).toBe(state);
+    expect((await operationOf(here, operationId)).state).toBe(operationStateOf(state));
     if (kind === 'turn') expect((await turnOf(here, resourceId)).state).toBe(RESOURCE_STATES[state] ?? state);
     else expect((await runOf(here, resourceId)).state).toBe(RUN_STATES[state] ?? state);
   }
@@ -322,6 +338,7 @@ const commands = fc.commands(
     fc.tuple(stale, fc.constantFrom(1, 1, 1, 2), ttlMs).map((drawn) => extend(...drawn)),
     fc.constant(createTurn),
     fc.constant(createRerun),
+    fc.constant(sweep),
     stale.map(beginUpload),
     nth.map(put),
     nth.map(replay),

@@ -6,7 +6,7 @@ import {
   type LogEntry,
 } from '../../src/server/index.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { NOW_MS, temporaryFolder, world, type World } from './make.ts';
+import { NOW_MS, temporaryFolder, UNHURRIED, world, type World } from './make.ts';
 
 /** A control plane on PostgreSQL, with its blobs in a folder of its own and a clock that the test moves. */
 async function postgresWorld(postgres: TestPostgres): Promise<World> {
@@ -17,8 +17,7 @@ async function postgresWorld(postgres: TestPostgres): Promise<World> {
   const store = await openPostgresStore(await postgres.schema());
   const blobs = await openDiskBlobs(path, now);
   const tell = (entry: LogEntry) => void (entry.event === 'request' ? requests : log).push(entry);
-  const limits = { requestsPerSecond: 1e6, requestBurst: 1e6 };
-  const server = createServer({ store, blobs, now, limits, log: tell });
+  const server = createServer({ store, blobs, now, limits: UNHURRIED, log: tell });
   const admin = createAdmin({ store, blobs, now });
   const close = async (): Promise<void> => {
     await server.close();

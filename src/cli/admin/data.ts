@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { codeEntry } from '../../codes/index.ts';
+import { codeFacts } from '../../codes/index.ts';
 import { count, size } from '../../report/index.ts';
 import { backupSqlite, type CheckReport, checkStores, type Places, placesOf } from '../../server/index.ts';
 import { type Cli, say } from '../cli.ts';
@@ -122,7 +122,7 @@ const check = (cli: Cli, options: DataOptions): Promise<CheckReport> =>
 /** Blobs that no row names are reported, and do not fail the check. */
 function checkExit({ findings }: CheckReport): ExitCode {
   const exits = findings
-    .filter(({ code }) => codeEntry(code).severity === 'error')
+    .filter(({ code }) => codeFacts(code).severity === 'error')
     .map(({ code }) => exitOfCode(code));
   return exits.length === 0 ? EXIT.pass : worstExit(exits);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { didYouMean } from '../../bytes/index.ts';
 import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
 import { printable, stableJson } from '../../report/index.ts';
-import { type CheckId, CHECKS, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
+import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
 import type { Cli } from '../cli.ts';
 import { examples, many, standardOptions, text } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -11,7 +11,6 @@ import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { facts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
-const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];
 const CLASSES = [...new Set(CODES.map((code) => codeEntry(code).class))].toSorted();
 
 type Options = { readonly class?: readonly string[]; readonly checks?: boolean };
@@ -92,7 +91,11 @@ const codeMember = (code: Code) => ({
   ...(codeEntry(code).severity === 'error' && { exitCode: exitOfCode(code) }),
   checks: checksOf(code),
 });
-const checkMember = (check: CheckId) => ({ check, proves: CHECKS[check].sentence, codes: codesOf(check) });
+const checkMember = (check: CheckId) => ({
+  check,
+  proves: CHECK_TEXTS[check].sentence,
+  codes: codesOf(check),
+});
 
 function codeText(code: Code): string {
   const { meaning, action, class: codeClass, severity, clause } = codeEntry(code);
@@ -112,7 +115,7 @@ function codeText(code: Code): string {
 const checkText = (check: CheckId): string =>
   [
     check,
-    `  A pass states: ${CHECKS[check].sentence}.`,
+    `  A pass states: ${CHECK_TEXTS[check].sentence}.`,
     '',
     '  It can find',
     ...codesOf(check).map((code) => `    ${code}\n        ${codeEntry(code).meaning}`),
@@ -134,7 +137,9 @@ function listing({ class: classes, checks = false }: Options, cli: Cli): string 
     const all = { codes: codes.map(codeMember), checks: CHECK_IDS.map(checkMember) };
     return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
   }
-  return checks ? CHECK_IDS.map((id) => `${id}\n    ${CHECKS[id].sentence}\n`).join('') : byNamespace(codes);
+  return checks
+    ? CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`).join('')
+    : byNamespace(codes);
 }
 
 function ofClasses(classes: readonly string[]): readonly Code[] {

@@ -55,7 +55,7 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
       'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',
       shard,
     )
-    .option('--concurrency <n>', 'fetch this many files at once', wholeNumber(1, 64), 4)
+    .option('--concurrency <n>', 'fetch this many files at once', wholeNumber(1, 64), 8)
     .option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', rate)
     .option('--store <dir>', 'share files between mirrors in this folder')
     .addOption(

@@ -14,7 +14,7 @@ import {
   openPartStore,
   parseS3Location,
 } from '../../node/index.ts';
-import type { Retention } from '../../node/s3/index.ts';
+import type { Retention } from '../../node/index.ts';
 import type { Shard } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';

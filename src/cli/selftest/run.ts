@@ -161,6 +161,8 @@ function assertKnown(what: string, given: string, known: readonly string[]): voi
   throw usageError(`there is no ${what} "${printable(given)}"`, didYouMean(given, known) ?? names);
 }
 
+const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
+
 /**
  * Runs `drillproof selftest` with these arguments on the portable primitives, as a browser would, in a process of its
  * own: which primitives a program has is decided when its modules are loaded.
@@ -169,9 +171,16 @@ function assertKnown(what: string, given: string, known: readonly string[]): voi
 async function portableSelftest(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
   if (packaging.selftest === undefined)
     throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
+  // Where the hook has no effect, the child is native again and must not start another one.
+  if (process.env[NESTED] !== undefined)
+    throw new DrillproofError('internal.BUG', 'the portable primitives were not selected');
   const own = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
   const argv = [...process.execArgv, '--import', hook(), packaging.selftest.main, ...own];
-  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const child = spawn(process.execPath, argv, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, [NESTED]: '1' },
+    signal,
+  });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   const code = await new Promise<number | null>((resolve, reject) => {

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { modelTiers } from '../../contract/index.ts';
 import { printable } from '../../report/index.ts';
-import { createServer, defaultLimits, listen, type Stores } from '../../server/index.ts';
+import { createServer, listen, type Stores } from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
-import { logging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
+import { logging, logOptions, type LogOptions, openAudit, openData } from '../shared/input/administration.ts';
 import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
+import { readSettings, settingOptions } from './settings.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
@@ -16,13 +18,15 @@ type Options = LogOptions & {
   readonly publicUrl?: string;
   readonly trustProxy?: boolean;
   readonly drainDelay: number;
-  readonly drain: number;
+  readonly auditLog?: string;
+  readonly modelTiers?: string;
 };
 
 const MORE = `
 DATABASE_URL=postgres://… keeps the rows in PostgreSQL, and
 BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes elsewhere than
-in the folder; with both, any number of instances may run.
+in the folder; with both, any number of instances may run. Each limit also has
+a variable: DRILLPROOF_REQUEST_RATE for --request-rate, and so on.
 
 It serves plain HTTP. For access over a network, put a TLS proxy in front of it
 and pass --trust-proxy and --public-url; docs/server.md has one for nginx.
@@ -48,12 +52,12 @@ export function defineServeCommand(command: Command, cli: Cli): void {
       wholeNumber(0, DAY_S),
       0,
     )
-    .option(
-      '--drain <s>',
-      'seconds for running requests to end',
-      wholeNumber(0, DAY_S),
-      defaultLimits.drainMs / 1000,
-    );
+    .option('--audit-log <file>', 'file that records who read which evidence (default: audit.log in --data)');
+  command.option(
+    '--model-tiers <names>',
+    `names of the model tiers, separated by commas (default: ${modelTiers.join(',')})`,
+  );
+  settingOptions(command);
   logOptions(command).action((options: Options) => serve(cli, options));
   examples(command, {
     'on this machine': 'drillproof serve',
@@ -74,17 +78,30 @@ function publicUrl(value: string): string {
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 
 async function serve(cli: Cli, options: Options): Promise<void> {
-  const { data, host, port, trustProxy = false, drain, drainDelay } = options;
+  const { data, host, port, trustProxy = false, drainDelay } = options;
+  const { limits, tiers, ...database } = readSettings(options, cli.env);
   const { log, announce } = logging(cli, options);
-  const { store, blobs, places } = await openData(cli, data, true);
+  const { store, blobs, places } = await openData(cli, data, true, database);
+  const audit = openAudit(cli, options, places);
   let url = '';
   // Without a public address, links use the address it listens on, unless clients cannot reach that.
   const known = !trustProxy && !EVERY_ADDRESS.has(host);
   const links = options.publicUrl ?? (known ? () => url : '');
   const version = await ownVersion();
-  const server = createServer({ store, blobs, now: cli.now, log, trustProxy, version, publicUrl: links });
+  const server = createServer({
+    store,
+    blobs,
+    now: cli.now,
+    limits,
+    log,
+    audit,
+    ...tiers,
+    trustProxy,
+    version,
+    publicUrl: links,
+  });
   try {
-    const listening = await listen(server, { port, hostname: host, log, limits: { drainMs: drain * 1000 } });
+    const listening = await listen(server, { port, hostname: host, log, limits });
     ({ url } = listening);
     try {
       await writeProduct(cli, { kind: 'listening', url, ...places.names }, `${url}\n`);

@@ -2,7 +2,16 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { defined } from '../../bytes/index.ts';
 import { printable } from '../../report/index.ts';
-import { createWorker, defaultLimits, loadRunner, type Runner, standardWork } from '../../server/index.ts';
+import {
+  createWorker,
+  createWorkerHealth,
+  defaultLimits,
+  listen,
+  type Listening,
+  loadRunner,
+  type Runner,
+  standardWork,
+} from '../../server/index.ts';
 import type { Cli } from '../cli.ts';
 import { logging, logOptions, type LogOptions, openData } from '../shared/input/administration.ts';
 import { examples, standardOptions, wholeNumber } from '../shared/options/options.ts';
@@ -12,12 +21,15 @@ import {
   readExportSigning,
 } from '../shared/options/signing.ts';
 import { writeProduct } from '../shared/output/product.ts';
+import { ownVersion } from '../shared/output/version.ts';
 
 type Options = LogOptions &
   ExportSigningOptions & {
     readonly data: string;
     readonly runner?: string;
     readonly concurrency: number;
+    readonly healthPort?: number;
+    readonly healthHost: string;
   };
 
 const MORE = `
@@ -38,7 +50,13 @@ export function defineWorkerCommand(command: Command, cli: Cli): void {
     )
     .option('--runner <file>', 'module that executes authoring turns and reruns')
     .option('--data <dir>', 'folder of the control plane', './drillproof-data')
-    .option('--concurrency <n>', 'run this many jobs at once', wholeNumber(1, 1_000), 1);
+    .option('--concurrency <n>', 'run this many jobs at once', wholeNumber(1, 1_000), 1)
+    .option(
+      '--health-port <n>',
+      'serve /healthz, /readyz and /metrics on this port; 0 takes a free one (default: none)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--health-host <address>', 'address of --health-port', '127.0.0.1');
   exportSigningOptions(command);
   logOptions(command).action((options: Options) => work(cli, options));
   examples(command, {
@@ -49,11 +67,15 @@ export function defineWorkerCommand(command: Command, cli: Cli): void {
 }
 
 async function work(cli: Cli, options: Options): Promise<void> {
-  const { data, runner: path, concurrency } = options;
+  const { data, runner: path, concurrency, healthPort, healthHost } = options;
   const signing = await readExportSigning(cli, options);
   const runner = path === undefined ? undefined : await loadRunner(path);
   const { store, blobs, places } = await openData(cli, data, true);
-  const { log, announce } = logging(cli, options);
+  const { log: write, announce } = logging(cli, options);
+  const version = await ownVersion();
+  const health = createWorkerHealth({ store, blobs, now: cli.now, log: write, version });
+  const { log } = health;
+  let listening: Listening | undefined;
   try {
     const { handlers, sweeps } = standardWork({
       store,
@@ -65,6 +87,7 @@ async function work(cli: Cli, options: Options): Promise<void> {
     });
     const worker = createWorker({
       store,
+      blobs,
       handlers,
       sweeps,
       concurrency,
@@ -73,14 +96,19 @@ async function work(cli: Cli, options: Options): Promise<void> {
       ...defined({ runner }),
     });
     const kinds = [...handlers.map(({ kind }) => kind), ...(runner?.kinds ?? [])];
+    if (healthPort !== undefined)
+      listening = await listen(health, { port: healthPort, hostname: healthHost, log });
     worker.start();
-    await writeProduct(cli, { kind: 'working', kinds, concurrency, ...places.names }, '');
+    const product = { kind: 'working', kinds, concurrency, ...places.names };
+    await writeProduct(cli, { ...product, ...defined({ healthUrl: listening?.url }) }, '');
     await announce(welcome(kinds, places.names.store, runner), 'worker.started', { kinds: kinds.join(' ') });
     if (!cli.signal.aborted) await once(cli.signal, 'abort');
+    health.stopping();
     await announce('stopping: work that is under way may end', 'worker.stopping');
     await worker.stop();
     await announce('stopped', 'worker.stopped');
   } finally {
+    await listening?.close();
     await store.close();
   }
 }

@@ -5,6 +5,7 @@ import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { bodyChunks } from './body.ts';
 import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
 import { discard, isEncoded } from './exchange.ts';
+import type { HttpAnswer } from './fetch.ts';
 import { ControlError, HttpStatusError } from './errors.ts';
 import type { Settings } from '../options.ts';
 
@@ -16,7 +17,7 @@ const MAX_TEXT = 1000;
  * @throws LimitError `json.TOO_LARGE`
  */
 export async function readJson<T>(
-  response: Response,
+  response: HttpAnswer,
   schema: z.ZodType<T>,
   settings: Settings,
   signal: AbortSignal,
@@ -50,7 +51,7 @@ function parseAnswer(bytes: Uint8Array, status: number): JsonValue {
  * has a content coding. Text of the server is cut, put on one line and cleared of the token.
  */
 export async function readFailure(
-  response: Response,
+  response: HttpAnswer,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<DrillproofError> {
@@ -76,7 +77,7 @@ export async function readFailure(
   });
 }
 
-async function readEnvelope(response: Response, settings: Settings, signal: AbortSignal) {
+async function readEnvelope(response: HttpAnswer, settings: Settings, signal: AbortSignal) {
   try {
     const bytes = await collectBytes(bodyChunks(response, settings, signal), settings.limits.errorBytes);
     return errorEnvelopeSchema.safeParse(parseJson(bytes)).data;

@@ -1,6 +1,7 @@
 import { TransportError } from '../../errors.ts';
 import { awaitWithin } from './deadline.ts';
 import { networkError } from './errors.ts';
+import type { HttpAnswer, HttpBody } from './fetch.ts';
 import type { Settings } from '../options.ts';
 
 type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
@@ -11,7 +12,7 @@ type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
  */
 export async function* bodyChunks(
-  response: Response,
+  response: HttpAnswer,
   rules: BodyRules,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -36,7 +37,7 @@ export async function* bodyChunks(
   assertWhole(response, bytes);
 }
 
-type Read = ReadableStreamReadResult<Uint8Array>;
+type Read = Awaited<ReturnType<ReturnType<HttpBody['getReader']>['read']>>;
 
 /**
  * Counts the time spent waiting, not the time of the consumer, and starts again whenever `stallBytes` have come, so one
@@ -62,7 +63,7 @@ function stallWatch({ timeouts, now }: BodyRules) {
   };
 }
 
-function assertWhole(response: Response, bytes: number): void {
+function assertWhole(response: HttpAnswer, bytes: number): void {
   const declared = contentLength(response);
   if (declared === undefined || declared === bytes) return;
   throw new TransportError('transport.INTERRUPTED', `the body ended after ${bytes} of ${declared} bytes`, {
@@ -71,7 +72,7 @@ function assertWhole(response: Response, bytes: number): void {
 }
 
 /** The `Content-Length` of an answer, or `undefined` when it has none that is a plain number. */
-export function contentLength(response: Response): number | undefined {
+export function contentLength(response: HttpAnswer): number | undefined {
   const text = response.headers.get('content-length');
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

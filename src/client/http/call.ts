@@ -4,6 +4,7 @@ import { readFailure, readJson } from './answer.ts';
 import { openScope, type Scope } from './deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from '../download.ts';
 import { exchange, type WireRequest } from './exchange.ts';
+import type { HttpAnswer } from './fetch.ts';
 import type { CallOptions, Retry, Settings, RetryOptions } from '../options.ts';
 import { rangeHeader } from './headers.ts';
 import { buildRequest } from './request.ts';
@@ -132,7 +133,7 @@ function keyHeader(row: Operation, settings: Settings, options: CallOptions) {
 }
 
 /** Attempts a call until `read` has its answer or the policy gives up. */
-async function attempt<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
+async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>): Promise<T> {
   const { request, settings, options, scope } = call;
   const { signal } = scope;
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;

@@ -1,6 +1,7 @@
 import { defined } from '../../bytes/index.ts';
 import { awaitWithin } from './deadline.ts';
 import { networkError } from './errors.ts';
+import type { HttpAnswer } from './fetch.ts';
 import type { Settings } from '../options.ts';
 import { TransportError } from '../../errors.ts';
 
@@ -22,7 +23,7 @@ export async function exchange(
   request: WireRequest,
   settings: Settings,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<HttpAnswer> {
   let url = new URL(request.url);
   for (let hops = 0; ; hops++) {
     const response = await sendOnce(request, url, settings, signal);
@@ -47,7 +48,7 @@ async function sendOnce(
   url: URL,
   settings: Settings,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<HttpAnswer> {
   const { headersMs } = settings.timeouts;
   const attempt = new AbortController();
   const { method, headers, body } = request;
@@ -68,12 +69,12 @@ async function sendOnce(
 }
 
 /** Whether an answer has a content coding. `identity` was asked for; some platforms decode, so no byte of it is read. */
-export function isEncoded(response: Response): boolean {
+export function isEncoded(response: HttpAnswer): boolean {
   const coding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   return coding !== '' && coding !== 'identity';
 }
 
-function refuseEncoding(response: Response): void {
+function refuseEncoding(response: HttpAnswer): void {
   if (!isEncoded(response)) return;
   throw new TransportError('transport.ENCODING_REFUSED', 'the answer carries a content coding', {
     details: { status: response.status },
@@ -81,7 +82,7 @@ function refuseEncoding(response: Response): void {
 }
 
 /** Ends an answer whose body is not wanted, so that its connection is freed. */
-export async function discard(response: Response): Promise<void> {
+export async function discard(response: HttpAnswer): Promise<void> {
   try {
     await response.body?.cancel();
   } catch {
@@ -100,7 +101,7 @@ const KEEPS_METHOD = new Set([307, 308]);
  * @throws TransportError `transport.REDIRECT_REFUSED`
  */
 function redirectTarget(
-  response: Response,
+  response: HttpAnswer,
   from: URL,
   { method, token }: { readonly method: string; readonly token: string },
 ): URL | undefined {

@@ -46,16 +46,21 @@ export function buildRequest(
 }
 
 function divide(row: Operation, input: object): Divided {
-  const given = Object.entries(input).filter(([, value]) => value !== undefined);
-  const isParam = (name: string): boolean => Object.hasOwn(row.params.shape, name);
-  const isQuery = (name: string): boolean => row.query !== undefined && Object.hasOwn(row.query.shape, name);
-  return {
-    params: Object.fromEntries(given.filter(([name]) => isParam(name))),
+  const params: [string, unknown][] = [];
+  const query: [string, string][] = [];
+  const body: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined) continue;
+    if (Object.hasOwn(row.params.shape, name)) params.push([name, value]);
     // On the wire a query has only text, and that is what its schema takes.
-    query: Object.fromEntries(
-      given.filter(([name]) => !isParam(name) && isQuery(name)).map(([name, value]) => [name, String(value)]),
-    ),
-    body: Object.fromEntries(given.filter(([name]) => !isParam(name) && !isQuery(name))),
+    else if (row.query !== undefined && Object.hasOwn(row.query.shape, name))
+      query.push([name, String(value)]);
+    else body.push([name, value]);
+  }
+  return {
+    params: Object.fromEntries(params),
+    query: Object.fromEntries(query),
+    body: Object.fromEntries(body),
   };
 }
 
@@ -79,15 +84,13 @@ function keyIssues(key: string | undefined): RequestIssue[] {
 }
 
 function addressOf(row: Operation, { params, query }: Divided, settings: Settings): string {
-  const path = fillPath(
-    row,
-    Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)])),
-  );
+  const path = fillPath(row, params as Readonly<Record<string, string>>); // their schemas accept only text
+  if (Object.keys(query).length === 0) return `${settings.baseUrl}${path}`;
   const names = new Map(Object.entries(settings.parameterNames));
   const search = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [names.get(name) ?? name, String(value)]),
   );
-  return `${settings.baseUrl}${path}${search.size === 0 ? '' : `?${search.toString()}`}`;
+  return `${settings.baseUrl}${path}?${search.toString()}`;
 }
 
 function commonHeaders(row: Operation, settings: Settings): Record<string, string> {

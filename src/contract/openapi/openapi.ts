@@ -127,6 +127,14 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
     description: 'One range of bytes (RFC 9110 §14.2).',
     schema: { type: 'string' },
   },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description:
+      'ETags of earlier answers; if the answer would have one of them, it is 304 (RFC 9110 §13.1.2).',
+    schema: { type: 'string' },
+  },
   IfRange: {
     name: 'If-Range',
     in: 'header',
@@ -171,6 +179,7 @@ function operationObject(name: OperationName, row: Operation): OperationObject {
     ...defined({
       security: row.security === 'none' ? [] : undefined,
       'x-drillproof-permission': row.permission,
+      'x-drillproof-also-permitted': row.alsoPermitted,
       'x-drillproof-extension': row.extension ? true : undefined,
     }),
     parameters: parametersOf(row),
@@ -192,6 +201,7 @@ function requestBody({ body, content }: Operation): object {
 function parametersOf(row: Operation): (Parameter | Reference)[] {
   const shared = [
     ...(row.idempotent ? ['IdempotencyKey'] : []),
+    ...(row.method === 'GET' ? ['IfNoneMatch'] : []),
     ...(row.success.kind === 'bytes' && row.success.ranges ? ['Range', 'IfRange'] : []),
   ];
   return [

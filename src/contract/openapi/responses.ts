@@ -40,7 +40,7 @@ export const responseHeaders: Readonly<Record<string, Header>> = {
   'Content-Disposition': header('The file name under which to keep the bytes.'),
   'Content-Range': header('The range in this answer, or the number of bytes there are (RFC 9110 §14.4).'),
   'Accept-Ranges': header('Whether Range is honoured.', { type: 'string', enum: ['bytes', 'none'] }),
-  ETag: header('Strong validator, made from the digest of the whole.', {
+  ETag: header('Strong validator, made from the digest of the whole body.', {
     type: 'string',
     pattern: '^"[^"]+"$',
   }),
@@ -49,17 +49,23 @@ export const responseHeaders: Readonly<Record<string, Header>> = {
     pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$',
   }),
   'WWW-Authenticate': header('How to authenticate.', { type: 'string', const: 'Bearer' }),
-  'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 0 }),
+  'Retry-After': {
+    description: 'Seconds to wait, when the same request may succeed later.',
+    schema: { type: 'integer', minimum: 0 },
+  },
 };
 
 const EVERY = ['X-Correlation-Id', 'Cache-Control'];
 const JSON_ANSWER = ['Repr-Digest'];
+const JSON_READ = [...JSON_ANSWER, 'ETag'];
 const BYTES = ['Content-Length', 'Content-Disposition', 'Accept-Ranges', 'ETag', 'Repr-Digest'];
 const OF_STATUS: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   416: ['Content-Range'],
-  429: ['Retry-After'],
 };
+
+// Statuses whose answers state when to retry.
+const RETRIED_LATER: readonly number[] = [409, 429, 503];
 
 const headers = (names: readonly string[]): Record<string, Reference> =>
   Object.fromEntries([...EVERY, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -67,6 +73,9 @@ const headers = (names: readonly string[]): Record<string, Reference> =>
 /** All answers of an operation, by status: of success, of a replay, of a range, and each error with its codes. */
 export const responsesOf = (row: Operation): Record<string, Response | Reference> => ({
   ...(row.success.kind === 'json' ? jsonResponses(row) : bytesResponses(row.success)),
+  ...(row.method === 'GET'
+    ? { 304: { description: 'If-None-Match names the ETag of the answer.', headers: headers(['ETag']) } }
+    : {}),
   ...errorResponses(errorsOf(row)),
 });
 
@@ -91,8 +100,8 @@ function jsonResponses(row: Operation): Record<string, Response> {
   if (row.success.kind !== 'json') return {};
   const content = { 'application/json': { schema: referenceTo(row.success.schema) } };
   const { status } = row.success;
-  if (!row.idempotent)
-    return { [status]: { description: 'Success.', headers: headers(JSON_ANSWER), content } };
+  const read = row.method === 'GET' ? JSON_READ : JSON_ANSWER;
+  if (!row.idempotent) return { [status]: { description: 'Success.', headers: headers(read), content } };
   const replayed = headers([...JSON_ANSWER, 'Idempotency-Replayed']);
   if (status === 200)
     return { 200: { description: 'Success, or a replay of it.', headers: replayed, content } };
@@ -145,10 +154,11 @@ function byStatus(codes: readonly ControlCode[]): [status: number, codes: Contro
 
 function errorResponse(status: number, codes: readonly ControlCode[]): Response {
   const envelope = referenceTo(errorEnvelopeSchema);
+  const mayRetry = RETRIED_LATER.includes(status) && codes.some((code) => controlErrors[code].retryable);
   const schema = { allOf: [envelope, { properties: { code: { enum: codes } } }] };
   return {
     description: codes.map((code) => `\`${code}\`: ${codeEntry(code).meaning}`).join('\n\n'),
-    headers: headers(OF_STATUS[status] ?? []),
+    headers: headers([...(OF_STATUS[status] ?? []), ...(mayRetry ? ['Retry-After'] : [])]),
     content: { 'application/json': { schema } },
   };
 }

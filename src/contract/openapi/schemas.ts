@@ -27,19 +27,22 @@ import {
   timeAdvanceResultSchema,
 } from '../resources/operation.ts';
 import {
+  authoringSessionChangeSchema,
   authoringTurnCreationSchema,
+  authoringTurnPageSchema,
+  emptyRequestSchema,
   evidenceExportPageSchema,
   localReportPageSchema,
-  rerunRequestSchema,
   rerunSchema,
   sessionExtensionSchema,
 } from '../operations/answers.ts';
-import { sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
+import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** What a server sends. The schema of a named resource is written once and referred to. */
 const answered = {
+  Environment: environmentSchema,
   WorldSession: worldSessionSchema,
   Operation: operationResourceSchema,
   OperationError: operationErrorSchema,
@@ -62,7 +65,9 @@ const answered = {
   Attestation: attestationSchema,
   ExportAttestation: exportAttestationSchema,
   SessionExtension: sessionExtensionSchema,
+  AuthoringSessionChange: authoringSessionChangeSchema,
   AuthoringTurnCreation: authoringTurnCreationSchema,
+  AuthoringTurnPage: authoringTurnPageSchema,
   Rerun: rerunSchema,
   ErrorEnvelope: errorEnvelopeSchema,
 };
@@ -72,7 +77,7 @@ const requested = {
   SessionExtendRequest: sessionExtendRequestSchema,
   AuthoringTurnRequest: turnRequestSchema,
   BuildUploadRequest: buildUploadRequestSchema,
-  RerunRequest: rerunRequestSchema,
+  EmptyRequest: emptyRequestSchema,
 };
 
 const names = new Map<z.ZodType, string>(

@@ -29,6 +29,7 @@ const pageOf = <Item extends z.ZodType>(item: Item) =>
 /** `nextCursor` is absent on the last page. */
 export const localReportPageSchema = pageOf(localReportItemSchema);
 export const evidenceExportPageSchema = pageOf(evidenceExportSchema);
+export const authoringTurnPageSchema = pageOf(authoringTurnSchema);
 
 // Answers that join a resource and the operation that changed it.
 
@@ -43,7 +44,12 @@ export const authoringTurnCreationSchema = z.strictObject({
   operation: operationResourceSchema,
 });
 
+export const authoringSessionChangeSchema = z.strictObject({
+  session: authoringSessionSchema,
+  operation: operationResourceSchema,
+});
+
 export const rerunSchema = z.strictObject({ run: hostedRunSchema, operation: operationResourceSchema });
 
-/** Body of runs.reruns.create: an empty object. */
-export const rerunRequestSchema = z.strictObject({});
+/** Body of a change that needs none: an empty object. */
+export const emptyRequestSchema = z.strictObject({});

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
+import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
 import {
   buildAttemptSchema,
   buildUploadRequestSchema,
@@ -15,6 +15,7 @@ import {
   authoringSessionIdSchema,
   buildAttemptIdSchema,
   digestSchema,
+  environmentIdSchema,
   evidenceBundleIdSchema,
   evidenceExportIdSchema,
   hostedRunIdSchema,
@@ -27,15 +28,17 @@ import {
 } from '../identifiers.ts';
 import { operationResourceSchema } from '../resources/operation.ts';
 import {
+  authoringSessionChangeSchema,
   authoringTurnCreationSchema,
+  authoringTurnPageSchema,
+  emptyRequestSchema,
   evidenceExportPageSchema,
   localReportPageSchema,
   pageQuerySchema,
-  rerunRequestSchema,
   rerunSchema,
   sessionExtensionSchema,
 } from './answers.ts';
-import { sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
+import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
 
 /** What a token may be allowed to do (control API, Authentication). */
 export const permissions = [
@@ -61,6 +64,8 @@ export type Operation = {
   readonly extension: boolean;
   readonly security: 'bearer' | 'none';
   readonly permission?: Permission;
+  /** Permissions that suffice in place of `permission`, such as the one that starts what is read. */
+  readonly alsoPermitted?: readonly Permission[];
   /** Whether the header Idempotency-Key is required. */
   readonly idempotent: boolean;
   /** Path parameters, decoded. */
@@ -90,11 +95,21 @@ export type BytesSuccess = {
 const inProject = { projectId: projectIdSchema };
 const inExport = { ...inProject, evidenceExportId: evidenceExportIdSchema };
 const project = '/v1/projects/{projectId}';
+const conversation = `${project}/authoring-sessions/{authoringSessionId}` as const;
+const inConversation = { ...inProject, authoringSessionId: authoringSessionIdSchema };
 const exported = `${project}/evidence-exports/{evidenceExportId}` as const;
 
 const write = { method: 'POST', security: 'bearer', idempotent: true } as const;
 const read = { method: 'GET', security: 'bearer', idempotent: false } as const;
 const readEvidence = { ...read, area: 'runs and evidence', permission: 'evidence.read' } as const;
+
+const readConversation = {
+  ...read,
+  area: 'source drafts',
+  extension: true,
+  permission: 'evidence.read',
+  alsoPermitted: ['authoring.write'],
+} as const;
 
 /** Why the content of an export may not be readable. */
 const exportErrors = [
@@ -131,12 +146,12 @@ export const operations = {
   },
   'authoring.turns.create': {
     ...write,
-    path: `${project}/authoring-sessions/{authoringSessionId}/turns`,
+    path: `${conversation}/turns`,
     summary: 'Send the next prompt of a repository authoring conversation.',
     area: 'source drafts',
     extension: false,
     permission: 'authoring.write',
-    params: z.strictObject({ ...inProject, authoringSessionId: authoringSessionIdSchema }),
+    params: z.strictObject(inConversation),
     body: turnRequestSchema,
     success: { status: 202, kind: 'json', schema: authoringTurnCreationSchema },
     errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
@@ -161,7 +176,7 @@ export const operations = {
     extension: false,
     permission: 'run.write',
     params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
-    body: rerunRequestSchema,
+    body: emptyRequestSchema,
     success: { status: 202, kind: 'json', schema: rerunSchema },
     errors: ['control.RUN_NOT_TERMINAL', 'control.BUILD_NOT_AVAILABLE'],
   },
@@ -213,6 +228,7 @@ export const operations = {
     area: 'builds and source',
     extension: false,
     permission: 'build.read',
+    alsoPermitted: ['build.write'],
     params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
     success: { status: 200, kind: 'json', schema: buildAttemptSchema },
   },
@@ -269,7 +285,22 @@ export const operations = {
     area: 'runs and evidence',
     extension: true,
     permission: 'evidence.read',
+    alsoPermitted: ['session.control', 'authoring.write', 'run.write', 'build.write'],
     params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
+    success: { status: 200, kind: 'json', schema: operationResourceSchema },
+  },
+  'operations.cancel': {
+    ...write,
+    path: `${project}/operations/{operationId}/cancel`,
+    summary: 'Ask for the end of an operation that has not ended.',
+    description:
+      'Waiting work is cancelled at once; the worker of running work stops it. An operation that has ended is returned unchanged.',
+    area: 'runs and evidence',
+    extension: true,
+    permission: 'authoring.write',
+    alsoPermitted: ['run.write', 'session.control'],
+    params: z.strictObject({ ...inProject, operationId: operationIdSchema }),
+    body: emptyRequestSchema,
     success: { status: 200, kind: 'json', schema: operationResourceSchema },
   },
   'runs.read': {
@@ -277,8 +308,20 @@ export const operations = {
     path: `${project}/runs/{hostedRunId}`,
     summary: 'Read one drill run.',
     extension: true,
+    alsoPermitted: ['run.write'],
     params: z.strictObject({ ...inProject, hostedRunId: hostedRunIdSchema }),
     success: { status: 200, kind: 'json', schema: hostedRunSchema },
+  },
+  'environments.read': {
+    ...read,
+    path: `${project}/environments/{environmentId}`,
+    summary: 'Read one environment: its build, and the version that an upload must expect to advance it.',
+    area: 'environments and sessions',
+    extension: true,
+    permission: 'build.read',
+    alsoPermitted: ['build.write'],
+    params: z.strictObject({ ...inProject, environmentId: environmentIdSchema }),
+    success: { status: 200, kind: 'json', schema: environmentSchema },
   },
   'sessions.read': {
     ...read,
@@ -287,21 +330,43 @@ export const operations = {
     area: 'environments and sessions',
     extension: true,
     permission: 'evidence.read',
+    alsoPermitted: ['session.control', 'run.write'],
     params: z.strictObject({ ...inProject, sessionId: sessionIdSchema }),
     success: { status: 200, kind: 'json', schema: worldSessionSchema },
   },
-  'authoring.turns.read': {
-    ...read,
-    path: `${project}/authoring-sessions/{authoringSessionId}/turns/{authoringTurnId}`,
-    summary: 'Read one turn of a repository authoring conversation.',
+  'authoring.sessions.read': {
+    ...readConversation,
+    path: conversation,
+    summary: 'Read one repository authoring conversation.',
+    params: z.strictObject(inConversation),
+    success: { status: 200, kind: 'json', schema: authoringSessionSchema },
+  },
+  'authoring.sessions.close': {
+    ...write,
+    path: `${conversation}/close`,
+    summary: 'End a repository authoring conversation: it takes no further turns.',
     area: 'source drafts',
     extension: true,
-    permission: 'evidence.read',
-    params: z.strictObject({
-      ...inProject,
-      authoringSessionId: authoringSessionIdSchema,
-      authoringTurnId: opaqueIdSchema,
-    }),
+    permission: 'authoring.write',
+    params: z.strictObject(inConversation),
+    body: emptyRequestSchema,
+    success: { status: 200, kind: 'json', schema: authoringSessionChangeSchema },
+    errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
+  },
+  'authoring.turns.list': {
+    ...readConversation,
+    path: `${conversation}/turns`,
+    summary: 'List the turns of a repository authoring conversation, first to last.',
+    params: z.strictObject(inConversation),
+    query: pageQuerySchema,
+    success: { status: 200, kind: 'json', schema: authoringTurnPageSchema },
+    errors: ['control.CURSOR_INVALID'],
+  },
+  'authoring.turns.read': {
+    ...readConversation,
+    path: `${conversation}/turns/{authoringTurnId}`,
+    summary: 'Read one turn of a repository authoring conversation.',
+    params: z.strictObject({ ...inConversation, authoringTurnId: opaqueIdSchema }),
     success: { status: 200, kind: 'json', schema: authoringTurnSchema },
   },
   'builds.uploads.put': {

@@ -8,21 +8,15 @@ import {
   projectIdSchema,
 } from '../identifiers.ts';
 import { operationErrorSchema } from './operation.ts';
-import {
-  countSchema,
-  integerSchema,
-  msSchema,
-  openEnumeration,
-  schemaVersionSchema,
-  textSchema,
-} from '../scalars.ts';
+import { integerSchema, msSchema, openEnumeration, schemaVersionSchema, textSchema } from '../scalars.ts';
 
+/** The model tiers of a control plane that configures none. */
 export const modelTiers = ['model_tier_1', 'model_tier_2', 'model_tier_3'] as const;
 export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 export const authoringSessionStates = ['active', 'closed'] as const;
 export const authoringTurnStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
-/** What a turn gets for a field that its request leaves out. The schema does not fill them in: `requestHash` covers the body as sent. */
+/** What a turn gets for a field that its request omits; its model, where the tiers are the default ones. The schema does not fill them in: `requestHash` covers the body as sent. */
 export const turnDefaults = {
   model: 'model_tier_2',
   effort: 'medium',
@@ -31,7 +25,8 @@ export const turnDefaults = {
   timeoutMs: 1_800_000,
 } as const;
 
-const modelSchema = z.enum(modelTiers);
+// Which tiers there are is configuration: the control plane refuses the others.
+const modelSchema = openEnumeration(modelTiers);
 const effortSchema = z.enum(efforts);
 const maxTurnsSchema = z.int().positive().max(200);
 const maxBudgetUsdSchema = z.number().positive().max(1000);
@@ -63,7 +58,7 @@ export const authoringTurnSchema = z.strictObject({
   authoringSessionId: authoringSessionIdSchema,
   organizationId: organizationIdSchema,
   projectId: projectIdSchema,
-  sequence: countSchema,
+  sequence: integerSchema,
   prompt: z.string(),
   model: modelSchema,
   effort: effortSchema,
@@ -79,9 +74,9 @@ export const authoringTurnSchema = z.strictObject({
   proposalId: opaqueIdSchema.optional(),
   agentSessionId: opaqueIdSchema.optional(),
   actualModel: z.string().optional(),
-  turnsUsed: countSchema.optional(),
-  durationMs: countSchema.optional(),
-  estimatedCostUsd: z.number().min(0).optional(),
+  turnsUsed: integerSchema.optional(),
+  durationMs: integerSchema.optional(),
+  estimatedCostUsd: z.number().optional(),
   resultText: z.string().optional(),
   error: operationErrorSchema.optional(),
 });

@@ -30,10 +30,11 @@ export const MAX_BUILD_BYTES = 67_108_864;
 
 const buildBytesSchema = z.int().positive().max(MAX_BUILD_BYTES);
 
-const diagnosticSchema = z.strictObject({
-  code: textSchema(1, 128),
-  severity: textSchema(1, 64),
-  message: z.string(),
+/** Open: the control API gives diagnostics no shape. Ours have these members. */
+const diagnosticSchema = z.looseObject({
+  code: z.string().optional(),
+  severity: z.string().optional(),
+  message: z.string().optional(),
   path: z.string().optional(),
 });
 

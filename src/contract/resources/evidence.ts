@@ -16,7 +16,6 @@ import {
 } from '../identifiers.ts';
 import {
   codeSchema,
-  countSchema,
   decimalBytesSchema,
   integerSchema,
   msSchema,
@@ -113,10 +112,10 @@ export const evidenceBundleStates = ['available', 'deleted'] as const;
 
 /** `totalBytes` is the manifest and the objects together (formats §1, Bundle manifest). */
 const bundleStorageSchema = z.strictObject({
-  objectCount: countSchema,
-  manifestBytes: countSchema,
-  artifactBytes: countSchema,
-  totalBytes: countSchema,
+  objectCount: integerSchema,
+  manifestBytes: integerSchema,
+  artifactBytes: integerSchema,
+  totalBytes: integerSchema,
 });
 
 /** Safe metadata of a hosted evidence bundle (control API, Evidence bundle). */
@@ -214,20 +213,20 @@ const reportSummarySchema = z.strictObject({
   reportedPackageLockHash: digestSchema,
   seed: seedSchema,
   reportedStatus: textSchema(1, 64),
-  artifactCount: countSchema,
-  expandedBytes: countSchema,
+  artifactCount: integerSchema,
+  expandedBytes: integerSchema,
   redacted: z.boolean(),
   scenarioId: slugSchema.optional(),
   reportedVerdict: textSchema(1, 64).optional(),
 });
 
 const reportSourceSchema = z.strictObject({
-  ordinal: countSchema,
+  ordinal: integerSchema,
   projectId: projectIdSchema,
   localReportId: localReportIdSchema,
   submissionDigest: digestSchema,
   manifestDigest: digestSchema,
-  archiveBytes: countSchema,
+  archiveBytes: integerSchema,
   provenance: reportProvenanceSchema,
   summary: reportSummarySchema,
   createdAtMs: msSchema,

@@ -285,7 +285,7 @@ export const hostedRunSchema = z.strictObject({
   revision: integerSchema,
   state: openEnumeration(hostedRunStates),
   deadlineAtMs: msSchema,
-  evidenceRetentionMs: countSchema,
+  evidenceRetentionMs: integerSchema,
   createdAtMs: msSchema,
   updatedAtMs: msSchema,
   rerunOfHostedRunId: hostedRunIdSchema.optional(),

@@ -60,6 +60,19 @@ export const worldSessionSchema = z
   })
   .meta({ not: { properties: { drillId: {}, scenarioId: {} }, required: ['drillId', 'scenarioId'] } });
 
+/** An environment: the build that its worlds are made from. `version` rises by one whenever the build changes. */
+export const environmentSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  organizationId: organizationIdSchema,
+  projectId: projectIdSchema,
+  environmentId: environmentIdSchema,
+  name: z.string(),
+  buildHash: digestSchema.optional(),
+  version: integerSchema,
+  createdAtMs: msSchema,
+  updatedAtMs: msSchema,
+});
+
 /** Body of sessions.extend. `ttlMs` counts from the admission of the request, not from the old deadline. */
 export const sessionExtendRequestSchema = z.strictObject({
   expectedLeaseGeneration: positiveIntegerSchema,

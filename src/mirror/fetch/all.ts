@@ -36,14 +36,27 @@ export async function fetchAll(
   let fatal: { readonly cause: unknown } | undefined;
   let failuresInRow = 0;
 
-  const fetch = async (file: Wanted): Promise<void> => {
-    const { path, bytes } = file;
+  const context = { ...run, target, signal };
+  const fetchInPlace = async (file: Wanted): Promise<FileState> => {
+    const place = await run.pacer.place(signal);
     try {
       if (failuresInRow >= UNAVAILABLE_AFTER)
         throw new TransportError('transport.UNREACHABLE', 'the server is unavailable');
-      run.report({ type: 'part-started', path, bytes });
-      const state = await fetchOrAdopt(file, target, run, signal);
+      run.report({ type: 'part-started', path: file.path, bytes: file.bytes });
+      const state = await fetchFile(file, { ...context, place });
       failuresInRow = 0;
+      await target.share?.(file.path, file);
+      return state;
+    } finally {
+      place.leave('failed');
+    }
+  };
+  const fetch = async (file: Wanted): Promise<void> => {
+    const { path, bytes } = file;
+    try {
+      const isAdopted = (await target.adopt?.(path, file)) === true;
+      if (isAdopted) run.report({ type: 'part-started', path, bytes });
+      const state = isAdopted ? 'linked' : await fetchInPlace(file);
       states.set(path, state);
       run.report({ type: 'part-done', path, bytes, state });
     } catch (cause) {
@@ -62,29 +75,10 @@ export async function fetchAll(
       stop.abort(); // the other files end with an echo of it
     }
   };
-  await Promise.all(Array.from({ length: Math.min(run.concurrency, missing.length) }, work));
+  const atOnce = run.concurrency + (target.commitsAtOnce ?? 0);
+  await Promise.all(Array.from({ length: Math.min(atOnce, missing.length) }, work));
   if (fatal !== undefined) throw fatal.cause;
   return { states, failures };
-}
-
-/** Adopts a file that the target has access to, or fetches it within the pace of all. */
-async function fetchOrAdopt(
-  file: Wanted,
-  target: MirrorTarget,
-  run: Pick<Run, 'client' | 'report' | 'pacer'>,
-  signal: AbortSignal,
-): Promise<FileState> {
-  if ((await target.adopt?.(file.path, file)) === true) return 'linked';
-  const place = await run.pacer.place(signal);
-  let outcome: 'done' | 'failed' = 'failed';
-  try {
-    const state = await fetchFile(file, { ...run, target, signal, place });
-    outcome = 'done';
-    await target.share?.(file.path, file);
-    return state;
-  } finally {
-    place.leave(outcome);
-  }
 }
 
 /** A failure as errors, events and receipts contain it. */

@@ -1,4 +1,4 @@
-import { digester } from '../../bytes/index.ts';
+import { type Digest, digester, digestOf } from '../../bytes/index.ts';
 import type { Code } from '../../codes/index.ts';
 import { type Download, httpStatusOf } from '../../client/index.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
@@ -19,10 +19,28 @@ export type FetchContext = Pick<Run, 'client' | 'report'> & {
 type Transfer = {
   readonly wanted: Wanted;
   readonly partial: PartialFile;
-  sum: ReturnType<typeof digester>;
+  sum: ReturnType<typeof digesterOf>;
   etag: string | undefined;
   resumed: boolean;
 };
+
+/** The digest of a file; one that arrives in a single chunk is hashed in one call. */
+function digesterOf(file: Wanted) {
+  let bytes = 0;
+  let whole: Digest | undefined;
+  let sum: ReturnType<typeof digester> | undefined;
+  return {
+    update(chunk: Uint8Array): void {
+      if (bytes === 0 && chunk.length === file.bytes) whole = digestOf(chunk);
+      else (sum ??= digester()).update(chunk);
+      bytes += chunk.length;
+    },
+    get bytes() {
+      return bytes;
+    },
+    digest: (): Digest => whole ?? (sum ?? digester()).digest(),
+  };
+}
 
 /** New bytes after which the count of retries starts again. */
 const PROGRESS_BYTES = 1024 * 1024;
@@ -43,7 +61,9 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
       try {
         await receive(transfer, context);
         assertDigest(transfer);
+        if (context.target.commitsAtOnce !== undefined) context.place.leave('done');
         await partial.commit();
+        context.place.leave('done');
         return transfer.resumed ? 'resumed' : 'fetched';
       } catch (cause) {
         if (context.signal.aborted || !isDamaged(cause)) throw cause;
@@ -59,7 +79,7 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
 
 // The bytes of an earlier run are hashed again. They are useful only with a strong entity tag, or if none is missing.
 async function resume(wanted: Wanted, partial: PartialFile, signal: AbortSignal): Promise<Transfer> {
-  const transfer: Transfer = { wanted, partial, sum: digester(), etag: partial.etag, resumed: false };
+  const transfer: Transfer = { wanted, partial, sum: digesterOf(wanted), etag: partial.etag, resumed: false };
   const { bytes, etag } = partial;
   if (bytes > wanted.bytes || (etag === undefined && bytes < wanted.bytes)) {
     if (bytes > 0) await startOver(transfer, undefined);
@@ -75,7 +95,7 @@ async function resume(wanted: Wanted, partial: PartialFile, signal: AbortSignal)
 
 async function startOver(transfer: Transfer, etag: string | undefined): Promise<void> {
   await transfer.partial.restart(etag);
-  transfer.sum = digester();
+  transfer.sum = digesterOf(transfer.wanted);
   transfer.etag = etag;
   transfer.resumed = false;
 }
@@ -116,7 +136,7 @@ async function request(transfer: Transfer, { signal, report, place }: FetchConte
     ...(resumable && { range: { from: sum.bytes }, ifRange: etag }),
   });
   try {
-    await acceptAnswer(transfer, download);
+    assertContinues(transfer, download);
     return download;
   } catch (cause) {
     await download.cancel();
@@ -124,24 +144,29 @@ async function request(transfer: Transfer, { signal, report, place }: FetchConte
   }
 }
 
-/**
- * Decides where the bytes of an answer belong. A range is appended only with the same strong entity tag and the declared
- * size; a full answer, even to a range request, starts again.
- */
-async function acceptAnswer(transfer: Transfer, { status, etag, totalBytes }: Download): Promise<void> {
-  if (status !== 206) return startOver(transfer, etag);
+/** A range is appended only with the same strong entity tag and the declared size. */
+function assertContinues(transfer: Transfer, { status, etag, totalBytes }: Download): void {
+  if (status !== 206) return;
   if (etag !== transfer.etag) throw rangeInvalid('its entity tag does not match');
   if (totalBytes !== undefined && totalBytes !== transfer.wanted.bytes)
     throw rangeInvalid('the size of the file does not match');
   transfer.resumed = true;
 }
 
-async function drain({ body }: Download, transfer: Transfer, context: FetchContext): Promise<void> {
-  const { wanted, partial, sum } = transfer;
-  const { path, bytes } = wanted;
-  const { report, place, signal } = context;
+async function drain(
+  { body, status, etag }: Download,
+  transfer: Transfer,
+  { report, place, signal }: FetchContext,
+): Promise<void> {
+  const { partial } = transfer;
+  const { path, bytes } = transfer.wanted;
+  let isNew = status !== 206; // a full answer, even to a range request, starts again
   for await (const chunk of body) {
     signal.throwIfAborted();
+    // A file that arrives whole is never resumed, so its tag is not noted.
+    if (isNew) await startOver(transfer, chunk.length === bytes ? undefined : etag);
+    isNew = false;
+    const { sum } = transfer;
     if (sum.bytes + chunk.length > bytes) {
       throw new TransportError('transport.BODY_TOO_LONG', `${path} is longer than its ${bytes} bytes`, {
         path,

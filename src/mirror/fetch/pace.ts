@@ -11,7 +11,7 @@ import { type Pace, sleepFor, type Sleep, httpStatusOf } from '../../client/inde
 import { DrillproofError } from '../../errors.ts';
 
 export type PacerOptions = {
-  /** The most files fetched at the same time; default 4. */
+  /** The most files fetched at the same time; default 8. */
   readonly concurrency?: number;
   /** Bytes per second of all files together; default: unlimited. */
   readonly bytesPerSecond?: number;
@@ -19,6 +19,9 @@ export type PacerOptions = {
   readonly now?: () => number;
   readonly sleep?: Sleep;
 };
+
+/** Files at the same time. With a distant server, small files take time in proportion to the round trip. */
+export const CONCURRENCY = 8;
 
 const PACER_OPTIONS: MembersOf<PacerOptions> = {
   concurrency: optional(COUNT),
@@ -41,7 +44,7 @@ export type Pacer = {
 export type Place = Pace & {
   /** Counts received bytes; resolves when more may be read. */
   received(bytes: number, signal: AbortSignal): Promise<void>;
-  /** Frees the place for another file. */
+  /** Frees the place for another file; only the first call counts. */
   leave(outcome: 'done' | 'failed'): void;
 };
 
@@ -50,7 +53,7 @@ const MAX_PAUSE_MS = 60_000;
 
 /**
  * Adapts the pace of downloads to the server (control API, Retries). 429, 503 and timeouts halve the number of
- * concurrent files, successes raise it again up to `concurrency` (default 4), and a wait that the server requests
+ * concurrent files, successes raise it again up to `concurrency` (default 8), and a wait that the server requests
  * applies to all.
  * @param options.bytesPerSecond of all files together; default: no limit
  * @throws TypeError for an argument of the wrong kind
@@ -60,7 +63,7 @@ const MAX_PAUSE_MS = 60_000;
  */
 export function createPacer(options: PacerOptions = {}): Pacer {
   checkArguments({ options: optionsOf(PACER_OPTIONS) }, { options });
-  const { concurrency = 4, bytesPerSecond, now = Date.now, sleep = sleepFor } = options;
+  const { concurrency = CONCURRENCY, bytesPerSecond, now = Date.now, sleep = sleepFor } = options;
   if (bytesPerSecond !== undefined && !(bytesPerSecond > 0))
     throw new TypeError('bytesPerSecond is not more than 0');
   const window = new CongestionWindow(concurrency);
@@ -89,6 +92,7 @@ export function createPacer(options: PacerOptions = {}): Pacer {
     },
     async place(signal) {
       await places.take(signal);
+      let isTaken = true;
       return {
         ...attempts(),
         async received(bytes, ended) {
@@ -96,6 +100,8 @@ export function createPacer(options: PacerOptions = {}): Pacer {
           if (waitMs > 0) await sleep(waitMs, ended);
         },
         leave(outcome) {
+          if (!isTaken) return;
+          isTaken = false;
           if (outcome === 'done') window.succeeded();
           places.give();
         },

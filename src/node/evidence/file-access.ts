@@ -17,8 +17,7 @@ import { ioError } from '../fs-errors.ts';
  */
 export async function openFile(path: string, { followLink = true } = {}): Promise<OpenFile> {
   checkArguments({ path: TEXT }, { path });
-  const fd = openRegular(path, followLink);
-  const opened = fstatSync(fd, { bigint: true });
+  const { fd, stats: opened } = openRegular(path, followLink);
   if (Math.abs(Date.now() - Number(opened.ctimeNs / 1_000_000n)) < TICK_MS) await setTimeout(TICK_MS);
   return {
     size: Number(opened.size),
@@ -50,16 +49,21 @@ const stateOf = ({ size, mtimeNs, ctimeNs }: BigIntStats): string => `${size} ${
 
 // Opening a FIFO would wait for a writer forever. Windows has neither flag.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-const NO_LINK = constants.O_NOFOLLOW ?? 0;
+/** Makes the system refuse a link at the end of a path; 0 where it cannot. */
+export const NO_LINK: number = constants.O_NOFOLLOW ?? 0;
 
-function openRegular(path: string, followLink: boolean): number {
+function openRegular(
+  path: string,
+  followLink: boolean,
+): { readonly fd: number; readonly stats: BigIntStats } {
   let fd;
   try {
     fd = openSync(path, followLink ? FLAGS : FLAGS | NO_LINK);
   } catch (cause) {
     throw ioError(cause, path, 'read');
   }
-  if (fstatSync(fd).isFile()) return fd;
+  const stats = fstatSync(fd, { bigint: true });
+  if (stats.isFile()) return { fd, stats };
   closeSync(fd);
   throw new DrillproofError('io.KIND', `${path} is not a regular file`, { path });
 }

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ZipFile } from 'yazl';
 import { DrillproofError } from '../../errors.ts';
 import { assertSafeName, distinctNames } from '../../zip/index.ts';
+import { importCommonJs } from '../import-common-js.ts';
 
 /** One file of the export. `open` (a `Readable` will do) is called once, when all files before it are written. */
 export type ExportFile = {
@@ -34,7 +35,7 @@ export async function zipExport(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   checkArguments(KINDS, { files, out, options });
-  const yazl = await import('yazl'); // only exports in one file need it
+  const yazl = await importCommonJs(() => import('yazl')); // only exports in one file need it
   const zip = new yazl.ZipFile();
   const stop = new AbortController();
   const signal = AbortSignal.any(

@@ -26,9 +26,10 @@ export type LoadEngine = () => Promise<Engine>;
 const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** Loads pg-boss, an optional dependency. @throws DrillproofError `io.PACKAGE_MISSING` */
-export async function loadEngine(load: LoadEngine = () => import('pg-boss')): Promise<Engine> {
+export async function loadEngine(load?: LoadEngine): Promise<Engine> {
   try {
-    return await load();
+    // The import is inside `try`, so that bundlers accept that it is not installed.
+    return await (load?.() ?? import('pg-boss'));
   } catch (cause) {
     if (!ABSENT.has(errnoOf(cause) ?? '')) throw cause;
     const message = 'a queue needs the package pg-boss, which is not installed';

@@ -9,20 +9,9 @@ import type {
 import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
-import type { AwsEnvironment, S3Location } from './location.ts';
+import type { AwsEnvironment, ByteRange, Retention, S3Location } from './location.ts';
 import { s3Client, type S3Sdk } from './sdk.ts';
 import type { Level } from '../volume/volume.ts';
-
-/** Bytes from `start` up to, not including, `end`. */
-export type ByteRange = { readonly start: number; readonly end: number };
-
-/** How long the storage itself keeps objects from being deleted (S3 Object Lock). */
-export type Retention = {
-  /** Until when, and whether a special permission can lift the lock (`GOVERNANCE`) or nobody can. */
-  readonly retain?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly untilMs: number };
-  /** Until the hold is lifted, whatever the time. */
-  readonly legalHold?: boolean;
-};
 
 /** A stored object without its bytes. The entity tag shows whether it changed, nothing else. */
 export type ObjectFacts = { readonly etag: string; readonly bytes: number; readonly modifiedMs: number };

@@ -18,6 +18,17 @@ export type S3Location = {
 /** The AWS variables. */
 export type AwsEnvironment = Readonly<Record<string, string | undefined>>;
 
+/** Bytes from `start` up to, not including, `end`. */
+export type ByteRange = { readonly start: number; readonly end: number };
+
+/** How long the storage itself keeps objects from being deleted (S3 Object Lock). */
+export type Retention = {
+  /** Until when, and whether a special permission can lift the lock (`GOVERNANCE`) or nobody can. */
+  readonly retain?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly untilMs: number };
+  /** Until the hold is lifted, whatever the time. */
+  readonly legalHold?: boolean;
+};
+
 /** Whether a place is an address in S3 and not a path. */
 export const isS3Url = (path: string): boolean => path.startsWith('s3://');
 

@@ -10,8 +10,7 @@ import {
 } from '../../bytes/index.ts';
 import type { MirrorSink } from '../../mirror/index.ts';
 import { type MirrorDirectoryOptions, mirrorVolume, SINK_OPTIONS } from '../volume/mirror.ts';
-import type { Retention } from './bucket.ts';
-import type { AwsEnvironment, S3Location } from './location.ts';
+import type { AwsEnvironment, Retention, S3Location } from './location.ts';
 import { asksForLock, RETENTION } from './retention.ts';
 import { connectTo, s3Volume } from './volume.ts';
 

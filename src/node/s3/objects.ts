@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compareUtf8, type RandomAccess } from '../../bytes/index.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
-import type { Bucket, ByteRange, ListedObject } from './bucket.ts';
+import type { Bucket, ListedObject } from './bucket.ts';
+import type { ByteRange } from './location.ts';
 import { s3Error } from './errors.ts';
 
 export type ObjectRef = { readonly key: string; readonly etag: string; readonly bytes: number };

@@ -1,7 +1,8 @@
 import { type Digest, digestOf, digestStream, portablePathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../volume/volume.ts';
-import type { Bucket, ObjectFacts, Retention, Written, WriteOptions } from './bucket.ts';
+import type { Bucket, ObjectFacts, Written, WriteOptions } from './bucket.ts';
+import type { Retention } from './location.ts';
 import type { Lease } from './lease.ts';
 import { streamObject } from './objects.ts';
 import { ensureRetained } from './retention.ts';

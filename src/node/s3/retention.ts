@@ -1,6 +1,7 @@
 import { AMOUNT, FLAG, type MembersOf, oneOf, optional, optionsOf } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { Bucket, Retention } from './bucket.ts';
+import type { Bucket } from './bucket.ts';
+import type { Retention } from './location.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 
 /** The checks of the members of a retention. */

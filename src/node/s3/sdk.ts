@@ -10,15 +10,13 @@ export type LoadSdk = () => Promise<S3Sdk>;
 
 const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
-const importSdk: LoadSdk = async () => ({
-  ...(await import('@aws-sdk/client-s3')),
-  ...(await import('@aws-sdk/lib-storage')),
-});
-
 /** Loads the SDK, an optional dependency. @throws DrillproofError `io.PACKAGE_MISSING` */
-export async function loadSdk(load: LoadSdk = importSdk): Promise<S3Sdk> {
+export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
   try {
-    return await load();
+    if (load !== undefined) return await load();
+    // Inside `try`, so that bundlers accept that they are not installed.
+    const client = await import('@aws-sdk/client-s3');
+    return { ...client, ...(await import('@aws-sdk/lib-storage')) };
   } catch (cause) {
     if (!ABSENT.has(errnoOf(cause) ?? '')) throw cause;
     throw new DrillproofError(

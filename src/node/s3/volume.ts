@@ -3,9 +3,15 @@ import { DrillproofError } from '../../errors.ts';
 import type { OpenFile } from '../../evidence/index.ts';
 import type { ScrubJournal } from '../../scrub/index.ts';
 import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Volume } from '../volume/volume.ts';
-import { openBucket, type Bucket, type ObjectFacts, type Retention } from './bucket.ts';
+import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease } from './lease.ts';
-import { objectKey, parseS3Location, type AwsEnvironment, type S3Location } from './location.ts';
+import {
+  objectKey,
+  parseS3Location,
+  type AwsEnvironment,
+  type Retention,
+  type S3Location,
+} from './location.ts';
 import { listTree, missingObject, objectAccess, readObject, s3Source, streamObject } from './objects.ts';
 import { keyIn, writeSmall, type Place } from './place.ts';
 import { asksForLock, assertLockable, ensureRetained } from './retention.ts';

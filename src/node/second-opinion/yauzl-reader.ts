@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
-import { fromRandomAccessReaderPromise, RandomAccessReader, type Entry, type ZipFile } from 'yauzl';
+import type { Entry, RandomAccessReader, ZipFile } from 'yauzl';
 import { defined, type Digest, digestStream, type RandomAccess, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { exactAccess } from '../../zip/index.ts';
+import { importCommonJs } from '../import-common-js.ts';
 
 /** An entry as yauzl sees it. */
 export type SeenEntry = { readonly name: string; readonly bytes: number; readonly digest: Digest };
@@ -15,11 +16,12 @@ export type SeenEntry = { readonly name: string; readonly bytes: number; readonl
  * file, `io.CHANGED` for a source that gives fewer bytes than it has; what the source throws passes unchanged.
  */
 export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<SeenEntry, void, undefined> {
-  const reader = new BoundedReader(access);
+  const yauzl = await importCommonJs(() => import('yauzl')); // only a second opinion needs it
+  const reader = boundedReader(yauzl, access);
   let path: string | undefined;
   try {
     // Backslashes stay as they are, so that a name is what the archive says.
-    const zip = await fromRandomAccessReaderPromise(reader, access.size, {
+    const zip = await yauzl.fromRandomAccessReaderPromise(reader, access.size, {
       autoClose: false,
       strictFileNames: true,
     });
@@ -49,14 +51,11 @@ async function hashEntry(zip: ZipFile, entry: Entry): Promise<{ bytes: number; d
  * offsets outside the file; here each is an error of the call. The first failure is kept unchanged, because yauzl would
  * report it as a fault of the archive.
  */
-class BoundedReader extends RandomAccessReader {
-  failure: { readonly error: unknown } | undefined;
-  readonly #access: RandomAccess;
-
-  constructor(access: RandomAccess) {
-    super();
-    const exact = exactAccess(access);
-    this.#access = {
+function boundedReader({ RandomAccessReader }: typeof import('yauzl'), access: RandomAccess) {
+  const exact = exactAccess(access);
+  class BoundedReader extends RandomAccessReader {
+    failure: { readonly error: unknown } | undefined;
+    readonly #access: RandomAccess = {
       size: access.size,
       read: async (offset, length) => {
         try {
@@ -67,24 +66,25 @@ class BoundedReader extends RandomAccessReader {
         }
       },
     };
-  }
 
-  override read(...[buffer, offset, length, position, callback]: ReadArguments): void {
-    const copy = async () => buffer.set(await this.#access.read(position, length), offset);
-    // An error that yauzl throws in its callback must not become a rejection of this read.
-    void copy().then(
-      () => setImmediate(callback, null),
-      (error: unknown) => setImmediate(callback, asError(error)),
-    );
-  }
+    override read(...[buffer, offset, length, position, callback]: ReadArguments): void {
+      const copy = async () => buffer.set(await this.#access.read(position, length), offset);
+      // An error that yauzl throws in its callback must not become a rejection of this read.
+      void copy().then(
+        () => setImmediate(callback, null),
+        (error: unknown) => setImmediate(callback, asError(error)),
+      );
+    }
 
-  override _readStreamForRange(start: number, end: number): Readable {
-    return Readable.from(streamAccess(this.#access, start, end - start));
-  }
+    override _readStreamForRange(start: number, end: number): Readable {
+      return Readable.from(streamAccess(this.#access, start, end - start));
+    }
 
-  override close(callback: (error: Error | null) => void): void {
-    setImmediate(callback, null);
+    override close(callback: (error: Error | null) => void): void {
+      setImmediate(callback, null);
+    }
   }
+  return new BoundedReader();
 }
 
 type ReadArguments = Parameters<RandomAccessReader['read']>;

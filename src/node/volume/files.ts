@@ -1,11 +1,19 @@
-import { closeSync, constants, fstatSync, fsync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
 import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { portablePathProblem } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { flushFolder } from '../durable-file.ts';
+import { flushFolder, fsyncFile } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 
 // Missing on Windows, where only `lstat` detects a link.
@@ -13,8 +21,6 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const PIECE_BYTES = 256 * 1024;
 /** Reads are synchronous because that is faster; after this many, timers and signals run. */
 const PIECES_PER_TURN = 32;
-
-const fsyncFile: (fd: number) => Promise<void> = promisify(fsync);
 
 /**
  * Resolves a portable path below a root.
@@ -28,13 +34,19 @@ export function placeIn(root: string, path: string): string {
   return join(root, ...path.split('/'));
 }
 
+/** Folders that exist or are being created. */
+export type MadeFolders = Map<string, Promise<void>>;
+
 /** Creates the folders between `root` and a file; a symbolic link among them is refused. */
-export async function makeFolders(root: string, file: string, made: Set<string>): Promise<void> {
+export async function makeFolders(root: string, file: string, made: MadeFolders): Promise<void> {
   const folder = dirname(file);
-  if (folder === root || made.has(folder)) return;
-  await makeFolders(root, folder, made);
-  await makeFolder(folder);
-  made.add(folder);
+  if (folder === root) return;
+  const making = made.get(folder) ?? makeFolders(root, folder, made).then(() => makeFolder(folder));
+  made.set(folder, making);
+  await making.catch((cause: unknown) => {
+    made.delete(folder);
+    throw cause;
+  });
 }
 
 /** Creates one folder durably. An existing one is flushed too: its creator may have died before that. */
@@ -44,7 +56,7 @@ export async function makeFolder(folder: string): Promise<void> {
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw ioError(cause, folder, 'write');
   }
-  await kindOf(folder, 'folder');
+  kindOf(folder, 'folder');
   await flushFolder(dirname(folder));
 }
 
@@ -73,17 +85,14 @@ const notAFolder = (path: string): DrillproofError =>
   new DrillproofError('io.KIND', `${path} is not a folder`, { path });
 
 /** The size of a regular file that is reached without a symbolic link; `undefined` if it is missing. */
-export async function sizeIn(root: string, file: string): Promise<number | undefined> {
+export function sizeIn(root: string, file: string): number | undefined {
   const folder = dirname(file);
-  if (folder !== root && (await kindOf(folder, 'folder')) === undefined) return undefined;
-  return (await kindOf(file, 'file'))?.size;
+  if (folder !== root && kindOf(folder, 'folder') === undefined) return undefined;
+  return kindOf(file, 'file')?.size;
 }
 
-async function kindOf(path: string, kind: 'file' | 'folder'): Promise<{ size: number } | undefined> {
-  const stat = await lstat(path).catch((cause: unknown) => {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, path, 'read');
-  });
+function kindOf(path: string, kind: 'file' | 'folder'): Stats | undefined {
+  const stat = attempt(path, 'read', () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat === undefined || (kind === 'file' ? stat.isFile() : stat.isDirectory())) return stat;
   throw new DrillproofError('io.KIND', `${path} is not a regular ${kind}`, { path });
 }

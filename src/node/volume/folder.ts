@@ -1,18 +1,31 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ScrubJournal } from '../../scrub/index.ts';
-import { flushFolder, renameDurably, writeDurably, writeNewFile } from '../durable-file.ts';
+import { createFolderFlush, flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
-import { makeFolder, makeFolders, makeRoot, placeIn, readPieces, remove, sizeIn } from './files.ts';
+import {
+  attempt,
+  makeFolder,
+  type MadeFolders,
+  makeFolders,
+  makeRoot,
+  placeIn,
+  readPieces,
+  remove,
+  sizeIn,
+} from './files.ts';
 import { takeLock } from './lock.ts';
 import { openPartialFile } from './partial-file.ts';
 import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Level, type Volume } from './volume.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
+
+/** Files that share a flush of their folder. Each of them is open. */
+const COMMITS_AT_ONCE = 32;
 
 /** A folder as a volume. Symbolic links below it are not followed. */
 export const folderVolume = (root: string): Volume => ({
@@ -80,7 +93,7 @@ async function holdFolder(folder: string): Promise<Hold> {
   const ownFolder = join(root, PRIVATE);
   const release = await lockFolder(ownFolder);
   const partials = join(ownFolder, 'partial');
-  const made = new Set<string>();
+  const made: MadeFolders = new Map();
   const files = filesIn(root);
   // The process that wrote a file may have died before the name was durable, so folders that were read are flushed.
   const unflushed = new Set<string>();
@@ -90,10 +103,13 @@ async function holdFolder(folder: string): Promise<Hold> {
     await makeFolders(root, name, made);
     return name;
   };
+  const flush = createFolderFlush();
   const commit = async (draft: string, file: string): Promise<void> => {
     await makeFolders(root, file, made);
-    await renameDurably(draft, file);
+    attempt(file, 'write', () => renameSync(draft, file));
+    await flush(dirname(file));
   };
+  const begun = new Set((await readingOptional(partials, readdir(partials)))?.map(nameOf));
   return {
     ...files,
     async *read(path) {
@@ -111,9 +127,13 @@ async function holdFolder(folder: string): Promise<Hold> {
       });
       await commit(draft, file);
     },
+    commitsAtOnce: COMMITS_AT_ONCE,
     async partial(path) {
       const file = placeIn(root, path);
-      return openPartialFile(await temporary(path), (data) => commit(data, file));
+      const base = await temporary(path);
+      const isNew = !begun.has(nameOf(base));
+      begun.add(nameOf(base));
+      return openPartialFile(base, isNew, (data) => commit(data, file));
     },
     async adopt(path, _digest, take) {
       const file = placeIn(root, path);
@@ -134,6 +154,9 @@ async function holdFolder(folder: string): Promise<Hold> {
     },
   };
 }
+
+/** The name of a temporary file without its suffix. */
+const nameOf = (file: string): string => basename(file).split('.', 1)[0]!;
 
 // The process that releases the lock removes its folder, possibly between the two steps here.
 async function lockFolder(folder: string): Promise<() => Promise<void>> {

@@ -78,6 +78,7 @@ const targetOn = (hold: Hold, close: () => Promise<void>): MirrorTarget => ({
   ...viewOf(hold),
   write: (path, bytes) => hold.write(path, bytes),
   partial: (path) => hold.partial(path),
+  ...defined({ commitsAtOnce: hold.commitsAtOnce }),
   writeClaim: (bytes) => hold.write(CLAIM, bytes),
   clean: () => hold.clean(),
   close,

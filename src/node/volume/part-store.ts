@@ -22,6 +22,7 @@ import { renameDurably } from '../durable-file.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 import {
   attempt,
+  type MadeFolders,
   makeFolders,
   makeRoot,
   openForWriting,
@@ -90,7 +91,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
   const { link: mode = 'auto' } = options;
   const root = await makeRoot(folder);
   const drafts = join(root, 'tmp');
-  const made = new Set<string>();
+  const made: MadeFolders = new Map();
   const damaged = new Set<string>();
   await makeFolders(root, join(drafts, 'x'), made);
   await removeOldDrafts(drafts);
@@ -101,10 +102,8 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
   };
   const newDraft = (): string =>
     join(drafts, `${process.pid}-${HOST}-${OURS}-${randomBytes(6).toString('hex')}`);
-  const has = async (expected: Expected): Promise<boolean> =>
-    (await sizeIn(root, placeOf(expected))) === expected.bytes;
-  const needs = async (expected: Expected): Promise<boolean> =>
-    damaged.has(expected.digest) || !(await has(expected));
+  const has = (expected: Expected): boolean => sizeIn(root, placeOf(expected)) === expected.bytes;
+  const needs = (expected: Expected): boolean => damaged.has(expected.digest) || !has(expected);
   const add = async (draft: string, expected: Expected): Promise<void> => {
     if (!(await isProven(draft, expected))) return;
     await sync(draft);
@@ -115,7 +114,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
 
   return {
     async take(expected, file) {
-      if (!(await has(expected))) return false;
+      if (!has(expected)) return false;
       await remove(file);
       if (!(await linkOut(placeOf(expected), file, mode))) return false;
       if (await isProven(file, expected)) {
@@ -127,7 +126,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
       return false;
     },
     async put(expected, file) {
-      if (!(await needs(expected))) return;
+      if (!needs(expected)) return;
       const draft = newDraft();
       try {
         // A final file that is missing was removed by somebody else, and the store loses nothing.
@@ -139,7 +138,7 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
     async begin() {
       const draft = newDraft();
       return beginDraft(draft, async (expected) => {
-        if (await needs(expected)) await add(draft, expected);
+        if (needs(expected)) await add(draft, expected);
       });
     },
   };

@@ -1,5 +1,4 @@
-import { closeSync, ftruncateSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { closeSync, ftruncateSync, readFileSync, writeFileSync } from 'node:fs';
 import type { PartialFile } from '../../mirror/index.ts';
 import { errnoOf, ioError } from '../fs-errors.ts';
 import { attempt, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
@@ -9,22 +8,33 @@ const MAX_ETAG = 1024;
 /**
  * An unfinished file in a folder: its bytes in `<base>.partial`, and in `<base>.etag` the entity tag of the answer that
  * they came from. Neither is flushed while it grows: a crash of the machine can lose any byte, and the digest detects
- * that.
+ * that. Nothing is written before it is needed, so a file that arrives whole costs one open, write, flush and rename.
+ * @param isNew whether no earlier run can have left anything under this name
  */
-export async function openPartialFile(
+export function openPartialFile(
   base: string,
+  isNew: boolean,
   rename: (data: string) => Promise<void>,
-): Promise<PartialFile> {
+): PartialFile {
   const data = `${base}.partial`;
   const note = `${base}.etag`;
-  const etag = await readNote(note);
-  const { fd, bytes } = openForWriting(data);
-  let end = bytes;
-  let open = true;
+  const etag = isNew ? undefined : readNote(note);
+  const before = isNew ? undefined : openForWriting(data);
+  let fd = before?.fd;
+  let end = before?.bytes ?? 0;
+  let hasNote = !isNew;
   let useless = false;
+  const open = (): number => {
+    if (fd !== undefined) return fd;
+    const opened = openForWriting(data);
+    ({ fd } = opened);
+    if (opened.bytes > 0) attempt(data, 'write', () => ftruncateSync(opened.fd, 0));
+    return fd;
+  };
   const shut = (): void => {
-    open = false;
-    attempt(data, 'write', () => closeSync(fd));
+    const closed = open();
+    fd = undefined;
+    attempt(data, 'write', () => closeSync(closed));
   };
   // After a failed flush the system may treat unwritten pages as written, and the next flush would succeed. A file that
   // cannot be flushed or read is therefore never used again.
@@ -37,10 +47,10 @@ export async function openPartialFile(
     }
   };
   return {
-    bytes,
+    bytes: end,
     etag,
     async *read() {
-      const pieces = readDescriptor(fd, data);
+      const pieces = readDescriptor(open(), data);
       for (;;) {
         const next = await orDiscard(() => pieces.next());
         if (next.done === true) return;
@@ -48,43 +58,39 @@ export async function openPartialFile(
       }
     },
     async restart(next) {
-      attempt(data, 'write', () => ftruncateSync(fd, 0));
+      attempt(data, 'write', () => end > 0 && ftruncateSync(open(), 0));
       end = 0;
       // The tag is written before the first byte, so that no bytes are ever paired with the tag of others.
-      await writeNote(note, next);
+      if (next !== undefined) attempt(note, 'write', () => writeFileSync(note, next));
+      else if (hasNote) await remove(note);
+      hasNote = next !== undefined;
     },
     append(chunk) {
-      end += attempt(data, 'write', () => writeAll(fd, chunk, end));
+      const to = open();
+      end += attempt(data, 'write', () => writeAll(to, chunk, end));
     },
     async commit() {
-      await orDiscard(() => flushFile(fd, data));
+      await orDiscard(() => flushFile(open(), data));
       shut();
       await rename(data);
-      await remove(note);
+      if (hasNote) await remove(note);
+      hasNote = false;
     },
     async close() {
-      if (!open) return;
-      shut();
-      if (end === 0 || useless) await Promise.all([remove(data), remove(note)]);
+      const wasWritten = fd !== undefined || hasNote;
+      if (fd !== undefined) shut();
+      if (wasWritten && (end === 0 || useless)) await Promise.all([remove(data), remove(note)]);
     },
   };
 }
 
-async function readNote(note: string): Promise<string | undefined> {
+function readNote(note: string): string | undefined {
   try {
-    const text = await readFile(note, 'utf8');
+    const text = readFileSync(note, 'utf8');
     return text.length > 0 && text.length <= MAX_ETAG ? text : undefined;
   } catch (cause) {
     const error = ioError(cause, note, 'read');
     if (errnoOf(cause) === 'ENOENT' || error.code === 'io.UNREADABLE') return undefined; // the bytes are fetched again
     throw error;
-  }
-}
-
-async function writeNote(note: string, etag: string | undefined): Promise<void> {
-  try {
-    await (etag === undefined ? remove(note) : writeFile(note, etag));
-  } catch (cause) {
-    throw ioError(cause, note, 'write');
   }
 }

@@ -19,7 +19,7 @@ export type Files = Omit<MirrorView, 'readClaim'>;
 
 /** The sole right to write to a volume. */
 export type Hold = Files &
-  Pick<MirrorTarget, 'write' | 'partial' | 'clean'> & {
+  Pick<MirrorTarget, 'write' | 'partial' | 'clean' | 'commitsAtOnce'> & {
     /** Commits a file that `take` writes to a temporary path on this machine; `false` if it writes nothing valid. */
     adopt(path: string, digest: string, take: (file: string) => Promise<boolean>): Promise<boolean>;
     /** Where a file is on this machine, if it is. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { didYouMean } from '../../bytes/index.ts';
-import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
+import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
 import { digestSchema, slugSchema, textSchema } from '../../contract/index.ts';
 import { DURATION, MOMENT, momentMs } from './values.ts';
 
@@ -79,7 +79,7 @@ const UNWAIVABLE: ReadonlySet<Code> = new Set([
   'policy.SUMMARY_NOT_ACCEPTED',
 ]);
 const waivable = (code: Code): boolean =>
-  !UNWAIVABLE_CLASSES.has(codeEntry(code).class) &&
+  !UNWAIVABLE_CLASSES.has(codeFacts(code).class) &&
   !UNWAIVABLE.has(code) &&
   !code.startsWith('control.') &&
   !code.startsWith('transport.');

@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/index.ts';
-import { type Code, codeEntry } from '../../codes/index.ts';
+import { type Code, codeFacts } from '../../codes/index.ts';
 import type { BundleReport, ExportReport, Finding, Verdict } from '../../verify/index.ts';
 import type { Facts, Place, UnreadFact } from '../facts.ts';
 import { buildFailure, buildUnknown, type Cause, type Evaluator, type Problem } from './outcome.ts';
@@ -83,7 +83,7 @@ const UNREAD = new Set(['inaccessible', 'missing', 'usage', 'refused', 'internal
 
 function reportUnread({ failure: { code, message, path }, ...place }: UnreadFact): Problem {
   const wasRead =
-    !UNREAD.has(codeEntry(code).class) && !code.startsWith('control.') && !code.startsWith('transport.');
+    !UNREAD.has(codeFacts(code).class) && !code.startsWith('control.') && !code.startsWith('transport.');
   return {
     ...buildUnknown(place, message),
     state: wasRead ? 'failed' : 'not_checked',
@@ -113,7 +113,7 @@ function checkFinding(
   { code, message, path, expected, actual }: Finding,
   refused: 'refuse' | readonly Code[],
 ): Problem | undefined {
-  const isRefused = refused === 'refuse' ? codeEntry(code).severity === 'warning' : refused.includes(code);
+  const isRefused = refused === 'refuse' ? codeFacts(code).severity === 'warning' : refused.includes(code);
   if (!isRefused) return undefined;
   const values = { findings: [code], causes: [{ subject, code }], path, expected, actual };
   return buildFailure({ input, subject }, message, defined(values));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defined } from '../../bytes/index.ts';
-import { type Code, codeEntry, SEVERITIES } from '../../codes/index.ts';
+import { type Code, codeFacts, SEVERITIES } from '../../codes/index.ts';
 import { countSchema as count } from '../../contract/index.ts';
 import {
   type BundleReport,
@@ -130,7 +130,7 @@ function countCause(
   path: string,
   subjects: ReadonlyMap<string, number>,
 ): void {
-  const { class: codeClass, severity } = codeEntry(code);
+  const { class: codeClass, severity } = codeFacts(code);
   const cause = causes.get(code) ?? { code, class: codeClass, severity, subjects: 0, times: 0, first: [] };
   causes.set(code, cause);
   for (const [subject, times] of subjects) {

@@ -1,4 +1,4 @@
-import { type Check, CHECKS, type CheckState } from '../../verify/index.ts';
+import { type Check, CHECK_TEXTS, type CheckState } from '../../verify/index.ts';
 import { count, counted, labelled, type Page } from './page.ts';
 import { printable } from '../printable.ts';
 import { countChecks, type CheckCount } from './tally.ts';
@@ -19,7 +19,7 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
     const { word, paint } = STATES[state];
     const label = `  ${word.padEnd(STATE_WIDTH)}  `;
     const why = state === 'not_applicable' && reason !== undefined ? ` (${printable(reason)})` : '';
-    return labelled(page, label, `${CHECKS[id].sentence}${why}`, page.paint[paint]);
+    return labelled(page, label, `${CHECK_TEXTS[id].sentence}${why}`, page.paint[paint]);
   });
 }
 
@@ -27,7 +27,7 @@ export function checkLines(page: Page, checks: readonly Check[]): string[] {
 export function manyCheckLines(page: Page, lists: readonly (readonly Check[])[]): string[] {
   return countChecks(lists).flatMap((row) => {
     const label = `  ${share(row).padEnd(STATE_WIDTH)}  `;
-    return labelled(page, label, `${CHECKS[row.id].sentence}${others(row)}`, page.paint[worst(row)]);
+    return labelled(page, label, `${CHECK_TEXTS[row.id].sentence}${others(row)}`, page.paint[worst(row)]);
   });
 }
 
@@ -59,7 +59,7 @@ export function notCheckedLines(page: Page, lists: readonly (readonly Check[])[]
     if (times === 0) continue;
     const many = lists.length === 1 ? '' : ` (${count(times)} of ${count(lists.length)})`;
     const reason = reasonsOf(row);
-    byReason.set(reason, [...(byReason.get(reason) ?? []), `${CHECKS[row.id].sentence}${many}`]);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), `${CHECK_TEXTS[row.id].sentence}${many}`]);
   }
   return [...byReason].flatMap(([reason, checks]) => [
     ...labelled(page, '  - ', `${reason}:`),

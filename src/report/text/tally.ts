@@ -2,7 +2,7 @@ import {
   type BundleReport,
   type Check,
   type CheckId,
-  CHECKS,
+  CHECK_IDS,
   type CheckState,
   type Outcome,
   type SignedBy,
@@ -52,8 +52,7 @@ export function countChecks(lists: readonly (readonly Check[])[]): readonly Chec
     increase(row.states, check.state);
     if (check.state === 'not_checked' && check.reason !== undefined) increase(row.reasons, check.reason);
   }
-  const ids = Object.keys(CHECKS) as CheckId[];
-  return ids.flatMap((id) => {
+  return CHECK_IDS.flatMap((id) => {
     const row = rows.get(id);
     return row === undefined ? [] : [{ id, ...row }];
   });

@@ -15,7 +15,7 @@ import {
   type RequestedDeletion,
   requestExportDeletion,
 } from '../jobs/delete/deletion.ts';
-import { deleteDue, removeReleased } from '../jobs/delete/retention.ts';
+import { deleteDue, releaseOrphans, removeReleased } from '../jobs/delete/retention.ts';
 import { EXPORT_KIND, type ExportJobOptions } from '../jobs/export/export.ts';
 import { selectEvidence, selectionFacts, selectionOf } from '../jobs/export/content.ts';
 import { builtInJobs } from '../jobs/standard.ts';
@@ -163,5 +163,6 @@ export async function workOff(
   const worker = createWorker({ store, handlers: builtInJobs({ ...context, signing }), now, log });
   let jobs = 0;
   while (!signal.aborted && (await worker.workOnce()) !== undefined) jobs++;
+  await releaseOrphans(context, signal);
   return { bundlesDue, jobs, blobsRemoved: await removeReleased(context, signal) };
 }

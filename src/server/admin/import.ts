@@ -14,6 +14,7 @@ import {
 } from '../../contract/index.ts';
 import { brokenDocument, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
 import type { InProject, Tx } from '../store/store.ts';
+import { isDerived } from './derived-run.ts';
 import { nameSchema, type AdminContext } from './context.ts';
 
 /** An environment as the store holds it; the API has no resource for it. */
@@ -81,9 +82,16 @@ const session: Kind<Imported<'sessions'>> = {
 const run: Kind<Imported<'runs'>> = {
   type: 'run',
   idOf: ({ hostedRunId }) => hostedRunId,
-  read: async (tx, projectId, id) => (await tx.runs.find(projectId, id))?.resource,
+  read: async (tx, projectId, id) => {
+    const stored = (await tx.runs.find(projectId, id))?.resource;
+    return stored !== undefined && isDerived(stored) ? undefined : stored;
+  },
   check: async (tx, resource) => [...(await checkSessionOfRun(tx, resource)), ...checkIdentity(resource)],
-  insert: (tx, resource, owner) => tx.runs.insert({ ...owner, hostedRunId: resource.hostedRunId, resource }),
+  insert: async (tx, resource, owner) => {
+    const { hostedRunId } = resource;
+    const derived = await tx.runs.lock(owner.projectId, hostedRunId);
+    await tx.runs[derived === undefined ? 'insert' : 'update']({ ...owner, hostedRunId, resource });
+  },
 };
 
 async function checkSessionOfRun(tx: Tx, imported: Imported<'runs'>): Promise<readonly DocumentIssue[]> {

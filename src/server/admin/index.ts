@@ -30,7 +30,7 @@ const administration = {
   ) {
     if ((await store.operations.find(ref.organizationId, ref.operationId)) === undefined)
       throw refused(`the organization has no operation ${ref.operationId}`);
-    return cancelOperation(store, now, ref);
+    return store.transaction((tx) => cancelOperation(tx, ref, now()));
   },
   ingestBundle,
   ingestLocalReport,

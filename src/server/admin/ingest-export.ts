@@ -1,4 +1,4 @@
-import { defined, type Digest, digestOf, once, streamAccess } from '../../bytes/index.ts';
+import { defined, type Digest, digestOf, mapConcurrently, once, streamAccess } from '../../bytes/index.ts';
 import type { EvidenceExport } from '../../contract/index.ts';
 import {
   DEFAULT_LIMITS,
@@ -19,8 +19,9 @@ import {
 } from '../../evidence/index.ts';
 import * as z from 'zod';
 import { toDigest } from '../ids.ts';
+import { queue } from '../store/table.ts';
 import { exportContent, projectsOf } from '../jobs/export/content.ts';
-import type { BlobRef, BundleRow, LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
+import type { BlobRef, LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
   type AdminContext,
   type Ingested,
@@ -35,7 +36,8 @@ import {
   localReportRow,
   type LocalReportMetadata,
 } from './local-report.ts';
-import { addBundle, storePart } from './part.ts';
+import { deriveRun } from './derived-run.ts';
+import { addBundle, type StoredPart, storePart } from './part.ts';
 
 export type IngestExportOptions = {
   /** The uploaders' claims about local reports of the export that were not ingested before. */
@@ -136,7 +138,7 @@ const projectOf = ({ projects }: Export, projectId: string): ProjectRow => {
   return project;
 };
 
-async function storeRow(ingest: Export, row: PartRow): Promise<BundleRow> {
+async function storeRow(ingest: Export, row: PartRow): Promise<StoredPart> {
   const { organizationId, fromAtMs, throughAtMs } = ingest.manifest;
   const file = await ingest.source.open(row.path);
   try {
@@ -186,11 +188,18 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
   if (!agrees) throw refused(`local report ${line.localReportId} does not match its row in the manifest`);
 }
 
+// Small parts wait for the disk together. Large ones, which are held in memory, come one after the other.
+const PARTS_AT_ONCE = 16;
+const SMALL_BYTES = 1024 * 1024;
+
 /** Stores every blob first; only then, in one transaction, the rows that name them. */
 async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
-  const bundles: BundleRow[] = [];
-  for (const row of manifest.parts) bundles.push(await storeRow(ingest, row));
+  const alone = queue();
+  const stored = await mapConcurrently(manifest.parts, PARTS_AT_ONCE, (row) =>
+    Number(row.bytes) > SMALL_BYTES ? alone(() => storeRow(ingest, row)) : storeRow(ingest, row),
+  );
+  const bundles = stored.map(({ row }) => row);
   const localReports: LocalReportRow[] = [];
   for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, claims));
   const documents = defined({
@@ -201,7 +210,10 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
   const digests = [...archives, ...Object.values(documents)].map(({ digest }) => digest);
   return writeHolding(ingest, digests, async (tx) => {
     if (await isStored(tx, ingest)) return false;
-    for (const bundle of bundles) await addBundle(tx, bundle);
+    for (const { row, run } of stored) {
+      if (run !== undefined) await deriveRun(tx, run);
+      await addBundle(tx, row);
+    }
     for (const report of localReports) await addLocalReport(tx, report);
     const { organizationId, evidenceExportId } = manifest;
     const content = exportContent(manifest, { bundles, localReports });

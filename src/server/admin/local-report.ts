@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/index.ts';
-import { localReportItemSchema } from '../../contract/index.ts';
+import { countSchema, localReportItemSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
 import type { BlobRef, LocalReportRow, ProjectRow, Tx } from '../store/store.ts';
 import { derivedId } from '../ids.ts';
@@ -16,7 +16,7 @@ export const localReportMetadataSchema = z.strictObject({
   submissionDigest: source.submissionDigest.optional(),
   manifestDigest: source.manifestDigest,
   uploadedBy: source.provenance.shape.uploadedBy,
-  summary: source.summary,
+  summary: source.summary.extend({ artifactCount: countSchema, expandedBytes: countSchema }),
   createdAtMs: source.createdAtMs,
 });
 export type LocalReportMetadata = z.infer<typeof localReportMetadataSchema>;

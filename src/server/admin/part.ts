@@ -1,26 +1,29 @@
-import { defined, digestOf, type RandomAccess, streamAccess } from '../../bytes/index.ts';
-import { codeEntry } from '../../codes/index.ts';
-import type { Attestation, EvidenceBundle } from '../../contract/index.ts';
+import { defined, digestOf, type RandomAccess } from '../../bytes/index.ts';
+import { codeFacts } from '../../codes/index.ts';
+import type { Attestation, EvidenceBundle, RunResult } from '../../contract/index.ts';
 import {
   artifactBytes,
   ATTESTATION,
   BUNDLE_MANIFEST,
+  type BundleManifest,
   DEFAULT_LIMITS,
   findEntry,
   parseAttestation,
   parseBundleManifest,
+  parseRunResult,
   readEntry,
 } from '../../evidence/index.ts';
 import { type BundleReport, type Listing, verifyPart } from '../../verify/index.ts';
 import { openZip, type ZipArchive } from '../../zip/index.ts';
-import type { BundleRow, ProjectRow, Tx } from '../store/store.ts';
+import type { BundleRow, InProject, Tx } from '../store/store.ts';
+import { deriveRun, type EvidencedRun, evidencedRun } from './derived-run.ts';
 import { type AdminContext, type Ingested, refused, requireProject, writeHolding } from './context.ts';
 
 /** Refuses a part that is not at least intact. An unreadable part keeps its own code: it was not verified. */
 function assertIntact(report: BundleReport): void {
   if (report.verdict === 'verified' || report.verdict === 'intact') return;
   const first = report.findings.find(({ severity }) => severity === 'error');
-  const unread = report.findings.find(({ code }) => codeEntry(code).class === 'inaccessible');
+  const unread = report.findings.find(({ code }) => codeFacts(code).class === 'inaccessible');
   throw refused(
     `the part is ${report.verdict}: ${first?.message ?? 'it could not be verified'}`,
     defined({ details: { findings: report.findings }, path: first?.path }),
@@ -34,8 +37,17 @@ async function attestationOf(archive: ZipArchive): Promise<Attestation | undefin
   return parseAttestation(await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes));
 }
 
-/** The resource of a bundle (control API, Evidence bundle), read from its archive. */
-async function resourceOf(access: RandomAccess, verifiedAtMs: number): Promise<EvidenceBundle> {
+async function resultOf(archive: ZipArchive, manifest: BundleManifest): Promise<RunResult | undefined> {
+  const { path } = manifest.objects.find(({ role }) => role === 'run-result') ?? {};
+  const entry = path === undefined ? undefined : findEntry(archive, path);
+  return entry && parseRunResult(await readEntry(archive, entry, DEFAULT_LIMITS.runResultBytes));
+}
+
+/** What is stored of a part that was read from its archive: its resource, and the run that it is the evidence of. */
+async function factsOf(
+  access: RandomAccess,
+  verifiedAtMs: number,
+): Promise<{ readonly resource: EvidenceBundle; readonly run: EvidencedRun | undefined }> {
   const archive = await openZip(access);
   const entry = findEntry(archive, BUNDLE_MANIFEST);
   if (entry === undefined) throw refused('the part has no manifest.json');
@@ -43,7 +55,8 @@ async function resourceOf(access: RandomAccess, verifiedAtMs: number): Promise<E
   const manifest = parseBundleManifest(manifestBytes);
   const attestation = await attestationOf(archive);
   const objectBytes = artifactBytes(manifest);
-  return {
+  const result = await resultOf(archive, manifest);
+  const resource: EvidenceBundle = {
     schemaVersion: 1,
     evidenceBundleId: manifest.evidenceBundleId,
     projectId: manifest.projectId,
@@ -62,38 +75,32 @@ async function resourceOf(access: RandomAccess, verifiedAtMs: number): Promise<E
     storageVerifiedAtMs: verifiedAtMs,
     ...defined({ attestation }),
   };
+  return { resource, run: result && evidencedRun(manifest, result) };
 }
 
-/**
- * Verifies a part, stores its archive, and returns the row to be written. The row is read from the stored
- * bytes, which have the verified digest.
- */
+/** A part whose archive is stored: the rows to be written for it. */
+export type StoredPart = { readonly row: BundleRow; readonly run: EvidencedRun | undefined };
+
+/** Verifies a part, stores its archive, and returns the rows to be written, which are read from the stored bytes. */
 export async function storePart(
-  { blobs, now }: AdminContext,
-  project: ProjectRow,
+  { blobs, now }: Pick<AdminContext, 'blobs' | 'now'>,
+  { organizationId, projectId }: InProject,
   access: RandomAccess,
   listed?: Listing,
-): Promise<BundleRow> {
-  const { organizationId, projectId } = project;
-  const report = await verifyPart(access, {
-    asOfMs: now(),
-    expect: { organizationId, projectId },
-    ...defined({ listed }),
+): Promise<StoredPart> {
+  const expect = { organizationId, projectId };
+  const { archive, resource, run } = await blobs.putVerified(access, async (copy) => {
+    const report = await verifyPart(copy, { asOfMs: now(), expect, ...defined({ listed }) });
+    assertIntact(report);
+    if (report.archive === undefined) throw refused('the part could not be read');
+    return { archive: report.archive, ...(await factsOf(copy, now())) };
   });
-  assertIntact(report);
-  if (report.archive === undefined) throw refused('the part could not be read');
-  const archive = await blobs.put(streamAccess(access), report.archive);
-  const stored = await blobs.open(archive.digest);
-  try {
-    const resource = await resourceOf(stored.access(), now());
-    return { organizationId, projectId, evidenceBundleId: resource.evidenceBundleId, archive, resource };
-  } finally {
-    await stored.close();
-  }
+  const { evidenceBundleId } = resource;
+  return { row: { organizationId, projectId, evidenceBundleId, archive, resource }, run };
 }
 
 /**
- * Tx the row of a bundle unless the same bundle has one.
+ * Writes the row of a bundle unless the same bundle has one.
  * @throws DrillproofError `server.ADMIN_REFUSED` when another bundle has its id
  */
 export async function addBundle(tx: Tx, row: BundleRow): Promise<boolean> {
@@ -128,8 +135,10 @@ export async function ingestBundle(
   if (deleteAtMs !== undefined && !(Number.isSafeInteger(deleteAtMs) && deleteAtMs > now()))
     throw refused('deleteAtMs is in the past', { path: 'deleteAtMs' });
   const part = await storePart(context, await requireProject(store, projectId), access);
-  const resource = { ...part.resource, ...defined({ deleteAtMs }) };
-  const row = { ...part, resource };
-  const created = await writeHolding(context, [part.archive.digest], (tx) => addBundle(tx, row));
+  const resource = { ...part.row.resource, ...defined({ deleteAtMs }) };
+  const created = await writeHolding(context, [part.row.archive.digest], async (tx) => {
+    if (part.run !== undefined) await deriveRun(tx, part.run);
+    return addBundle(tx, { ...part.row, resource });
+  });
   return { bundle: resource, created };
 }

@@ -1,6 +1,13 @@
-import { type Bytes, type Digest, digestStream, type RandomAccess } from '../../bytes/index.ts';
+import {
+  type Bytes,
+  type Digest,
+  digestStream,
+  memoryAccess,
+  type RandomAccess,
+  readExactly,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { ByteRange } from '../../node/s3/index.ts';
+import type { ByteRange } from '../../node/index.ts';
 import { isDigest } from '../ids.ts';
 import type { BlobRef } from '../store/store.ts';
 
@@ -15,6 +22,8 @@ export type OpenBlob = {
    */
   stream(range: ByteRange): Bytes;
   access(): RandomAccess;
+  /** Fills `target` with the bytes from `offset`, where this needs no memory of its own. Errors are those of `stream`. */
+  readInto?(target: Uint8Array, offset: number): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -30,6 +39,12 @@ export type Blobs = {
    */
   put(source: Bytes, expected?: Partial<BlobRef>): Promise<BlobRef>;
   /**
+   * Stores the bytes of `access` under the digest that `verify` finds for them, unless it rejects. `verify` gets a
+   * private copy, made while it is first read: what is verified is what is stored, and nothing is read or hashed again.
+   * @throws DrillproofError as `put`, and what `verify` and reading throw
+   */
+  putVerified<T extends Verified>(access: RandomAccess, verify: Verify<T>): Promise<T>;
+  /**
    * Opens a blob after verifying its bytes; the result is reused until the stored object changes.
    * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are missing or do not match, `io.UNREADABLE`,
    *   `control.UNAVAILABLE`
@@ -43,23 +58,47 @@ export type Blobs = {
   /** Whether a blob exists, by its name only. @throws as `verify` */
   has(digest: Digest): Promise<boolean>;
   /** Every stored blob, by its name and size only, in no particular order. @throws as `verify` */
-  list(): AsyncIterable<BlobRef>;
+  list(): AsyncIterable<ListedBlob>;
+  /** Removes what killed processes left unfinished, once it is a day old; returns how much. @throws as `put` */
+  removeAbandoned(nowMs: number): Promise<number>;
   /** Removes a blob; a missing one is not a failure. Remove the rows that name it first. @throws as `put` */
   remove(digest: Digest): Promise<void>;
   /** Whether the storage answers now. @throws DrillproofError `control.UNAVAILABLE`, `io.*` when it does not */
   ping(): Promise<void>;
 };
 
+/** A stored blob, and when it was stored in milliseconds since 1970. */
+export type ListedBlob = BlobRef & { readonly modifiedMs: number };
+
+/** What `putVerified` needs of a verification. */
+export type Verified = { readonly archive: BlobRef };
+export type Verify<T> = (copy: RandomAccess) => Promise<T>;
+
+/** Up to this size, bytes are read into memory at once, where they are verified and written from. */
+const IN_MEMORY_BYTES = 32 * 1024 * 1024;
+
+/** All bytes of an access in memory, if they are few. */
+async function holdBytes(access: RandomAccess): Promise<Uint8Array | undefined> {
+  if (access.size > IN_MEMORY_BYTES) return undefined;
+  return access.bytes ?? readExactly(access, 0, access.size);
+}
+
 /** Stored bytes that were not verified yet. Their identity changes whenever they may have changed. */
 export type StoredObject = OpenBlob & { readonly identity: string };
 
 /** Where blobs are stored, by name: a folder, or a prefix of a bucket. It verifies nothing. */
-export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping'> & {
+export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping' | 'removeAbandoned'> & {
+  /** As that of `Blobs`; bytes that fit there are already in memory. */
+  putVerified<T extends Verified>(
+    access: RandomAccess,
+    verify: Verify<T>,
+    stateOf: Blobs['verify'],
+  ): Promise<T>;
   open(digest: Digest): Promise<StoredObject | undefined>;
   /** @param stateOf the state of the blob by the proofs of this process */
   put(source: Bytes, expected: Partial<BlobRef>, stateOf: Blobs['verify']): Promise<BlobRef>;
   /** What is stored, with its name below `blobs/`. */
-  list(): AsyncIterable<{ readonly name: string; readonly bytes: number }>;
+  list(): AsyncIterable<Omit<ListedBlob, 'digest'> & { readonly name: string }>;
 };
 
 /** The name of a blob: two characters of folder, so that no folder grows without bound. */
@@ -70,10 +109,10 @@ export function blobName(digest: Digest): string {
 
 const NAME = /^([0-9a-f]{2})\/([0-9a-f]{62})$/;
 
-async function* listBlobs(place: BlobPlace): AsyncGenerator<BlobRef> {
-  for await (const { name, bytes } of place.list()) {
+async function* listBlobs(place: BlobPlace): AsyncGenerator<ListedBlob> {
+  for await (const { name, ...facts } of place.list()) {
     const digest = name.replace(NAME, 'sha256:$1$2');
-    if (isDigest(digest)) yield { digest, bytes };
+    if (isDigest(digest)) yield { digest, ...facts };
   }
 }
 
@@ -122,8 +161,13 @@ export function verifiedBlobs(place: BlobPlace): Blobs {
       await stored.close();
     }
   };
+  const stateOf = (blob: BlobRef) => check(blob, proven);
   return {
-    put: (source, expected = {}) => place.put(source, expected, (blob) => check(blob, proven)),
+    put: (source, expected = {}) => place.put(source, expected, stateOf),
+    async putVerified(access, verify) {
+      const bytes = await holdBytes(access);
+      return place.putVerified(bytes === undefined ? access : memoryAccess(bytes), verify, stateOf);
+    },
     async open(digest) {
       const stored = await place.open(digest);
       if (stored === undefined) throw corrupt(digest, 'are missing');
@@ -139,6 +183,7 @@ export function verifiedBlobs(place: BlobPlace): Blobs {
     has: (digest) => place.has(digest),
     list: () => listBlobs(place),
     remove: (digest) => place.remove(digest),
+    removeAbandoned: (nowMs) => place.removeAbandoned(nowMs),
     ping: () => place.ping(),
   };
 }

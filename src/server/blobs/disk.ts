@@ -1,10 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Digest, type RandomAccess, streamAccess } from '../../bytes/index.ts';
+import {
+  type Digest,
+  memoryAccess,
+  type RandomAccess,
+  readExactly,
+  streamAccess,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, flushFolder, ioError, renameDurably, writeNewFile } from '../../node/index.ts';
-import { blobName, type BlobPlace, type Blobs, type StoredObject, verifiedBlobs } from './blobs.ts';
+import {
+  blobName,
+  type BlobPlace,
+  type Blobs,
+  type StoredObject,
+  type Verified,
+  type Verify,
+  verifiedBlobs,
+} from './blobs.ts';
+import { queue } from '../store/table.ts';
 import { receive } from './receive.ts';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -24,41 +40,148 @@ async function unlessMissing<T>(
   }
 }
 
-function fileAccess(file: FileHandle, size: number, path: string): RandomAccess {
-  return {
-    size,
-    async read(offset, length) {
-      const buffer = Buffer.allocUnsafeSlow(length);
-      for (let done = 0; done < length;) {
-        const { bytesRead } = await file.read(buffer, done, length - done, offset + done).catch((cause) => {
-          throw ioError(cause, path, 'read');
-        });
-        if (bytesRead === 0) throw new DrillproofError('io.CHANGED', 'a stored file ended early');
-        done += bytesRead;
-      }
-      return buffer;
-    },
-  };
+async function fill(file: FileHandle, path: string, target: Uint8Array, offset: number): Promise<void> {
+  for (let done = 0; done < target.length;) {
+    const { bytesRead } = await file
+      .read(target, done, target.length - done, offset + done)
+      .catch((cause) => {
+        throw ioError(cause, path, 'read');
+      });
+    if (bytesRead === 0) throw endedEarly();
+    done += bytesRead;
+  }
 }
 
-/** The file stays open: what is verified is what is served. */
-async function openStored(path: string): Promise<StoredObject | undefined> {
-  const file = await unlessMissing(path, 'read', open(path, 'r'));
-  if (file === undefined) return undefined;
+const endedEarly = (): DrillproofError => new DrillproofError('io.CHANGED', 'a stored file ended early');
+
+const fileAccess = (file: FileHandle, size: number, path: string): RandomAccess => ({
+  size,
+  async read(offset, length) {
+    const buffer = Buffer.allocUnsafeSlow(length);
+    await fill(file, path, buffer, offset);
+    return buffer;
+  },
+});
+
+// Up to this size, one synchronous read takes less than handing the file to another thread.
+const AT_ONCE_BYTES = 256 * 1024;
+
+/** What changes when a file is written to, replaced or touched. */
+const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join(':');
+
+function readAtOnce(fd: number, size: number): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  for (let done = 0; done < size;) {
+    const bytesRead = readSync(fd, bytes, done, size - done, done);
+    if (bytesRead === 0) throw endedEarly();
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+/** A small file with all its bytes, `undefined` for a larger one. Throws the errors of the system. */
+function openSmall(path: string): StoredObject | undefined {
+  const fd = openSync(path, 'r');
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
-    const bytes = fileAccess(file, Number(size), path);
+    const stats = fstatSync(fd, { bigint: true });
+    if (stats.size > AT_ONCE_BYTES) return undefined;
+    const bytes = memoryAccess(readAtOnce(fd, Number(stats.size)));
     return {
       bytes: bytes.size,
-      // What changes when a file is written to, replaced or touched.
-      identity: [dev, ino, size, mtimeNs, ctimeNs].join(':'),
+      identity: identityOf(stats),
       stream: ({ start, end }) => streamAccess(bytes, start, end - start, PIECE_BYTES),
       access: () => bytes,
+      close: () => Promise.resolve(),
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What is verified is what is served: the bytes of a small file stay in memory, and a large file stays open. */
+async function openStored(path: string): Promise<StoredObject | undefined> {
+  try {
+    return openSmall(path) ?? (await openLarge(path));
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw ioError(cause, path, 'read');
+  }
+}
+
+async function openLarge(path: string): Promise<StoredObject> {
+  const file = await open(path, 'r');
+  try {
+    const stats = await file.stat({ bigint: true });
+    const bytes = fileAccess(file, Number(stats.size), path);
+    return {
+      bytes: bytes.size,
+      identity: identityOf(stats),
+      stream: ({ start, end }) => streamAccess(bytes, start, end - start, PIECE_BYTES),
+      access: () => bytes,
+      readInto: (target, offset) => fill(file, path, target, offset),
       close: () => file.close(),
     };
   } catch (error) {
     await file.close();
-    throw ioError(error, path, 'read');
+    throw error;
+  }
+}
+
+/**
+ * Bytes that are copied into a file while they are first read, whatever the order; later reads get the copy. `finish`
+ * copies what nobody read.
+ */
+function copyInto(
+  source: RandomAccess,
+  file: FileHandle,
+  path: string,
+): RandomAccess & { finish(): Promise<void> } {
+  const copied = fileAccess(file, source.size, path);
+  const inTurn = queue();
+  let end = 0;
+  const copyNext = async (length: number): Promise<Uint8Array> => {
+    const bytes = await readExactly(source, end, length);
+    await writeAll(file, bytes, end);
+    end += length;
+    return bytes;
+  };
+  const copyUntil = async (target: number): Promise<void> => {
+    for (let at = end; at < target; at = end) await copyNext(Math.min(PIECE_BYTES, target - at));
+  };
+  return {
+    size: source.size,
+    read: (offset, length) =>
+      inTurn(async () => {
+        if (offset === end) return copyNext(length);
+        await copyUntil(offset + length);
+        return copied.read(offset, length);
+      }),
+    finish: () => inTurn(() => copyUntil(source.size)),
+  };
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+}
+
+/** Verifies a copy of the bytes in a new file, and flushes the file. */
+async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<T>): Promise<T> {
+  if (source.bytes !== undefined) {
+    const verified = await verify(source);
+    await writeNewFile(path, [source.bytes], 0o600);
+    return verified;
+  }
+  const file = await open(path, 'wx+', 0o600);
+  try {
+    const copy = copyInto(source, file, path);
+    const verified = await verify(copy);
+    await copy.finish();
+    await file.sync();
+    return verified;
+  } finally {
+    await file.close();
   }
 }
 
@@ -71,12 +194,16 @@ async function publish(temporary: string, path: string): Promise<void> {
 }
 
 /** Removes what an interrupted `put` left, unless it is recent enough to be another process at work. */
-async function sweep(folder: string, nowMs: number): Promise<void> {
+async function sweep(folder: string, nowMs: number): Promise<number> {
+  let removed = 0;
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const stats = await stat(path).catch(() => undefined); // its owner may finish at the same time
-    if (stats !== undefined && nowMs - stats.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
+    if (stats === undefined || nowMs - stats.mtimeMs <= ABANDONED_AFTER_MS) continue;
+    await rm(path, { force: true });
+    removed++;
   }
+  return removed;
 }
 
 async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
@@ -86,7 +213,8 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
       for (const file of await readdir(join(blobs, folder))) {
         // It may have been removed since the folder was read.
         const stats = await unlessMissing(blobs, 'read', stat(join(blobs, folder, file)));
-        if (stats !== undefined) yield { name: `${folder}/${file}`, bytes: stats.size };
+        if (stats !== undefined)
+          yield { name: `${folder}/${file}`, bytes: stats.size, modifiedMs: stats.mtimeMs };
       }
     }
   } catch (cause) {
@@ -97,20 +225,27 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
 const folderPlace = (root: string): BlobPlace => {
   const temporaryFolder = join(root, 'tmp');
   const pathOf = (digest: Digest): string => join(root, blobName(digest));
+  /** Gives a file its final name when `write` has flushed it, and removes it when anything fails. */
+  const create = async <T extends Verified>(write: (temporary: string) => Promise<T>): Promise<T> => {
+    const temporary = join(temporaryFolder, randomUUID());
+    try {
+      const written = await write(temporary);
+      await publish(temporary, pathOf(written.archive.digest));
+      return written;
+    } catch (cause) {
+      await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
+      throw ioError(cause, root, 'write');
+    }
+  };
   return {
     open: (digest) => openStored(pathOf(digest)),
     has: async (digest) => (await unlessMissing(root, 'read', stat(pathOf(digest)))) !== undefined,
     async put(source, expected) {
-      const temporary = join(temporaryFolder, randomUUID());
-      try {
-        const blob = await receive(source, expected, (bytes) => writeNewFile(temporary, bytes, 0o600));
-        await publish(temporary, pathOf(blob.digest));
-        return blob;
-      } catch (cause) {
-        await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
-        throw ioError(cause, root, 'write');
-      }
+      const write = (path: string) => receive(source, expected, (bytes) => writeNewFile(path, bytes, 0o600));
+      const { archive } = await create(async (path) => ({ archive: await write(path) }));
+      return archive;
     },
+    putVerified: (source, verify) => create((path) => verifyCopy(source, path, verify)),
     list: () => listFiles(root),
     async remove(digest) {
       const path = pathOf(digest);
@@ -120,6 +255,10 @@ const folderPlace = (root: string): BlobPlace => {
         unlink(path).then(() => flushFolder(dirname(path))),
       );
     },
+    removeAbandoned: (nowMs) =>
+      sweep(temporaryFolder, nowMs).catch((cause: unknown) => {
+        throw ioError(cause, root, 'write');
+      }),
     ping: () =>
       access(temporaryFolder, constants.R_OK | constants.W_OK).catch((cause: unknown) => {
         throw ioError(cause, root, 'write');

@@ -1,11 +1,10 @@
 import type { Readable } from 'node:stream';
-import { type Bytes, defined, type Digest } from '../../bytes/index.ts';
+import { type Bytes, defined, type Digest, streamAccess } from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type S3Location, s3Name } from '../../node/index.ts';
+import { type ByteRange, type S3Location, s3Name } from '../../node/index.ts';
 import {
   blockAccess,
   type Bucket,
-  type ByteRange,
   loadSdk,
   type LoadSdk,
   type ObjectFacts,
@@ -103,23 +102,31 @@ function bucketPlace(bucket: Bucket, prefix: string): BlobPlace {
     if (before !== 'intact') await assertStored(blob, stateOf);
     return blob;
   };
+  const put: BlobPlace['put'] = (source, expected, stateOf) => {
+    const { digest, bytes } = expected;
+    return digest === undefined || bytes === undefined
+      ? spool(source, expected, (file, blob) => putNamed(file, blob, stateOf))
+      : putNamed(source, { digest, bytes }, stateOf);
+  };
   return {
     async open(digest) {
       const facts = await bucket.facts(keyOf(digest));
       return facts && storedObject(bucket, keyOf(digest), facts);
     },
     has: async (digest) => (await bucket.facts(keyOf(digest))) !== undefined,
-    put(source, expected, stateOf) {
-      const { digest, bytes } = expected;
-      return digest === undefined || bytes === undefined
-        ? spool(source, expected, (file, blob) => putNamed(file, blob, stateOf))
-        : putNamed(source, { digest, bytes }, stateOf);
+    put,
+    async putVerified(access, verify, stateOf) {
+      const verified = await verify(access);
+      await put(streamAccess(access), verified.archive, stateOf); // refuses bytes that changed since
+      return verified;
     },
     async *list() {
       const root = `${prefix}blobs/`;
-      for await (const { key, bytes } of bucket.list(root)) yield { name: key.slice(root.length), bytes };
+      for await (const { key, bytes, modifiedMs } of bucket.list(root))
+        yield { name: key.slice(root.length), bytes, modifiedMs };
     },
     remove: (digest) => bucket.remove(keyOf(digest)),
+    removeAbandoned: () => Promise.resolve(0), // a lifecycle rule of the bucket does (docs/server.md)
     ping: () =>
       bucket.head().catch((cause: unknown) => {
         throw unavailable(cause);

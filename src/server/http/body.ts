@@ -14,6 +14,50 @@ function assertMediaType(headers: Headers): void {
   }
 }
 
+/** How long a body may still take; it is asked before each piece. */
+export type Pace = {
+  readonly leftMs: () => number;
+  readonly received: (bytes: number) => void;
+};
+
+/** How a body arrives: its pace, and at its end whether all of it came. */
+export type Arrival = Pace & { readonly isWhole: () => boolean };
+
+/**
+ * A body must arrive at `bytesPerSecond` or faster, and may pause for `graceMs`: bytes that come faster buy no longer
+ * pause. With 0 bytes a second, all of it must arrive within `graceMs`.
+ */
+export function createPace(
+  { graceMs, bytesPerSecond }: { readonly graceMs: number; readonly bytesPerSecond: number },
+  now: () => number,
+): Pace {
+  let untilMs = now() + graceMs;
+  return {
+    leftMs: () => untilMs - now(),
+    received(bytes) {
+      if (bytesPerSecond > 0) untilMs = Math.min(untilMs + (bytes * 1000) / bytesPerSecond, now() + graceMs);
+    },
+  };
+}
+
+const tooSlow = (): ControlError =>
+  new ControlError('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
+
+/** The next piece of a body. @throws ControlError `control.REQUEST_TIMEOUT` when it does not come in time */
+async function readPiece<T>(read: () => Promise<T>, pace: Pace): Promise<T> {
+  const leftMs = pace.leftMs();
+  if (leftMs <= 0) throw tooSlow();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), leftMs);
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A failure that leaves the rest of the body unread, so that the connection cannot be used again. */
 const CLOSE = { headers: { Connection: 'close' } };
 
@@ -23,11 +67,11 @@ const tooLarge = (maxBytes: number): ControlError =>
   });
 
 /** At most `maxBytes` of the body, counted as it streams: the announced length is not trusted. */
-async function readBounded(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBounded(request: Request, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of piecesOf(request)) {
+  for await (const chunk of piecesOf(request, arrival)) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
@@ -39,9 +83,9 @@ async function readBounded(request: Request, maxBytes: number): Promise<Uint8Arr
  * The JSON body of a request, read within a limit and parsed strictly.
  * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
  */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<JsonValue> {
+export async function readJsonBody(request: Request, maxBytes: number, arrival: Arrival): Promise<JsonValue> {
   assertMediaType(request.headers);
-  const bytes = await readBounded(request, maxBytes);
+  const bytes = await readBounded(request, maxBytes, arrival);
   try {
     return parseJson(bytes, { maxBytes });
   } catch (cause) {
@@ -63,21 +107,32 @@ export type Content = {
   readonly bytes: () => Bytes;
 };
 
-async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
+const endedEarly = (cause?: unknown): ControlError =>
+  new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
+
+async function* piecesOf(request: Request, arrival: Arrival): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader();
+  if (reader === undefined) return;
   try {
-    for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
-      yield read.value;
+    for (;;) {
+      const { value } = await readPiece(() => reader.read(), arrival);
+      if (value === undefined) {
+        if (!arrival.isWhole()) throw endedEarly();
+        return;
+      }
+      arrival.received(value.length);
+      yield value;
     }
   } catch (cause) {
-    throw new ControlError('control.REQUEST_INVALID', 'the body ended before its end', { cause, ...CLOSE });
+    if (cause instanceof ControlError) throw cause;
+    throw endedEarly(cause);
   } finally {
-    await reader?.cancel().catch(() => undefined); // the sender may have disconnected
+    await reader.cancel().catch(() => undefined); // the sender may have disconnected
   }
 }
 
 /** @param onRead called before the first byte is asked for: a client may be waiting for leave to send */
-export function contentOf(request: Request, onRead: () => void): Content {
+export function contentOf(request: Request, onRead: () => void, arrival: () => Arrival): Content {
   const length = request.headers.get('content-length');
   return {
     mediaType: request.headers.get('content-type'),
@@ -85,7 +140,7 @@ export function contentOf(request: Request, onRead: () => void): Content {
     ...defined({ announcedBytes: length === null ? undefined : Number(length) }),
     bytes: () => {
       onRead();
-      return piecesOf(request);
+      return piecesOf(request, arrival());
     },
   };
 }

@@ -1,10 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Bytes, type Digest, fromHex } from '../../bytes/index.ts';
+import type { Digest } from '../../bytes/index.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
-import { commonHeaders, ControlError, reprDigest } from './envelope.ts';
+import { type Answer, commonHeaders, ControlError, type LargeBody, reprDigest } from './envelope.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
 
@@ -40,6 +37,18 @@ const suffix = (length: number, size: number): RangeSelection =>
 export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
   header === undefined || header.trim() === etag;
 
+/** Whether If-None-Match names this strong validator, or is `*`; weak ones compare equal (RFC 9110 §13.1.2). */
+export const isUnchanged = (header: string | undefined, etag: string): boolean =>
+  header?.trim() === '*' ||
+  header?.split(',').some((item) => item.trim().replace(/^W\//, '') === etag) === true;
+
+/** The answer to a client that has these bytes. */
+export const notModified = (correlationId: string, etag: string): Answer => ({
+  status: 304,
+  headers: { ...commonHeaders(correlationId), ETag: etag },
+  body: null,
+});
+
 /** Stored bytes as an operation answers with them. */
 export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
 
@@ -50,20 +59,15 @@ export type DownloadContext = {
   readonly ranges: boolean;
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
+  readonly ifNoneMatch: string | undefined;
   readonly correlationId: string;
   readonly blobs: Blobs;
   readonly log: Log;
-  /** The response of Node to write to directly; without it the bytes go through a web stream. */
-  readonly outgoing: ServerResponse | undefined;
   /** Called with the bytes that are written to it directly. */
   readonly streamed: (bytes: number) => void;
 };
 
-type Answer = {
-  readonly status: 200 | 206;
-  readonly headers: Record<string, string>;
-  readonly range: ByteRange;
-};
+type Decided = Pick<Answer, 'status' | 'headers'> & { readonly range: ByteRange };
 
 // Below this size one read and one write cost less than a stream.
 const ONE_SHOT_BYTES = 256 * 1024;
@@ -72,7 +76,7 @@ const etagOf = (digest: Digest): string => `"${digest}"`;
 
 function headersOf(download: Download, { correlationId, ranges }: DownloadContext): Record<string, string> {
   const { blob, mediaType, filename } = download;
-  const hash = Buffer.from(fromHex(blob.digest.slice('sha256:'.length)));
+  const hash = Buffer.from(blob.digest.slice('sha256:'.length), 'hex').toString('base64');
   return {
     ...commonHeaders(correlationId),
     'Content-Type': mediaType,
@@ -84,7 +88,7 @@ function headersOf(download: Download, { correlationId, ranges }: DownloadContex
 }
 
 /** Status, headers and range by the preconditions of the request. Range is for GET only (RFC 9110 §14.2). */
-function decide(download: Download, bytes: number, context: DownloadContext): Answer {
+function decide(download: Download, bytes: number, context: DownloadContext): Decided {
   const headers = headersOf(download, context);
   const mayRange =
     context.ranges && context.method === 'GET' && ifRangeHolds(context.ifRange, etagOf(download.blob.digest));
@@ -110,37 +114,57 @@ function decide(download: Download, bytes: number, context: DownloadContext): An
   };
 }
 
-async function collect(blob: OpenBlob, range: ByteRange) {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of blob.stream(range)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+/** At most this much of a download is in memory, however slowly the client reads. */
+const BUFFER_BYTES = 256 * 1024;
+const MAX_SPARE = 64;
+const spare: Buffer[] = [];
+
+/** Resolves when the bytes are with the system, so that the buffer can be used again; rejects when the client left. */
+function writePiece(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const left = (): void => reject(new Error('the client disconnected'));
+    if (outgoing.destroyed) return left();
+    outgoing.once('close', left);
+    outgoing.write(piece, (error) => {
+      outgoing.off('close', left);
+      if (error === null || error === undefined) resolve();
+      else reject(error);
+    });
+  });
 }
 
-async function* counted(pieces: Bytes, streamed: (bytes: number) => void): Bytes {
-  for await (const piece of pieces) {
-    streamed(piece.length);
+/** The pieces of a range. With `buffer` they share its memory: each is gone when the next is asked for. */
+async function* piecesOf(blob: OpenBlob, range: ByteRange, buffer: Buffer): AsyncGenerator<Uint8Array> {
+  if (blob.readInto === undefined) {
+    yield* blob.stream(range);
+    return;
+  }
+  for (let at = range.start; at < range.end; at += buffer.length) {
+    const piece = buffer.subarray(0, Math.min(buffer.length, range.end - at));
+    await blob.readInto(piece, at);
     yield piece;
   }
 }
 
 /**
- * Streams to the response of Node. Once the headers are out a failure can only cut the connection, which `pipeline`
- * does: the length that was announced is then not reached, and no client takes the part for the whole.
+ * Writes a range and ends the response. A failure can only cut the connection: the length that was announced is then
+ * not reached, and no client takes the part for the whole.
  */
-async function writeOut(blob: OpenBlob, answer: Answer, outgoing: ServerResponse, context: DownloadContext) {
-  outgoing.writeHead(answer.status, answer.headers);
+async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, context: DownloadContext) {
+  const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   try {
-    const pieces = counted(blob.stream(answer.range), context.streamed);
-    await pipeline(Readable.from(pieces, { objectMode: true }), outgoing);
+    for await (const piece of piecesOf(blob, range, buffer)) {
+      await writePiece(outgoing, piece);
+      context.streamed(piece.length);
+    }
+    outgoing.end();
+    if (spare.length < MAX_SPARE) spare.push(buffer); // after a failure the system may still read from it
   } catch (error) {
-    context.log({
-      level: 'warn',
-      event: 'download.interrupted',
-      correlationId: context.correlationId,
-      error,
-    });
+    const { correlationId, log } = context;
+    // A client that leaves is no failure of the server; the line of the request says so.
+    if (!outgoing.destroyed) log({ level: 'warn', event: 'download.interrupted', correlationId, error });
+    outgoing.destroy();
   }
-  return RESPONSE_ALREADY_SENT;
 }
 
 function webStream(blob: OpenBlob, range: ByteRange): ReadableStream<Uint8Array> {
@@ -161,24 +185,34 @@ function webStream(blob: OpenBlob, range: ByteRange): ReadableStream<Uint8Array>
   });
 }
 
+const largeBody = (blob: OpenBlob, range: ByteRange, context: DownloadContext): LargeBody => ({
+  async writeTo(outgoing) {
+    try {
+      await pump(blob, range, outgoing, context);
+    } finally {
+      await blob.close();
+    }
+  },
+  toWeb: () => webStream(blob, range),
+});
+
 /**
  * Answers with stored bytes, whole or one range of them, or their headers only for HEAD. The bytes are proven before
  * the first of them, or the status, goes out.
  * @throws ControlError `control.RANGE_NOT_SATISFIABLE`, and what `Blobs.open` throws
  */
-export async function answerDownload(download: Download, context: DownloadContext): Promise<Response> {
+export async function answerDownload(download: Download, context: DownloadContext): Promise<Answer> {
   const blob = await context.blobs.open(download.blob.digest);
   let handedOver = false;
   try {
-    const answer = decide(download, blob.bytes, context);
-    const { status, headers, range } = answer;
-    if (context.method === 'HEAD') return new Response(null, { status, headers });
-    if (range.end - range.start <= ONE_SHOT_BYTES) {
-      return new Response(await collect(blob, range), { status, headers });
-    }
-    if (context.outgoing !== undefined) return await writeOut(blob, answer, context.outgoing, context);
+    const etag = etagOf(download.blob.digest);
+    if (isUnchanged(context.ifNoneMatch, etag)) return notModified(context.correlationId, etag);
+    const { range, ...head } = decide(download, blob.bytes, context);
+    if (context.method === 'HEAD') return { ...head, body: null };
+    if (range.end - range.start <= ONE_SHOT_BYTES)
+      return { ...head, body: Buffer.from(await blob.access().read(range.start, range.end - range.start)) };
     handedOver = true;
-    return new Response(webStream(blob, range), { status, headers });
+    return { ...head, body: largeBody(blob, range, context) };
   } finally {
     if (!handedOver) await blob.close();
   }

@@ -41,3 +41,36 @@ export function createRateLimiter(options: {
     },
   };
 }
+
+/** How many downloads run at once: `take` returns what ends one, or which limit is reached. */
+export type DownloadSlots = { take(key: string): (() => void) | 'token' | 'all' };
+
+/** Counts running downloads in this process, so that slow clients cannot hold more memory and files than intended. */
+export function createDownloadSlots({
+  perToken,
+  all,
+}: {
+  readonly perToken: number;
+  readonly all: number;
+}): DownloadSlots {
+  const running = new Map<string, number>();
+  let total = 0;
+  const add = (key: string, change: 1 | -1): void => {
+    const count = (running.get(key) ?? 0) + change;
+    total += change;
+    if (count === 0) running.delete(key);
+    else running.set(key, count);
+  };
+  return {
+    take(key) {
+      if (total >= all) return 'all';
+      if ((running.get(key) ?? 0) >= perToken) return 'token';
+      add(key, 1);
+      let ended = false;
+      return () => {
+        if (!ended) add(key, -1);
+        ended = true;
+      };
+    },
+  };
+}

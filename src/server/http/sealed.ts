@@ -24,6 +24,7 @@ export type CursorScope = {
   readonly organizationId: string;
   readonly projectId: string;
   readonly evidenceExportId?: string;
+  readonly authoringSessionId?: string;
 };
 
 export type Cursors = {

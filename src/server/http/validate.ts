@@ -7,7 +7,7 @@ import { ControlError, type RequestIssue } from './envelope.ts';
 export type RawRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  readonly headers: Headers;
+  readonly idempotencyKey: string | undefined;
 };
 
 type Part = 'params' | 'query' | 'headers' | 'body';
@@ -34,15 +34,17 @@ function queryObject(query: URLSearchParams): Record<string, string | string[]> 
   );
 }
 
-const idempotencyIssues = (headers: Headers): RequestIssue[] =>
-  issuesOf('headers', idempotencyKeySchema, headers.get('idempotency-key')).issues.map((issue) => ({
+const idempotencyIssues = (key: string | undefined): RequestIssue[] =>
+  issuesOf('headers', idempotencyKeySchema, key).issues.map((issue) => ({
     ...issue,
     path: '/headers/idempotency-key',
   }));
 
 /** @throws ControlError `control.REQUEST_INVALID` with at most `maxIssues` of the issues */
-function refuseInvalid(issues: readonly RequestIssue[], maxIssues: number): void {
-  if (issues.length === 0) return;
+function refuseInvalid(found: readonly RequestIssue[], maxIssues: number): void {
+  if (found.length === 0) return;
+  // Two rules of a schema may refuse one value for the same reason.
+  const issues = [...new Map(found.map((issue) => [`${issue.path} ${issue.message}`, issue])).values()];
   throw new ControlError(
     'control.REQUEST_INVALID',
     `the request breaks ${issues.length} rule(s) of the operation`,
@@ -61,13 +63,13 @@ export function validateHead(
   raw: RawRequest,
   maxIssues: number,
 ): { params: unknown; query: unknown } {
-  if (row.idempotent && !raw.headers.has('idempotency-key')) {
+  if (row.idempotent && raw.idempotencyKey === undefined) {
     throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
   }
   const params = issuesOf('params', row.params, raw.params);
   const query =
     row.query === undefined ? noQuery(raw.query) : issuesOf('query', row.query, queryObject(raw.query));
-  const key = row.idempotent ? idempotencyIssues(raw.headers) : [];
+  const key = row.idempotent ? idempotencyIssues(raw.idempotencyKey) : [];
   refuseInvalid([...params.issues, ...query.issues, ...key], maxIssues);
   return { params: params.value, query: query.value };
 }

@@ -4,6 +4,7 @@ import type { OperationError, OperationResource } from '../../contract/index.ts'
 import { DrillproofError } from '../../errors.ts';
 import { assertMove, isEnd } from '../states.ts';
 import type { Job, OperationRow, Tx } from '../store/store.ts';
+import { type Deadline, isLate, readDeadline, TIMED_OUT } from './deadline.ts';
 import {
   type Abandoned,
   type DriveOptions,
@@ -23,7 +24,7 @@ async function holdOperation(tx: Tx, job: Job): Promise<Operation> {
 }
 
 /** Moves an operation to its running state; a retried one is running already. */
-async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationRow> {
+export async function startOperation(tx: Tx, row: OperationRow, nowMs: number): Promise<OperationRow> {
   if (row.resource.state === 'running') return row;
   assertMove('operation', row.resource.state, 'running');
   const started = { state: 'running' as const, startedAtMs: nowMs, updatedAtMs: nowMs };
@@ -68,30 +69,40 @@ type Drive = { readonly options: DriveOptions; readonly handler: JobHandler; rea
 
 const LOST = operationError('control.RUNNER_LOST', 'every worker ended before it was done');
 const FAILED = operationError('control.RUNNER_FAILED', 'the runner failed at every attempt', true);
-const LATE = operationError('control.DEADLINE_EXCEEDED', 'it was not done before its deadline', true);
 
-async function abandonIn(tx: Tx, { handler, job }: Drive, { row, nowMs }: Moment, why: Abandoned) {
+async function abandonIn(
+  tx: Tx,
+  { handler, job }: Drive,
+  { row, nowMs }: Moment,
+  why: Abandoned,
+): Promise<Abandoned['state']> {
   await endOperation(tx, job, { row, nowMs }, why);
   const cancelRequestedAtMs = why.state === 'cancelled' ? row.resource.cancelRequestedAtMs : undefined;
   await handler.abandon(tx, job, { ...why, ...defined({ cancelRequestedAtMs }) }, nowMs);
+  return why.state;
 }
 
-/** Begins the work, unless it is cancelled, has no attempts left, or is held by another worker. */
-function begin(drive: Drive): Promise<Driven | 'running'> {
+const CANCELLED: Abandoned = { state: 'cancelled', timedOut: false };
+const WORKERS_LOST: Abandoned = { state: 'failed', timedOut: false, error: LOST };
+
+type Begun = { readonly ended: Driven } | { readonly deadlineAtMs: Deadline };
+
+/** Begins the work, unless it is cancelled, late, has no attempts left, or is held by another worker. */
+function begin(drive: Drive): Promise<Begun> {
   const { options, handler, job } = drive;
   return options.store.transaction(async (tx) => {
     const { row, held } = await holdOperation(tx, job);
-    if (!held) return 'lost';
+    if (!held) return { ended: 'lost' };
     const nowMs = options.now();
-    if (row.resource.cancelRequestedAtMs !== undefined) {
-      await abandonIn(tx, drive, { row, nowMs }, { state: 'cancelled', timedOut: false });
-      return 'cancelled';
-    }
-    const running = await startOperation(tx, row, nowMs);
+    if (row.resource.cancelRequestedAtMs !== undefined)
+      return { ended: await abandonIn(tx, drive, { row, nowMs }, CANCELLED) };
+    const running = { row: await startOperation(tx, row, nowMs), nowMs };
+    if (await isLate(handler, tx, { job, nowMs }))
+      return { ended: await abandonIn(tx, drive, running, TIMED_OUT) };
     await handler.begin(tx, job, nowMs);
-    if (job.attempt <= options.maxAttempts) return 'running';
-    await abandonIn(tx, drive, { row: running, nowMs }, { state: 'failed', timedOut: false, error: LOST });
-    return 'failed';
+    if (job.attempt > options.maxAttempts)
+      return { ended: await abandonIn(tx, drive, running, WORKERS_LOST) };
+    return { deadlineAtMs: await readDeadline(handler, tx, job) };
   });
 }
 
@@ -102,8 +113,10 @@ async function work({ options, handler, job }: Drive, pulse: Pulse): Promise<Set
   const progress = async (write: (tx: Tx, nowMs: number) => Promise<void>): Promise<void> => {
     await options.store.transaction(async (tx) => {
       const { held } = await holdOperation(tx, job);
-      if (!held || pulse.signal.aborted) throw new DrillproofError('transport.ABORTED', 'the work has ended');
-      await write(tx, options.now());
+      const nowMs = options.now();
+      if (!held || pulse.signal.aborted || (await isLate(handler, tx, { job, nowMs })))
+        throw new DrillproofError('transport.ABORTED', 'the work has ended');
+      await write(tx, nowMs);
     });
   };
   const settled = (async (): Promise<Settled> => {
@@ -140,6 +153,8 @@ function conclude(
 
 const finish = (drive: Drive, { error, write }: JobEnd): Promise<Driven> =>
   conclude(drive, async (tx, row, nowMs) => {
+    if (await isLate(drive.handler, tx, { job: drive.job, nowMs }))
+      return abandonIn(tx, drive, { row, nowMs }, TIMED_OUT);
     const state: OperationEnd['state'] = error === undefined ? 'succeeded' : 'failed';
     await endOperation(tx, drive.job, { row, nowMs }, defined({ state, error }));
     await write?.(tx, nowMs);
@@ -147,10 +162,7 @@ const finish = (drive: Drive, { error, write }: JobEnd): Promise<Driven> =>
   });
 
 const abandon = (drive: Drive, why: Abandoned): Promise<Driven> =>
-  conclude(drive, async (tx, row, nowMs) => {
-    await abandonIn(tx, drive, { row, nowMs }, why);
-    return why.state;
-  });
+  conclude(drive, (tx, row, nowMs) => abandonIn(tx, drive, { row, nowMs }, why));
 
 const giveBack = (drive: Drive, delayMs: number): Promise<Driven> =>
   conclude(drive, async (tx, _row, nowMs) =>
@@ -167,8 +179,8 @@ function retryDelayMs(
 }
 
 const STOPS: Readonly<Record<StopReason, (drive: Drive) => Promise<Driven>>> = {
-  cancelled: (drive) => abandon(drive, { state: 'cancelled', timedOut: false }),
-  timed_out: (drive) => abandon(drive, { state: 'failed', timedOut: true, error: LATE }),
+  cancelled: (drive) => abandon(drive, CANCELLED),
+  timed_out: (drive) => abandon(drive, TIMED_OUT),
   stopping: (drive) => giveBack(drive, 0),
   lost: () => Promise.resolve('lost'),
 };
@@ -185,7 +197,7 @@ function afterThrow(drive: Drive, thrown: unknown): () => Promise<Driven> {
 
 const END_ATTEMPTS = 5;
 
-/** Tx the end, with retries: a store that is briefly unavailable must not lose finished work. */
+/** Writes the end, with retries: a store that is briefly unavailable must not lose finished work. */
 async function persist(
   write: () => Promise<Driven>,
   { store: _store, ...options }: DriveOptions,
@@ -214,8 +226,8 @@ export async function driveJob(
 ): Promise<Driven> {
   const drive = { options, handler, job };
   const begun = await begin(drive);
-  if (begun !== 'running') return begun;
-  const pulse = startPulse(options, handler, job, stopping);
+  if ('ended' in begun) return begun.ended;
+  const pulse = startPulse(options, { handler, job, ...begun }, stopping);
   try {
     const settled = await work(drive, pulse);
     const why = pulse.why();

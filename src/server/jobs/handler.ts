@@ -1,6 +1,6 @@
 import type { OperationError } from '../../contract/index.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Job, Store, Tx } from '../store/store.ts';
+import type { Job, Reads, Store, Tx } from '../store/store.ts';
 
 /** The error of an operation that the control plane itself reports. */
 export const operationError = (code: string, message: string, retryable = false): OperationError => ({
@@ -22,7 +22,7 @@ export type JobEnd = {
 export type JobContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker: stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
-  /** Tx during the work, in its own transaction. @throws when another worker holds the job */
+  /** Writes during the work, in a transaction of its own. @throws when the work is out of time or held by another worker */
   readonly progress: (write: (tx: Tx, nowMs: number) => Promise<void>) => Promise<void>;
 };
 
@@ -52,8 +52,8 @@ export type JobHandler = {
   readonly run: (job: Job, context: JobContext) => Promise<JobEnd>;
   /** Ends the resource of work that failed, was cancelled or ran out of time. */
   readonly abandon: (tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: number) => Promise<void>;
-  /** The deadline of the work; it is read repeatedly, because it may move. */
-  readonly deadlineAtMs?: (job: Job) => Promise<number | undefined>;
+  /** The deadline of the work, in milliseconds since 1970; it is read repeatedly, because it may move. */
+  readonly deadlineAtMs?: (reads: Reads, ref: ResourceRef) => Promise<number | undefined>;
 };
 
 /** Recurring work without an operation, such as retention. */

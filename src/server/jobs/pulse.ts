@@ -1,5 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import type { Job } from '../store/store.ts';
+import { type Deadline, isOver, nextLookMs, readDeadline } from './deadline.ts';
 import type { DriveOptions, JobHandler } from './handler.ts';
 
 /** Why work must stop. `lost`: the lease expired, so another worker may hold the job. */
@@ -20,31 +21,34 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   lost: 'the lease of the job expired',
 };
 
-/** Renews the lease, then returns why the work must stop according to the store. */
-async function look(options: DriveOptions, handler: JobHandler, job: Job): Promise<StopReason | undefined> {
-  const { store, now, leaseMs } = options;
+/** A job that has begun, and its deadline at that time. */
+type Begun = { readonly handler: JobHandler; readonly job: Job; readonly deadlineAtMs: Deadline };
+
+/** Renews the lease, then returns the deadline and why the work must stop, both according to the store. */
+async function look(
+  { store, now, leaseMs }: DriveOptions,
+  { handler, job }: Begun,
+): Promise<{ readonly why?: StopReason; readonly deadlineAtMs?: Deadline }> {
   const { operationId, fence, organizationId } = job;
-  if (!(await store.renewJob({ operationId, fence, nowMs: now(), leaseMs }))) return 'lost';
+  if (!(await store.renewJob({ operationId, fence, nowMs: now(), leaseMs }))) return { why: 'lost' };
   const row = await store.operations.find(organizationId, operationId);
-  if (row?.resource.cancelRequestedAtMs !== undefined) return 'cancelled';
-  const deadlineAtMs = await handler.deadlineAtMs?.(job);
-  return deadlineAtMs !== undefined && deadlineAtMs <= now() ? 'timed_out' : undefined;
+  if (row?.resource.cancelRequestedAtMs !== undefined) return { why: 'cancelled' };
+  const deadlineAtMs = await readDeadline(handler, store, job);
+  return isOver(deadlineAtMs, now()) ? { why: 'timed_out' } : { deadlineAtMs };
 }
 
 /**
- * Keeps a claimed job alive: renews its lease at every heartbeat and notices when the work was
- * cancelled or is out of time. A store that does not answer is asked again until the lease expires by the local clock.
+ * Keeps a claimed job alive: renews its lease at every heartbeat, and notices there and at its deadline when the work
+ * was cancelled or is out of time. A store that does not answer is asked again until the lease expires by the local
+ * clock.
  */
-export function startPulse(
-  options: DriveOptions,
-  handler: JobHandler,
-  job: Job,
-  stopping: AbortSignal,
-): Pulse {
+export function startPulse(options: DriveOptions, begun: Begun, stopping: AbortSignal): Pulse {
   const { now, log, leaseMs, heartbeatMs } = options;
+  const { operationId } = begun.job;
   const controller = new AbortController();
   let reason: StopReason | undefined;
   let leaseUntilMs = now() + leaseMs;
+  let { deadlineAtMs } = begun;
   let beating: NodeJS.Timeout | undefined;
   let ended = false;
 
@@ -55,26 +59,25 @@ export function startPulse(
   const beat = async (): Promise<void> => {
     const askedAtMs = now();
     try {
-      const why = await look(options, handler, job);
-      if (why !== 'lost') leaseUntilMs = askedAtMs + leaseMs;
-      if (why !== undefined) stop(why);
+      const seen = await look(options, begun);
+      if (seen.why !== 'lost') leaseUntilMs = askedAtMs + leaseMs;
+      if (seen.why !== undefined) stop(seen.why);
+      deadlineAtMs = seen.deadlineAtMs;
     } catch (error) {
-      log({
-        level: 'warn',
-        event: 'worker.heartbeat.failed',
-        facts: { operationId: job.operationId },
-        error,
-      });
+      log({ level: 'warn', event: 'worker.heartbeat.failed', facts: { operationId }, error });
       if (now() >= leaseUntilMs) stop('lost');
     }
     // A lost job is never renewed; any other is renewed until its end is written.
-    if (!ended && reason !== 'lost') beating = setTimeout(() => void beat(), heartbeatMs);
+    if (!ended && reason !== 'lost') wait();
+  };
+  const wait = (): void => {
+    beating = setTimeout(() => void beat(), nextLookMs(deadlineAtMs, now(), heartbeatMs));
   };
   const onStopping = (): void => stop('stopping');
 
   if (stopping.aborted) onStopping();
   else stopping.addEventListener('abort', onStopping, { once: true });
-  beating = setTimeout(() => void beat(), heartbeatMs);
+  wait();
   return {
     signal: controller.signal,
     why: () => reason,

@@ -7,6 +7,7 @@ import { bundleDeletionJob, exportDeletionJob } from './delete/deletion.ts';
 import { retentionSweeps } from './delete/retention.ts';
 import { exportJob, type ExportJobOptions } from './export/export.ts';
 import type { JobHandler, Sweep } from './handler.ts';
+import { deadlineSweep } from './settle.ts';
 
 /** The kinds of work that need no runner: generating exports and deleting. */
 export const builtInJobs = (
@@ -21,6 +22,16 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
 
+const PURGED_AT_ONCE = 500;
+
+/** Removes expired idempotency keys in short transactions, between which others get their turn; returns how many. */
+async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Promise<number> {
+  let purged = 0;
+  for (let last = PURGED_AT_ONCE; last === PURGED_AT_ONCE && !signal.aborted; purged += last)
+    last = await store.transaction((tx) => tx.idempotency.purge(now(), PURGED_AT_ONCE));
+  return purged;
+}
+
 /** The recurring work of every worker. */
 export const housekeeping = (context: ServerContext): readonly Sweep[] => {
   const { store, now, log } = context;
@@ -32,10 +43,11 @@ export const housekeeping = (context: ServerContext): readonly Sweep[] => {
       everyMs: MINUTE_MS,
       run: () => sweepAttempts(context, { stalledMs: 10 * MINUTE_MS, onError }),
     },
+    deadlineSweep(context),
     {
       name: 'idempotency-keys',
       everyMs: HOUR_MS,
-      run: () => store.transaction((tx) => tx.idempotency.purge(now())),
+      run: (signal) => purgeKeys(context, signal),
     },
     {
       name: 'workers',

@@ -4,8 +4,12 @@ import type { Principal } from '../http/tokens.ts';
 import type { ExportRow, Reads } from '../store/store.ts';
 
 /** @throws ControlError `control.PERMISSION_DENIED`, naming the permission, whatever exists */
-export function assertPermission(principal: Principal, permission: Permission): void {
-  if (principal.permissions.includes(permission)) return;
+export function assertPermission(
+  { permissions }: Principal,
+  permission: Permission,
+  alsoPermitted: readonly Permission[] = [],
+): void {
+  if ([permission, ...alsoPermitted].some((sufficient) => permissions.includes(sufficient))) return;
   throw new ControlError('control.PERMISSION_DENIED', `the token lacks the permission ${permission}`, {
     details: { permission },
   });
@@ -40,12 +44,22 @@ export async function readVisible<R>(
   return row;
 }
 
+/** Whether a token has every project of its organization, as `all` or each by its name. */
+export async function hasEveryProject(
+  store: Reads,
+  { organizationId, projects }: Principal,
+): Promise<boolean> {
+  if (projects === 'all') return true;
+  const all = await store.projects.list(organizationId);
+  return all.every(({ projectId }) => projects.includes(projectId));
+}
+
 /**
  * Whether an export is visible through a project: an export of a project through that one; an organization's export
- * through each project that its manifest names, to a token that has all of these. One that names none is visible through
- * every project, to a token for all.
+ * through each of its projects, to a token that has every project. Neither changes while the export is generated.
  */
-export function showsThrough(row: ExportRow, principal: Principal, projectId: string): boolean {
-  if (row.projects.length === 0) return principal.projects === 'all';
-  return row.projects.includes(projectId) && row.projects.every((project) => covers(principal, project));
-}
+export const showsThrough = (
+  { resource: { scope } }: ExportRow,
+  projectId: string,
+  hasEvery: boolean,
+): boolean => (scope.kind === 'project' ? scope.projectId === projectId : hasEvery);

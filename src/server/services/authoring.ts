@@ -1,18 +1,47 @@
 import {
   type AuthoringSession,
   type AuthoringTurn,
+  modelTiers,
   type Result,
   turnDefaults,
   type TurnRequest,
+  turnRequestSchema,
 } from '../../contract/index.ts';
+import { DrillproofError } from '../../errors.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
-import { newOperationId, nextVersion, operationOf, queueOperation } from './operations.ts';
+import { newOperationId, nextVersion, operationOf, queueOperation, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
 const RETRY_AFTER_MS = 5_000;
+
+/** The model tiers of a control plane; turns that name none have the default. */
+export type Models = { readonly tiers: readonly string[]; readonly default: string };
+
+/**
+ * The tiers with these names, of which the second is the default, or the only one.
+ * @throws DrillproofError `server.CONFIG_INVALID`
+ */
+export function parseModelTiers(tiers: readonly string[] = modelTiers): Models {
+  const [first, second = first] = tiers;
+  const isValid = tiers.every((tier) => turnRequestSchema.shape.model.safeParse(tier).success);
+  if (second === undefined || !isValid || new Set(tiers).size < tiers.length)
+    throw new DrillproofError(
+      'server.CONFIG_INVALID',
+      'the model tiers are not one or more different names of 1 to 64 characters',
+    );
+  return { tiers, default: second };
+}
+
+function chooseModel({ tiers, default: standard }: Models, model = standard): string {
+  if (tiers.includes(model)) return model;
+  const message = `must be one of ${tiers.join(', ')}`;
+  throw new ControlError('control.REQUEST_INVALID', 'the control plane does not have the model tier', {
+    issues: [{ path: '/body/model', code: 'invalid_value', message }],
+  });
+}
 
 /** A session accepts a turn if it is active and has no unfinished turn. */
 function assertFree(session: AuthoringSession): void {
@@ -30,7 +59,7 @@ function assertFree(session: AuthoringSession): void {
 function turnOf(
   session: AuthoringSession,
   request: TurnRequest,
-  given: Pick<AuthoringTurn, 'operationId' | 'sequence' | 'createdAtMs'>,
+  given: Pick<AuthoringTurn, 'operationId' | 'sequence' | 'createdAtMs' | 'model'>,
 ): AuthoringTurn {
   const { authoringSessionId, organizationId, projectId } = session;
   return {
@@ -40,7 +69,6 @@ function turnOf(
     organizationId,
     projectId,
     prompt: request.prompt,
-    model: request.model ?? turnDefaults.model,
     effort: request.effort ?? turnDefaults.effort,
     maxTurns: request.maxTurns ?? turnDefaults.maxTurns,
     maxBudgetUsd: request.maxBudgetUsd ?? turnDefaults.maxBudgetUsd,
@@ -50,20 +78,23 @@ function turnOf(
   };
 }
 
+type Work = { readonly request: TurnRequest; readonly models: Models; readonly now: () => number };
+
 /** Queues a turn of an authoring session; a worker takes it. */
 export async function createTurn(
   tx: Tx,
   change: Change,
   { projectId, authoringSessionId }: SessionRef,
-  { request, now }: { readonly request: TurnRequest; readonly now: () => number },
+  { request, models, now }: Work,
 ): Promise<Result<'authoring.turns.create'>> {
+  const model = chooseModel(models, request.model);
   const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
   if (row === undefined) throw notFound();
   assertFree(row.resource);
   const nowMs = now();
   const operationId = newOperationId();
   const sequence = (await tx.turns.lastSequence(projectId, authoringSessionId)) + 1;
-  const turn = turnOf(row.resource, request, { operationId, sequence, createdAtMs: nowMs });
+  const turn = turnOf(row.resource, request, { operationId, sequence, createdAtMs: nowMs, model });
   const { authoringTurnId } = turn;
   const version = nextVersion(row.resource.version);
   const session = { ...row.resource, activeTurnId: authoringTurnId, version, updatedAtMs: nowMs };
@@ -78,4 +109,27 @@ export async function createTurn(
   await tx.turns.insert({ organizationId, projectId, authoringTurnId, resource: turn });
   await tx.authoringSessions.update({ ...row, resource: session });
   return { session, turn, operation };
+}
+
+/** Closes a conversation that has no unfinished turn; it takes no further turns. */
+export async function closeAuthoringSession(
+  tx: Tx,
+  change: Change,
+  { projectId, authoringSessionId }: SessionRef,
+  now: () => number,
+): Promise<Result<'authoring.sessions.close'>> {
+  const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
+  if (row === undefined) throw notFound();
+  assertFree(row.resource);
+  const nowMs = now();
+  const version = nextVersion(row.resource.version);
+  const closed = { state: 'closed', version, updatedAtMs: nowMs, closedAtMs: nowMs };
+  const session = { ...row.resource, ...closed };
+  await tx.authoringSessions.update({ ...row, resource: session });
+  const about = {
+    kind: 'authoring.session.close',
+    resourceType: 'authoring_session',
+    resourceId: authoringSessionId,
+  };
+  return { session, operation: await recordOperation(tx, operationOf(change, about), nowMs) };
 }

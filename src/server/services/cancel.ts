@@ -7,7 +7,7 @@ import type { JobHandler } from '../jobs/handler.ts';
 import { abandonRun } from '../jobs/run/rerun.ts';
 import { abandonTurn } from '../jobs/run/turn.ts';
 import { isEnd } from '../states.ts';
-import type { OperationRow, Store, Tx } from '../store/store.ts';
+import type { OperationRow, Tx } from '../store/store.ts';
 
 const ABANDON: Readonly<Record<string, JobHandler['abandon']>> = {
   'authoring.turn': abandonTurn,
@@ -33,23 +33,20 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
  * worker stops it (control API, Operation). A second request changes nothing.
  * @throws ControlError `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
  */
-export function cancelOperation(
-  store: Store,
-  now: () => number,
+export async function cancelOperation(
+  tx: Tx,
   { organizationId, operationId }: { readonly organizationId: string; readonly operationId: string },
+  nowMs: number,
 ): Promise<OperationResource> {
-  return store.transaction(async (tx) => {
-    const row = await tx.operations.lock(organizationId, operationId);
-    if (row === undefined) throw notFound();
-    const { kind, state, cancelRequestedAtMs } = row.resource;
-    if (NEVER_CANCELLED.includes(kind))
-      throw new DrillproofError('server.ADMIN_REFUSED', 'a deletion cannot be cancelled');
-    const nowMs = now();
-    if (isEnd('operation', state) || cancelRequestedAtMs !== undefined) return row.resource;
-    if (state === 'pending' && (await tx.jobs.removeWaiting(operationId, nowMs)))
-      return cancelPending(tx, row, nowMs);
-    const resource = { ...row.resource, cancelRequestedAtMs: nowMs, updatedAtMs: nowMs };
-    await tx.operations.update({ ...row, resource });
-    return resource;
-  });
+  const row = await tx.operations.lock(organizationId, operationId);
+  if (row === undefined) throw notFound();
+  const { kind, state, cancelRequestedAtMs } = row.resource;
+  if (NEVER_CANCELLED.includes(kind))
+    throw new DrillproofError('server.ADMIN_REFUSED', 'a deletion cannot be cancelled');
+  if (isEnd('operation', state) || cancelRequestedAtMs !== undefined) return row.resource;
+  if (state === 'pending' && (await tx.jobs.removeWaiting(operationId, nowMs)))
+    return cancelPending(tx, row, nowMs);
+  const resource = { ...row.resource, cancelRequestedAtMs: nowMs, updatedAtMs: nowMs };
+  await tx.operations.update({ ...row, resource });
+  return resource;
 }

@@ -1,15 +1,13 @@
-import { defined } from '../../bytes/index.ts';
 import type { EvidenceBundle, EvidenceExport, OperationName } from '../../contract/index.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
-import type { Cursors, CursorScope } from '../http/sealed.ts';
+import type { Cursors } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BlobRef, ExportRow, Store } from '../store/store.ts';
-import { assertProject, readVisible, showsThrough } from './access.ts';
-import type { Handlers } from './handler.ts';
+import { assertProject, hasEveryProject, readVisible, showsThrough } from './access.ts';
+import { createPager, type Handlers } from './handler.ts';
 
 type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
-type PageQuery = { readonly cursor?: string | undefined; readonly limit: number };
 
 const RETRY_AFTER_MS = 2_000;
 
@@ -47,7 +45,7 @@ export function exportHandlers(
     const row = await readVisible(store, principal, projectId, () =>
       store.exports.find(principal.organizationId, evidenceExportId),
     );
-    if (!showsThrough(row, principal, projectId)) throw notFound();
+    if (!showsThrough(row, projectId, await hasEveryProject(store, principal))) throw notFound();
     return row;
   };
   const readable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
@@ -59,28 +57,17 @@ export function exportHandlers(
   /** The first `limit` exports after an ordinal that are visible through the project. */
   const showing = async (principal: Principal, projectId: string, after: number, limit: number) => {
     const rows: ExportRow[] = [];
+    const hasEvery = await hasEveryProject(store, principal);
     for (let from = after; ;) {
       const batch = await store.exports.list(principal.organizationId, from, limit);
-      rows.push(...batch.filter((row) => showsThrough(row, principal, projectId)));
+      rows.push(...batch.filter((row) => showsThrough(row, projectId, hasEvery)));
       const last = batch.at(-1);
       if (last === undefined || rows.length >= limit) return rows.slice(0, limit);
       from = last.ordinal;
     }
   };
 
-  /** A page of `limit` rows; one more is read to find out whether another page follows. */
-  const page = async <R extends { readonly ordinal: number }>(
-    scope: CursorScope,
-    { cursor, limit }: PageQuery,
-    read: (after: number, limit: number) => Promise<readonly R[]>,
-  ) => {
-    const codec = await cursors();
-    const rows = await read(codec.decode(scope, cursor), limit + 1);
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    return { rows: shown, next: defined({ nextCursor: last && codec.encode(scope, last.ordinal) }) };
-  };
-
+  const page = createPager(cursors);
   return {
     'evidence.exports.read': async ({ principal, params }) => (await visible(principal, params)).resource,
 

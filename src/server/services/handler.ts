@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/index.ts';
 import type {
   Body,
   JsonOperationName,
@@ -7,6 +8,7 @@ import type {
   Result,
   UploadOperationName,
 } from '../../contract/index.ts';
+import type { Cursors, CursorScope } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { Content } from '../http/body.ts';
@@ -35,3 +37,20 @@ export type Handlers = {
       ? Read<N>
       : Write<N>;
 };
+
+type PageQuery = { readonly cursor?: string | undefined; readonly limit: number };
+
+/** Reads pages of `limit` rows; one row more is read to find out whether another page follows. */
+export const createPager =
+  (cursors: () => Promise<Cursors>) =>
+  async <R extends { readonly ordinal: number }>(
+    scope: CursorScope,
+    { cursor, limit }: PageQuery,
+    read: (after: number, limit: number) => Promise<readonly R[]>,
+  ): Promise<{ readonly rows: readonly R[]; readonly next: { readonly nextCursor?: string } }> => {
+    const codec = await cursors();
+    const rows = await read(codec.decode(scope, cursor), limit + 1);
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return { rows: shown, next: defined({ nextCursor: last && codec.encode(scope, last.ordinal) }) };
+  };

@@ -97,7 +97,8 @@ export function createRunOnce(store: Store, now: () => number, limits: ServerLim
       return { value: schema.parse(JSON.parse(stored.response)), replayed: true };
     }
     try {
-      return { value: await execute(claim, effect), replayed: false };
+      // The schema orders the members, so that the first answer and its replays are the same bytes.
+      return { value: schema.parse(await execute(claim, effect)), replayed: false };
     } catch (error) {
       // Should this fail too, the lease ends by itself.
       await store.transaction((tx) => tx.idempotency.release(claim, claim.holder)).catch(() => undefined);

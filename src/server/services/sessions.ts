@@ -6,6 +6,7 @@ import {
   type WorldSession,
 } from '../../contract/index.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
+import { isOpenToAgents } from '../states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Change } from './idempotency.ts';
 import { nextVersion, operationOf, recordOperation } from './operations.ts';
@@ -38,7 +39,7 @@ const RULES: readonly Rule[] = [
   {
     code: 'control.SESSION_NOT_READY',
     message: 'the session is not ready',
-    breaks: ({ session }) => session.state !== 'ready',
+    breaks: ({ session }) => session.state !== 'ready' || !isOpenToAgents(session),
   },
   {
     code: 'control.LEASE_GENERATION_MISMATCH',

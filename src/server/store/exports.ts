@@ -21,10 +21,7 @@ const exports = defineTable({
     ...inExport,
     /** Position in the list of the organization's exports; the store assigns it, it rises and is never used again. */
     ordinal: column.integer,
-    /**
-     * The projects through which the export can be read: those of its parts and reports. Empty for an export of an
-     * organization that lists nothing; a token for all projects reads it through any project.
-     */
+    /** The projects of its parts and reports, or that of its scope. */
     projects: column.json(z.array(z.string()).readonly()),
     resource: column.json(evidenceExportSchema),
     manifest: column.optional(column.blob),

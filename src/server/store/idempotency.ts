@@ -45,6 +45,10 @@ const HELD = `organization_id = ? AND project_id = ? AND principal_id = ? AND op
 const scopeOf = (row: IdempotencyScope): IdempotencyScope =>
   Object.fromEntries(requests.key.map((name) => [name, row[name]])) as IdempotencyScope;
 
+const KEY = 'organization_id, project_id, principal_id, operation, idempotency_key';
+const PURGE = `DELETE FROM idempotency WHERE (${KEY}) IN
+  (SELECT ${KEY} FROM idempotency WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?)`;
+
 export const idempotencyReads = (sql: Sql) => ({
   idempotency: { find: (row: IdempotencyScope) => findRow(sql, requests, scopeOf(row)) },
 });
@@ -75,7 +79,7 @@ export const idempotencyWrites = (sql: Sql) => ({
     release: async (row: IdempotencyScope, holder: string) => {
       await sql.run(`DELETE FROM idempotency WHERE ${HELD}`, ...Object.values(scopeOf(row)), holder);
     },
-    /** Removes expired rows; returns how many. */
-    purge: (nowMs: number) => sql.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', nowMs),
+    /** Removes at most `limit` expired rows; returns how many. */
+    purge: (nowMs: number, limit: number) => sql.run(PURGE, nowMs, limit),
   },
 });

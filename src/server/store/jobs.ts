@@ -59,6 +59,8 @@ const workers = defineTable({
   },
 });
 
+/** What a job of a project is about. */
+export type JobSubject = Pick<Job, 'kind' | 'resourceId'> & { readonly projectId: string };
 export type NewJob = Omit<Job, 'attempt' | 'fence'> & {
   readonly createdAtMs: number;
   /** The job waits until then (default: `createdAtMs`). */
@@ -136,7 +138,14 @@ const QUEUE = `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? T
 
 export const jobReads = (sql: Sql) => ({
   operations: rowReads(sql, operations),
-  jobs: { count: (nowMs: number) => queryRows(sql, readQueue, QUEUE, [nowMs]) },
+  jobs: {
+    count: (nowMs: number) => queryRows(sql, readQueue, QUEUE, [nowMs]),
+    /** The unfinished job of a resource, whoever holds it. */
+    findOf: async ({ kind, projectId, resourceId }: JobSubject) => {
+      const where = 'resource_id = ? AND project_id = ? AND kind = ?';
+      return (await listRows(sql, jobs, where, resourceId, projectId, kind))[0];
+    },
+  },
   workers: {
     list: (seenSinceMs: number) => listRows(sql, workers, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),
   },
@@ -168,6 +177,8 @@ export const jobWrites = (sql: Sql, dialect: Dialect) => ({
         WHERE ${HELD}`;
       return (await sql.run(statement, notBeforeMs, operationId, fence)) === 1;
     },
+    /** Removes a job whoever holds it, which ends the claim. Lock its operation first. */
+    remove: (operationId: string) => sql.run('DELETE FROM jobs WHERE operation_id = ?', operationId),
     /** Removes a job that nobody holds; `false` when a worker holds it, or it does not exist. */
     removeWaiting: async (operationId: string, nowMs: number) => {
       const statement =

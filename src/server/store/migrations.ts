@@ -1,6 +1,7 @@
 /**
  * The schema as numbered steps, each run once, in order, in its own transaction; `schema_version` in `meta` is the
- * number of the last one. A step that was released is never edited: a change is a new step.
+ * number of the last one. A step that was released is never edited: a change is a new step. A step only adds what
+ * older programs can ignore, because they go on serving while an update rolls.
  *
  * Rows of a project are keyed by it, so that ids of two tenants never collide. Resources are stored as the JSON that is
  * served, next to the columns that queries need.
@@ -251,12 +252,29 @@ export const migrations: readonly string[] = [
     seen_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // What is past its deadline is found by an index, and the work on a resource by its id.
+  `
+  ALTER TABLE hosted_runs ADD COLUMN deadline_at_ms INTEGER;
+  UPDATE hosted_runs SET deadline_at_ms = CAST(resource ->> 'deadlineAtMs' AS INTEGER);
+  CREATE INDEX hosted_runs_due ON hosted_runs (deadline_at_ms) WHERE state IN ('created', 'running');
+
+  ALTER TABLE authoring_turns ADD COLUMN deadline_at_ms INTEGER;
+  UPDATE authoring_turns
+    SET deadline_at_ms = CAST(resource ->> 'startedAtMs' AS INTEGER) + CAST(resource ->> 'timeoutMs' AS INTEGER)
+    WHERE resource ->> 'state' = 'running';
+  CREATE INDEX authoring_turns_due ON authoring_turns (deadline_at_ms) WHERE deadline_at_ms IS NOT NULL;
+
+  CREATE INDEX sessions_due ON sessions (expires_at_ms)
+    WHERE state IN ('creating', 'warming', 'ready', 'resetting', 'degraded');
+  CREATE INDEX jobs_of_resource ON jobs (resource_id);
+  `,
 ];
 
 // Where PostgreSQL's DDL differs from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
 const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
+  [/\bresource ->> /g, 'resource::json ->> '],
   [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
 ];
 

@@ -1,4 +1,6 @@
 import {
+  type AuthoringSession,
+  type AuthoringTurn,
   hostedRunSchema,
   terminalRunStates,
   worldSessionSchema,
@@ -48,17 +50,34 @@ const runs = defineTable({
   name: 'hosted_runs',
   key: ['projectId', 'hostedRunId'],
   columns: { ...inProject, hostedRunId: column.text, resource: column.json(hostedRunSchema) },
-  derived: ({ resource }) => ({ session_id: resource.sessionId, state: resource.state }),
+  derived: ({ resource }) => ({
+    session_id: resource.sessionId,
+    state: resource.state,
+    deadline_at_ms: resource.deadlineAtMs,
+  }),
 });
 export type HostedRunRow = RowOf<typeof runs>;
 
 const UNFINISHED = `project_id = ? AND session_id = ?
   AND state NOT IN (${terminalRunStates.map(() => '?').join(', ')}) ORDER BY hosted_run_id`;
 
+const SESSIONS_DUE = `state IN ('creating', 'warming', 'ready', 'resetting', 'degraded') AND expires_at_ms <= ?
+  ORDER BY expires_at_ms, session_id LIMIT ?`;
+const RUNS_DUE = `state IN ('created', 'running') AND deadline_at_ms <= ?
+  ORDER BY deadline_at_ms, hosted_run_id LIMIT ?`;
+
 export const sessionReads = (sql: Sql) => ({
   environments: rowReads(sql, environments),
-  sessions: rowReads(sql, sessions),
-  runs: rowReads(sql, runs),
+  sessions: {
+    ...rowReads(sql, sessions),
+    /** Live sessions whose `expiresAtMs` has come. */
+    due: (nowMs: number, limit: number) => listRows(sql, sessions, SESSIONS_DUE, nowMs, limit),
+  },
+  runs: {
+    ...rowReads(sql, runs),
+    /** Runs that have not ended although their `deadlineAtMs` has come. */
+    due: (nowMs: number, limit: number) => listRows(sql, runs, RUNS_DUE, nowMs, limit),
+  },
 });
 
 export const sessionWrites = (sql: Sql, dialect: Dialect) => ({
@@ -78,6 +97,10 @@ const authoringSessions = defineTable({
   columns: { ...inProject, authoringSessionId: column.text, resource: column.json(authoringSessionSchema) },
 });
 
+/** When a turn is out of time: `timeoutMs` after its first attempt began. */
+export const turnDeadline = ({ startedAtMs, timeoutMs }: AuthoringTurn): number | undefined =>
+  startedAtMs === undefined ? undefined : startedAtMs + timeoutMs;
+
 const turns = defineTable({
   name: 'authoring_turns',
   key: ['projectId', 'authoringTurnId'],
@@ -85,13 +108,27 @@ const turns = defineTable({
   derived: ({ resource }) => ({
     authoring_session_id: resource.authoringSessionId,
     sequence: resource.sequence,
+    deadline_at_ms: resource.state === 'running' ? (turnDeadline(resource) ?? null) : null,
   }),
 });
 export type AuthoringTurnRow = RowOf<typeof turns>;
 
+const TURNS_DUE = 'deadline_at_ms <= ? ORDER BY deadline_at_ms, authoring_turn_id LIMIT ?';
+const TURNS_AFTER = 'project_id = ? AND authoring_session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?';
+
 export const authoringReads = (sql: Sql) => ({
   authoringSessions: rowReads(sql, authoringSessions),
-  turns: rowReads(sql, turns),
+  turns: {
+    ...rowReads(sql, turns),
+    /** Running turns that are out of time. */
+    due: (nowMs: number, limit: number) => listRows(sql, turns, TURNS_DUE, nowMs, limit),
+    /** The turns of a session in order, after a sequence (0 for the first). */
+    list: (
+      { projectId, authoringSessionId }: Pick<AuthoringSession, 'projectId' | 'authoringSessionId'>,
+      afterSequence: number,
+      limit: number,
+    ) => listRows(sql, turns, TURNS_AFTER, projectId, authoringSessionId, afterSequence, limit),
+  },
 });
 
 export const authoringWrites = (sql: Sql, dialect: Dialect) => ({

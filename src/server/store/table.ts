@@ -11,6 +11,8 @@ export type Sql = {
   all(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** Runs a statement and returns how many rows it changed. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
+  /** What `read` returned for a key, as long as nobody has committed since. Only where that is known for certain. */
+  remember?<T>(key: string, read: () => Promise<T>): Promise<T>;
 };
 
 /** Where the databases differ, as text that is appended to a statement. */
@@ -129,17 +131,18 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
   readonly derived?: (row: RowIn<M>) => SqlColumns;
 }): Table<RowIn<M>, K> {
   const { name, key, columns, derived = () => ({}) } = spec;
-  const members = Object.entries(columns).map(([member, codec]) => ({ member, codec, at: columnOf(member) }));
+  const members = Object.entries(columns).map(([member, codec]) => {
+    const at = columnOf(member);
+    return { member, codec, at, names: codec.names(at) };
+  });
   const columnsOf = (row: object, wanted: readonly PropertyKey[]): SqlColumns => {
-    const values = new Map(Object.entries(row));
-    return Object.fromEntries(
-      members
-        .filter(({ member }) => wanted.includes(member))
-        .flatMap(({ member, codec, at }) => {
-          const written = codec.write(values.get(member), at);
-          return codec.names(at).map((each, n) => [each, written[n] ?? null]);
-        }),
-    );
+    const written: Record<string, SqlValue> = {};
+    for (const { member, codec, at, names } of members) {
+      if (!wanted.includes(member)) continue;
+      const values = codec.write(Reflect.get(row, member), at);
+      for (const [n, each] of names.entries()) written[each] = values[n] ?? null;
+    }
+    return written;
   };
   const content = Object.keys(columns).filter((member) => !key.some((part) => part === member));
   return {
@@ -213,8 +216,14 @@ const keyed = <R, K extends readonly (keyof R)[]>({ key }: Table<R, K>, values: 
 
 /** The reads of one row. */
 export const rowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({
-  find: (...key: KeyOf<R, K>) => findRow(sql, from, keyed(from, key)),
+  find: (...key: KeyOf<R, K>) => rememberRow(sql, from, keyed(from, key)),
 });
+
+/** `findRow`, or what it found before if no commit came since. */
+export function rememberRow<R>(sql: Sql, from: AnyTable<R>, members: Partial<R>): Promise<R | undefined> {
+  const find = (): Promise<R | undefined> => findRow(sql, from, members);
+  return sql.remember?.(JSON.stringify([from.name, members]), find) ?? find();
+}
 
 /** The writes of one row, and its read that locks it until the transaction ends. */
 export const rowWrites = <R, K extends readonly (keyof R)[]>(

@@ -4,10 +4,10 @@ import {
   column,
   defineTable,
   type Dialect,
-  findRow,
   inProject,
   listRows,
   queryRows,
+  rememberRow,
   type RowOf,
   rowReads,
   rowWrites,
@@ -64,7 +64,7 @@ export const tenantReads = (sql: Sql) => ({
       listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
   },
   tokens: {
-    findByHash: (tokenHash: string) => findRow(sql, tokens, { tokenHash }),
+    findByHash: (tokenHash: string) => rememberRow(sql, tokens, { tokenHash }),
     list: (organizationId: string) =>
       listRows(sql, tokens, 'organization_id = ? ORDER BY token_id', organizationId),
   },

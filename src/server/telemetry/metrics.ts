@@ -16,6 +16,8 @@ export type Metrics = {
   began(): void;
   ended(request: EndedRequest): void;
   rateLimited(): void;
+  /** Counts a job of a worker, by how it ended. */
+  jobEnded(kind: string, outcome: string): void;
   /** All of it in the Prometheus text format; the queue is as it is now, `undefined` when it could not be read. */
   text(queue: readonly QueueDepth[] | undefined): string;
 };
@@ -48,6 +50,11 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     'drillproof_http_rate_limited_total',
     'Requests refused for the rate of a token.',
   );
+  const jobs = numbers(
+    'counter',
+    'drillproof_worker_jobs_total',
+    'Jobs of this worker, by kind and outcome.',
+  );
   const queue = numbers(
     'gauge',
     'drillproof_queue_operations',
@@ -69,11 +76,12 @@ export function createMetrics(build: { readonly version: string; readonly node: 
       bytes.add({ operation }, sent);
     },
     rateLimited: () => limited.add({}),
+    jobEnded: (kind, outcome) => jobs.add({ kind, outcome }),
     text(depths) {
       queue.clear();
       for (const { kind, state, count } of depths ?? []) queue.set({ kind, state }, count);
       readable.set({}, depths === undefined ? 0 : 1);
-      return exposition([requests, durations, inFlight, bytes, limited, queue, readable, info]);
+      return exposition([requests, durations, inFlight, bytes, limited, jobs, queue, readable, info]);
     },
   };
 }

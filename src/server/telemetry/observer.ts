@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/index.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { refusalCodeOf, type ErrorAnswer } from '../http/envelope.ts';
+import type { Answer, ErrorAnswer } from '../http/envelope.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -32,6 +32,9 @@ type Arrival = {
   readonly client: string | undefined;
 };
 
+/** The answer of a request, as far as it is observed. */
+type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Record<string, string>> };
+
 /** A running request; the steps that answer it add facts. */
 export type Observation = {
   /** The token of the request, once it is known. */
@@ -39,7 +42,7 @@ export type Observation = {
   /** Bytes that went to the connection past the Response. */
   streamed: number;
   /** The answer was decided; it may still be on its way. */
-  answered(response: Response): void;
+  answered(answer: Decided): void;
 };
 
 /** Watches requests for the log and the metrics. */
@@ -56,8 +59,8 @@ type End = { readonly status: number; readonly seconds: number; readonly aborted
 // Logged for a request whose client disconnected before the status was decided; never sent.
 const CLIENT_CLOSED = 499;
 
-const bodyBytes = (response: Response | undefined, method: string): number =>
-  method === 'HEAD' ? 0 : Number(response?.headers.get('content-length') ?? 0);
+const bodyBytes = (answer: Decided | undefined, method: string): number =>
+  method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
 /** @param tick a clock for durations, in milliseconds, that is never set back */
 export function createObserver(
@@ -68,18 +71,18 @@ export function createObserver(
   const ended = (
     { client, ...arrival }: Arrival,
     { tokenId, streamed }: Observation,
-    response: Response | undefined,
+    answer: Decided | undefined,
     { status, seconds, aborted }: End,
   ): void => {
-    const bytes = streamed + (aborted ? 0 : bodyBytes(response, arrival.method));
-    const code = response && refusalCodeOf(response);
+    const whole = aborted ? 0 : bodyBytes(answer, arrival.method);
+    const bytes = streamed > 0 ? streamed : whole;
     metrics.ended({ operation: arrival.operation, status, seconds, bytes });
     log({
       level: 'info',
       event: 'request',
       ...arrival,
       status,
-      ...defined({ code }),
+      ...defined({ code: answer?.code }),
       durationMs: Math.round(seconds * 10_000) / 10,
       bytes,
       ...defined({ aborted: aborted || undefined, tokenId, client }),
@@ -90,14 +93,14 @@ export function createObserver(
     begin(arrival, outgoing) {
       metrics.began();
       const startedMs = tick();
-      let decided: Response | undefined;
+      let decided: Decided | undefined;
       const end = (status: number, aborted: boolean): void =>
         ended(arrival, observation, decided, { status, seconds: (tick() - startedMs) / 1000, aborted });
       const observation: Observation = {
         streamed: 0,
-        answered(response) {
-          decided = response;
-          if (outgoing === undefined) end(response.status, false);
+        answered(answer) {
+          decided = answer;
+          if (outgoing === undefined) end(answer.status, false);
         },
       };
       outgoing?.once('close', () =>

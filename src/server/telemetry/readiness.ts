@@ -8,6 +8,9 @@ import type { QueueDepth } from './metrics.ts';
 /** The result of one check: `ok`, or why this process is not ready. */
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
 
+// A newer schema only adds to an older one, so that instances of two versions can serve during an update.
+const SERVING: ReadonlySet<Check> = new Set(['ok', 'newer']);
+
 /** Queued work of a kind, and whether a worker for it was seen recently. */
 type QueuedKind = QueueRow & { readonly worker: 'seen' | 'not_seen' };
 
@@ -115,7 +118,7 @@ export function createReadiness(options: Options): ReadinessProbe {
     look,
     async assertReady() {
       const readiness = await look();
-      if (Object.values(readiness.checks).every((check) => check === 'ok')) return readiness;
+      if (Object.values(readiness.checks).every((check) => SERVING.has(check))) return readiness;
       throw new ControlError('control.UNAVAILABLE', 'this process is not ready to serve', {
         retryAfterMs: RETRY_AFTER_MS,
         details: { checks: readiness.checks },

@@ -1,5 +1,13 @@
 import { platform } from '#platform';
-import { type DerElement, derTag, fromHex, readDer, readDerItems, toHex } from '../../bytes/index.ts';
+import {
+  concatBytes,
+  type DerElement,
+  derTag,
+  fromHex,
+  readDer,
+  readDerItems,
+  toHex,
+} from '../../bytes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 
 const EC_PUBLIC_KEY = '2a8648ce3d0201';
@@ -28,7 +36,7 @@ const PREFIX = fromHex('3059301306072a8648ce3d020106082a8648ce3d030107034200');
 /** The DER SubjectPublicKeyInfo of an uncompressed point. */
 export function writeSpki(point: Uint8Array): Uint8Array {
   if (point.length !== 65) throw new TypeError('a point is 65 bytes, uncompressed');
-  return Uint8Array.of(...PREFIX, ...point);
+  return concatBytes([PREFIX, point]);
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   sumBytes,
 } from '../../evidence/index.ts';
 import { finding } from '../finding.ts';
-import type { VerifyOptions } from '../options.ts';
 import { verifyListedPart, type PartVerifier } from '../part/listed-part.ts';
 import type { BundleReport, LocalReportReport, Verdict, Finding } from '../report.ts';
 import { joinSteps, noteFindings, NOTHING, recordCheck, type Step, type StepOf } from '../step.ts';
@@ -49,7 +48,6 @@ export async function verifyParts(
 ): Promise<StepOf<readonly BundleReport[]>> {
   const { source, settings, files } = tree;
   const { parts: rows, organizationId, fromAtMs, throughAtMs } = manifest;
-  const options: VerifyOptions & PartScheduling = defined({ ...settings, verifyPart });
   const listAttested = signer === undefined ? undefined : (true as const);
   const bytes = Number(sumBytes(rows.map((row) => row.bytes)));
   onProgress?.({ kind: 'planned', parts: rows.length, bytes });
@@ -66,7 +64,10 @@ export async function verifyParts(
       envelopes: given.length > 0 ? given : undefined,
       listAttested,
     });
-    const report = await verifyListedPart(source, files.byPath.get(row.path), listed, options);
+    const report = await verifyListedPart(source, files.byPath.get(row.path), listed, {
+      settings,
+      verifyPart,
+    });
     done++;
     onProgress?.(progressOf(row, report, done, rows.length));
     return report;

@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/index.ts';
 import type { Reproduction, RunResult } from '../../contract/index.ts';
 import { ATTESTATION, findEntry, parseAttestation, readEntry, type Statement } from '../../evidence/index.ts';
-import { keyIdOf, type TrustedKey } from '../../trust/index.ts';
+import { thumbprintOf, type TrustedKey } from '../../trust/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { SignedBy, SigningKey } from '../report.ts';
 import { signedOf } from '../signature/attestation.ts';
@@ -131,10 +131,10 @@ const signingKeys = (
   { issuedAtMs }: Statement,
   keys: readonly TrustedKey[],
 ): SigningKey[] =>
-  keys.map(({ issuer, keyId, point }) => ({
-    issuer,
-    keyId,
+  keys.map((key) => ({
+    issuer: key.issuer,
+    keyId: key.keyId,
     issuedAtMs,
-    thumbprint: keyIdOf(point),
+    thumbprint: thumbprintOf(key),
     in: place,
   }));

@@ -53,14 +53,15 @@ export type BundleContext = PartContext & {
 /** Size and digest of an entry of an archive, as it was read. */
 export type ReadEntry = { readonly bytes: number; readonly digest: Digest };
 
-export function createPartContext(options: VerifyPartOptions): PartContext {
-  const { listed, dsse } = options;
-  return defined({
-    settings: settingsOf(options, PART_OPTIONS),
-    listed,
-    envelopes: [...givenEnvelopes(dsse), ...(listed?.envelopes ?? [])],
-    subject: listed?.row.evidenceBundleId ?? 'bundle',
-  });
+/** The settings of a part that is verified on its own. @throws what `settingsOf` throws */
+export const partSettings = (options: VerifyPartOptions): Settings => settingsOf(options, PART_OPTIONS);
+
+export function createPartContext(
+  settings: Settings,
+  { listed, dsse }: Pick<VerifyPartOptions, 'listed' | 'dsse'>,
+): PartContext {
+  const envelopes = [...givenEnvelopes(dsse), ...(listed?.envelopes ?? [])];
+  return defined({ settings, listed, envelopes, subject: listed?.row.evidenceBundleId ?? 'bundle' });
 }
 
 /** The checks that wait for `check`, with those on request that the caller requested. */

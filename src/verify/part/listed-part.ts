@@ -1,37 +1,40 @@
 import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
-import type { VerifyOptions } from '../options.ts';
-import type { Listing } from './context.ts';
-import { unreadPart, verifyPart } from './part.ts';
+import type { Settings } from '../options.ts';
+import { createPartContext, type Listing } from './context.ts';
+import { unreadPart, verifyArchive } from './part.ts';
 import type { BundleReport, Finding } from '../report.ts';
 
 /** Verifies a part elsewhere, such as in a thread; `undefined` leaves it to be verified here. */
 export type PartVerifier = (path: string, listed: Listing) => Promise<BundleReport> | undefined;
+
+type ListedPartOptions = { readonly settings: Settings; readonly verifyPart?: PartVerifier | undefined };
 
 /** Verifies the part of a row: `file` is what exists at its path, if anything does. */
 export async function verifyListedPart(
   source: EvidenceSource,
   file: SourceFile | undefined,
   listed: Listing,
-  { verifyPart: verifyElsewhere, ...options }: VerifyOptions & { readonly verifyPart?: PartVerifier },
+  { settings, verifyPart }: ListedPartOptions,
 ): Promise<BundleReport> {
   const { path, evidenceBundleId } = listed.row;
-  const unread = (found: readonly Finding[]): BundleReport => unreadPart(found, { ...options, listed });
+  const part = createPartContext(settings, { listed });
+  const unread = (findings: readonly Finding[]): BundleReport => unreadPart(findings, part);
   if (file === undefined) {
     return unread([finding('part.MISSING', evidenceBundleId, { path, message: `${path} is missing` })]);
   }
   if (!file.regular) return unread([irregular(evidenceBundleId, file)]);
   try {
-    const elsewhere = verifyElsewhere?.(path, listed);
+    const elsewhere = verifyPart?.(path, listed);
     if (elsewhere !== undefined) return await elsewhere;
     const access = await source.open(path);
     try {
-      return await verifyPart(access, { ...options, listed });
+      return await verifyArchive(access, part);
     } finally {
       await access.close();
     }
   } catch (error) {
-    options.signal?.throwIfAborted();
+    settings.signal?.throwIfAborted();
     return unread(findingsOf(error, evidenceBundleId, path));
   }
 }

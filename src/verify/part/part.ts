@@ -12,6 +12,7 @@ import { checkAttestation, type ReadAttestation } from './attestation.ts';
 import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
 import {
   createPartContext,
+  partSettings,
   stopSteps,
   type Listing,
   type PartContext,
@@ -44,11 +45,15 @@ type PartContent = {
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
   checkArguments({ access: ACCESS, options: OBJECT }, { access, options });
-  const { listed } = options;
+  return verifyArchive(access, createPartContext(partSettings(options), options));
+}
+
+/** `verifyPart` with settings that are checked already, as those of thousands of parts are. */
+export async function verifyArchive(access: RandomAccess, part: PartContext): Promise<BundleReport> {
+  const { listed } = part;
   // A file of the wrong size is not the part and may be of any size, so nothing of it is read.
   if (listed !== undefined && listed.row.bytes !== String(access.size))
-    return unreadPart([sizeFinding(listed, access.size)], { ...options, listed }, access.size);
-  const part = createPartContext(options);
+    return unreadPart([sizeFinding(listed, access.size)], part, access.size);
   const bytes = await checkBytes(access, part);
   const held = bytes.value.access;
   const content = part.settings.depth === 'full' ? await checkContent(held, part) : checkListing(part);
@@ -61,12 +66,7 @@ export async function verifyPart(access: RandomAccess, options: VerifyPartOption
 }
 
 /** The report of a part whose file is missing, could not be opened, or has the wrong size. */
-export function unreadPart(
-  findings: readonly Finding[],
-  options: VerifyPartOptions & { readonly listed: Listing },
-  size = 0,
-): BundleReport {
-  const part = createPartContext(options);
+export function unreadPart(findings: readonly Finding[], part: PartContext, size = 0): BundleReport {
   const step = stopSteps(part, [recordCheck('part.bytes', findings)], 'the archive was not read');
   return buildReport(part, step, {}, size);
 }

@@ -1,7 +1,7 @@
 import { defined, mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
-import { ATTESTATION, type EvidenceSource, findEntry } from '../../evidence/index.ts';
+import { ATTESTATION, type EvidenceSource, findEntry, type PartRow } from '../../evidence/index.ts';
 import { checkExportManifest } from '../export/documents.ts';
-import type { Files } from '../export/context.ts';
+import type { ExportContext } from '../export/context.ts';
 import { listFiles } from '../export/files.ts';
 import { checkExportSigning } from '../export/signing.ts';
 import { finding, findingsOf } from '../finding.ts';
@@ -9,7 +9,12 @@ import { settingsOf, type VerifyOptions } from '../options.ts';
 import { openPartArchive } from '../part/archive.ts';
 import { checkAttestation } from '../part/attestation.ts';
 import { checkBundleManifest, checkRow } from '../part/bundle.ts';
-import { createPartContext, type Listing, type VerifyPartOptions } from '../part/context.ts';
+import {
+  createPartContext,
+  type PartContext,
+  partSettings,
+  type VerifyPartOptions,
+} from '../part/context.ts';
 import { irregular } from '../part/listed-part.ts';
 import { joinSteps, type Step } from '../step.ts';
 import { bundleStanding, listStanding, type SignatureStanding } from './standing.ts';
@@ -54,9 +59,9 @@ export async function verifyExportSignatures(
   const { organizationId, fromAtMs, throughAtMs, parts: rows } = document;
   let done = 0;
   const parts = await mapConcurrently(rows, concurrency, async (row) => {
-    options.signal?.throwIfAborted();
+    settings.signal?.throwIfAborted();
     const listed = { row, organizationId, fromAtMs, throughAtMs };
-    const standing = await verifyListedSignature(source, files, { ...options, listed });
+    const standing = await verifyListedSignature(tree, createPartContext(settings, { listed }), row);
     onProgress?.(++done, rows.length);
     return standing;
   });
@@ -64,11 +69,10 @@ export async function verifyExportSignatures(
 }
 
 async function verifyListedSignature(
-  source: EvidenceSource,
-  files: Files,
-  options: VerifyPartOptions & { readonly listed: Listing },
+  { source, files }: ExportContext,
+  part: PartContext,
+  { path, evidenceBundleId, signed }: PartRow,
 ): Promise<SignatureStanding> {
-  const { path, evidenceBundleId, signed } = options.listed.row;
   const unread = (findings: readonly Finding[]): SignatureStanding =>
     bundleStanding({ evidenceBundleId, path, signed, checks: [], findings });
   const file = files.byPath.get(path);
@@ -78,12 +82,12 @@ async function verifyListedSignature(
   try {
     const access = await source.open(path);
     try {
-      return await verifyPartSignature(access, options);
+      return await verifyArchiveSignature(access, part);
     } finally {
       await access.close();
     }
   } catch (error) {
-    options.signal?.throwIfAborted();
+    part.settings.signal?.throwIfAborted();
     return unread(findingsOf(error, evidenceBundleId, path));
   }
 }
@@ -93,7 +97,10 @@ export async function verifyPartSignature(
   access: RandomAccess,
   options: VerifyPartOptions,
 ): Promise<SignatureStanding> {
-  const part = createPartContext(options);
+  return verifyArchiveSignature(access, createPartContext(partSettings(options), options));
+}
+
+async function verifyArchiveSignature(access: RandomAccess, part: PartContext): Promise<SignatureStanding> {
   const row = part.listed?.row;
   const opened = await openPartArchive(access, part);
   const archive = opened.value;

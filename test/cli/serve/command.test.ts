@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
-import { EXPORT, id, ingestedExport, part, PROJECT, tenants, token } from '../../server/make.ts';
-import { call, scratch, start } from '../make.ts';
+import { EXPORT, id, ingestedExport, ORG, part, PROJECT, tenants, token } from '../../server/make.ts';
+import { call, drillproof, type How, scratch, start } from '../make.ts';
 
 type Serving = {
   readonly child: ReturnType<typeof start>;
@@ -32,8 +33,8 @@ afterEach(async () => {
 });
 
 /** A real server in a process of its own, on the data of the test. */
-async function serve(...more: string[]): Promise<Serving> {
-  const child = start(['serve', '--data', dir.path('data'), '--port', '0', '--json', ...more]);
+async function serve(how: How = {}, ...more: string[]): Promise<Serving> {
+  const child = start(['serve', '--data', dir.path('data'), '--port', '0', '--json', ...more], how);
   let [stdout, stderr] = ['', ''];
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
@@ -85,12 +86,134 @@ const events = ({ stderr }: Serving) =>
 const hasEvent = (serving: Serving, event: string) =>
   events(serving).some((entry) => entry['event'] === event);
 
+/** The statuses of requests that are sent together. */
+const statusesOf = (url: string, bearer: string, times: number): Promise<(number | undefined)[]> =>
+  Promise.all(
+    Array.from({ length: times }, async () => {
+      const response = await get(url, { bearer });
+      await bodyOf(response);
+      return response.statusCode;
+    }),
+  );
+
+describe('the settings of serve', () => {
+  it('come from options and variables, of which the option wins', async () => {
+    const { bearer } = await evidence();
+    const env = {
+      DRILLPROOF_REQUEST_RATE: '1',
+      DRILLPROOF_REQUEST_BURST: '1000',
+      DRILLPROOF_DOWNLOAD_BURST: '9',
+    };
+    const { url } = await serve({ env }, '--request-burst', '2', '--download-rate', '1');
+    const resource = `${url}/v1/projects/${PROJECT}/evidence/${id('evidence', 1)}`;
+    const statuses = await statusesOf(resource, bearer, 4);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+    const downloads = await statusesOf(url + PART, bearer, 11);
+    expect(downloads.filter((status) => status === 200)).toHaveLength(9);
+  });
+
+  it.each(['0', 'many', '', '99999999999'])('a variable with the value "%s" is refused', async (value) => {
+    const env = { DRILLPROOF_REQUEST_RATE: value };
+    const { code, stderr } = await drillproof(['serve', '--data', dir.path('data')], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('DRILLPROOF_REQUEST_RATE')]);
+  });
+
+  it.each([
+    [{ DRILLPROOF_MODEL_TIERS: 'small,,large' }, []],
+    [{ DRILLPROOF_MODEL_TIERS: 'small,large' }, ['--model-tiers', 'small, small']],
+  ])('the model tiers of %j and the options %j are refused', async (env, options) => {
+    const { code, stderr } = await drillproof(['serve', '--data', dir.path('data'), ...options], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('model tiers')]);
+  });
+
+  it('limit the downloads of a token that run at once, and in all', async () => {
+    const { bearer } = await evidence(PADDING);
+    const { url, port } = await serve({}, '--token-downloads', '1');
+    const stalled = connect(port, '127.0.0.1');
+    stalled.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+    await once(stalled, 'readable');
+    const refused = await get(url + PART, { bearer });
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1']);
+    stalled.destroy();
+    await expect.poll(() => statusesOf(url + PART, bearer, 1)).toEqual([200]);
+    const other = await serve({}, '--downloads', '1');
+    const waiting = connect(other.port, '127.0.0.1');
+    waiting.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+    await once(waiting, 'readable');
+    expect(await statusesOf(other.url + PART, bearer, 1)).toEqual([503]);
+    waiting.destroy();
+  });
+});
+
+const entriesIn = async (path: string) =>
+  (await readFile(path, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+
+describe('the audit log', () => {
+  it('records who read which evidence, and is read by its owner only', async () => {
+    const { bearer } = await evidence();
+    const { url } = await serve();
+    expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);
+    expect(await statusesOf(`${url}${PART}0`, bearer, 1)).toEqual([404]);
+    const path = dir.path('data/audit.log');
+    expect(await entriesIn(path)).toEqual([
+      expect.objectContaining({
+        actor: expect.stringMatching(/^tok_/),
+        action: 'evidence.exports.parts.download',
+        projectId: PROJECT,
+        evidenceExportId: EXPORT,
+        evidenceBundleId: id('evidence', 1),
+      }),
+    ]);
+    for (const name of ['audit.log', 'store.sqlite', 'store.sqlite-wal'])
+      expect((await stat(dir.path(`data/${name}`))).mode & 0o077).toBe(0);
+  });
+
+  it('sends no evidence when it cannot be written', async () => {
+    const { bearer } = await evidence();
+    const { url } = await serve({}, '--audit-log', dir.path('nowhere/audit.log'));
+    expect(await statusesOf(url + PART, bearer, 1)).toEqual([503]);
+  });
+
+  it('records what admin did, without the text of a token, and what failed', async () => {
+    const data = ['--data', dir.path('data')];
+    const create = ['admin', 'org', 'create', '--name', 'a', '--id', ORG, ...data];
+    await drillproof(create);
+    const { stdout } = await drillproof([
+      'admin',
+      'token',
+      'create',
+      '--organization',
+      ORG,
+      '--all-projects',
+      ...data,
+    ]);
+    await drillproof(create);
+    const path = dir.path('data/audit.log');
+    const actor = expect.stringMatching(/^admin:/);
+    expect(await entriesIn(path)).toEqual([
+      expect.objectContaining({ actor, action: 'admin.createOrganization', organizationId: ORG }),
+      expect.objectContaining({
+        actor,
+        action: 'admin.createToken',
+        tokenId: expect.stringMatching(/^tok_/),
+      }),
+      expect.objectContaining({ actor, action: 'admin.createOrganization', code: 'server.ADMIN_REFUSED' }),
+    ]);
+    const secret = /dp_[\w-]{43}/.exec(stdout)?.[0] ?? '';
+    expect(secret).not.toBe('');
+    expect(await readFile(path, 'utf8')).not.toContain(secret);
+  });
+});
+
 describe('a server that is told to stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s lets a download that is under way end whole, is not ready meanwhile, and exits with 0',
     async (signal) => {
       const { bearer, bytes } = await evidence(PADDING);
-      const serving = await serve('--drain-delay', '1');
+      const serving = await serve({}, '--drain-delay', '1');
       const { url, child } = serving;
       const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
       await bodyOf(await get(`${url}/readyz`, { agent: keptAlive }));
@@ -129,7 +252,7 @@ describe('a server that is told to stop', () => {
 
   it('serve ends a stalled download when --drain is over', async () => {
     const { bearer } = await evidence(PADDING);
-    const serving = await serve('--drain', '1');
+    const serving = await serve({}, '--drain', '1');
     const socket = connect(serving.port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(`GET ${PART} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
@@ -175,12 +298,12 @@ describe('a server that runs', () => {
   });
 
   it('with --quiet logs errors only, and with --log-format text in words', async () => {
-    const quiet = await serve('--quiet');
+    const quiet = await serve({}, '--quiet');
     await bodyOf(await get(`${quiet.url}/healthz`));
     quiet.child.kill('SIGTERM');
     await quiet.ended;
     expect(quiet.stderr()).toBe('');
-    const words = await serve('--log-format', 'text');
+    const words = await serve({}, '--log-format', 'text');
     await bodyOf(await get(`${words.url}/healthz`));
     await expect.poll(words.stderr).toMatch(/^\S+Z info request GET healthz 200 [0-9.]+ ms corr_\S+$/m);
     expect(words.stderr()).toContain('the control plane is up');

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
+import { generateSigningKey, writeSigningKeyPem } from '../../../src/node/index.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
 import { runResult } from '../../contract/samples.ts';
@@ -28,8 +30,8 @@ async function prepare(folder: string): Promise<string> {
 }
 
 /** A program that has said its first line. */
-async function started(args: readonly string[]) {
-  const child = start([...args, '--json']);
+async function started(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = start([...args, '--json'], { env });
   const chunks: string[] = [];
   child.stderr.on('data', (chunk) => chunks.push(String(chunk)));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
@@ -46,7 +48,10 @@ it('serve, the example runner in a worker, and a client that waits: a turn and a
   const data = folder.path('data');
   const bearer = await prepare(data);
   const server = await started(['serve', '--data', data, '--port', '0']);
-  const worker = await started(['worker', '--data', data, '--runner', RUNNER, '--concurrency', '2']);
+  const key = folder.path('key.pem');
+  await writeFile(key, writeSigningKeyPem(generateSigningKey().scalar));
+  const args = ['worker', '--data', data, '--runner', RUNNER, '--concurrency', '2', '--health-port', '0'];
+  const worker = await started(args, { RUNNER_KEY: key });
   expect(worker.said).toMatchObject({ kind: 'working', concurrency: 2 });
   expect(worker.said['kinds']).toEqual(expect.arrayContaining(['authoring.turn', 'run.rerun']));
 
@@ -68,6 +73,11 @@ it('serve, the example runner in a worker, and a client that waits: a turn and a
     state: 'succeeded',
     identity: { runId: rerun.run.request.runId },
   });
+  const { evidenceBundleId } = rerun.run;
+  expect(await client.evidence.bundles.read({ ...inProject, evidenceBundleId })).toMatchObject({
+    hostedRunId: rerun.run.hostedRunId,
+    signed: true,
+  });
 
   const failing = await client.authoring.turns.create({ ...talk, prompt: '  ' });
   const failure = client.operations.wait({ ...inProject, operationId: failing.operation.operationId }, wait);
@@ -75,6 +85,20 @@ it('serve, the example runner in a worker, and a client that waits: a turn and a
     code: 'client.OPERATION_FAILED',
     details: { error: { code: 'author.PROMPT_EMPTY' } },
   });
+  const shown = async (path: string) => {
+    const response = await fetch(String(worker.said['healthUrl']) + path);
+    return `${response.status} ${await response.text()}`;
+  };
+  expect(await shown('/healthz')).toMatch(/^200 /);
+  expect(await shown('/readyz')).toMatch(/^200 .*"status":"ready"/);
+  expect(await shown('/v1/projects')).toMatch(/^404 .*control\.NOT_FOUND/);
+  expect(await shown('/openapi.json')).toMatch(/^404 /);
+  await expect
+    .poll(() => shown('/metrics'))
+    .toContain('drillproof_worker_jobs_total{kind="authoring.turn",outcome="failed"} 1');
+  expect(await shown('/metrics')).toContain(
+    'drillproof_worker_jobs_total{kind="run.rerun",outcome="succeeded"} 1',
+  );
   expect(await worker.stop()).toBe(0);
   expect(await server.stop()).toBe(0);
 });

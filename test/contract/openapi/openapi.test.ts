@@ -163,6 +163,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     const ranged = row.success.kind === 'bytes' && row.success.ranges;
     expect(headers).toEqual([
       ...(row.idempotent ? ['Idempotency-Key'] : []),
+      ...(row.method === 'GET' ? ['If-None-Match'] : []),
       ...(ranged ? ['Range', 'If-Range'] : []),
     ]);
   });
@@ -190,6 +191,14 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     expect(new Set(statuses)).toEqual(new Set([String(success.status), ...replay, ...range]));
   });
 
+  it('declares 304 without a body, and the ETag of its answers, exactly when it is a GET', () => {
+    const isGet = row.method === 'GET';
+    expect(keys(responses).includes('304')).toBe(isGet);
+    if (isGet) expect(member(at(`${operation}/responses/304`), 'content')).toBeUndefined();
+    for (const status of keys(responses).filter((one) => one.startsWith('2') || one === '304'))
+      expect(keys(at(`${operation}/responses/${status}/headers`)).includes('ETag')).toBe(isGet);
+  });
+
   it('declares the digest of every success', () => {
     for (const status of keys(responses).filter((one) => one.startsWith('2')))
       expect(keys(at(`${operation}/responses/${status}/headers`))).toContain('Repr-Digest');
@@ -205,7 +214,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
 
   it('lists every code it may answer, by status, in the envelope', () => {
     const listed = keys(responses).flatMap((status) => {
-      if (status.startsWith('2')) return [];
+      if (status.startsWith('2') || status === '304') return [];
       const schema = at(`${operation}/responses/${status}/content/application~1json/schema`);
       expect(schema).toMatchObject({ allOf: [{ $ref: '#/components/schemas/ErrorEnvelope' }, {}] });
       const codes = items(

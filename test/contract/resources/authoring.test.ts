@@ -9,12 +9,11 @@ import { describeResource, rulesOf } from '../field-rules.ts';
 import {
   anyValue,
   chars,
-  count,
   id,
   integer,
   integers,
   nonEmpty,
-  notNegative,
+  number,
   numbers,
   oneOf,
   opaqueId,
@@ -25,7 +24,7 @@ import {
 } from '../formats.ts';
 import { authoringSession, authoringTurn, operationError, turnRequest } from '../samples.ts';
 
-const model = oneOf('model_tier_1', 'model_tier_2', 'model_tier_3');
+const model = chars(1, 64);
 const effort = oneOf('low', 'medium', 'high', 'xhigh', 'max');
 const maxTurns = integers(1, 200);
 const maxBudgetUsd = numbers(1000);
@@ -82,7 +81,6 @@ describeResource('authoring turn', {
     [id('authsess'), 'authoringSessionId'],
     [id('org'), 'organizationId'],
     [id('prj'), 'projectId'],
-    [count, 'sequence turnsUsed? durationMs?'],
     [string, 'prompt actualModel? resultText?'],
     [model, 'model'],
     [effort, 'effort'],
@@ -92,7 +90,8 @@ describeResource('authoring turn', {
     [anyValue, 'state'],
     [id('op'), 'operationId'],
     [integer, 'createdAtMs cancelRequestedAtMs? startedAtMs? finishedAtMs?'],
-    [notNegative, 'estimatedCostUsd?'],
+    [integer, 'sequence turnsUsed? durationMs?'],
+    [number, 'estimatedCostUsd?'],
     [resource(operationError), 'error?'],
   ),
 });

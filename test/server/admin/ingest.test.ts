@@ -71,7 +71,8 @@ describe('creating tenants and tokens', () => {
       admin.createToken({ ...good, expiresAtMs: NOW_MS }),
       admin.revokeToken('tok_nobody'),
     ];
-    for (const refusal of refusals) expect(await codeOf(refusal)).toBe('server.ADMIN_REFUSED');
+    const codes = await Promise.all(refusals.map((refusal) => codeOf(refusal)));
+    expect(codes).toEqual(refusals.map(() => 'server.ADMIN_REFUSED'));
   });
 });
 
@@ -183,6 +184,13 @@ describe('ingesting a local report', () => {
       const refusal = here.admin.ingestLocalReport(PROJECT, memoryAccess(archive), claims);
       expect(await codeOf(refusal)).toBe('server.ADMIN_REFUSED');
     }
+  });
+
+  it.each(['artifactCount', 'expandedBytes'])('refuses a negative %s, which readers accept', async (name) => {
+    const { bytes, metadata } = localReport(1);
+    const claims = { ...metadata, summary: { ...metadata.summary, [name]: -1 } };
+    const refusal = here.admin.ingestLocalReport(PROJECT, memoryAccess(bytes), claims);
+    expect(await codeOf(refusal)).toBe('server.ADMIN_REFUSED');
   });
 });
 
@@ -325,6 +333,11 @@ describe('ingesting an export', () => {
         const ref = await here.blobs.put(...args);
         order.push('blob');
         return ref;
+      },
+      putVerified: async (...args) => {
+        const verified = await here.blobs.putVerified(...args);
+        order.push('blob');
+        return verified;
       },
     };
     const store: World['store'] = {

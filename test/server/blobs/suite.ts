@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';
 import { stream, whole } from '../make.ts';
@@ -47,7 +49,7 @@ async function read(
 /** Every blob that is listed. */
 export async function all(blobs: Blobs): Promise<BlobRef[]> {
   const refs: BlobRef[] = [];
-  for await (const ref of blobs.list()) refs.push(ref);
+  for await (const { digest, bytes } of blobs.list()) refs.push({ digest, bytes });
   return refs;
 }
 
@@ -238,9 +240,9 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
       });
 
       it('never gives other bytes than it proved when they are replaced under it', async () => {
-        const { digest } = await blobs.put(stream(BYTES));
+        const { digest } = await blobs.put(stream(LARGE));
         const blob = await blobs.open(digest);
-        await place.overwrite(digest, BYTES.subarray(0, 4));
+        await place.overwrite(digest, LARGE.subarray(0, 4));
         expect(await codeOf(whole(blob.stream({ start: 0, end: blob.bytes })))).toBe('io.CHANGED');
         await blob.close();
       });
@@ -251,6 +253,36 @@ export function blobSuite(name: string, open: () => Promise<BlobPlace>): void {
         const chunks = blob.stream({ start: 0, end: blob.bytes })[Symbol.asyncIterator]();
         expect((await chunks.next()).done).toBe(false);
         await blob.close();
+      });
+    });
+
+    describe('storing verified bytes', () => {
+      const MIB = 2 ** 20;
+      it.each([
+        { title: 'in memory', size: MIB, order: [0, 5, 2] },
+        { title: 'in a file, read in order', size: 33 * MIB, order: [0, MIB, 2 * MIB] },
+        { title: 'in a file, read from its end', size: 33 * MIB, order: [33 * MIB - 9, 0, 7 * MIB] },
+      ])('a copy $title is verified and stored as it is', async ({ size, order }) => {
+        const bytes = Buffer.alloc(size, 'some text');
+        const { bytes: _inMemory, ...access } = memoryAccess(bytes);
+        const digest = digestOf(bytes);
+        const verified = await blobs.putVerified(access, async (copy) => {
+          for (const at of order)
+            expect(Buffer.compare(await copy.read(at, 9), bytes.subarray(at, at + 9))).toBe(0);
+          return { archive: { digest, bytes: copy.size }, more: 'facts' };
+        });
+        expect(verified).toEqual({ archive: { digest, bytes: size }, more: 'facts' });
+        expect(await blobs.verify({ digest, bytes: size })).toBe('intact');
+      });
+
+      it.each([MIB, 33 * MIB])('%i bytes are not stored when they are refused', async (size) => {
+        const { bytes: _inMemory, ...access } = memoryAccess(new Uint8Array(size));
+        const refused = blobs.putVerified(access, async (copy) => {
+          await copy.read(0, 9);
+          throw new DrillproofError('server.ADMIN_REFUSED', 'no');
+        });
+        expect(await codeOf(refused)).toBe('server.ADMIN_REFUSED');
+        expect(await all(blobs)).toEqual([]);
       });
     });
 

@@ -21,6 +21,23 @@ import {
   type World,
 } from '../make.ts';
 
+/** Stands in for the flush of a descriptor, which folders have; files have that of their handle. */
+const folders = vi.hoisted(() => ({ flush: undefined as (() => void) | undefined }));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  return {
+    ...fs,
+    fsync: (fd: number, done: (error: Error | null) => void) => {
+      try {
+        folders.flush?.();
+      } catch (error) {
+        return done(error as Error);
+      }
+      fs.fsync(fd, done);
+    },
+  };
+});
+
 type Syncing = { sync: (this: FileHandle) => Promise<void> };
 
 /** What every open file of this process has its methods from. */
@@ -36,12 +53,20 @@ async function failingSync(folder: string, nth: number) {
   const prototype = await fileHandles(folder);
   const { sync } = prototype;
   let calls = 0;
-  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+  const count = (): void => {
     if (++calls === nth)
       throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO', errno: -5, syscall: 'fsync' });
+  };
+  folders.flush = count;
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    count();
     await sync.call(this);
   });
-  return { calls: () => calls, restore: () => spy.mockRestore() };
+  const restore = (): void => {
+    folders.flush = undefined;
+    spy.mockRestore();
+  };
+  return { calls: () => calls, restore };
 }
 
 const sendArchive = (here: Pick<World, 'server'>, url: string, bytes: Uint8Array): Promise<Response> =>

@@ -1,5 +1,6 @@
 // A server that kills itself right after the nth transaction from when it was told to: `node server-child.ts DATA`.
 import { createServer, listen, openStores, type Store } from '../../../src/server/index.ts';
+import { UNHURRIED } from '../make.ts';
 
 let left = Infinity;
 process.on('message', (message) => {
@@ -16,6 +17,6 @@ const deadly: Store = {
     return result;
   },
 };
-const limits = { idempotencyLeaseMs: 250, requestsPerSecond: 1e6, requestBurst: 1e6 };
+const limits = { idempotencyLeaseMs: 250, ...UNHURRIED };
 const { url } = await listen(createServer({ store: deadly, blobs, limits }));
 process.send?.(url);

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWorker, openStores } from '../../../src/server/index.ts';
 import { goodRunner, runnerOf } from '../jobs/make.ts';
 
-const { store } = await openStores(process.env, process.argv[2] ?? '');
+const { store, blobs } = await openStores(process.env, process.argv[2] ?? '');
 const runner = runnerOf(async (job, context) => {
   process.send?.({ operationId: job.operationId, attempt: job.attempt });
   await sleep(60);
   return goodRunner.run(job, context);
 });
-createWorker({ store, runner, concurrency: 2, pollMs: 20, leaseMs: 1_000, heartbeatMs: 200 }).start();
+createWorker({ store, blobs, runner, concurrency: 2, pollMs: 20, leaseMs: 1_000, heartbeatMs: 200 }).start();
 process.send?.('working');

@@ -59,6 +59,19 @@ describe.each([
     expect(headers['x-correlation-id']).toMatch(/^corr_/);
   });
 
+  it.each([SMALL, LARGE])(
+    'of %s to a client that has it is 304 without a body, whatever the range',
+    async (path) => {
+      const etag = `"sha256:${sha256(bytesOf[path]!).toString('hex')}"`;
+      for (const headers of [{}, { range: 'bytes=0-0' }, { range: 'bytes=999999999-' }]) {
+        const response = await send(path, { ...headers, 'if-none-match': `W/${etag}` });
+        expect([response.status, response.headers.get('etag')]).toEqual([304, etag]);
+        expect(await body(response)).toHaveLength(0);
+      }
+      expect((await send(path, { 'if-none-match': '"sha256:00"', range: 'bytes=0-0' })).status).toBe(206);
+    },
+  );
+
   it.each([SMALL, LARGE])('a download of any range of %s is that slice', async (path) => {
     const bytes = bytesOf[path]!;
     const place = fc.nat(bytes.length - 1);
@@ -162,6 +175,10 @@ const cut = (blob: OpenBlob): OpenBlob => ({
   stream: async function* (range) {
     yield* blob.stream({ ...range, end: range.end - 1_000_000 });
     throw new Error('the file ended early');
+  },
+  readInto: async (target, offset) => {
+    if (offset > blob.bytes - 1_000_000) throw new Error('the file ended early');
+    await blob.readInto?.(target, offset);
   },
 });
 

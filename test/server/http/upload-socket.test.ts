@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { createClient } from '../../../src/client/index.ts';
@@ -16,8 +17,9 @@ beforeAll(async () => {
   archive = await buildArchive();
   const { store, blobs } = here;
   let url = '';
-  const server = createServer({ store, blobs, now: () => here.clock.nowMs, publicUrl: () => url });
-  listening = await listen(server);
+  const limits = { requestTimeoutMs: 300 };
+  const server = createServer({ store, blobs, now: () => here.clock.nowMs, publicUrl: () => url, limits });
+  listening = await listen(server, { limits });
   ({ url } = listening);
   const client = createClient({ baseUrl: url, token: await token(here) });
   begin = () =>
@@ -60,7 +62,32 @@ const patient = (upload: BuildUpload, headers: Record<string, string>): Promise<
     sending.flushHeaders();
   });
 
+/** What comes back for an upload of which only a part is sent. */
+async function sendPart(upload: BuildUpload): Promise<string> {
+  const { port, pathname, search } = new URL(upload.uploadUrl);
+  const socket = connect({ port: Number(port), host: '127.0.0.1' });
+  const head = [
+    `PUT ${pathname}${search} HTTP/1.1`,
+    'Host: control.test',
+    'Content-Type: application/zip',
+    `Content-Length: ${archive.bytes.length}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  socket.write(archive.bytes.subarray(0, 100));
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
 describe('an upload over a socket', () => {
+  it('an upload that stops is answered, and can be sent again', async () => {
+    const upload = await begin();
+    expect(await sendPart(upload)).toContain('"code":"control.REQUEST_TIMEOUT"');
+    const { uploadUrl, method, headers } = upload;
+    const again = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
+    expect(again.status).toBe(200);
+  });
+
   it('accepts an upload by the API client at the address from the answer', async () => {
     const { uploadUrl, method, headers } = await begin();
     const response = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });

@@ -73,6 +73,18 @@ for (const { name, make } of await listStores(isDeep)) {
       expect({ findings, awaitingRemoval }).toEqual({ findings: [], awaitingRemoval: 0 });
     };
 
+    it('removes a blob that no row names when it is a day old, and no other', async () => {
+      const { digest } = await here.blobs.put(once(toUtf8('no row names this')));
+      const bytes = async () => (await ask(here, `${base}/parts/${BUNDLE}`, { token: all })).status;
+      here.clock.nowMs = Date.now();
+      await here.admin.workOff();
+      expect([await here.blobs.has(digest), await bytes()]).toEqual([true, 200]);
+      here.clock.nowMs += 25 * 60 * 60 * 1000;
+      expect(await here.admin.workOff()).toMatchObject({ blobsRemoved: 1 });
+      expect([await here.blobs.has(digest), await bytes()]).toEqual([false, 200]);
+      expect(await checkStores(here)).toMatchObject({ findings: [] });
+    });
+
     it('deleting an export stops serving its bytes and lists at once and keeps its metadata', async () => {
       const { manifest, attestation } = await exportRow();
       const { operation } = await deleteExport();

@@ -20,6 +20,15 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 
 export type Run = (job: RunnerJob, context: RunnerContext) => Promise<RunnerOutcome>;
 
+/** A promise, resolved by hand. */
+class Gate<T> {
+  resolve: (value: T) => void = () => undefined;
+  readonly promise = new Promise<T>((done) => {
+    this.resolve = done;
+  });
+}
+export const gate = <T = void>(): Gate<T> => new Gate<T>();
+
 /** A runner of both kinds from one function. */
 export const runnerOf = (run: Run): Runner => ({ kinds: ['authoring.turn', 'run.rerun'], run });
 
@@ -46,7 +55,7 @@ export async function workplace(here: World): Promise<Sender> {
   return { server: here.server, token: await token(here) };
 }
 
-/** A worker whose every pause is nothing and that never beats by itself, unless told otherwise. */
+/** A worker as it is shipped, whose pauses are as short as they may be. */
 export const workerOf = (
   here: World,
   runner: Runner | undefined,
@@ -54,9 +63,9 @@ export const workerOf = (
 ): Worker =>
   createWorker({
     store: here.store,
+    blobs: here.blobs,
     now: () => here.clock.nowMs,
     log: (entry) => here.log.push(entry),
-    heartbeatMs: 3_600_000,
     random: () => 0,
     ...(runner && { runner }),
     ...over,

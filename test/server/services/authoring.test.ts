@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations, type AuthoringTurn } from '../../../src/contract/index.ts';
+import { createServer } from '../../../src/server/index.ts';
 import { abandonTurn } from '../../../src/server/jobs/run/turn.ts';
 import { answerOf, post, readOperation, TURNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -22,6 +23,13 @@ const finish = (turn: AuthoringTurn): Promise<void> =>
   });
 
 const readTurn = (path: string, bearer = here.token) => ask(here, path, { token: bearer });
+
+const serveTiers = (modelTiers: readonly string[]) => {
+  const { store, blobs, token: bearer, clock } = here;
+  return { token: bearer, server: createServer({ store, blobs, now: () => clock.nowMs, modelTiers }) };
+};
+const ofTier = (tiers: readonly string[], body: object = {}) =>
+  post(serveTiers(tiers), TURNS, { prompt: 'go on', ...body });
 
 describe('a turn', () => {
   it('is queued with the defaults, and is the active one of its session', async () => {
@@ -90,12 +98,42 @@ describe('a turn', () => {
     [{ timeoutMs: 7_200_000 }, 202],
     [{ timeoutMs: 7_200_001 }, 400],
     [{ model: 'model_tier_4' }, 400],
+    [{ model: 'm'.repeat(65) }, 400],
     [{ effort: 'highest' }, 400],
     [{ more: 1 }, 400],
   ])('of the body %# is answered at its boundary', async (body, status) => {
     const response = await post(here, TURNS, { prompt: 'go on', ...body });
     expect(response.status).toBe(status);
     if (status === 400) await expectEnvelope(response, 'control.REQUEST_INVALID');
+  });
+
+  describe('model tiers', () => {
+    it.each([
+      [['small', 'large', 'largest'], {}, 'large'],
+      [['only'], {}, 'only'],
+      [['small', 'm'.repeat(64)], { model: 'm'.repeat(64) }, 'm'.repeat(64)],
+    ])(
+      'a turn at a control plane with the tiers %j and the body %j has the model %s',
+      async (tiers, body, model) => {
+        const { turn } = await answerOf('authoring.turns.create', await ofTier(tiers, body));
+        expect(turn.model).toBe(model);
+        expect((await readTurn(`${TURNS}/${turn.authoringTurnId}`)).status).toBe(200);
+      },
+    );
+
+    it('a tier that is not configured is refused with its issue, and no turn is stored', async () => {
+      const answer = await ofTier(['small'], { model: 'model_tier_1' });
+      const { issues } = await expectEnvelope(answer, 'control.REQUEST_INVALID');
+      expect(issues).toMatchObject([{ path: '/body/model', code: 'invalid_value' }]);
+      expect((await session()).activeTurnId).toBeUndefined();
+    });
+
+    it.each([[[]], [['']], [['m'.repeat(65)]], [['small', 'small']]])(
+      'the tiers %j are refused at the start',
+      (tiers) => {
+        expect(() => serveTiers(tiers)).toThrow(expect.objectContaining({ code: 'server.CONFIG_INVALID' }));
+      },
+    );
   });
 
   it('a turn is refused while the turn before it is unfinished', async () => {

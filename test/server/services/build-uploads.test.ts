@@ -61,7 +61,7 @@ const upload = async (archive: Archive, over: Record<string, unknown> = {}): Pro
   const { uploadUrl } = await create(announced(archive, over));
   return attemptOf(await put(uploadUrl, { body: archive.bytes as BodyInit }));
 };
-const codes = ({ diagnostics }: BuildAttempt): string[] => diagnostics.map(({ code }) => code);
+const codes = ({ diagnostics }: BuildAttempt): (string | undefined)[] => diagnostics.map(({ code }) => code);
 
 /** A body that arrives in pieces, its length unsaid. */
 function streamed(pieces: AsyncIterator<Uint8Array>): BodyInit {

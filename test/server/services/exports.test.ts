@@ -164,17 +164,32 @@ describe('an export of an organization', () => {
     }
   });
 
-  it('an export is not visible through a project that it does not list', async () => {
+  it('the visibility of an export depends on the projects of the token alone, in every state', async () => {
     await here.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
-    await expectEnvelope(await get(base(id('prj', 7), both)), 'control.NOT_FOUND');
-  });
-
-  it('an empty export is visible through any project only to a token for all projects', async () => {
     const empty = id('evexp', 6);
     await ingestedExport(here, { evidenceExportId: empty, scope: { kind: 'organization' }, parts: [] });
-    expect((await get(base(PROJECT, empty))).status).toBe(200);
-    const listed = await token(here, { projects: [PROJECT, SECOND_PROJECT] });
-    await expectEnvelope(await get(base(PROJECT, empty), listed), 'control.NOT_FOUND');
+    const named = [PROJECT, SECOND_PROJECT, id('prj', 7)];
+    for (const state of ['pending', 'generating', 'failed', 'available'] as const) {
+      for (const each of [both, empty])
+        await here.store.transaction(async (tx) => {
+          const row = (await tx.exports.lock(ORG, each))!;
+          await tx.exports.update({ ...row, resource: { ...row.resource, state } });
+        });
+      for (const projects of ['all' as const, named, named.slice(1), [PROJECT]]) {
+        const bearer = await token(here, { projects });
+        const sees = projects === 'all' || projects.length === named.length;
+        for (const project of projects === 'all' ? named : projects) {
+          for (const each of [both, empty]) {
+            const response = await get(base(project, each), bearer);
+            if (sees) expect(response.status).toBe(200);
+            else await expectEnvelope(response, 'control.NOT_FOUND');
+          }
+          const page = await (await get(`/v1/projects/${project}/evidence-exports`, bearer)).json();
+          const ids = evidenceExportPageSchema.parse(page).items.map((item) => item.evidenceExportId);
+          expect(ids.filter((each) => each === both || each === empty)).toEqual(sees ? [both, empty] : []);
+        }
+      }
+    }
   });
 });
 

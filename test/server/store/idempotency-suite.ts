@@ -62,8 +62,9 @@ export function idempotencySuite(name: string, factory: PairFactory): void {
       await claimKey(store, record());
       for (const other of others)
         expect((await claimKey(store, record({ ...other, holder: 'b' }))).holder).toBe('b');
-      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 99))).toBe(0);
-      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100))).toBe(4);
+      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 99, 10))).toBe(0);
+      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100, 3))).toBe(3);
+      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100, 3))).toBe(1);
       expect(await store.idempotency.find(scope)).toBeUndefined();
     });
   });

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'tsup';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SAMPLE = fileURLToPath(new URL('pack-sample.ts', import.meta.url));
@@ -15,26 +15,21 @@ let program = '';
 let usual: Packed;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'drillproof-reproducible-'));
+  program = join(folder, 'sample.mjs');
   // JavaScript, because older versions of Node.js do not take types.
   await build({
-    entry: { sample: SAMPLE },
-    outDir: folder,
+    entryPoints: [SAMPLE],
+    outfile: program,
+    bundle: true,
     format: 'esm',
     target: 'node22',
-    config: false,
-    silent: true,
-    dts: false,
-    noExternal: [/./],
-    outExtension: () => ({ js: '.mjs' }),
-    esbuildOptions: (options) => {
-      options.conditions = ['drillproof:source', 'node', 'import'];
-      // What is bundled from CommonJS asks for it.
-      options.banner = {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-      };
+    platform: 'node',
+    conditions: ['drillproof:source'],
+    // What is bundled from CommonJS asks for it.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   });
-  program = join(folder, 'sample.mjs');
   usual = packed(process.execPath);
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true }));

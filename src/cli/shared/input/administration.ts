@@ -1,10 +1,14 @@
 import { stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/index.ts';
 import {
   type Admin,
+  type Audit,
   createAdmin,
+  createAudit,
   createLog,
   type Log,
   type LogEntry,
@@ -45,7 +49,9 @@ export async function withAdmin<T>(
 ): Promise<T> {
   const stores = await openData(cli, data, create);
   try {
-    return await work({ ...stores, admin: createAdmin({ ...stores, now: cli.now }) });
+    const admin = createAdmin({ ...stores, now: cli.now });
+    const audit = openAudit(cli, { data }, stores.places);
+    return await work({ ...stores, admin: auditAdmin(admin, audit) });
   } finally {
     await stores.store.close();
   }
@@ -55,10 +61,73 @@ export async function withAdmin<T>(
  * Opens the data of a control plane. A needed folder must exist, unless it may be created.
  * @throws DrillproofError `io.NOT_FOUND`, and what `openStores` throws
  */
-export async function openData(cli: Cli, data: string, mayBeAbsent: boolean): Promise<Stores> {
+export async function openData(
+  cli: Cli,
+  data: string,
+  mayBeAbsent: boolean,
+  options: { readonly databaseConnections?: number } = {},
+): Promise<Stores> {
   for (const folder of placesOf(cli.env, data).folders) await requireFolder(folder, mayBeAbsent);
-  return openStores(cli.env, data, { now: cli.now });
+  return openStores(cli.env, data, { now: cli.now, ...options });
 }
+
+/** The audit log: the file that an option or DRILLPROOF_AUDIT_LOG names, or one in the data folder, if it is used. */
+export function openAudit(
+  cli: Cli,
+  { data, auditLog = cli.env['DRILLPROOF_AUDIT_LOG'] }: { readonly data: string; readonly auditLog?: string },
+  { folders }: Stores['places'],
+): Audit {
+  const path = auditLog ?? (folders.includes(data) ? join(data, 'audit.log') : undefined);
+  return path === undefined ? () => undefined : createAudit(path, cli.now);
+}
+
+/** The ids in what an administrator asked for and what came of it; never the text of a token. */
+function idsIn(values: readonly unknown[]): Record<string, unknown> {
+  const members = values.flatMap((value) =>
+    typeof value === 'object' && value !== null ? Object.entries(value) : [],
+  );
+  return Object.fromEntries(
+    members.filter(
+      ([name, value]) => typeof value === 'string' && /(Id|Hash)$/.test(name) && name !== 'tokenHash',
+    ),
+  );
+}
+
+const PROJECT_ID = /^prj_/;
+const TOKEN_ID = /^tok_/;
+
+/** The administration that records each change: by whom, on what, and how it ended. */
+function auditAdmin(admin: Admin, audit: Audit): Admin {
+  const actor = `admin:${userInfo().username}`;
+  const record =
+    (act: (...values: unknown[]) => unknown, name: string) =>
+    async (...values: unknown[]) => {
+      const [first] = values;
+      const named = {
+        ...(typeof first === 'string' && PROJECT_ID.test(first) ? { projectId: first } : {}),
+        ...(typeof first === 'string' && TOKEN_ID.test(first) ? { tokenId: first } : {}),
+      };
+      const entry = { actor, action: `admin.${name}` };
+      try {
+        const result = await act(...values);
+        const nested = typeof result === 'object' && result !== null ? Object.values(result) : [];
+        audit({ ...entry, facts: { ...named, ...idsIn([...values, ...nested, result]) } });
+        return result;
+      } catch (error) {
+        const code = error instanceof DrillproofError ? error.code : 'internal.BUG';
+        audit({ ...entry, code, facts: { ...named, ...idsIn(values) } });
+        throw error;
+      }
+    };
+  return Object.fromEntries(
+    Object.entries(admin).map(([name, act]) => [
+      name,
+      record(act as (...values: unknown[]) => unknown, name),
+    ]),
+  ) as Admin;
+}
+
+const CREATE_HINT = 'Create it with "drillproof admin org create --name NAME" or "drillproof serve".';
 
 /**
  * Requires an existing folder, or one that may be created.
@@ -69,7 +138,9 @@ async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> 
     if ((await stat(data)).isDirectory()) return;
   } catch (cause) {
     if (mayBeAbsent && errnoOf(cause) === 'ENOENT') return;
-    throw ioError(cause, data, 'read');
+    const { code, message } = ioError(cause, data, 'read');
+    const details = errnoOf(cause) === 'ENOENT' ? { hint: CREATE_HINT } : {};
+    throw new DrillproofError(code, message, { path: data, cause, details });
   }
   throw new DrillproofError('io.KIND', `${data} is not a folder`, { path: data });
 }

@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
 import { defined, fromUtf8 } from '../../../bytes/index.ts';
-import { type Client, createClient } from '../../../client/index.ts';
+import { type Client, createClient, type Fetch } from '../../../client/index.ts';
 import { TransportError } from '../../../errors.ts';
-import { ioError } from '../../../node/index.ts';
+import { createHttpFetch, ioError } from '../../../node/index.ts';
 import type { Cli } from '../../cli.ts';
 import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
@@ -23,7 +23,7 @@ export async function openProject(
     throw usageError(`--${url === undefined ? 'url' : 'project'} is missing`, hint);
   const fetch = await createFetch(cli, caFile);
   const client = createClient({
-    ...defined({ fetch }),
+    fetch,
     baseUrl: url,
     token: await readToken(cli, tokenFile),
     userAgent: 'drillproof-cli',
@@ -55,18 +55,19 @@ const MAX_CA_BYTES = 4 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * The `fetch` for a control plane behind a proxy, or with a private certificate authority; `undefined` where
- * that of the platform does. Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes
+ * The `fetch` for a control plane, which may be behind a proxy or have a private certificate authority. Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or in small letters). What goes
  * to an https address goes through a tunnel (CONNECT, RFC 9110 §9.3.6), so that the proxy sees no token.
  * @throws DrillproofError `usage.INVALID` for a proxy or a file that is none, and what `readInput` throws
  */
-async function createFetch(cli: Cli, caFile: string | undefined): Promise<typeof fetch | undefined> {
+async function createFetch(cli: Cli, caFile: string | undefined): Promise<Fetch> {
   const proxies = proxiesOf(cli.env);
   const ca = caFile === undefined ? undefined : await authorities(cli, caFile);
-  if (ca === undefined && proxies.http === undefined && proxies.https === undefined) return undefined;
+  // NODE_DEBUG makes node:http print the token.
+  const isPlain = proxies.http === undefined && proxies.https === undefined && !cli.env['NODE_DEBUG'];
+  if (isPlain) return createHttpFetch(defined({ ca }));
   const undici = await import('undici');
   // The package and the types of Node.js declare the same interfaces apart from each other.
-  const send = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
+  const send = undici.fetch as unknown as (url: URL, init: object) => Promise<Response>;
   const trust = ca === undefined ? {} : { ca };
   const dispatcher = new undici.EnvHttpProxyAgent({
     httpProxy: proxies.http ?? '',
@@ -78,9 +79,9 @@ async function createFetch(cli: Cli, caFile: string | undefined): Promise<typeof
     proxyTls: trust,
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
-  return async (input: unknown, init?: object) => {
+  return async (url, init) => {
     try {
-      return await send(input, { ...init, dispatcher });
+      return await send(url, { ...init, dispatcher });
     } catch (cause) {
       throw proxyFailure(cause) ?? cause;
     }

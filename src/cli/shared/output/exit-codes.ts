@@ -1,4 +1,4 @@
-import { type Code, type CodeClass, codeEntry } from '../../../codes/index.ts';
+import { type Code, type CodeClass, codeFacts } from '../../../codes/index.ts';
 import type { Verdict } from '../../../verify/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
@@ -23,7 +23,7 @@ const REMOTE = ['control.', 'transport.'];
 
 /** The exit code of an error that ended the work. */
 export function exitOfCode(code: Code): ExitCode {
-  const exit = BY_CLASS[codeEntry(code).class];
+  const exit = BY_CLASS[codeFacts(code).class];
   return exit === EXIT.bad && REMOTE.some((namespace) => code.startsWith(namespace)) ? EXIT.unchecked : exit;
 }
 

@@ -56,15 +56,17 @@ function canRedraw({ stderr, env }: Cli): boolean {
 
 function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Progress {
   let verb = firstVerb;
-  let line = '';
+  let shown: { readonly verb: string; readonly whole: Whole } | undefined;
   let drawnAtMs = -Infinity;
   const draw = (): void => {
+    if (shown === undefined) return;
     // The last column stays empty, because some terminals wrap when it is written.
-    if (line !== '') void stderr.write(`${CLEAR_LINE}${clipEnd(line, stderr.columns - 1)}`);
+    const line = clipEnd(wholeLine(shown.verb, things, shown.whole), stderr.columns - 1);
+    void stderr.write(`${CLEAR_LINE}${line}`);
   };
   return {
     update(whole) {
-      line = wholeLine(verb, things, whole);
+      shown = { verb, whole };
       if (now() - drawnAtMs < REDRAW_MS) return;
       drawnAtMs = now();
       draw();
@@ -72,12 +74,12 @@ function onTerminal({ stderr, now }: Cli, firstVerb: string, things: string): Pr
     phase: (next) => void (verb = next),
     note(text) {
       const lines = foldLines(printable(text), stderr.columns);
-      void stderr.write(`${line === '' ? '' : CLEAR_LINE}${lines}\n`);
+      void stderr.write(`${shown === undefined ? '' : CLEAR_LINE}${lines}\n`);
       draw();
     },
     end() {
-      if (line !== '') void stderr.write(CLEAR_LINE);
-      line = '';
+      if (shown !== undefined) void stderr.write(CLEAR_LINE);
+      shown = undefined;
     },
   };
 }

@@ -57,8 +57,30 @@ export async function removeReleased(context: RetentionContext, signal: AbortSig
   return removed;
 }
 
+/** Long after every upload has ended, so that bytes whose row is still to be written are never taken for orphans. */
+const ORPHANED_AFTER_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * Removes what killed processes left: unfinished files, and blobs without a row; returns how many. Blobs are only
+ * released here: `removeReleased` looks again, under the lock, before it removes one.
+ */
+export async function releaseOrphans(
+  { store, blobs, now }: RetentionContext,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = await blobs.removeAbandoned(now());
+  for await (const { digest, modifiedMs } of blobs.list()) {
+    signal.throwIfAborted();
+    if (now() - modifiedMs <= ORPHANED_AFTER_MS || (await store.blobs.isReferenced(digest))) continue;
+    await store.transaction((tx) => tx.blobs.hold(digest, now()));
+    count++;
+  }
+  return count;
+}
+
 /** The recurring work of retention. The jobs of deletions.ts do the work that it queues. */
 export const retentionSweeps = (context: RetentionContext): readonly Sweep[] => [
   { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
+  { name: 'orphans', everyMs: ORPHANED_AFTER_MS, run: (signal) => releaseOrphans(context, signal) },
   { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },
 ];

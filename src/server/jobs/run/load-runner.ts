@@ -56,8 +56,8 @@ async function importModule(path: string): Promise<object> {
  * trusted: it runs with all permissions of the worker.
  * @throws DrillproofError `server.CONFIG_INVALID` for a file that is absent, does not load, or exports no runner
  * @example
- * const { store } = await openEmbedded('data');
- * const worker = createWorker({ store, runner: await loadRunner('./runner.js') });
+ * const { store, blobs } = await openEmbedded('data');
+ * const worker = createWorker({ store, blobs, runner: await loadRunner('./runner.js') });
  */
 export async function loadRunner(path: string): Promise<Runner> {
   checkArguments({ path: TEXT }, { path });

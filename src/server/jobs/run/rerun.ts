@@ -1,20 +1,23 @@
 import type * as z from 'zod';
 import { defined } from '../../../bytes/index.ts';
-import type { HostedRun, RunResult } from '../../../contract/index.ts';
+import { type HostedRun, runIdentitySchema } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
-import { assertMove, mayMove } from '../../states.ts';
-import type { HostedRunRow, Job, Store, Tx } from '../../store/store.ts';
-import type { Abandoned, JobHandler, ResourceRef } from '../handler.ts';
+import { assertMove, isOpenToAgents, mayMove } from '../../states.ts';
+import type { HostedRunRow, Job, Reads, Tx } from '../../store/store.ts';
+import type { Abandoned, ResourceRef } from '../handler.ts';
+import { storeEvidence } from './evidence.ts';
+import type { HostedWork } from './hosted-job.ts';
 import {
-  parseOutcome,
-  parseProgress,
+  outcomeError,
+  type PinnedIdentity,
   type RerunJob,
   rerunOutcomeSchema,
   rerunProgressSchema,
   type RerunSuccess,
-  type Runner,
 } from './runner.ts';
+
+type RunIdentity = NonNullable<HostedRun['identity']>;
 
 const missing = (): DrillproofError => new DrillproofError('internal.BUG', 'a job has no run');
 
@@ -24,17 +27,21 @@ async function lockRun(tx: Tx, { projectId = '', resourceId }: ResourceRef): Pro
   return row;
 }
 
-async function jobOf(store: Store, job: Job): Promise<RerunJob> {
+async function read(reads: Reads, job: Job): Promise<RerunJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
-  const run = (await store.runs.find(projectId, resourceId))?.resource;
+  const run = (await reads.runs.find(projectId, resourceId))?.resource;
   if (run === undefined) throw missing();
-  const session = (await store.sessions.find(projectId, run.sessionId))?.resource;
-  const original = (await store.runs.find(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
+  const session = (await reads.sessions.find(projectId, run.sessionId))?.resource;
+  const original = (await reads.runs.find(projectId, run.rerunOfHostedRunId ?? ''))?.resource;
   if (session === undefined || original === undefined) throw missing();
-  return { kind: 'run.rerun', operationId, attempt, run, session, original };
+  const identity = await pinIdentity(reads, run, original);
+  return { kind: 'run.rerun', operationId, attempt, run, identity, session, original };
 }
 
-/** Advances the world of a run. It locks the session before the run, in the same order as extend does. */
+/**
+ * Advances the world of a run, unless it has expired. It locks the session before the run, in the same order as extend
+ * does.
+ */
 async function moveWorld(
   tx: Tx,
   job: Job,
@@ -45,8 +52,10 @@ async function moveWorld(
   const run = await tx.runs.find(projectId, resourceId);
   const row = await tx.sessions.lock(projectId, run?.resource.sessionId ?? '');
   if (row === undefined) throw missing();
-  const { state: from } = row.resource;
-  const state = to.reduce((at, next) => (mayMove('session', at, next) ? next : at), from);
+  const { state: from, expiresAtMs } = row.resource;
+  if (expiresAtMs <= nowMs) return;
+  const reachable = to.filter((next) => next !== 'ready' || isOpenToAgents(row.resource));
+  const state = reachable.reduce((at, next) => (mayMove('session', at, next) ? next : at), from);
   if (state === from) return;
   const version = nextVersion(row.resource.version);
   await tx.sessions.update({ ...row, resource: { ...row.resource, state, version, updatedAtMs: nowMs } });
@@ -65,19 +74,51 @@ async function changeRun(
   });
 }
 
-const PINNED = ['runId', 'drillId', 'seed', 'trial', 'trialCount', 'attempt', 'attemptLimit'] as const;
+// A rerun of a rerun that failed early is held to the first identity in the chain. A chain longer than this is not
+// followed further: nobody repeats failures that often, and imported runs could name each other.
+const MAX_CHAIN = 100;
 
-/** A rerun must have the identity that was pinned when it was requested (control API, Rerun). */
-function identityIssues({ buildHash, request }: HostedRun, { identity }: RunResult): z.ZodError['issues'] {
-  const pinned = { ...request, buildHash };
-  return [...PINNED, 'buildHash' as const]
-    .filter((name) => identity[name] !== pinned[name])
-    .map((name) => ({
-      code: 'custom',
-      path: ['result', 'identity', name],
-      message: 'must equal the value that the run pins',
-    }));
+async function firstIdentity(reads: Reads, original: HostedRun): Promise<HostedRun['identity']> {
+  let run: HostedRun | undefined = original;
+  for (let link = 0; run !== undefined && link < MAX_CHAIN; link++) {
+    const identity = run.identity ?? run.result?.identity;
+    if (identity !== undefined) return identity;
+    run = (await reads.runs.find(run.projectId, run.rerunOfHostedRunId ?? ''))?.resource;
+  }
+  return undefined;
 }
+
+/** The inputs that a rerun must repeat (control API, Rerun). */
+async function pinIdentity(reads: Reads, { request, buildHash }: HostedRun, original: HostedRun) {
+  const { worldInstanceId: _world, ...inputs } = (await firstIdentity(reads, original)) ?? {};
+  return { ...inputs, ...request, buildHash };
+}
+
+const INPUTS = Object.keys(runIdentitySchema.shape).filter(
+  (name) => name !== 'worldInstanceId',
+) as readonly Exclude<keyof RunIdentity, 'worldInstanceId'>[];
+
+/**
+ * What of a reported identity differs from the pinned one. An original without an identity pins neither target nor lock,
+ * nor scenario and setup.
+ */
+function identityIssues(
+  pinned: PinnedIdentity,
+  reported: RunIdentity | undefined,
+  path: readonly string[],
+): z.ZodError['issues'] {
+  if (reported === undefined) return [];
+  const isWhole = pinned.targetId !== undefined;
+  return INPUTS.filter(
+    (name) => (isWhole || pinned[name] !== undefined) && reported[name] !== pinned[name],
+  ).map((name) => ({
+    code: 'custom',
+    path: [...path, name],
+    message: 'must equal the value that the run pins',
+  }));
+}
+
+const DIFFERENT = 'the inputs of the rerun differ from those of the original';
 
 type Termination = NonNullable<HostedRun['termination']>;
 type RunEnd = Partial<Pick<HostedRun, 'identity' | 'result' | 'failure'>> & {
@@ -113,8 +154,13 @@ export function abandonRun(tx: Tx, ref: ResourceRef, why: Abandoned, nowMs: numb
 }
 
 /** Reruns, performed by a runner before the deadline of the run (control API, Rerun). */
-export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
+export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema>, RerunSuccess> = {
   kind: 'run.rerun',
+  progress: rerunProgressSchema,
+  outcome: rerunOutcomeSchema,
+  read,
+  deadlineAtMs: async (reads, { projectId = '', resourceId }) =>
+    (await reads.runs.find(projectId, resourceId))?.resource.deadlineAtMs,
   async begin(tx, job, nowMs) {
     await moveWorld(tx, job, ['warming'], nowMs);
     const row = await lockRun(tx, job);
@@ -122,30 +168,27 @@ export const rerunHandler = (store: Store, runner: Runner): JobHandler => ({
     assertMove('run', row.resource.state, 'running');
     await changeRun(tx, row, { state: 'running' }, nowMs);
   },
-  deadlineAtMs: async ({ projectId = '', resourceId }) =>
-    (await store.runs.find(projectId, resourceId))?.resource.deadlineAtMs,
-  async run(job, { signal, progress }) {
-    const report = async (reported: unknown): Promise<void> => {
-      const { session, ...facts } = parseProgress(rerunProgressSchema, reported);
-      await progress(async (tx, nowMs) => {
-        if (session !== undefined) await moveWorld(tx, job, ['warming', session], nowMs);
-        await changeRun(tx, await lockRun(tx, job), facts, nowMs);
-      });
-    };
-    const work = await jobOf(store, job);
-    const outcome = await runner.run(work, { signal, progress: report });
-    const parsed = parseOutcome<RerunSuccess>(rerunOutcomeSchema, outcome, ({ result }) =>
-      identityIssues(work.run, result),
-    );
-    if ('error' in parsed) {
-      const { error } = parsed;
-      const failed: RunEnd = { state: 'failed', termination: { outcome: 'failed' }, failure: error };
-      return { error, write: (tx, nowMs) => endRun(tx, job, failed, nowMs) };
-    }
-    const { result } = parsed.outcome;
+  check({ identity: pinned }, { identity, result }) {
+    const issues = [
+      ...identityIssues(pinned, identity, ['identity']),
+      ...identityIssues(pinned, result?.identity, ['result', 'identity']),
+    ];
+    return issues.length > 0 ? outcomeError('control.RERUN_INPUTS_DIFFER', DIFFERENT, issues) : undefined;
+  },
+  async note(tx, job, { session, ...facts }, nowMs) {
+    if (session !== undefined) await moveWorld(tx, job, ['warming', session], nowMs);
+    await changeRun(tx, await lockRun(tx, job), facts, nowMs);
+  },
+  async accept({ host, job, handed }, { result, evidence }) {
+    const stored =
+      evidence === undefined ? undefined : await storeEvidence(host, handed.run, { result, evidence });
+    if (stored !== undefined && 'error' in stored) return stored.error;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };
-    return { write: (tx, nowMs) => endRun(tx, job, done, nowMs) };
+    return async (tx, nowMs) => {
+      await stored?.write(tx, nowMs);
+      await endRun(tx, job, done, nowMs);
+    };
   },
   abandon: abandonRun,
-});
+};

@@ -7,9 +7,11 @@ import {
   hostedRunSchema,
   type OperationError,
   operationErrorSchema,
+  runIdentitySchema,
   runResultSchema,
   type WorldSession,
 } from '../../../contract/index.ts';
+import type { Code } from '../../../codes/index.ts';
 import { operationError } from '../handler.ts';
 
 /** The kinds of work that a host's own program does (control API, Operation). */
@@ -22,28 +24,40 @@ type Common = {
   readonly attempt: number;
 };
 
-/** A prompt to answer: the turn with its model, effort and limits, and its authoring session. */
+/** A prompt to answer: the turn with its model, effort and limits, and the conversation that it continues. */
 export type TurnJob = Common & {
   readonly kind: 'authoring.turn';
   readonly turn: AuthoringTurn;
+  /** Its `currentProposalId` is the proposal that the turn continues. */
   readonly session: AuthoringSession;
+  /** The earlier turns of the session, first to last: their prompts, results and `agentSessionId`. */
+  readonly history: readonly AuthoringTurn[];
 };
 
-/** A run to repeat: `run` has the pinned inputs, `session` is its world, `original` the run that it reproduces. */
+type RunIdentity = z.infer<typeof runIdentitySchema>;
+
+/**
+ * The inputs that a rerun must repeat: the identity of the original, without its world, and with the id of the new run.
+ * `targetId` and `packageLockHash` are absent when the original ended before it had an identity.
+ */
+export type PinnedIdentity = Omit<RunIdentity, 'worldInstanceId' | 'targetId' | 'packageLockHash'> &
+  Partial<Pick<RunIdentity, 'targetId' | 'packageLockHash'>>;
+
+/** A run to repeat: `identity` has the pinned inputs, `session` is its world, `original` the run that it reproduces. */
 export type RerunJob = Common & {
   readonly kind: 'run.rerun';
   readonly run: HostedRun;
+  readonly identity: PinnedIdentity;
   readonly session: WorldSession;
   readonly original: HostedRun;
 };
 
 export type RunnerJob = TurnJob | RerunJob;
 
-const turnFacts = authoringTurnSchema.pick({
-  agentSessionId: true,
-  actualModel: true,
-  turnsUsed: true,
-  estimatedCostUsd: true,
+const turnFacts = z.object({
+  ...authoringTurnSchema.pick({ agentSessionId: true, actualModel: true }).shape,
+  turnsUsed: z.int().min(0).optional(),
+  estimatedCostUsd: z.number().min(0).optional(),
 });
 
 /** The progress that a turn can report. */
@@ -72,14 +86,23 @@ export const turnOutcomeSchema = z.discriminatedUnion('outcome', [
   }),
   runnerFailureSchema,
 ]);
+/** The evidence of a rerun: the bytes of its signed part, or the path of that file. */
+const rerunEvidenceSchema = z.union([z.instanceof(Uint8Array), z.string().min(1)]);
+
 export const rerunOutcomeSchema = z.discriminatedUnion('outcome', [
-  z.strictObject({ outcome: z.literal('succeeded'), result: runResultSchema }),
+  z.strictObject({
+    outcome: z.literal('succeeded'),
+    result: runResultSchema,
+    evidence: rerunEvidenceSchema.optional(),
+  }),
   runnerFailureSchema,
 ]);
 
 export type RunnerFailure = z.infer<typeof runnerFailureSchema>;
 export type TurnSuccess = Exclude<z.infer<typeof turnOutcomeSchema>, RunnerFailure>;
 export type RerunSuccess = Exclude<z.infer<typeof rerunOutcomeSchema>, RunnerFailure>;
+
+export type RunnerSuccess = TurnSuccess | RerunSuccess;
 
 /** What a runner returns for a turn of an authoring session. */
 export type TurnOutcome = z.input<typeof turnOutcomeSchema>;
@@ -110,27 +133,31 @@ export type Runner = {
 
 const MAX_ISSUES = 20;
 
-/** The error of a malformed outcome: the runner is at fault, so retrying does not help. */
-const malformedOutcome = (issues: z.ZodError['issues']): OperationError => ({
-  ...operationError('control.RUNNER_FAILED', 'the outcome of the runner is malformed'),
-  issues: issues.slice(0, MAX_ISSUES).map(({ code, message, path }) => ({
-    code,
-    message,
+/** The error of an outcome that breaks a rule: the runner is at fault, so retrying does not help. */
+export const outcomeError = (
+  code: Code,
+  message: string,
+  issues: z.ZodError['issues'] = [],
+): OperationError => ({
+  ...operationError(code, message),
+  issues: issues.slice(0, MAX_ISSUES).map(({ code: issueCode, message: issueMessage, path }) => ({
+    code: issueCode,
+    message: issueMessage,
     path: path.filter((segment) => typeof segment !== 'symbol'),
   })),
 });
 
+const MALFORMED = 'the outcome of the runner is malformed';
+
 /** Parses the outcome of a runner; a malformed one becomes an error. */
-export function parseOutcome<S extends { readonly outcome: 'succeeded' }>(
+export function parseOutcome<S extends RunnerSuccess>(
   schema: z.ZodType<S | RunnerFailure>,
   outcome: unknown,
-  check: (outcome: S) => z.ZodError['issues'] = () => [],
 ): { readonly outcome: S } | { readonly error: OperationError } {
   const typed = schema.safeParse(outcome);
-  if (!typed.success) return { error: malformedOutcome(typed.error.issues) };
+  if (!typed.success) return { error: outcomeError('control.RUNNER_FAILED', MALFORMED, typed.error.issues) };
   if (typed.data.outcome === 'failed') return { error: { schemaVersion: 1, ...typed.data.error } };
-  const issues = check(typed.data);
-  return issues.length > 0 ? { error: malformedOutcome(issues) } : { outcome: typed.data };
+  return { outcome: typed.data };
 }
 
 /** Parses the progress that a runner reports. @throws TypeError when it is malformed */

@@ -1,14 +1,15 @@
+import type * as z from 'zod';
 import { defined } from '../../../bytes/index.ts';
 import type { AuthoringSession, AuthoringTurn } from '../../../contract/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove } from '../../states.ts';
-import type { AuthoringTurnRow, Job, Store, Tx } from '../../store/store.ts';
-import type { Abandoned, JobHandler, ResourceRef } from '../handler.ts';
+import { turnDeadline } from '../../store/sessions.ts';
+import type { AuthoringTurnRow, Job, Reads, Tx } from '../../store/store.ts';
+import type { Abandoned, ResourceRef } from '../handler.ts';
+import type { HostedWork } from './hosted-job.ts';
 import {
-  parseOutcome,
-  parseProgress,
-  type Runner,
+  outcomeError,
   type TurnJob,
   turnOutcomeSchema,
   turnProgressSchema,
@@ -23,14 +24,34 @@ async function lockTurn(tx: Tx, { projectId = '', resourceId }: ResourceRef): Pr
   return row;
 }
 
-async function jobOf(store: Store, job: Job): Promise<TurnJob> {
+async function read(reads: Reads, job: Job): Promise<TurnJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
-  const turn = (await store.turns.find(projectId, resourceId))?.resource;
-  const session = turn && (await store.authoringSessions.find(projectId, turn.authoringSessionId))?.resource;
+  const turn = (await reads.turns.find(projectId, resourceId))?.resource;
+  const session = turn && (await reads.authoringSessions.find(projectId, turn.authoringSessionId))?.resource;
   if (turn === undefined || session === undefined) throw missing();
-  return { kind: 'authoring.turn', operationId, attempt, turn, session };
+  const history = (await reads.turns.list(session, 0, turn.sequence - 1)).map(({ resource }) => resource);
+  return { kind: 'authoring.turn', operationId, attempt, turn, session, history };
 }
 
+const TOO_MUCH = 'the turn used more than its limits allow';
+
+/** A turn may use as much as its limits allow, and not more. */
+function check({ turn }: TurnJob, { turnsUsed = 0, estimatedCostUsd = 0 }: Partial<Usage>) {
+  const { maxTurns, maxBudgetUsd } = turn;
+  const over = [
+    ...(turnsUsed > maxTurns ? [{ name: 'turnsUsed', limit: maxTurns }] : []),
+    ...(estimatedCostUsd > maxBudgetUsd ? [{ name: 'estimatedCostUsd', limit: maxBudgetUsd }] : []),
+  ];
+  if (over.length === 0) return undefined;
+  const issues = over.map(({ name, limit }) => ({
+    code: 'custom' as const,
+    path: [name],
+    message: `must be at most ${limit}`,
+  }));
+  return outcomeError('control.TURN_LIMIT_EXCEEDED', TOO_MUCH, issues);
+}
+
+type Usage = z.output<typeof turnProgressSchema>;
 type SessionGain = Pick<AuthoringSession, 'currentProposalId'>;
 
 /** Lets a session accept its next turn, if this was its active turn. */
@@ -72,37 +93,31 @@ export const abandonTurn = (
 ): Promise<void> => endTurn(tx, ref, end, nowMs);
 
 /** Authoring turns, answered by a runner within the timeout of the turn (control API, Authoring turn). */
-export const turnHandler = (store: Store, runner: Runner): JobHandler => ({
+export const turnWork: HostedWork<TurnJob, Usage, TurnSuccess> = {
   kind: 'authoring.turn',
+  progress: turnProgressSchema,
+  outcome: turnOutcomeSchema,
+  read,
+  async deadlineAtMs(reads, { projectId = '', resourceId }) {
+    const turn = (await reads.turns.find(projectId, resourceId))?.resource;
+    return turn && turnDeadline(turn);
+  },
   async begin(tx, job, nowMs) {
     const row = await lockTurn(tx, job);
     if (row.resource.state === 'running') return;
     assertMove('turn', row.resource.state, 'running');
-    await tx.turns.update({
-      ...row,
-      resource: { ...row.resource, state: 'running', startedAtMs: nowMs },
-    });
+    await tx.turns.update({ ...row, resource: { ...row.resource, state: 'running', startedAtMs: nowMs } });
   },
-  async deadlineAtMs({ projectId = '', resourceId }) {
-    const turn = (await store.turns.find(projectId, resourceId))?.resource;
-    return turn?.startedAtMs === undefined ? undefined : turn.startedAtMs + turn.timeoutMs;
+  check,
+  spent: ({ agentSessionId, actualModel, turnsUsed, estimatedCostUsd }) =>
+    defined({ agentSessionId, actualModel, turnsUsed, estimatedCostUsd }),
+  async note(tx, job, facts) {
+    const row = await lockTurn(tx, job);
+    await tx.turns.update({ ...row, resource: { ...row.resource, ...facts } });
   },
-  async run(job, { signal, progress }) {
-    const report = async (reported: unknown): Promise<void> => {
-      const facts = parseProgress(turnProgressSchema, reported);
-      await progress(async (tx) => {
-        const row = await lockTurn(tx, job);
-        await tx.turns.update({ ...row, resource: { ...row.resource, ...facts } });
-      });
-    };
-    const answer = await runner.run(await jobOf(store, job), { signal, progress: report });
-    const parsed = parseOutcome<TurnSuccess>(turnOutcomeSchema, answer);
-    if ('error' in parsed) {
-      const { error } = parsed;
-      return { error, write: (tx, nowMs) => endTurn(tx, job, { state: 'failed', error }, nowMs) };
-    }
-    const { outcome: state, ...facts } = parsed.outcome;
-    return { write: (tx, nowMs) => endTurn(tx, job, { state, ...facts }, nowMs) };
-  },
+  accept:
+    async ({ job }, { outcome: state, ...facts }) =>
+    (tx, nowMs) =>
+      endTurn(tx, job, { state, ...facts }, nowMs),
   abandon: abandonTurn,
-});
+};

@@ -1,9 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { open } from 'node:fs/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../../../codes/index.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { type Dialect, queue, type Sql } from '../table.ts';
+import type { Dialect, Sql } from '../table.ts';
 import { sqlStore, type Store } from '../store.ts';
 
 type Sqlite = typeof import('node:sqlite');
@@ -39,8 +41,44 @@ export function guard<T>(work: () => T): T {
   }
 }
 
+const MAX_REMEMBERED = 2_000;
+
+/**
+ * Remembers results until SQLite reports another version of the data, which rises with each commit of any other
+ * connection of any process.
+ */
+function remembering(database: DatabaseSync): NonNullable<Sql['remember']> {
+  const version = database.prepare('PRAGMA data_version');
+  const results = new Map<string, Promise<unknown>>();
+  let current: unknown;
+  return <T>(key: string, read: () => Promise<T>): Promise<T> => {
+    const seen = guard(() => version.get())?.['data_version'];
+    if (seen !== current || results.size >= MAX_REMEMBERED) results.clear();
+    current = seen;
+    const earlier = results.get(key);
+    if (earlier !== undefined) return earlier as Promise<T>;
+    const result = read(); // it reads this version of the data, or a later one
+    results.set(key, result);
+    result.catch(() => results.delete(key));
+    return result;
+  };
+}
+
+const TURN_MS = 10;
+
+/** Lets everything else of the process have a turn when it had none for a while, so that no transaction stops it. */
+function turns(): () => Promise<void> | undefined {
+  let lastMs = performance.now();
+  return () => {
+    if (performance.now() - lastMs < TURN_MS) return undefined;
+    return setImmediate().then(() => {
+      lastMs = performance.now();
+    });
+  };
+}
+
 /** One connection as `Sql`. Statements are prepared once: their texts are few and fixed. */
-function sqliteSql(database: DatabaseSync): Sql {
+function sqliteSql(database: DatabaseSync, pause: () => Promise<void> | undefined = () => undefined): Sql {
   const prepared = new Map<string, StatementSync>();
   const statement = (text: string): StatementSync => {
     const compiled = prepared.get(text) ?? database.prepare(text);
@@ -48,8 +86,16 @@ function sqliteSql(database: DatabaseSync): Sql {
     return compiled;
   };
   return {
-    all: async (text, ...values) => guard(() => statement(text).all(...values)),
-    run: async (text, ...values) => guard(() => Number(statement(text).run(...values).changes)),
+    async all(text, ...values) {
+      const paused = pause();
+      if (paused !== undefined) await paused;
+      return guard(() => statement(text).all(...values));
+    },
+    async run(text, ...values) {
+      const paused = pause();
+      if (paused !== undefined) await paused;
+      return guard(() => Number(statement(text).run(...values).changes));
+    },
   };
 }
 
@@ -57,7 +103,9 @@ function sqliteSql(database: DatabaseSync): Sql {
 const dialect: Dialect = { forUpdate: '', skipLocked: '' };
 
 // Another process on the same file, such as `drillproof admin`, is waited for this long.
-const BUSY_TIMEOUT = 'PRAGMA busy_timeout = 5000;';
+const BUSY_MS = 5_000;
+const BUSY_TIMEOUT = `PRAGMA busy_timeout = ${BUSY_MS};`;
+const RETRY_MS = 5;
 
 // An answered write must survive a power cut: FULL makes each commit wait for the disk.
 const PRAGMAS = `
@@ -100,6 +148,110 @@ async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Prom
   }
 }
 
+const isBusy = (error: unknown): boolean =>
+  error instanceof DrillproofError &&
+  error.cause instanceof Error &&
+  'errcode' in error.cause &&
+  (Number(error.cause.errcode) & 0xff) === 5;
+
+/** Begins a transaction. SQLite itself would wait for another process by stopping this one. */
+async function begin(database: DatabaseSync): Promise<void> {
+  for (const untilMs = performance.now() + BUSY_MS; ;) {
+    try {
+      return guard(() => database.exec('BEGIN IMMEDIATE'));
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= untilMs) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+type Settle = () => void;
+type Member = { readonly run: () => Promise<Settle>; readonly reject: (error: unknown) => void };
+
+// A commit waits for the disk, so transactions that come together share one; the first of them waits for the others.
+const MAX_MEMBERS = 64;
+const MAX_GROUP_MS = 20;
+
+/**
+ * Runs transactions one after the other, and commits those that wait at the same time together. Each is a savepoint,
+ * so one that fails undoes only itself. None is settled before the commit, not even a failure, which may rest on what
+ * an earlier one wrote.
+ */
+function groupCommits(database: DatabaseSync): {
+  transact<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when no transaction runs or waits. */
+  idle(): Promise<void>;
+} {
+  const waiting: Member[] = [];
+  let running: Promise<void> | undefined;
+
+  const runMembers = async (started: Member[]): Promise<Settle[]> => {
+    const settles: Settle[] = [];
+    const untilMs = performance.now() + MAX_GROUP_MS;
+    for (let member = waiting.shift(); member !== undefined; member = waiting.shift()) {
+      started.push(member);
+      settles.push(await member.run());
+      if (started.length >= MAX_MEMBERS || performance.now() >= untilMs) break;
+    }
+    return settles;
+  };
+  const runGroup = async (): Promise<void> => {
+    const started: Member[] = [];
+    try {
+      await begin(database);
+      const settles = await runMembers(started);
+      guard(() => database.exec('COMMIT'));
+      for (const settle of settles) settle();
+    } catch (error) {
+      // Where the group could not begin, those that wait cannot either.
+      const failed = started.length > 0 ? started : waiting.splice(0);
+      try {
+        rollback(database);
+      } finally {
+        for (const { reject } of failed) reject(error);
+      }
+    }
+  };
+  const runAll = async (): Promise<void> => {
+    while (waiting.length > 0) await runGroup().catch(() => undefined); // every member was told
+    running = undefined;
+  };
+
+  return {
+    transact: (work) =>
+      new Promise((resolve, reject) => {
+        const run = async (): Promise<Settle> => {
+          const result = await runMember(database, work);
+          return 'error' in result ? () => reject(result.error) : () => resolve(result.value);
+        };
+        waiting.push({ run, reject });
+        running ??= runAll();
+      }),
+    idle: () => running ?? Promise.resolve(),
+  };
+}
+
+/** Runs one transaction of a group. @throws what ended the whole group */
+async function runMember<T>(
+  database: DatabaseSync,
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly error: unknown }> {
+  guard(() => database.exec('SAVEPOINT member'));
+  try {
+    const value = await work();
+    guard(() => database.exec('RELEASE member'));
+    return { value };
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK TO member; RELEASE member');
+    } catch {
+      throw error; // the failed statement ended the transaction of the group, and every savepoint in it
+    }
+    return { error };
+  }
+}
+
 async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]): Promise<DatabaseSync> {
   const database = guard(() => new sqlite.DatabaseSync(path));
   try {
@@ -116,6 +268,16 @@ async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]
 }
 
 /**
+ * Lets only the owner read the store, which holds the secret of upload addresses. SQLite gives its other files the
+ * rights of this one. What cannot be opened is reported when SQLite opens it.
+ */
+async function keepPrivate(path: string): Promise<void> {
+  const file = await open(path, 'a', 0o600).catch(() => undefined);
+  await file?.chmod(0o600).catch(() => undefined); // another user may own it
+  await file?.close();
+}
+
+/**
  * Opens the embedded store in a file, making it when absent and bringing its schema up to date. WAL, every commit
  * synced to disk. Several processes may open the same file on one machine.
  * @throws DrillproofError `server.CONFIG_INVALID` for a file that is not a store, is
@@ -127,24 +289,28 @@ export async function openSqliteStore(
 ): Promise<Store> {
   const sqlite = await loadSqlite();
   const steps = options.migrations ?? migrations;
+  await keepPrivate(path);
   const writer = await openWriter(sqlite, path, steps);
   // Reads go through their own connection, or they would see what an open transaction has not committed.
   const reader = guard(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
-  const sql = sqliteSql(writer);
-  const oneAtATime = queue();
-  let closed = false;
+  // From here on, waiting is up to `begin`.
+  writer.exec('PRAGMA busy_timeout = 0;');
+  const pause = turns();
+  const sql = sqliteSql(writer, pause);
+  const groups = groupCommits(writer);
+  let closed: Promise<void> | undefined;
   return sqlStore({
-    reads: sqliteSql(reader),
+    reads: { ...sqliteSql(reader, pause), remember: remembering(reader) },
     dialect,
     migrations: steps,
-    transact: (work) => oneAtATime(() => transact(writer, () => work(sql))),
-    close: () =>
-      oneAtATime(async () => {
-        if (closed) return;
-        closed = true;
+    transact: (work) => groups.transact(() => work(sql)),
+    close: () => {
+      closed ??= groups.idle().then(() => {
         reader.close();
         writer.close();
-      }),
+      });
+      return closed;
+    },
   });
 }

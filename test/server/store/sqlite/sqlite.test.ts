@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../../../src/server/store/migrations.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/sqlite.ts';
-import { ORG, temporaryFolder } from '../../make.ts';
+import type { Store } from '../../../../src/server/index.ts';
+import { id, ORG, temporaryFolder } from '../../make.ts';
 import { codeOf } from '../../thrown.ts';
 import { idempotencySuite } from '../idempotency-suite.ts';
 import { queueSuite } from '../queue-suite.ts';
@@ -28,6 +29,10 @@ workSuite('the embedded store: work', pair);
 queueSuite('the embedded store', pair);
 idempotencySuite('the embedded store', pair);
 retentionSuite('the embedded store: retention', pair);
+
+const organization = (n: number, name = 'x') => ({ organizationId: id('org', n), name, createdAtMs: n });
+const insert = (store: Store, n: number, name?: string) =>
+  store.transaction((tx) => tx.organizations.insert(organization(n, name)));
 
 describe('opening the embedded store', () => {
   let path: string;
@@ -116,6 +121,59 @@ describe('opening the embedded store', () => {
     expect(await second.secret('cursor')).toEqual(await first.secret('cursor'));
     await first.close();
     await second.close();
+  });
+
+  it('reads what another process committed after it read the same row', async () => {
+    const [first, second] = [await openSqliteStore(path), await openSqliteStore(path)];
+    expect(await first.organizations.find(id('org', 1))).toBeUndefined();
+    for (const name of ['old', 'new']) {
+      withDatabase((database) => {
+        database.prepare('REPLACE INTO organizations VALUES (?, ?, 1, NULL)').run(id('org', 1), name);
+      });
+      for (const store of [first, second])
+        expect(await store.organizations.find(id('org', 1))).toMatchObject({ name });
+    }
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('undoes only what fails of transactions that are committed together', async () => {
+    const store = await openSqliteStore(path);
+    const outcomes = await Promise.allSettled([insert(store, 1), insert(store, 1), insert(store, 2)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.organizations.list()).toHaveLength(2);
+    await store.close();
+  });
+
+  it('fails all of them when one ends the transaction of the database, and runs the next', async () => {
+    const store = await openSqliteStore(path);
+    withDatabase((database) => {
+      database.exec(`CREATE TRIGGER fail BEFORE INSERT ON organizations WHEN new.name = 'fail'
+        BEGIN SELECT RAISE(ROLLBACK, 'as a full disk does'); END`);
+    });
+    const outcomes = await Promise.allSettled([insert(store, 1), insert(store, 2, 'fail'), insert(store, 3)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(await store.organizations.list()).toEqual([organization(3)]);
+    await store.close();
+  });
+
+  it('lets other work run during a long transaction, and while another process holds the lock', async () => {
+    const store = await openSqliteStore(path);
+    const turns: number[] = [];
+    const count = setInterval(() => turns.push(turns.length), 1);
+    await store.transaction(async (tx) => {
+      for (let n = 0; turns.length < 3; n++) await tx.organizations.insert(organization(n));
+    });
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = insert(store, 0, 'again').catch(() => 'refused');
+    const before = turns.length;
+    await expect.poll(() => turns.length).toBeGreaterThan(before + 3);
+    other.exec('DELETE FROM organizations; COMMIT');
+    other.close();
+    await waiting;
+    expect(await store.organizations.list()).toEqual([organization(0, 'again')]);
+    clearInterval(count);
+    await store.close();
   });
 
   it('keeps what was committed when the process is killed at once', async () => {

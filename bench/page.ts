@@ -1,0 +1,119 @@
+/** Writes docs/performance.md and its pictures. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Bundle } from './bundles.ts';
+import { versions } from './peers.ts';
+import { plot } from './plot.ts';
+import { COLUMNS, figureText, memoryText, ratioText, type Result, rowsOf, sentencesOf } from './results.ts';
+
+const table = (rows: readonly (readonly string[])[]): string => {
+  const [head = [], ...body] = rows.map((row) => `| ${row.join(' | ')} |`);
+  return [head, `|${' --- |'.repeat(rows[0]!.length)}`, ...body].join('\n');
+};
+
+function readMachine(): string[][] {
+  const [cpu] = cpus();
+  let flags = '';
+  try {
+    flags = readFileSync('/proc/cpuinfo', 'utf8');
+  } catch {
+    // Not Linux: whether the processor has these instructions stays unknown.
+  }
+  const sha = flags === '' ? 'unknown' : / sha_ni | sha2 /.test(flags) ? 'yes' : 'no';
+  return [
+    ['Processor', `${cpu?.model ?? 'unknown'}, ${availableParallelism()} cores`],
+    ['SHA instructions', sha],
+    ['Memory', `${Math.round(totalmem() / 2 ** 30)} GiB`],
+    ['System', `${type()} ${release()}`],
+    ['Node.js', `${process.versions.node} with OpenSSL ${process.versions.openssl}`],
+    ['Day', new Date().toISOString().slice(0, 10)],
+  ];
+}
+
+const INTRODUCTION = `# Performance
+
+Each race compares drillproof with what you would run instead, on the same input in the same run. \`npm run bench\` writes
+this page; nothing on it is written by hand. Figures differ from machine to machine; ratios differ less.
+
+    npm run bench
+    npm run bench verify-small mirror
+    npm run bench -- --short serve-read
+
+The first line runs every race and writes this page, on an idle machine in about 20 minutes. The second runs the races
+whose names begin so, and the third with small inputs, to try a change; both only print. Inputs are made once, from fixed
+seeds, and kept in \`drillproof-bench-1\` in the folder for temporary files (or in \`XDG_CACHE_HOME\`). Programs that are not
+installed are listed as missing.
+
+- **median**: of at least five runs (two where 100,000 parts are verified). The contenders take turns.
+- **spread**: the distance from the slowest to the fastest run, as a part of the median.
+- **ratio**: our speed divided by that of the other. Above 1, drillproof is faster.
+- **CPU, memory**: user and system time, and the highest memory of the largest process; in races of servers, those of
+  the server.
+- **limit**: the program that does the least that the work needs, and checks nothing else.
+- In the pictures a longer bar is faster, a thin line shows the spread, and the dashed line is the target.`;
+
+function summary(results: readonly Result[]): string {
+  const rows = results.map((result) => {
+    const { race } = result;
+    if ('failure' in result) return [race.title, 'failed', race.yardstick, '', '', '', ''];
+    const { measured, ratio, ofLimit } = result;
+    const ours = measured[0]!;
+    const share = ofLimit === undefined ? '' : `${Math.round(ofLimit * 100)} %`;
+    const target = race.target === undefined ? '' : ratioText(race.target);
+    return [
+      race.title,
+      figureText(ours),
+      race.yardstick,
+      ratio === undefined ? 'missing' : ratioText(ratio),
+      target,
+      share,
+      memoryText(ours),
+    ];
+  });
+  return table([['work', 'median', 'instead', 'ratio', 'target', 'of the limit', 'memory'], ...rows]);
+}
+
+function section(result: Result): string {
+  const { name, title } = result.race;
+  if ('failure' in result) return `## ${title}\n\nThis race failed: ${result.failure.split('\n', 1)[0]}`;
+  const parts = [
+    `## ${title}`,
+    `![${title.replaceAll('`', '')}](performance/${name}.svg)`,
+    table([COLUMNS, ...rowsOf(result)]),
+    sentencesOf(result)
+      .map((sentence) => `- ${sentence}`)
+      .join('\n'),
+    `Run it alone with \`npm run bench ${name}\`.`,
+  ];
+  return parts.join('\n\n');
+}
+
+const bytes = (count: number): string => `${(count / 1000).toFixed(1)} kB`;
+
+/** Writes the page and its pictures into a folder, in the format of the other pages. */
+export function writePage(folder: string, results: readonly Result[], bundles: readonly Bundle[]): void {
+  const pictures = join(folder, 'performance');
+  rmSync(pictures, { recursive: true, force: true });
+  mkdirSync(pictures, { recursive: true });
+  for (const result of results)
+    if ('measured' in result) writeFileSync(join(pictures, `${result.race.name}.svg`), plot(result));
+  const peers = Array.from(versions, ([name, version]) => [name, version ?? '**missing**']);
+  const sizes = bundles.map(({ name, minified, gzip }) => [name, bytes(minified), bytes(gzip)]);
+  const page = join(folder, 'performance.md');
+  const text = [
+    INTRODUCTION,
+    '## Summary',
+    summary(results),
+    '## Machine and versions',
+    table([['', ''], ...readMachine()]),
+    table([['program or package', 'version'], ...peers]),
+    ...results.map(section),
+    '## Bundles',
+    'What one import costs an application that esbuild bundles.',
+    table([['import', 'minified', 'gzip'], ...sizes]),
+  ];
+  writeFileSync(page, `${text.join('\n\n')}\n`);
+  execFileSync(resolve(import.meta.dirname, '../node_modules/.bin/oxfmt'), [page], { cwd: folder });
+}

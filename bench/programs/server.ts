@@ -1,0 +1,65 @@
+/**
+ * Our control plane as `drillproof serve` runs it, without its limit of 100 requests per second for each token; and
+ * small servers that check nothing: JSON by id from memory, with node:http or bare Hono, or files.
+ *
+ *     node server.ts PORT plane DATA
+ *     node server.ts PORT json|hono RESOURCES.json
+ *     node server.ts PORT files FOLDER
+ */
+import { createReadStream, createWriteStream, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+
+const [, , port = '', kind = '', source = ''] = process.argv;
+const SMALL = 256 * 1024;
+
+function readResources(): Map<string, unknown> {
+  const { sessions } = JSON.parse(readFileSync(source, 'utf8')) as { sessions: { sessionId: string }[] };
+  return new Map(sessions.map((session) => [session.sessionId, session]));
+}
+
+const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
+  json() {
+    const resources = readResources();
+    return ({ url = '' }, response) => {
+      const body = JSON.stringify(resources.get(url.slice(url.lastIndexOf('/') + 1)));
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      response.writeHead(200, headers).end(body);
+    };
+  },
+  hono() {
+    const resources = readResources();
+    const app = new Hono();
+    app.get('/v1/projects/:projectId/sessions/:sessionId', (context) =>
+      context.json(resources.get(context.req.param('sessionId')) as object),
+    );
+    const listener = getRequestListener(app.fetch);
+    return (request, response) => void listener(request, response);
+  },
+  files() {
+    return (request, response) => {
+      const path = join(source, request.url ?? '');
+      const { size } = statSync(path);
+      response.writeHead(200, { 'content-type': 'application/zip', 'content-length': size });
+      if (size <= SMALL) void readFile(path).then((bytes) => response.end(bytes));
+      else pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), response, () => undefined);
+    };
+  },
+};
+
+async function servePlane(): Promise<void> {
+  const plane = await import('drillproof/server');
+  const { store, blobs } = await plane.openStores(process.env, source);
+  const sink = createWriteStream('/dev/null');
+  const write = (line: string): void => void sink.write(line);
+  const log = plane.createLog({ level: 'info', format: 'json', write, now: Date.now });
+  const limits = { requestsPerSecond: 1e6, requestBurst: 1e6 };
+  await plane.listen(plane.createServer({ store, blobs, limits, log }), { port: Number(port), log });
+}
+
+if (kind === 'plane') await servePlane();
+else createServer(LISTENERS[kind]!()).listen(Number(port), '127.0.0.1');

@@ -1,0 +1,380 @@
+/** The races of mirrors, ingestion and the control plane. */
+import { randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CreateBucketCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
+import { EXPORT_ID, PROJECT } from '../test/support/evidence.ts';
+import { launchPostgres } from '../test/support/postgres.ts';
+import { launchS3 } from '../test/support/s3.ts';
+import { exportOf, small, type Shape } from './inputs.ts';
+import type { Contender } from './measure.ts';
+import { cli, program, shell, type Race } from './race.ts';
+import { missing } from './peers.ts';
+import { makeSessions, seed, sessionPaths, start, startNginx, startPlane } from './servers.ts';
+
+const MIB = 2 ** 20;
+const EXPORT_PATH = `/v1/projects/${PROJECT}/evidence-exports/${EXPORT_ID}`;
+const CURL = 'curl -Z, then sha256sum -c';
+const CURL_ALONE = 'curl -Z alone, nothing verified';
+const HASH_AND_COPY = 'openssl dgst, cp and sync';
+
+const partNames = (root: string): string[] => readdirSync(`${root}/export/parts`);
+const pathOf = (name: string): string => `${EXPORT_PATH}/parts/${name.replace('.zip', '')}`;
+const partPaths = (root: string): string[] => partNames(root).map(pathOf);
+
+/** The SHA-256 of each part by its path. */
+function readDigests(root: string): Map<string, string> {
+  const lines = readFileSync(`${root}/SHA256SUMS`, 'latin1').trim().split('\n');
+  return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
+}
+
+const empty = (folder: string) => (): void => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+};
+
+/** What curl and aria2c need to fetch every part into `parts/`. */
+function writeDownloadLists(
+  folder: string,
+  root: string,
+  { url, token }: { url: string; token: string },
+): void {
+  const digests = readDigests(root);
+  const curl = [`header = "Authorization: Bearer ${token}"`];
+  const aria2c: string[] = [];
+  for (const name of partNames(root)) {
+    const address = `${url}${pathOf(name)}`;
+    const path = `parts/${name}`;
+    curl.push(`url = "${address}"`, `output = "${path}"`);
+    const options = [
+      `out=${path}`,
+      `checksum=sha-256=${digests.get(path)}`,
+      `header=Authorization: Bearer ${token}`,
+    ];
+    aria2c.push(address, ...options.map((option) => `  ${option}`));
+  }
+  writeFileSync(join(folder, 'curl.txt'), curl.join('\n'));
+  writeFileSync(join(folder, 'aria2c.txt'), aria2c.join('\n'));
+}
+
+const prepareMirror =
+  (shapeOf: (short: boolean) => Shape): Race['prepare'] =>
+  async ({ folder, short, resources }) => {
+    const root = await exportOf(shapeOf(short));
+    const data = join(folder, 'data');
+    const token = seed(data, { root });
+    const { url, stop } = await startPlane(data);
+    resources.defer(stop);
+    writeDownloadLists(folder, root, { url, token });
+    const [mirror, cwd] = [join(folder, 'mirror'), join(folder, 'fetched')];
+    const before = empty(cwd);
+    const fetch = 'curl -Z --parallel-max 8 --fail -sS --create-dirs -K ../curl.txt';
+    return [
+      {
+        name: 'drillproof mirror',
+        command: cli('mirror', EXPORT_ID, '--project', PROJECT, '--url', url, '--to', mirror, '--quiet'),
+        env: { DRILLPROOF_TOKEN: token },
+        before: () => rmSync(mirror, { recursive: true, force: true }),
+      },
+      {
+        name: CURL,
+        command: shell(`${fetch}; sha256sum --quiet -c "$1"`, `${root}/SHA256SUMS`),
+        cwd,
+        before,
+        needs: ['curl', 'sha256sum'],
+      },
+      {
+        name: 'aria2c with checksums',
+        command: ['aria2c', '-q', '-j8', '-x1', '--file-allocation=none', '-i', '../aria2c.txt'],
+        cwd,
+        before,
+        needs: ['aria2c'],
+      },
+      { name: CURL_ALONE, command: shell(fetch), cwd, before, needs: ['curl'] },
+    ];
+  };
+
+const prepareIngest =
+  (shapeOf: (short: boolean) => Shape): Race['prepare'] =>
+  async ({ folder, short }) => {
+    const root = await exportOf(shapeOf(short));
+    const [template, data, cwd] = ['template', 'data', 'copied'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    seed(template, {});
+    const fresh = (): void => {
+      rmSync(data, { recursive: true, force: true });
+      cpSync(template, data, { recursive: true });
+    };
+    const copy = 'openssl dgst -sha256 "$1"/*.zip; cp "$1"/*.zip .; sync *.zip';
+    return [
+      {
+        name: 'drillproof admin ingest export',
+        command: cli('admin', 'ingest', 'export', `${root}/export`, '--data', data, '--quiet'),
+        before: fresh,
+      },
+      {
+        name: HASH_AND_COPY,
+        command: shell(copy, `${root}/export/parts`),
+        cwd,
+        before: empty(cwd),
+        needs: ['openssl'],
+      },
+    ];
+  };
+
+type Load = {
+  readonly paths: string;
+  readonly token?: string;
+  readonly connections?: number;
+  readonly short: boolean;
+};
+
+/** wrk on one core: what it prints is the answers per second. */
+function wrk(
+  url: string,
+  { paths, token = '', connections = 16, short }: Load,
+  ...more: string[]
+): Contender['command'] {
+  const options = ['-t1', `-c${connections}`, `-d${short ? 1 : 2}s`, '--timeout', '30s'];
+  return ['wrk', ...options, '-s', join(import.meta.dirname, 'load.lua'), url, '--', paths, token, ...more];
+}
+
+function writePaths(folder: string, name: string, paths: readonly string[]): string {
+  const file = join(folder, name);
+  writeFileSync(file, `${paths.join('\n')}\n`);
+  return file;
+}
+
+/** The rows of a control plane on SQLite in the folder, or in PostgreSQL that flushes like in production. */
+type StoreKind = 'sqlite' | 'postgres';
+async function openRows(kind: StoreKind, resources: AsyncDisposableStack): Promise<Record<string, string>> {
+  if (kind === 'sqlite') return {};
+  const postgres = await launchPostgres({ durable: true });
+  resources.defer(postgres.remove);
+  return { DATABASE_URL: await postgres.database() };
+}
+
+const STORES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
+const PLAIN = 'plain node:http';
+
+const prepareRead =
+  (kind: StoreKind): Race['prepare'] =>
+  async ({ folder, short, resources }) => {
+    const env = await openRows(kind, resources);
+    const sessions = makeSessions(1);
+    const data = join(folder, 'data');
+    const token = seed(data, { env, sessions });
+    const paths = writePaths(folder, 'paths', sessionPaths(0));
+    const load = { paths, token, short };
+    const starting = [
+      startPlane(data, env),
+      ...['json', 'hono'].map((mode) =>
+        start((port) => program('server.ts', String(port), mode, `${data}.json`)),
+      ),
+    ];
+    const running = await Promise.all(starting);
+    for (const { stop } of running) resources.defer(stop);
+    const names = [`drillproof serve on ${STORES[kind]}`, PLAIN, 'bare Hono'];
+    return running.map(({ url, pid }, at) => ({
+      name: names[at]!,
+      command: wrk(url, load),
+      pid,
+      needs: ['wrk'],
+    }));
+  };
+
+const ROUNDS = 5;
+const prepareExtend =
+  (kind: StoreKind): Race['prepare'] =>
+  async ({ folder, short, resources }) => {
+    const env = await openRows(kind, resources);
+    const data = join(folder, 'data');
+    const token = seed(data, { env, sessions: makeSessions(ROUNDS) });
+    const { url, pid, stop } = await startPlane(data, env);
+    resources.defer(stop);
+    const paths = join(folder, 'paths');
+    const file = join(folder, 'bare.sqlite');
+    return [
+      {
+        name: `drillproof serve on ${STORES[kind]}`,
+        command: wrk(url, { paths, token, short }, 'extend'),
+        pid,
+        needs: ['wrk'],
+        // Versions count from 1, so each round has sessions of its own.
+        before: (round) =>
+          void writePaths(
+            folder,
+            'paths',
+            sessionPaths(round).map((path) => `${path}/extend`),
+          ),
+      },
+      {
+        name: `bare ${STORES[kind]}`,
+        command: program('bare-store.ts', kind, env['DATABASE_URL'] ?? file),
+        before: () => ['', '-wal', '-shm'].forEach((end) => rmSync(`${file}${end}`, { force: true })),
+      },
+    ];
+  };
+
+/** Downloads of whole parts of this size by wrk. */
+const preparePart =
+  (logBytes: number, connections: number): Race['prepare'] =>
+  async ({ folder, short, resources }) => {
+    const root = await exportOf({ parts: 4, logBytes, compression: 'store' });
+    const data = join(folder, 'data');
+    const token = seed(data, { root });
+    const files = `${root}/export/parts`;
+    const ours = writePaths(folder, 'ours', partPaths(root));
+    const theirs = writePaths(
+      folder,
+      'theirs',
+      partNames(root).map((name) => `/${name}`),
+    );
+    const load = { short, connections };
+    const add = async (
+      name: string,
+      starting: ReturnType<typeof start>,
+      more: Partial<Load>,
+    ): Promise<Contender> => {
+      const { url, pid, stop } = await starting;
+      resources.defer(stop);
+      return { name, command: wrk(url, { paths: theirs, ...load, ...more }), pid, needs: ['wrk'] };
+    };
+    return [
+      await add('drillproof serve', startPlane(data), { paths: ours, token }),
+      await add(
+        PLAIN,
+        start((port) => program('server.ts', String(port), 'files', files)),
+        {},
+      ),
+      missing(['nginx']).length === 0
+        ? await add('nginx', startNginx(folder, files), {})
+        : { name: 'nginx', command: ['nginx'] as const, needs: ['nginx'] as const },
+    ];
+  };
+
+const BUCKET = 'the bucket itself';
+const mayRead = (Bucket: string): string =>
+  JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [
+      { Effect: 'Allow', Principal: '*', Action: ['s3:GetObject'], Resource: [`arn:aws:s3:::${Bucket}/*`] },
+    ],
+  });
+
+/** The same downloads, of parts that are stored in S3: through our control plane, and from the bucket. */
+const prepareS3Part =
+  (logBytes: number, connections: number): Race['prepare'] =>
+  async ({ folder, short, resources }) => {
+    const names = ['drillproof serve', BUCKET];
+    if (missing(['radosgw']).length > 0)
+      return names.map((name) => ({ name, command: ['radosgw'], needs: ['radosgw'] }));
+    const root = await exportOf({ parts: 4, logBytes, compression: 'store' });
+    const { endpoint, stop, client, env, url: urlOf } = await launchS3();
+    resources.defer(async () => {
+      client.destroy();
+      await stop();
+    });
+    const Bucket = `bench-${randomUUID()}`;
+    await client.send(new CreateBucketCommand({ Bucket }));
+    await client.send(new PutBucketPolicyCommand({ Bucket, Policy: mayRead(Bucket) }));
+    const data = join(folder, 'data');
+    const places = { ...env, BLOBS_URL: urlOf(Bucket) };
+    const token = seed(data, { env: places, root });
+    const { url, pid, stop: stopPlane } = await startPlane(data, places);
+    resources.defer(stopPlane);
+    const digests = Array.from(readDigests(root).values());
+    const load = { connections, short };
+    const blobs = digests.map((digest) => `/${Bucket}/blobs/${digest.slice(0, 2)}/${digest.slice(2)}`);
+    const theirs = writePaths(folder, 'theirs', blobs);
+    const ours = writePaths(folder, 'ours', partPaths(root));
+    return [
+      { name: names[0]!, command: wrk(url, { paths: ours, token, ...load }), pid, needs: ['wrk'] },
+      { name: BUCKET, command: wrk(endpoint, { paths: theirs, ...load }), needs: ['wrk'] },
+    ];
+  };
+
+const parts = (count: number, logBytes: number): Shape => ({ parts: count, logBytes, compression: 'store' });
+/** Of the mirrors and the control plane. */
+export const REMOTE_RACES: readonly Race[] = [
+  {
+    name: 'mirror-small',
+    title: '`mirror` of 1,000 parts of 3.7 kB',
+    target: 0.9,
+    yardstick: CURL,
+    limit: CURL_ALONE,
+    prepare: prepareMirror((short) => small(short ? 300 : 1000)),
+  },
+  {
+    name: 'mirror-large',
+    title: '`mirror` of 64 parts of 16 MiB',
+    target: 1.2,
+    yardstick: CURL,
+    limit: CURL_ALONE,
+    prepare: prepareMirror((short) => parts(short ? 16 : 64, 16 * MIB)),
+  },
+  {
+    name: 'ingest-large',
+    title: '`admin ingest export` of 64 parts of 16 MiB',
+    target: 0.5,
+    yardstick: HASH_AND_COPY,
+    limit: HASH_AND_COPY,
+    prepare: prepareIngest((short) => parts(short ? 16 : 64, 16 * MIB)),
+  },
+  {
+    name: 'ingest-small',
+    title: '`admin ingest export` of 1,000 parts of 3.7 kB',
+    maxSeconds: 1.5,
+    yardstick: HASH_AND_COPY,
+    limit: HASH_AND_COPY,
+    prepare: prepareIngest((short) => small(short ? 300 : 1000)),
+  },
+  ...(['sqlite', 'postgres'] as const).map((kind): Race => ({
+    name: `serve-read-${kind}`,
+    title: `JSON read by id, on ${STORES[kind]}`,
+    target: 0.6,
+    yardstick: PLAIN,
+    limit: PLAIN,
+    prepare: prepareRead(kind),
+  })),
+  ...(['sqlite', 'postgres'] as const).map((kind): Race => ({
+    name: `serve-extend-${kind}`,
+    title: `Session extended, on ${STORES[kind]}`,
+    target: 0.6,
+    yardstick: `bare ${STORES[kind]}`,
+    limit: `bare ${STORES[kind]}`,
+    prepare: prepareExtend(kind),
+  })),
+  {
+    name: 'serve-part-small',
+    title: 'Part of 16 KiB downloaded, from a folder',
+    target: 0.8,
+    yardstick: PLAIN,
+    limit: 'nginx',
+    prepare: preparePart(14 * 1024, 16),
+  },
+  {
+    name: 'serve-part-large',
+    title: 'Part of 16 MiB downloaded, from a folder',
+    target: 0.9,
+    yardstick: PLAIN,
+    limit: 'nginx',
+    prepare: preparePart(16 * MIB, 4),
+  },
+  ...(
+    [
+      ['small', '16 KiB', 14 * 1024, 16],
+      ['large', '16 MiB', 16 * MIB, 4],
+    ] as const
+  ).map(([name, size, logBytes, connections]): Race => ({
+    name: `serve-part-${name}-s3`,
+    title: `Part of ${size} downloaded, from S3`,
+    target: 0.7,
+    yardstick: BUCKET,
+    limit: BUCKET,
+    prepare: prepareS3Part(logBytes, connections),
+  })),
+];

@@ -1,0 +1,117 @@
+/** Starts what races measure over HTTP, and puts evidence into our control plane. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { idOf, ORGANIZATION, PROJECT } from '../test/support/evidence.ts';
+import { makeEnvironment, makeSession } from '../test/server/make.ts';
+import { cli, program } from './race.ts';
+
+type Environment = Readonly<Record<string, string>>;
+export type Running = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> };
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const connected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return connected;
+}
+
+/** Starts a program that listens on the port it is given, and waits until it does. */
+export async function start(
+  commandOf: (port: number) => readonly string[],
+  env: Environment = {},
+): Promise<Running> {
+  const port = await freePort();
+  const [file = '', ...args] = commandOf(port);
+  const child = spawn(file, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.once('exit', () => child.kill());
+  for (let tries = 0; !(await accepts(port)); tries++) {
+    if (tries === 100 || child.exitCode !== null) throw new Error(`${file} does not listen`);
+    await sleep(100);
+  }
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || !child.kill()) return;
+    await once(child, 'exit');
+  };
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid!, stop };
+}
+
+/** nginx as one process, like each of the others, that serves the files of a folder. */
+export function startNginx(scratch: string, folder: string): Promise<Running> {
+  return start((port) => {
+    const path = join(scratch, 'nginx.conf');
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${scratch}/${name};`,
+    );
+    const http = `access_log off; sendfile on; keepalive_requests 1000000; ${temporary.join(' ')}
+      server { listen 127.0.0.1:${port}; root ${folder}; }`;
+    const main = `user root; daemon off; master_process off; error_log stderr; pid ${scratch}/nginx.pid;`;
+    writeFileSync(path, `${main} events {} http { ${http} }`);
+    return ['nginx', '-c', path, '-e', 'stderr'];
+  });
+}
+
+function admin(data: string, env: Environment, ...args: string[]): string {
+  const [file, ...rest] = cli('admin', ...args, '--data', data, '--quiet');
+  const { status, stdout, stderr } = spawnSync(file, rest, {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`admin ${args.join(' ')}: ${stderr}`);
+  return stdout.trim();
+}
+
+export const SESSIONS = 256;
+export const sessionPaths = (round: number): string[] =>
+  Array.from(
+    { length: SESSIONS },
+    (_, n) => `/v1/projects/${PROJECT}/sessions/${idOf('ses', round * SESSIONS + n + 1)}`,
+  );
+
+/** The sessions of some rounds, which end in an hour. */
+export function makeSessions(rounds: number) {
+  const place = { organizationId: ORGANIZATION, projectId: PROJECT };
+  const createdAtMs = Date.now();
+  const environment = makeEnvironment(place);
+  const sessions = Array.from({ length: rounds * SESSIONS }, (_, n) =>
+    makeSession(n + 1, { ...place, environmentId: environment.environmentId, createdAtMs }),
+  );
+  return { schemaVersion: 1, environments: [environment], sessions, runs: [], authoringSessions: [] };
+}
+
+/** A data folder with an organization and a project, and what else it is given; returns a token. */
+export function seed(
+  data: string,
+  { env = {}, root, sessions }: { env?: Environment; root?: string; sessions?: unknown },
+): string {
+  admin(data, env, 'org', 'create', '--id', ORGANIZATION, '--name', 'bench');
+  admin(data, env, 'project', 'create', '--organization', ORGANIZATION, '--id', PROJECT, '--name', 'bench');
+  if (root !== undefined) admin(data, env, 'ingest', 'export', `${root}/export`);
+  if (sessions !== undefined) {
+    const file = `${data}.json`;
+    writeFileSync(file, JSON.stringify(sessions));
+    admin(data, env, 'import', file);
+  }
+  const allowed = ['--permission', 'evidence.read', '--permission', 'session.control'];
+  return admin(data, env, 'token', 'create', '--organization', ORGANIZATION, '--all-projects', ...allowed);
+}
+
+export const startPlane = (data: string, env: Environment = {}): Promise<Running> =>
+  start((port) => program('server.ts', String(port), 'plane', data), env);

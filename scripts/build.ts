@@ -1,0 +1,131 @@
+/**
+ * Builds what users get. Usage: node scripts/build.ts [single [FOLDER]]
+ *
+ * `dist/` has one file per module for the library, so that a bundler keeps only what a program uses. `dist/bundled/` has
+ * the library again for Node.js, in the few files that the command and its threads share: loading many files is slow.
+ * tsc adds the declarations. `single` is the command in one file, with everything inside, to copy into an image.
+ */
+import { readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type BuildOptions, build, transform } from 'esbuild';
+import { directImports, importDirectly } from './direct-imports.ts';
+import { notices } from './notices.ts';
+
+const TARGET = 'node22';
+
+const bundled = {
+  bundle: true,
+  format: 'esm',
+  target: TARGET,
+  platform: 'node',
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  plugins: [directImports],
+} as const satisfies BuildOptions;
+
+const PUBLIC = ['index', 'contract', 'client', 'node', 'server'];
+/** What `imports` of package.json names. */
+const SELECTED = [
+  'node/platform-node',
+  'bytes/platform-portable',
+  'node/packaging',
+  'node/verify-worker-code',
+];
+
+const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
+  'dependencies' | 'peerDependencies',
+  Readonly<Record<string, string>>
+>;
+const PACKAGES = Object.keys({ ...dependencies, ...peerDependencies });
+
+/** Each module that the library reaches, at the path it has in `src/`. */
+async function buildLibrary(): Promise<void> {
+  const define = { VERIFY_WORKER: JSON.stringify(await bundleWorker()) };
+  const { metafile } = await build({
+    ...bundled,
+    entryPoints: [...PUBLIC, ...SELECTED].map((name) => `src/${name}.ts`),
+    outdir: 'dist',
+    write: false,
+    metafile: true,
+    external: [...PACKAGES, '#*'],
+  });
+  await Promise.all(Object.keys(metafile.inputs).map((path) => writeModule(path, define)));
+}
+
+/** The name and the value of a constant at the top of a module, where the value is a call. */
+const CALL =
+  /^((?:export )?const \w+(?:: [^\n=]*)? =)\s((?!async|await)(?:new )?[\w.]+\s*[.(<][^]*?);$(?=\n*(?:[^\s})\]]|$(?!\n)))/gm;
+
+/** Lets bundlers remove the constants of a module that a program does not use, such as the schemas of other documents. */
+const markPure = (source: string): string => source.replaceAll(CALL, '$1 /* @__PURE__ */ (() => ($2))();');
+
+async function writeModule(path: string, define: Readonly<Record<string, string>>): Promise<void> {
+  const source = markPure(importDirectly(path)).replaceAll(/((?:from|import) ?\(?'\.[^']*)\.ts'/g, "$1.js'");
+  const { code } = await transform(source, { loader: 'ts', target: TARGET, define });
+  const to = path.replace(/^src/, 'dist').replace(/ts$/, 'js');
+  await mkdir(dirname(to), { recursive: true });
+  await writeFile(to, code);
+}
+
+/** The thread that verifies parts as one module without a place of its own. */
+async function bundleWorker(): Promise<string> {
+  const { outputFiles } = await build({
+    ...bundled,
+    entryPoints: ['src/node/verify-worker.ts'],
+    write: false,
+    conditions: ['drillproof:source'],
+    // yauzl was written for require().
+    banner: { js: 'const require = process.getBuiltinModule;' },
+  });
+  return outputFiles[0]!.text;
+}
+
+/** The command, the thread that verifies parts, and the library for Node.js, with zod inside. */
+const buildBundled = (): Promise<unknown> =>
+  build({
+    ...bundled,
+    entryPoints: {
+      'cli/main': 'src/cli/main.ts',
+      'node/verify-worker': 'src/node/verify-worker.ts',
+      ...Object.fromEntries(PUBLIC.map((name) => [`bundled/${name}`, `src/${name}.ts`])),
+    },
+    outdir: 'dist',
+    chunkNames: 'bundled/[name]-[hash]',
+    splitting: true,
+    conditions: ['drillproof:source'],
+    external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code'],
+  });
+
+/** The command once more, on the portable primitives: `selftest` compares the two. */
+const buildPortable = (): Promise<unknown> =>
+  build({
+    ...bundled,
+    platform: 'neutral',
+    entryPoints: { 'portable/main': 'src/cli/main.ts' },
+    outdir: 'dist',
+    conditions: ['drillproof:source', 'import'],
+    external: [...PACKAGES.filter((name) => name !== 'zod'), '#verify-worker-code', 'node:*'],
+  });
+
+const buildSingle = (outdir: string): Promise<unknown> =>
+  build({
+    ...bundled,
+    entryPoints: { drillproof: 'src/single/main.ts' },
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    conditions: ['drillproof:single', 'drillproof:source'],
+    external: ['pg-native', 'pg-boss'],
+    // Some of what is inside was written for require().
+    banner: {
+      js: "import { createRequire as single } from 'node:module'; const require = single(import.meta.url);",
+    },
+    plugins: [directImports, notices],
+    metafile: true,
+  });
+
+const [kind = 'package', folder = kind === 'single' ? 'single' : 'dist'] = process.argv.slice(2);
+await rm(folder, { recursive: true, force: true });
+if (kind === 'single') await buildSingle(folder);
+else await Promise.all([buildLibrary(), buildBundled(), buildPortable()]);

@@ -1,0 +1,116 @@
+import type * as z from 'zod';
+
+/** Says whether a value of `JSON.parse` follows a schema. It may say no where the schema says yes. */
+export type Acceptor = (value: unknown) => boolean;
+
+type Check = z.core.$ZodCheck<unknown>;
+/** What the walk below reads of a schema and of a check. */
+type Def = {
+  readonly type: string;
+  readonly shape: Readonly<Record<string, z.core.$ZodType>>;
+  readonly catchall?: z.core.$ZodType;
+  readonly element: z.core.$ZodType;
+  readonly innerType: z.core.$ZodType;
+  readonly options: readonly z.core.$ZodType[];
+  /** The member that says which one of a union a value is. */
+  readonly discriminator?: string;
+  readonly checks?: readonly Check[];
+};
+type CheckDef = {
+  readonly check: string;
+  readonly format?: string;
+  readonly pattern?: RegExp;
+  readonly fn?: (value: unknown) => unknown;
+};
+
+const insideOf = <T>({ _zod: inside }: { readonly _zod: T }): T => inside;
+const defOf = (schema: z.core.$ZodType): Def => insideOf(schema).def as unknown as Def;
+
+const isString: Acceptor = (value) => typeof value === 'string';
+
+/** The kinds of schemas that pass a value on as it is, by the name that zod gives them. */
+const KINDS: Readonly<Record<string, (schema: z.core.$ZodType) => Acceptor>> = {
+  unknown: () => () => true,
+  string: () => isString,
+  boolean: () => (value) => typeof value === 'boolean',
+  number: () => Number.isFinite,
+  literal: (schema) => acceptValues(schema),
+  enum: (schema) => acceptValues(schema),
+  optional: (schema) => compileAcceptor(defOf(schema).innerType),
+  array(schema) {
+    const accept = compileAcceptor(defOf(schema).element);
+    return (value) => Array.isArray(value) && value.every(accept);
+  },
+  union(schema) {
+    const { options, discriminator } = defOf(schema);
+    // Of another union, two members might accept a value and only one may decide.
+    const accepts = discriminator === undefined ? [] : options.map(compileAcceptor);
+    return (value) => accepts.some((accept) => accept(value));
+  },
+  object: (schema) => acceptMembers(defOf(schema)),
+};
+
+/**
+ * Compiles a schema into a function that says whether it accepts a value, many times faster than the schema itself: it
+ * copies nothing and collects no faults. A no only means that the schema has to be asked. Kinds of schemas that could
+ * change a value, and all that are not in the table, accept nothing.
+ */
+export function compileAcceptor(schema: z.core.$ZodType): Acceptor {
+  const kind = KINDS[defOf(schema).type];
+  if (kind === undefined) return () => false;
+  const accept = kind(schema);
+  const checks = checksOf(schema).map(compileCheck);
+  if (checks.length === 0) return accept;
+  const [first = accept] = checks;
+  if (checks.length === 1) return (value) => accept(value) && first(value);
+  return (value) => accept(value) && checks.every((check) => check(value));
+}
+
+/** The checks of a schema; a format, such as that of an integer, is a check of itself. */
+const checksOf = (schema: z.core.$ZodType): readonly Check[] => {
+  const own = insideOf(schema).traits.has('$ZodCheck') ? [schema as unknown as Check] : [];
+  return [...own, ...(defOf(schema).checks ?? [])];
+};
+
+function compileCheck(check: Check): Acceptor {
+  const { check: kind, format, pattern, fn } = insideOf(check).def as unknown as CheckDef;
+  if (format === 'safeint') return Number.isSafeInteger;
+  if (pattern !== undefined && !pattern.global && !pattern.sticky)
+    return (value) => pattern.test(value as string);
+  if (kind === 'custom' && fn !== undefined) return (value) => fn(value) === true;
+  return (value) => {
+    const payload: z.core.ParsePayload = { value, issues: [] };
+    return (
+      insideOf(check).check(payload) === undefined && payload.issues.length === 0 && payload.value === value
+    );
+  };
+}
+
+function acceptValues(schema: z.core.$ZodType): Acceptor {
+  const { values } = insideOf(schema);
+  return (value) => values?.has(value as string) === true;
+}
+
+function acceptMembers({ shape, catchall }: Def): Acceptor {
+  const members = Object.entries(shape).map(([name, schema]) => ({
+    name,
+    accept: compileAcceptor(schema),
+    optional: defOf(schema).type === 'optional',
+  }));
+  const closed = catchall !== undefined && defOf(catchall).type === 'never';
+  if (!closed && (catchall === undefined || defOf(catchall).type !== 'unknown')) return () => false;
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    let present = 0;
+    for (let at = 0; at < members.length; at++) {
+      const { name, accept, optional } = members[at]!;
+      const member = (value as Record<string, unknown>)[name];
+      if (member === undefined) {
+        if (!optional) return false;
+      } else if (!accept(member)) return false;
+      else present++;
+    }
+    // The schema leaves a member named __proto__ out of an open object.
+    return closed ? Object.keys(value).length === present : !Object.hasOwn(value, '__proto__');
+  };
+}

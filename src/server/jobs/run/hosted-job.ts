@@ -1,0 +1,96 @@
+import type * as z from 'zod';
+import type { OperationError } from '../../../contract/index.ts';
+import type { Blobs } from '../../blobs/blobs.ts';
+import type { ServerContext } from '../../context.ts';
+import type { Job, Reads, Tx } from '../../store/store.ts';
+import type { JobEnd, JobHandler } from '../handler.ts';
+import {
+  parseOutcome,
+  parseProgress,
+  type Runner,
+  type RunnerFailure,
+  type RunnerJob,
+  type RunnerKind,
+  type RunnerSuccess,
+} from './runner.ts';
+
+type Write = NonNullable<JobEnd['write']>;
+
+/** What a runner has reported so far: its progress, and at the end its outcome. */
+type Reported<P, S> = Partial<P> & Partial<S>;
+
+/** One kind of work that a host's runner does: what it is handed, and what becomes of what it hands back. */
+export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSuccess> = Pick<
+  JobHandler,
+  'begin' | 'abandon'
+> & {
+  readonly kind: RunnerKind;
+  readonly deadlineAtMs: NonNullable<JobHandler['deadlineAtMs']>;
+  /** What the runner is handed. */
+  readonly read: (reads: Reads, job: Job) => Promise<J>;
+  readonly progress: z.ZodType<P>;
+  readonly outcome: z.ZodType<S | RunnerFailure>;
+  /** What of a report contradicts the job: it fails with this error, and the report is not stored. */
+  readonly check: (handed: J, reported: Reported<P, S>) => OperationError | undefined;
+  /** Stores progress. */
+  readonly note: (tx: Tx, job: Job, facts: Partial<P>, nowMs: number) => Promise<void>;
+  /** The part of a refused report that is stored nevertheless, such as the cost. */
+  readonly spent?: (reported: Reported<P, S>) => Partial<P>;
+  /** Accepts a success: the write that ends the resource, or why it is refused after all. */
+  readonly accept: (
+    work: { readonly host: RunnerHost; readonly job: Job; readonly handed: J },
+    outcome: S,
+  ) => Promise<Write | OperationError>;
+};
+
+/** The runner, and where its results are stored. */
+export type RunnerHost = Pick<ServerContext, 'store' | 'now'> & {
+  readonly runner: Runner;
+  /** Stores the evidence of reruns. */
+  readonly blobs: Blobs | undefined;
+};
+
+/** Drives one kind of work with a runner: hands it over, and checks everything that comes back. */
+export function hostedJob<J extends RunnerJob, P extends object, S extends RunnerSuccess>(
+  work: HostedWork<J, P, S>,
+  host: RunnerHost,
+): JobHandler {
+  const { kind, begin, abandon, deadlineAtMs } = work;
+
+  const fail = (job: Job, error: OperationError, spent?: Partial<P>): JobEnd => ({
+    error,
+    write: async (tx, nowMs) => {
+      if (spent !== undefined) await work.note(tx, job, spent, nowMs);
+      await abandon(tx, job, { state: 'failed', timedOut: false, error }, nowMs);
+    },
+  });
+
+  const run: JobHandler['run'] = async (job, { signal, progress }) => {
+    const handed = await work.read(host.store, job);
+    let reported: Reported<P, S> = {};
+    let refusal: OperationError | undefined;
+    const take = (facts: P | S): void => {
+      reported = { ...reported, ...facts };
+      refusal ??= work.check(handed, reported);
+    };
+    const report = async (given: unknown): Promise<void> => {
+      const facts = parseProgress(work.progress, given);
+      take(facts);
+      if (refusal !== undefined) throw new TypeError(`progress: ${refusal.message}`);
+      await progress((tx, nowMs) => work.note(tx, job, facts, nowMs));
+    };
+    const refused = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
+    try {
+      const parsed = parseOutcome(work.outcome, await host.runner.run(handed, { signal, progress: report }));
+      if ('error' in parsed) return refused(refusal ?? parsed.error);
+      take(parsed.outcome);
+      if (refusal !== undefined) return refused(refusal);
+      const accepted = await work.accept({ host, job, handed }, parsed.outcome);
+      return typeof accepted === 'function' ? { write: accepted } : refused(accepted);
+    } catch (error) {
+      if (refusal !== undefined) return refused(refusal);
+      throw error;
+    }
+  };
+  return { kind, begin, abandon, deadlineAtMs, run };
+}

@@ -1,0 +1,119 @@
+import type { WorldSession } from '../../contract/index.ts';
+import type { ServerContext } from '../context.ts';
+import { nextVersion } from '../services/operations.ts';
+import { isEnd, mayMove } from '../states.ts';
+import { turnDeadline } from '../store/sessions.ts';
+import type { InProject, Tx } from '../store/store.ts';
+import { isOver, TIMED_OUT } from './deadline.ts';
+import { startOperation } from './drive.ts';
+import type { Sweep } from './handler.ts';
+import { abandonRun } from './run/rerun.ts';
+import { abandonTurn } from './run/turn.ts';
+
+// What is past its time settles without a worker: when it is read, and by the sweep (control API, States).
+
+type SettleContext = Pick<ServerContext, 'store' | 'now'>;
+
+async function expireSession(tx: Tx, projectId: string, sessionId: string, nowMs: number): Promise<void> {
+  const row = await tx.sessions.lock(projectId, sessionId);
+  if (row === undefined || !isOverdueSession(row.resource, nowMs)) return;
+  const version = nextVersion(row.resource.version);
+  await tx.sessions.update({
+    ...row,
+    resource: { ...row.resource, state: 'expired', version, updatedAtMs: nowMs },
+  });
+}
+
+const isOverdueSession = ({ state, expiresAtMs }: WorldSession, nowMs: number): boolean =>
+  isOver(expiresAtMs, nowMs) && mayMove('session', state, 'expired');
+
+/** A kind of work whose resource has a deadline. */
+type Late = {
+  readonly abandon: typeof abandonRun;
+  /** Whether the resource is past its deadline; it is locked. */
+  readonly isOverdue: (tx: Tx, projectId: string, resourceId: string, nowMs: number) => Promise<boolean>;
+};
+
+const LATE: Readonly<Record<string, Late>> = {
+  'run.rerun': {
+    abandon: abandonRun,
+    async isOverdue(tx, projectId, resourceId, nowMs) {
+      const run = (await tx.runs.lock(projectId, resourceId))?.resource;
+      return run !== undefined && isOver(run.deadlineAtMs, nowMs) && mayMove('run', run.state, 'expired');
+    },
+  },
+  'authoring.turn': {
+    abandon: abandonTurn,
+    async isOverdue(tx, projectId, resourceId, nowMs) {
+      const turn = (await tx.turns.lock(projectId, resourceId))?.resource;
+      return turn?.state === 'running' && isOver(turnDeadline(turn), nowMs);
+    },
+  },
+};
+
+/** Ends late work: its resource, its operation and its job, in the lock order of a worker. */
+async function expireWork(
+  tx: Tx,
+  kind: string,
+  { organizationId, projectId, resourceId }: InProject & { readonly resourceId: string },
+  nowMs: number,
+): Promise<void> {
+  const late = LATE[kind];
+  const job = await tx.jobs.findOf({ kind, projectId, resourceId });
+  const operation = job && (await tx.operations.lock(organizationId, job.operationId));
+  if (!(await late?.isOverdue(tx, projectId, resourceId, nowMs))) return;
+  if (operation !== undefined && !isEnd('operation', operation.resource.state)) {
+    const { operationId, resource } = await startOperation(tx, operation, nowMs);
+    const { state, error } = TIMED_OUT;
+    const ended = { ...resource, state, error, finishedAtMs: nowMs, updatedAtMs: nowMs };
+    await tx.operations.update({ ...operation, resource: ended });
+    await tx.jobs.remove(operationId);
+  }
+  await late?.abandon(tx, { organizationId, projectId, resourceId }, TIMED_OUT, nowMs);
+}
+
+/** What a resource that may be past its time is settled with. */
+export type Settle = {
+  readonly session: (row: InProject & { readonly sessionId: string }) => Promise<void>;
+  /** @param kind kind of the operation; other kinds have no deadline */
+  readonly work: (kind: string, row: InProject & { readonly resourceId: string }) => Promise<void>;
+};
+
+export const createSettle = ({ store, now }: SettleContext): Settle => ({
+  session: ({ projectId, sessionId }) =>
+    store.transaction((tx) => expireSession(tx, projectId, sessionId, now())),
+  work: (kind, row) => store.transaction((tx) => expireWork(tx, kind, row, now())),
+});
+
+const BATCH = 100;
+
+/** Settles a batch of what is past its time; returns how much that was. */
+async function settleBatch(context: SettleContext): Promise<number> {
+  const { store, now } = context;
+  const settle = createSettle(context);
+  const [sessions, runs, turns] = [
+    await store.sessions.due(now(), BATCH),
+    await store.runs.due(now(), BATCH),
+    await store.turns.due(now(), BATCH),
+  ];
+  for (const row of runs) await settle.work('run.rerun', { ...row, resourceId: row.hostedRunId });
+  for (const row of turns) await settle.work('authoring.turn', { ...row, resourceId: row.authoringTurnId });
+  for (const row of sessions) await settle.session(row);
+  return sessions.length + runs.length + turns.length;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Settles sessions, runs and turns that nobody reads. */
+export const deadlineSweep = (context: SettleContext): Sweep => ({
+  name: 'deadlines',
+  everyMs: MINUTE_MS,
+  async run(signal) {
+    let settled = 0;
+    for (let batch = await settleBatch(context); batch > 0; batch = await settleBatch(context)) {
+      signal.throwIfAborted();
+      settled += batch;
+    }
+    return settled;
+  },
+});

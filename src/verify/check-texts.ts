@@ -1,0 +1,212 @@
+import { catalogue, type Code } from '../codes/index.ts';
+import { CHECK_IDS, type CheckId } from './checks.ts';
+
+const ALL = Object.keys(catalogue) as readonly Code[];
+const namespace = (name: string): readonly Code[] => ALL.filter((code) => code.startsWith(`${name}.`));
+
+/** What reading any bytes can come to; it leaves a check open and never fails it. */
+const READ: readonly Code[] = ['io.NOT_FOUND', 'io.UNREADABLE', 'io.CHANGED', 'io.KIND'];
+const TEXT: readonly Code[] = ['encoding.UTF8_INVALID', ...namespace('json')];
+const ARCHIVE: readonly Code[] = namespace('zip').filter((code) => code !== 'zip.SECOND_OPINION');
+const KEY: readonly Code[] = [
+  'trust.KEY_UNKNOWN',
+  'trust.KEY_REVOKED',
+  'trust.KEY_EXPIRED',
+  'trust.KEY_NOT_YET_VALID',
+  'trust.PURPOSE_MISMATCH',
+  'trust.PROJECT_MISMATCH',
+  'trust.ORGANIZATION_MISMATCH',
+  'trust.CHAIN_NOT_CHECKED',
+  'attestation.TIME_CLAIMED',
+];
+const FORMAT: readonly Code[] = [
+  'attestation.INVALID',
+  'attestation.ISSUED_IN_FUTURE',
+  'attestation.PREDICATE_UNSUPPORTED',
+  'attestation.SIGNATURE_ENCODING',
+];
+
+type CheckTexts = {
+  /** What a pass states. */
+  readonly sentence: string;
+  /** Codes by which this check is known. */
+  readonly own: readonly Code[];
+  /** Codes of what it reads, which many checks share. */
+  readonly shared: readonly Code[];
+};
+
+/** What is written about each check, apart from the facts that verification needs. */
+export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
+  'export.container': {
+    sentence: 'the one-file export is one unambiguous ZIP, every entry with its CRC-32',
+    own: [],
+    shared: [...ARCHIVE, ...READ],
+  },
+  'export.manifest': {
+    sentence: 'manifest.json is canonical and follows its format',
+    own: ['export.MANIFEST_MISSING', 'export.MANIFEST_INVALID', 'export.PARTS_EXCEEDED', 'export.EMPTY'],
+    shared: [...TEXT, 'export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
+  },
+  'export.expected': {
+    sentence: 'the export is the one the caller expects',
+    own: [
+      'expect.MANIFEST_MISMATCH',
+      'expect.EXPORT_MISMATCH',
+      'expect.ORGANIZATION_MISMATCH',
+      'expect.PROJECT_MISMATCH',
+      'expect.BUNDLES_MISMATCH',
+    ],
+    shared: [],
+  },
+  'export.resource': {
+    sentence: 'export.json is well formed and agrees with manifest.json',
+    own: ['export.RESOURCE_MISSING', 'export.RESOURCE_INVALID', 'export.RESOURCE_MISMATCH'],
+    shared: [...TEXT, 'export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
+  },
+  'export.selection': {
+    sentence: 'the selection digest covers exactly the listed bundles and reports',
+    own: ['export.SELECTION_MISMATCH'],
+    shared: [],
+  },
+  'export.attestation': {
+    sentence: 'a trusted key signed the list of bundles',
+    own: ['export.ATTESTATION_SUBJECT_MISMATCH'],
+    shared: [
+      ...FORMAT,
+      ...KEY,
+      'attestation.SIGNATURE_INVALID',
+      'attestation.SECOND_OPINION',
+      ...TEXT,
+      'export.FILE_IRREGULAR',
+      ...ARCHIVE,
+      ...READ,
+    ],
+  },
+  'export.files': {
+    sentence: 'exactly the listed parts and reports exist',
+    own: ['part.EXTRA', 'local-report.EXTRA', 'export.FILE_UNCOVERED'],
+    shared: ['export.FILE_IRREGULAR', 'io.UNREADABLE'],
+  },
+  'export.bag': {
+    sentence:
+      'the bag around the export is complete, and every file in it has the digest that the bag states',
+    own: namespace('bag'),
+    shared: [...TEXT, 'export.FILE_IRREGULAR', ...READ],
+  },
+  'part.bytes': {
+    sentence: 'the archive has the listed size and SHA-256',
+    own: ['part.MISSING', 'part.BYTES_MISMATCH', 'part.DIGEST_MISMATCH'],
+    shared: ['part.NOT_CHECKED', 'export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
+  },
+  'part.archive': {
+    sentence: 'the archive is one unambiguous ZIP, every byte accounted for',
+    own: [],
+    shared: [...ARCHIVE, ...READ],
+  },
+  'bundle.manifest': {
+    sentence: 'manifest.json is canonical and follows its format',
+    own: ['bundle.MANIFEST_MISSING', 'bundle.MANIFEST_INVALID', 'bundle.OBJECTS_EXCEEDED'],
+    shared: [...TEXT, ...ARCHIVE, ...READ],
+  },
+  'bundle.row': {
+    sentence: 'the bundle is the one that the export manifest lists',
+    own: ['part.ROW_MISMATCH'],
+    shared: [],
+  },
+  'bundle.expected': {
+    sentence: 'the bundle belongs to the organization and project that the caller expects',
+    own: [],
+    shared: ['expect.MANIFEST_MISMATCH', 'expect.ORGANIZATION_MISMATCH', 'expect.PROJECT_MISMATCH'],
+  },
+  'bundle.objects': {
+    sentence: 'exactly the listed objects exist, with their sizes and SHA-256',
+    own: [
+      'object.MISSING',
+      'object.EXTRA',
+      'object.BYTES_MISMATCH',
+      'object.DIGEST_MISMATCH',
+      'bundle.RUN_RESULT_INVALID',
+    ],
+    shared: [...TEXT, ...ARCHIVE, ...READ],
+  },
+  'dsse.envelope': {
+    sentence: 'the envelope is DSSE with an in-toto statement, and one of its signatures names the signer',
+    own: [
+      'dsse.INVALID',
+      'dsse.SIGNATURES_EXCEEDED',
+      'dsse.PAYLOAD_TYPE_UNSUPPORTED',
+      'dsse.STATEMENT_INVALID',
+    ],
+    shared: ['dsse.KEYID_MISMATCH', 'dsse.SUBJECT_MISMATCH', ...FORMAT, ...TEXT, ...READ],
+  },
+  'attestation.format': {
+    sentence: 'the attestation is canonical, follows its format and is of the right type',
+    own: FORMAT,
+    shared: [...TEXT, ...ARCHIVE, ...READ],
+  },
+  'attestation.key': {
+    sentence: 'the trust store has a key that is valid for the statement',
+    own: KEY,
+    shared: [],
+  },
+  'attestation.signature': {
+    sentence: 'the signature verifies over the statement with that key',
+    own: ['attestation.SIGNATURE_INVALID'],
+    shared: [],
+  },
+  'attestation.binding': {
+    sentence: 'everything that the statement names matches the evidence',
+    own: ['attestation.SUBJECT_MISMATCH', 'bundle.BINDING_MISMATCH'],
+    shared: ['bundle.MANIFEST_INVALID', 'export.ATTESTATION_SUBJECT_MISMATCH'],
+  },
+  'dsse.threshold': {
+    sentence: 'enough different trusted keys signed the envelope',
+    own: ['dsse.THRESHOLD_MISSED'],
+    shared: ['dsse.SIGNATURE_UNCOUNTED', ...KEY],
+  },
+  'dsse.attestation': {
+    sentence: 'trusted keys signed the given envelopes, and these match the evidence',
+    own: ['dsse.SUBJECT_MISMATCH', 'dsse.SUBJECT_UNKNOWN'],
+    shared: namespace('dsse').filter((code) => !code.startsWith('dsse.SUBJECT_')),
+  },
+  'second.reader': {
+    sentence: 'a second ZIP reader sees the same entries and bytes',
+    own: ['zip.SECOND_OPINION'],
+    shared: [...ARCHIVE, ...READ],
+  },
+  'second.crypto': {
+    sentence: 'a second implementation agrees about the signature',
+    own: ['attestation.SECOND_OPINION'],
+    shared: [],
+  },
+  'local-report.bytes': {
+    sentence: 'the archive has the listed size and SHA-256',
+    own: ['local-report.MISSING', 'local-report.BYTES_MISMATCH', 'local-report.DIGEST_MISMATCH'],
+    shared: ['export.FILE_IRREGULAR', ...ARCHIVE, ...READ],
+  },
+  'tool-source.format': {
+    sentence: 'the document is a tool source resource of well-formed text within 1 MiB',
+    own: ['tool-source.INVALID', 'tool-source.TOO_LARGE'],
+    shared: TEXT,
+  },
+  'tool-source.bytes': {
+    sentence: 'the source has the size and SHA-256 that the resource states',
+    own: ['tool-source.BYTES_MISMATCH', 'tool-source.DIGEST_MISMATCH'],
+    shared: [],
+  },
+  'tool-source.lock': {
+    sentence: 'every field agrees with the lock that the caller trusts',
+    own: ['tool-source.LOCK_INVALID', 'tool-source.LOCK_MISMATCH', 'tool-source.PACKAGE_UNLOCKED'],
+    shared: [],
+  },
+};
+
+/** All codes that a check can give. */
+export const codesOf = (check: CheckId): readonly Code[] => {
+  const { own, shared } = CHECK_TEXTS[check];
+  return [...own, ...shared];
+};
+
+/** The checks that can give a code, in the order in which they run; none for facts next to the checks. */
+export const checksOf = (code: Code): readonly CheckId[] =>
+  CHECK_IDS.filter((check) => codesOf(check).includes(code));

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
+import { defined } from '../../../src/bytes/index.ts';
+import type { MirrorSink, MirrorTarget } from '../../../src/mirror/index.ts';
+import { createHttpFetch } from '../../../src/node/http-fetch.ts';
+import { makeExport } from '../../faults/export-source.ts';
+import { disk, type DiskAct } from '../../faults/failing-disk.ts';
+import { cleanUp, mirror, newFolder, source } from '../../mirror/make.ts';
+import { expectProven } from '../killing.ts';
+
+vi.mock('node:fs', async (real) => (await import('../../faults/failing-disk.ts')).failingFs(await real()));
+vi.mock('node:fs/promises', async (real) =>
+  (await import('../../faults/failing-disk.ts')).failingPromises(await real()),
+);
+afterEach(cleanUp);
+
+/** The calls to the disk for a new mirror of so many parts. */
+async function callsFor(parts: number): Promise<ReadonlyMap<DiskAct, number>> {
+  const made = makeExport({ parts, reports: 0, bytes: 3_700 });
+  const [server, folder] = [await source(made), join(await newFolder(), 'new')];
+  const counts = disk.count();
+  await mirror(server, folder, { client: { fetch: createHttpFetch() } });
+  const calls = counts();
+  expect(await expectProven(made, folder)).toHaveLength(parts);
+  expect(server.seen).toHaveLength(parts + 3); // the resource, the manifest and the attestation
+  return calls;
+}
+
+describe('a new mirror of small parts', () => {
+  it('costs one request, write, flush and rename for each part, and shares the flushes of the folder', async () => {
+    const [few, many] = [await callsFor(10), await callsFor(110)];
+    const more = (act: DiskAct): number => ((many.get(act) ?? 0) - (few.get(act) ?? 0)) / 100;
+    expect([more('write'), more('rename')]).toEqual([1, 1]);
+    expect([more('truncate'), more('remove'), more('read'), more('link'), more('mkdir')]).toEqual([
+      0, 0, 0, 0, 0,
+    ]);
+    // One of each is the part itself; the rest are flushes of the folder, at most one for each part.
+    expect(more('sync')).toBeGreaterThanOrEqual(1);
+    expect(more('sync')).toBeLessThan(1.9);
+    expect(more('open')).toBe(1);
+  });
+});
+
+/** A folder whose commits wait until `together` of them are in progress, or no file is left to begin. */
+async function heldSink(commitsAtOnce: number | undefined, together: number) {
+  const inner = mirrorDirectory(join(await newFolder(), 'new'));
+  const waiting: (() => void)[] = [];
+  const most = { commits: 0 };
+  let left = PARTS;
+  const hold = async (): Promise<void> => {
+    const held = new Promise<void>((resolve) => void waiting.push(resolve));
+    most.commits = Math.max(most.commits, waiting.length);
+    left--;
+    if (waiting.length >= together || left < together) for (const go of waiting.splice(0)) go();
+    await held;
+  };
+  const sink: MirrorSink = {
+    async open() {
+      const { commitsAtOnce: _, ...target } = await inner.open();
+      const partial: MirrorTarget['partial'] = async (path) => {
+        const file = await target.partial(path);
+        return { ...file, commit: async () => (await hold(), file.commit()) };
+      };
+      return { ...target, ...defined({ commitsAtOnce }), partial };
+    },
+  };
+  return { sink, most };
+}
+const PARTS = 40;
+
+describe('files that wait for their final name', () => {
+  it.each([
+    [undefined, 2],
+    [5, 6],
+  ])('leave their place to others if the target allows %s of them', async (commitsAtOnce, together) => {
+    const { sink, most } = await heldSink(commitsAtOnce, together);
+    const server = await source(makeExport({ parts: PARTS, reports: 0 }));
+    const { receipt } = await mirror(server, '', { to: sink, concurrency: 2 });
+    expect(receipt.outcome).toBe('complete');
+    expect(most.commits).toBe(together);
+  });
+
+  it('are named without a request after a kill', async () => {
+    const made = makeExport({ parts: 1, reports: 0 });
+    const folder = join(await newFolder(), 'new');
+    const [[path, bytes]] = [...made.files] as [[string, Uint8Array]];
+    const target = await mirrorDirectory(folder).open();
+    const partial = await target.partial(path);
+    await partial.restart(undefined);
+    await partial.append(bytes);
+    await partial.close(); // as a kill before the flush leaves it
+    await target.close();
+    const server = await source(made);
+    const { receipt } = await mirror(server, folder);
+    expect(receipt.files.find((file) => file.path === path)?.state).toBe('resumed');
+    expect(server.requests(path)).toEqual([]);
+    expect(await expectProven(made, folder)).toEqual([path]);
+  });
+
+  it('that cannot be flushed end the mirror, and no name is given', async () => {
+    const made = makeExport({ parts: 12, reports: 0 });
+    const folder = join(await newFolder(), 'new');
+    disk.arm('sync', 4, 'EIO', /\.partial$/);
+    await expect(mirror(await source(made), folder)).rejects.toMatchObject({ code: 'io.WRITE_FAILED' });
+    disk.disarm();
+    await expectProven(made, folder);
+    expect((await mirror(await source(made), folder)).receipt.outcome).toBe('complete');
+  });
+});
