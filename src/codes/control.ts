@@ -83,6 +83,10 @@ export const controlCodes = {
   ),
   'control.EVIDENCE_DELETED': control.missing('The evidence was deleted.', 'Use a mirror if you have one.'),
   'control.UPLOAD_EXPIRED': control.refused('The upload address has expired.', 'Start a new upload.'),
+  'control.PRECONDITION_FAILED': control.refused(
+    'The resource does not have the ETag that If-Match names.',
+    'Read the resource again and use its current ETag.',
+  ),
   'control.PAYLOAD_TOO_LARGE': control.limit('The body is larger than the limit.', 'Send a smaller body.'),
   'control.UNSUPPORTED_MEDIA_TYPE': control.usage(
     'The operation does not accept the media type of the body.',

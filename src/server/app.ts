@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context as HonoContext, Hono } from 'hono';
-import type { JsonValue } from '../bytes/index.ts';
+import { defined, type JsonValue } from '../bytes/index.ts';
 import {
   allowedMethods,
   type Operation,
@@ -25,7 +24,8 @@ import {
   sendAnswer,
 } from './http/envelope.ts';
 import { type Arrival, contentOf, createPace, readJsonBody } from './http/body.ts';
-import { answerDownload, type Download, isUnchanged, notModified } from './http/download.ts';
+import { answerDownload, type Download } from './http/download.ts';
+import { assertMatch, digestDocument, documentEtag, isUnchanged, notModified } from './http/preconditions.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
 import type { Audit } from './telemetry/audit.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
@@ -154,12 +154,13 @@ function answerJson(
   more: Readonly<Record<string, string>> = {},
 ): Answer {
   const body = JSON.stringify(value);
-  const digest = hash('sha256', body, 'base64');
+  const digest = digestDocument(body);
   const headers = { 'Content-Type': 'application/json', 'Repr-Digest': reprDigest(digest), ...more };
   const { context, correlationId } = exchange;
   if (context.req.method !== 'GET' && context.req.method !== 'HEAD')
     return answerText(exchange, status, { body, headers });
-  const etag = `"${digest}"`;
+  const etag = documentEtag(digest);
+  assertMatch(readHeader(context, 'if-match'), etag);
   if (isUnchanged(readHeader(context, 'if-none-match'), etag)) return notModified(correlationId, etag);
   return answerText(exchange, status, { body, headers: { ...headers, ETag: etag } });
 }
@@ -189,6 +190,7 @@ function answerBytes(exchange: Exchange, download: Download, ranges: boolean): P
     ranges,
     range: readHeader(context, 'range'),
     ifRange: readHeader(context, 'if-range'),
+    ifMatch: readHeader(context, 'if-match'),
     ifNoneMatch: readHeader(context, 'if-none-match'),
     correlationId,
     blobs,
@@ -221,7 +223,8 @@ async function change(
   const key = readHeader(context, 'idempotency-key') ?? '';
   const { projectId = '' } = params;
   const requestHash = requestHashOf(name, params, sent);
-  const request = { principal, projectId, operation: name, key, requestHash };
+  const ifMatch = readHeader(context, 'if-match');
+  const request = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
   const answer = await handlerOf(handlers, name)({ ...head, body, change: request });
   const { value, replayed } = answer as Outcome<unknown>;
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });

@@ -18,7 +18,7 @@ import { closeAuthoringSession, createTurn, type Models } from './services/autho
 import { buildUploadHandlers } from './services/build-uploads.ts';
 import { exportHandlers } from './services/exports.ts';
 import { createPager, type Handlers } from './services/handler.ts';
-import type { RunOnce } from './services/idempotency.ts';
+import { assertCurrent, type Change, type RunOnce } from './services/idempotency.ts';
 import { createRerun } from './services/runs.ts';
 import { extendSession } from './services/sessions.ts';
 import { isOver } from './jobs/deadline.ts';
@@ -74,10 +74,11 @@ const startersOf = ({ kind }: OperationResource): readonly Permission[] => {
 /** Cancels an operation for a token that may start its kind. */
 async function cancelOwn(
   tx: Tx,
-  principal: Principal,
+  change: Change,
   ref: { readonly projectId: string; readonly operationId: string },
   nowMs: number,
 ): Promise<OperationResource> {
+  const { principal } = change;
   const operation = await findOperation(tx, principal, ref);
   const [permission] = startersOf(operation);
   if (permission === undefined)
@@ -87,7 +88,9 @@ async function cancelOwn(
     );
   assertPermission(principal, permission);
   const { organizationId } = principal;
-  return cancelOperation(tx, { organizationId, operationId: ref.operationId }, nowMs);
+  return cancelOperation(tx, { organizationId, operationId: ref.operationId }, nowMs, (locked) =>
+    assertCurrent(change, locked),
+  );
 }
 
 /** Reads of one resource each, by the project that it belongs to. */
@@ -174,7 +177,7 @@ export const createHandlers = (context: Context): Handlers => {
     'authoring.sessions.close': ({ change, params }) =>
       runOnce(change, authoringSessionChangeSchema, (tx) => closeAuthoringSession(tx, change, params, now)),
     'operations.cancel': ({ change, params }) =>
-      runOnce(change, operationResourceSchema, (tx) => cancelOwn(tx, change.principal, params, now())),
+      runOnce(change, operationResourceSchema, (tx) => cancelOwn(tx, change, params, now())),
     'builds.tools.source': ({ principal, params, query }) =>
       readToolSource(context, principal, { ...params, ...query }),
     ...buildUploadHandlers(context, addresses, runOnce),

@@ -127,6 +127,14 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
     description: 'One range of bytes (RFC 9110 §14.2).',
     schema: { type: 'string' },
   },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description:
+      'ETags of an earlier read; if the resource that is read or changed has none of them, it is 412 (RFC 9110 §13.1.1).',
+    schema: { type: 'string' },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -201,6 +209,7 @@ function requestBody({ body, content }: Operation): object {
 function parametersOf(row: Operation): (Parameter | Reference)[] {
   const shared = [
     ...(row.idempotent ? ['IdempotencyKey'] : []),
+    ...(row.security === 'bearer' ? ['IfMatch'] : []),
     ...(row.method === 'GET' ? ['IfNoneMatch'] : []),
     ...(row.success.kind === 'bytes' && row.success.ranges ? ['Range', 'IfRange'] : []),
   ];

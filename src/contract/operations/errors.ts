@@ -34,6 +34,7 @@ export const controlErrors = {
   'control.AUTHORING_TURN_ACTIVE': retry(409),
   'control.EVIDENCE_DELETED': refuse(410),
   'control.UPLOAD_EXPIRED': refuse(410),
+  'control.PRECONDITION_FAILED': refuse(412),
   'control.PAYLOAD_TOO_LARGE': refuse(413),
   'control.UNSUPPORTED_MEDIA_TYPE': refuse(415),
   'control.RANGE_NOT_SATISFIABLE': refuse(416),

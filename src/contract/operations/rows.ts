@@ -15,6 +15,7 @@ const withBearer: readonly ControlCode[] = [
   'control.UNAUTHENTICATED',
   'control.PERMISSION_DENIED',
   'control.NOT_FOUND',
+  'control.PRECONDITION_FAILED',
 ];
 const withBody: readonly ControlCode[] = ['control.PAYLOAD_TOO_LARGE', 'control.UNSUPPORTED_MEDIA_TYPE'];
 const withIdempotency: readonly ControlCode[] = [

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Digest } from '../../bytes/index.ts';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { type Answer, commonHeaders, ControlError, type LargeBody, reprDigest } from './envelope.ts';
+import { assertMatch, ifRangeHolds, isUnchanged, notModified } from './preconditions.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { BlobRef } from '../store/store.ts';
 
@@ -33,22 +34,6 @@ export function selectRange(header: string | undefined, size: number): RangeSele
 const suffix = (length: number, size: number): RangeSelection =>
   length === 0 ? UNSATISFIABLE : { kind: 'part', range: { start: Math.max(0, size - length), end: size } };
 
-/** Whether If-Range allows the Range: only if it is the strong validator served now (RFC 9110 §13.1.5). */
-export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
-  header === undefined || header.trim() === etag;
-
-/** Whether If-None-Match names this strong validator, or is `*`; weak ones compare equal (RFC 9110 §13.1.2). */
-export const isUnchanged = (header: string | undefined, etag: string): boolean =>
-  header?.trim() === '*' ||
-  header?.split(',').some((item) => item.trim().replace(/^W\//, '') === etag) === true;
-
-/** The answer to a client that has these bytes. */
-export const notModified = (correlationId: string, etag: string): Answer => ({
-  status: 304,
-  headers: { ...commonHeaders(correlationId), ETag: etag },
-  body: null,
-});
-
 /** Stored bytes as an operation answers with them. */
 export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
 
@@ -59,6 +44,7 @@ export type DownloadContext = {
   readonly ranges: boolean;
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
+  readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly correlationId: string;
   readonly blobs: Blobs;
@@ -199,13 +185,14 @@ const largeBody = (blob: OpenBlob, range: ByteRange, context: DownloadContext): 
 /**
  * Answers with stored bytes, whole or one range of them, or their headers only for HEAD. The bytes are proven before
  * the first of them, or the status, goes out.
- * @throws ControlError `control.RANGE_NOT_SATISFIABLE`, and what `Blobs.open` throws
+ * @throws ControlError `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and what `Blobs.open` throws
  */
 export async function answerDownload(download: Download, context: DownloadContext): Promise<Answer> {
   const blob = await context.blobs.open(download.blob.digest);
   let handedOver = false;
   try {
     const etag = etagOf(download.blob.digest);
+    assertMatch(context.ifMatch, etag);
     if (isUnchanged(context.ifNoneMatch, etag)) return notModified(context.correlationId, etag);
     const { range, ...head } = decide(download, blob.bytes, context);
     if (context.method === 'HEAD') return { ...head, body: null };

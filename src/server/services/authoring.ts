@@ -11,7 +11,7 @@ import { DrillproofError } from '../../errors.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';
-import type { Change } from './idempotency.ts';
+import { assertCurrent, type Change } from './idempotency.ts';
 import { newOperationId, nextVersion, operationOf, queueOperation, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
@@ -90,6 +90,7 @@ export async function createTurn(
   const model = chooseModel(models, request.model);
   const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
   if (row === undefined) throw notFound();
+  assertCurrent(change, row.resource);
   assertFree(row.resource);
   const nowMs = now();
   const operationId = newOperationId();
@@ -120,6 +121,7 @@ export async function closeAuthoringSession(
 ): Promise<Result<'authoring.sessions.close'>> {
   const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
   if (row === undefined) throw notFound();
+  assertCurrent(change, row.resource);
   assertFree(row.resource);
   const nowMs = now();
   const version = nextVersion(row.resource.version);

@@ -12,6 +12,7 @@ import { newId } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
+import { preconditionFailed } from '../http/preconditions.ts';
 import { assertContent, refusedUpload, type Content } from '../http/body.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers } from './handler.ts';
@@ -53,7 +54,8 @@ async function begin(
   request: BuildUploadRequest,
   { now, limits }: BuildWork,
 ): Promise<StoredUpload> {
-  const { projectId } = change;
+  const { projectId, ifMatch } = change;
+  if (ifMatch !== undefined) throw preconditionFailed(); // what is created has no ETag yet
   const { advanceEnvironmentId } = request;
   if (advanceEnvironmentId !== undefined && !(await tx.environments.find(projectId, advanceEnvironmentId)))
     throw notFound();

@@ -31,15 +31,18 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
 /**
  * Requests the cancellation of queued work. Work that no worker holds is cancelled at once; other work is marked, and its
  * worker stops it (control API, Operation). A second request changes nothing.
+ * @param check throws unless the locked operation may be cancelled
  * @throws ControlError `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
  */
 export async function cancelOperation(
   tx: Tx,
   { organizationId, operationId }: { readonly organizationId: string; readonly operationId: string },
   nowMs: number,
+  check: (operation: OperationResource) => void = () => undefined,
 ): Promise<OperationResource> {
   const row = await tx.operations.lock(organizationId, operationId);
   if (row === undefined) throw notFound();
+  check(row.resource);
   const { kind, state, cancelRequestedAtMs } = row.resource;
   if (NEVER_CANCELLED.includes(kind))
     throw new DrillproofError('server.ADMIN_REFUSED', 'a deletion cannot be cancelled');

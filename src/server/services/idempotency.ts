@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { canonicalBytes, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
 import { type OperationName, operationRow } from '../../contract/index.ts';
 import { ControlError } from '../http/envelope.ts';
+import { assertMatch, digestDocument, documentEtag } from '../http/preconditions.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { IdempotencyRow, Store, Tx } from '../store/store.ts';
@@ -15,6 +16,16 @@ export type Change = {
   readonly operation: OperationName;
   readonly key: string;
   readonly requestHash: Digest;
+  /** The header If-Match. A replay needs none: it changes nothing. */
+  readonly ifMatch?: string;
+};
+
+/**
+ * Refuses to change a resource that is not what the caller read. Call it with the locked resource, as it is served.
+ * @throws ControlError `control.PRECONDITION_FAILED`
+ */
+export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
+  if (ifMatch !== undefined) assertMatch(ifMatch, documentEtag(digestDocument(JSON.stringify(resource))));
 };
 
 /** The result of a change; `replayed` when an earlier request with the same key made it. */

@@ -4,7 +4,7 @@ import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
-import type { Change } from './idempotency.ts';
+import { assertCurrent, type Change } from './idempotency.ts';
 import { operationOf, queueOperation } from './operations.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
@@ -59,9 +59,10 @@ function rerunOf(original: HostedRun, world: WorldSession, nowMs: number): Hoste
 }
 
 /** The original run and its session. Checked in this order: the run exists, has ended, and its build is stored. */
-async function pinnedInputs(tx: Tx, { projectId, hostedRunId }: RunRef) {
+async function pinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId }: RunRef) {
   const original = (await tx.runs.lock(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();
+  assertCurrent(change, original);
   if (!isEnd('run', original.state))
     throw new ControlError('control.RUN_NOT_TERMINAL', 'the run has not ended');
   const build = await tx.builds.find(projectId, original.buildHash);
@@ -80,7 +81,7 @@ export async function createRerun(
   ref: RunRef,
   now: () => number,
 ): Promise<Result<'runs.reruns.create'>> {
-  const { original, session } = await pinnedInputs(tx, ref);
+  const { original, session } = await pinnedInputs(tx, change, ref);
   const { organizationId, projectId } = original;
   const maxTtlMs = (await tx.organizations.find(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   const nowMs = now();

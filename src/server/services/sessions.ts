@@ -8,7 +8,7 @@ import {
 import { ControlError, notFound } from '../http/envelope.ts';
 import { isOpenToAgents } from '../states.ts';
 import type { Tx } from '../store/store.ts';
-import type { Change } from './idempotency.ts';
+import { assertCurrent, type Change } from './idempotency.ts';
 import { nextVersion, operationOf, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };
@@ -87,6 +87,7 @@ export async function extendSession(
 ): Promise<Result<'sessions.extend'>> {
   const row = await tx.sessions.lock(projectId, sessionId);
   if (row === undefined) throw notFound();
+  assertCurrent(change, row.resource);
   const admittedAtMs = now();
   const organization = await tx.organizations.find(row.organizationId);
   const maxTtlMs = organization?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;

@@ -75,6 +75,7 @@ describe('the table of control errors', () => {
       ['AUTHORING_TURN_ACTIVE', 'EXPORT_NOT_READY', 'IDEMPOTENCY_KEY_IN_USE'],
     ],
     [410, ['EVIDENCE_DELETED', 'UPLOAD_EXPIRED'], []],
+    [412, ['PRECONDITION_FAILED'], []],
     [413, ['PAYLOAD_TOO_LARGE'], []],
     [415, ['UNSUPPORTED_MEDIA_TYPE'], []],
     [416, ['RANGE_NOT_SATISFIABLE'], []],
@@ -91,7 +92,7 @@ describe('the table of control errors', () => {
   });
 
   it('has no status besides these', () => {
-    expect(new Set(Object.values(controlErrors).map(({ status }) => status)).size).toBe(18);
+    expect(new Set(Object.values(controlErrors).map(({ status }) => status)).size).toBe(19);
   });
 
   it('names only codes of the catalogue, all in the form of the envelope', () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ifRangeHolds, selectRange } from '../../../src/server/http/download.ts';
+import { selectRange } from '../../../src/server/http/download.ts';
+import { ifRangeHolds } from '../../../src/server/http/preconditions.ts';
 
 const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });
 

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { EXTEND, extension, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
+import { eachTest, storeBuild } from '../each-test.ts';
+import { expectEnvelope } from '../envelope.ts';
+import { ask, HASH, worlds } from '../make.ts';
+
+const here = eachTest(worlds, storeBuild);
+
+/** Sends a change that names ETags. */
+const change = (path: string, body: unknown, ifMatch: string, key = 'key-00000001'): Promise<Response> =>
+  ask(here, path, {
+    method: 'POST',
+    token: here.token,
+    headers: { 'content-type': 'application/json', 'idempotency-key': key, 'if-match': ifMatch },
+    body: JSON.stringify(body),
+  });
+const etagOf = async (path: string): Promise<string> =>
+  (await ask(here, path, here)).headers.get('etag') ?? '';
+
+// A change, and the read of what it changes.
+const CHANGES: readonly [string, string, () => unknown][] = [
+  [EXTEND, EXTEND.replace('/extend', ''), extension],
+  [TURNS, TURNS.replace('/turns', ''), () => ({ prompt: 'go on' })],
+  [TURNS.replace('/turns', '/close'), TURNS.replace('/turns', ''), () => ({})],
+  [RERUNS, RERUNS.replace('/reruns', ''), () => ({})],
+];
+
+describe('If-Match of a change', () => {
+  it.each(CHANGES)('%s happens with the ETag of the read, and with *', async (path, read, body) => {
+    const changed = await change(path, body(), `"other", ${await etagOf(read)}`);
+    expect([200, 202]).toContain(changed.status);
+  });
+
+  it.each(CHANGES)('%s is refused with another, a weak or an empty ETag', async (path, read, body) => {
+    const etag = await etagOf(read);
+    for (const header of ['"other"', `W/${etag}`, etag.slice(1, -1), '', '"*"']) {
+      const refused = await change(path, body(), header);
+      await expectEnvelope(refused, 'control.PRECONDITION_FAILED');
+    }
+    expect(await etagOf(read)).toBe(etag);
+    expect([200, 202]).toContain((await change(path, body(), '*')).status); // the key was released
+  });
+
+  it('cancelling an operation is refused with the ETag of an earlier state', async () => {
+    const { operation } = (await (await post(here, RERUNS, {})).json()) as {
+      operation: { operationId: string; projectId: string };
+    };
+    const path = `/v1/projects/${operation.projectId}/operations/${operation.operationId}`;
+    const etag = await etagOf(path);
+    await expectEnvelope(await change(`${path}/cancel`, {}, '"other"'), 'control.PRECONDITION_FAILED');
+    expect((await change(`${path}/cancel`, {}, etag)).status).toBe(200);
+    const late = await change(`${path}/cancel`, {}, etag, 'key-00000002');
+    await expectEnvelope(late, 'control.PRECONDITION_FAILED');
+  });
+
+  it('a replay is answered although the ETag no longer matches', async () => {
+    const etag = await etagOf(EXTEND.replace('/extend', ''));
+    const first = await change(EXTEND, extension(), etag);
+    const again = await change(EXTEND, extension(), etag);
+    expect([again.status, await again.text()]).toEqual([200, await first.text()]);
+  });
+
+  it('of two changes with one ETag, one happens', async () => {
+    const etag = await etagOf(TURNS.replace('/turns', ''));
+    const both = ['key-00000001', 'key-00000002'].map((key) => change(TURNS, { prompt: 'go on' }, etag, key));
+    const statuses = (await Promise.all(both)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([202, 412]);
+  });
+
+  it('a new upload has no ETag that could match', async () => {
+    const body = { buildHash: HASH, artifactDigest: HASH, bytes: 1 };
+    await expectEnvelope(await change(UPLOADS, body, '*'), 'control.PRECONDITION_FAILED');
+  });
+});
+
+describe('If-Match of a read', () => {
+  const read = EXTEND.replace('/extend', '');
+
+  it.each(['GET', 'HEAD'])('%s is answered when the ETag matches, before If-None-Match', async (method) => {
+    const etag = await etagOf(read);
+    const ask412 = async (headers: Record<string, string>) =>
+      (await ask(here, read, { method, token: here.token, headers })).status;
+    expect(await ask412({ 'if-match': etag })).toBe(200);
+    expect(await ask412({ 'if-match': '*' })).toBe(200);
+    expect(await ask412({ 'if-match': '"other"' })).toBe(412);
+    expect(await ask412({ 'if-match': `W/${etag}` })).toBe(412);
+    expect(await ask412({ 'if-match': '"other"', 'if-none-match': etag })).toBe(412);
+    expect(await ask412({ 'if-match': etag, 'if-none-match': etag })).toBe(304);
+  });
+});
