@@ -64,7 +64,7 @@ describe('If-Match of a change', () => {
     const etag = await etagOf(TURNS.replace('/turns', ''));
     const both = ['key-00000001', 'key-00000002'].map((key) => change(TURNS, { prompt: 'go on' }, etag, key));
     const statuses = (await Promise.all(both)).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([202, 412]);
+    expect(new Set(statuses)).toEqual(new Set([202, 412]));
   });
 
   it('a new upload has no ETag that could match', async () => {
