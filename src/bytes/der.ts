@@ -40,6 +40,23 @@ export function readDerItems(contents: Uint8Array): DerElement[] {
  * @throws DrillproofError `encoding.DER_INVALID`, whose message names the rule that is broken
  */
 export function assertEcdsaDer(bytes: Uint8Array): void {
+  readEcdsaDer(bytes);
+}
+
+/**
+ * The form of a signature that Web Crypto takes: r and s, 32 bytes each. It refuses what `assertEcdsaDer` refuses.
+ * @throws DrillproofError `encoding.DER_INVALID`
+ */
+export function rawEcdsa(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const raw = new Uint8Array(2 * ORDER.length);
+  for (const [at, { contents }] of readEcdsaDer(bytes).entries()) {
+    const magnitude = contents[0] === 0 ? contents.subarray(1) : contents;
+    raw.set(magnitude, (at + 1) * ORDER.length - magnitude.length);
+  }
+  return raw;
+}
+
+function readEcdsaDer(bytes: Uint8Array): readonly [r: DerElement, s: DerElement] {
   const signature = readDer(bytes);
   if (signature.tag !== derTag.sequence) throw invalid('a signature is a SEQUENCE');
   const items = readDerItems(signature.contents);
@@ -49,6 +66,7 @@ export function assertEcdsaDer(bytes: Uint8Array): void {
   }
   assertScalar('r', r);
   assertScalar('s', s);
+  return [r, s];
 }
 
 function assertScalar(name: string, { tag, contents }: DerElement): void {

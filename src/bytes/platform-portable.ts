@@ -1,19 +1,48 @@
 import { p256 } from '@noble/curves/nist.js';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { DrillproofError } from '../errors.ts';
+import { rawEcdsa } from './der.ts';
 import type { P256, Platform } from './platform.ts';
 import { portableInflate, through } from './portable-inflate.ts';
 import { toHex } from './text/encoding.ts';
 
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xed_b8_83_20 : value >>> 1;
-  return value;
-});
+const LANES = 16;
+
+/** Table k has the CRC of each byte that k zero bytes follow, so that one step takes 16 bytes. */
+function makeCrcTables(): Uint32Array {
+  const tables = new Uint32Array(256 * LANES);
+  for (let byte = 0; byte < 256; byte++) {
+    let value = byte;
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xed_b8_83_20 : value >>> 1;
+    tables[byte] = value;
+  }
+  for (let at = 256; at < tables.length; at++) {
+    const before = tables[at - 256]!;
+    tables[at] = (before >>> 8) ^ tables[before & 0xff]!;
+  }
+  return tables;
+}
+
+const CRC_TABLES = makeCrcTables();
+
+/** What the four bytes of a little-endian word add; `table` is that of the first, which most bytes follow. */
+const crcOfWord = (word: number, table: number): number =>
+  CRC_TABLES[table * 256 + (word & 0xff)]! ^
+  CRC_TABLES[(table - 1) * 256 + ((word >>> 8) & 0xff)]! ^
+  CRC_TABLES[(table - 2) * 256 + ((word >>> 16) & 0xff)]! ^
+  CRC_TABLES[(table - 3) * 256 + (word >>> 24)]!;
 
 function crc32(chunk: Uint8Array, seed: number): number {
+  const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length);
   let crc = ~seed;
-  for (const byte of chunk) crc = CRC_TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  let at = 0;
+  for (; at + LANES <= chunk.length; at += LANES)
+    crc =
+      crcOfWord(view.getUint32(at, true) ^ crc, 15) ^
+      crcOfWord(view.getUint32(at + 4, true), 11) ^
+      crcOfWord(view.getUint32(at + 8, true), 7) ^
+      crcOfWord(view.getUint32(at + 12, true), 3);
+  for (; at < chunk.length; at++) crc = CRC_TABLES[(crc ^ chunk[at]!) & 0xff]! ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
@@ -28,18 +57,45 @@ function uncompress(point: Uint8Array): Uint8Array {
   }
 }
 
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+
+/** Web Crypto, which pages get only in a secure context. */
+const hasWebCrypto = (): boolean => (globalThis.crypto as Partial<Crypto> | undefined)?.subtle !== undefined;
+
+/** The key for Web Crypto; `undefined` if the platform does not have it or does not take the key. */
+const importWebKey = async (point: Uint8Array<ArrayBuffer>): Promise<CryptoKey | undefined> =>
+  hasWebCrypto()
+    ? crypto.subtle.importKey('raw', point, ECDSA, false, ['verify']).catch(() => undefined)
+    : undefined;
+
+/** Up to this size noble is faster than the wait. */
+const SMALL_DIGEST_BYTES = 2048;
+
+async function sha256HexLater(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= SMALL_DIGEST_BYTES || !hasWebCrypto()) return toHex(nobleSha256(bytes));
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)));
+}
+
 const portableP256: P256 = {
   uncompress,
   verifier(point) {
     if (point.length !== 65) throw new DrillproofError('trust.KEY_INVALID', 'not an uncompressed point');
-    const copy = uncompress(point);
+    const copy = Uint8Array.from(uncompress(point));
+    const verify = (message: Uint8Array, derSignature: Uint8Array): boolean => {
+      try {
+        return p256.verify(derSignature, message, copy, SIGNATURE);
+      } catch {
+        return false; // an encoding that noble does not parse is a signature that does not verify
+      }
+    };
+    let imported: Promise<CryptoKey | undefined> | undefined;
     return {
-      verify(message, derSignature) {
-        try {
-          return p256.verify(derSignature, message, copy, SIGNATURE);
-        } catch {
-          return false; // an encoding that noble does not parse is a signature that does not verify
-        }
+      verify,
+      async verifyLater(message, derSignature) {
+        imported ??= importWebKey(copy);
+        const key = await imported;
+        if (key === undefined) return verify(message, derSignature);
+        return crypto.subtle.verify(ECDSA, key, rawEcdsa(derSignature), Uint8Array.from(message));
       },
     };
   },
@@ -75,6 +131,7 @@ export const platform: Platform = {
     return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
   },
   sha256Hex: (bytes) => toHex(nobleSha256(bytes)),
+  sha256HexLater,
   crc32,
   p256: portableP256,
   inflateRaw: portableInflate(() => new DecompressionStream('deflate-raw')),

@@ -2,7 +2,11 @@
 export type Sha256 = { update(chunk: Uint8Array): void; digest(): Uint8Array };
 
 /** A P-256 public key that verifies ECDSA-SHA256 signatures in strict DER; the caller has checked the encoding. */
-export type P256Verifier = { verify(message: Uint8Array, derSignature: Uint8Array): boolean };
+export type P256Verifier = {
+  verify(message: Uint8Array, derSignature: Uint8Array): boolean;
+  /** `verify` by a faster implementation that has to be waited for; absent if the platform has none. */
+  verifyLater?(message: Uint8Array, derSignature: Uint8Array): Promise<boolean>;
+};
 
 /** A P-256 private key that creates ECDSA-SHA256 signatures in DER. `point` is the public key, uncompressed (65 bytes). */
 export type P256Signer = { readonly point: Uint8Array; sign(message: Uint8Array): Uint8Array };
@@ -34,6 +38,8 @@ export type Platform = {
   sha256(): Sha256;
   /** SHA-256 of bytes in memory, in lowercase hex. */
   sha256Hex(bytes: Uint8Array): string;
+  /** `sha256Hex` by a faster implementation that has to be waited for; absent if the platform has none. */
+  sha256HexLater?(bytes: Uint8Array): Promise<string>;
   /** CRC-32 (ISO-HDLC), continued from `seed` (0 at the start). */
   crc32(chunk: Uint8Array, seed: number): number;
   p256: P256;

@@ -17,6 +17,8 @@ export type RandomAccess = {
    * are done with the bytes before they do anything else; errors are those of `read`.
    */
   readInto?(target: Uint8Array, offset: number): void;
+  /** Up to this size, one read of everything costs less than many reads; default 1 MiB. */
+  readonly holdBytes?: number;
   /** All the bytes, if they are in memory: `read` returns parts of them. Nothing may change them. */
   readonly bytes?: Uint8Array;
   /**
@@ -55,15 +57,14 @@ export function memoryAccess(bytes: Uint8Array): RandomAccess {
   return { size: bytes.length, bytes, read: (offset, length) => bytes.subarray(offset, offset + length) };
 }
 
-/** Up to this size, reading a file once costs less than reading its records one by one. */
-const SMALL_BYTES = 2 ** 20;
+const HOLD_BYTES = 2 ** 20;
 
 /**
- * The same bytes in memory when they are at most 1 MiB, read at once; otherwise the access itself.
+ * The same bytes in memory when they are at most `holdBytes`, read at once; otherwise the access itself.
  * @throws what `read` throws; DrillproofError `io.CHANGED` when the source returns fewer bytes than it has
  */
 export async function holdSmall(access: RandomAccess): Promise<RandomAccess> {
-  if (access.bytes !== undefined || access.size > SMALL_BYTES) return access;
+  if (access.bytes !== undefined || access.size > (access.holdBytes ?? HOLD_BYTES)) return access;
   return { ...memoryAccess(await readExactly(access, 0, access.size)), ...watchedBy(access) };
 }
 
@@ -72,7 +73,7 @@ export function sliceAccess(access: RandomAccess, offset: number, size: number):
   return {
     size,
     read: (at, length) => access.read(offset + at, length),
-    ...defined({ bytes: access.bytes?.subarray(offset, offset + size) }),
+    ...defined({ bytes: access.bytes?.subarray(offset, offset + size), holdBytes: access.holdBytes }),
     ...watchedBy(access),
   };
 }

@@ -27,7 +27,7 @@ export {
   type VerifyingKey,
   verifyingKey,
 } from './key/key.ts';
-export { verifySignature } from './key/signature.ts';
+export { verifyAhead, verifySignature } from './key/signature.ts';
 export { createSigner, signChecked, type Signer } from './key/signer.ts';
 export { readSpki } from './key/spki.ts';
 export { type SignatureClaim, type SignaturesResult, verifySignatures } from './signatures.ts';

@@ -31,7 +31,26 @@ export function verifySignature({
   implementation = platform.p256,
 }: SignatureCheck): boolean {
   assertEcdsaDer(signature);
-  return verifierOf(key.point, implementation).verify(message, signature);
+  const result =
+    implementation === platform.p256 ? results.get(message)?.get(nameOf(key.point, signature)) : undefined;
+  return result ?? verifierOf(key.point, implementation).verify(message, signature);
+}
+
+// By the array of the message, which nothing changes; by the values of key and signature.
+const results = new WeakMap<Uint8Array, Map<string, boolean>>();
+const nameOf = (point: Uint8Array, signature: Uint8Array): string => `${toHex(point)} ${toHex(signature)}`;
+
+/**
+ * Verifies signatures where a faster implementation has to be waited for, so that `verifySignature` of the same message
+ * has the result. Does nothing on other platforms.
+ * @throws DrillproofError `encoding.DER_INVALID`
+ */
+export async function verifyAhead({ key, message, signature }: SignatureCheck): Promise<void> {
+  const verifier = verifierOf(key.point, platform.p256);
+  if (verifier.verifyLater === undefined) return;
+  const known = results.get(message) ?? new Map<string, boolean>();
+  results.set(message, known);
+  known.set(nameOf(key.point, signature), await verifier.verifyLater(message, signature));
 }
 
 function verifierOf(point: Uint8Array, implementation: P256): P256Verifier {

@@ -7,7 +7,7 @@ import type { SignedBy, SigningKey } from '../report.ts';
 import { signedOf } from '../signature/attestation.ts';
 import { checkBundleBinding } from '../signature/binding.ts';
 import { bundleEnvelope, verifyGivenEnvelopes } from '../signature/dsse.ts';
-import { verifySigned } from '../signature/signed.ts';
+import { verifySigned, verifySignedAhead } from '../signature/signed.ts';
 import {
   NOTHING,
   endCheck,
@@ -73,7 +73,9 @@ async function checkOwnAttestation(
   const { projectId, organizationId } = manifest;
   const { statement } = attestation;
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
-  const result = verifySigned(signedOf(attestation), scope, { subject, path: ATTESTATION, settings });
+  const signed = signedOf(attestation);
+  await verifySignedAhead(signed, settings);
+  const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings });
   const value = defined({
     bytes,
     signer: result.signer,

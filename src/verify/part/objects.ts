@@ -1,4 +1,4 @@
-import { abortable, digester, digestOf } from '../../bytes/index.ts';
+import { abortable, digestSoon, digestStream } from '../../bytes/index.ts';
 import type { RunResult } from '../../contract/index.ts';
 import {
   ATTESTATION,
@@ -62,15 +62,13 @@ async function readObject(
 ): Promise<ReadEntry & { readonly runResult?: RunResult }> {
   if (role === 'run-result') {
     const whole = await readEntry(archive, entry, limits.runResultBytes);
-    const read = { bytes: whole.length, digest: digestOf(whole) };
+    const read = { bytes: whole.length, digest: await digestSoon(whole) };
     // Bytes that are not the listed ones are reported as that, not as a broken document.
     return read.digest === listed ? { ...read, runResult: parseRunResult(whole, limits) } : read;
   }
   const atOnce = archive.readAtOnce(entry);
-  if (atOnce !== undefined) return { bytes: atOnce.length, digest: digestOf(atOnce) };
-  const sum = digester();
-  for await (const chunk of abortable(archive.read(entry), signal)) sum.update(chunk);
-  return { bytes: sum.bytes, digest: sum.digest() };
+  if (atOnce !== undefined) return { bytes: atOnce.length, digest: await digestSoon(atOnce) };
+  return digestStream(abortable(archive.read(entry), signal), entry.bytes);
 }
 
 function compareObject(subject: string, { path, ...listed }: BundleObject, read: ReadEntry): Finding[] {

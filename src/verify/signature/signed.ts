@@ -8,6 +8,7 @@ import {
   type SignedMessage,
   type TrustedKey,
   type TrustStore,
+  verifyAhead,
   verifySignature,
   verifySignatures,
 } from '../../trust/index.ts';
@@ -97,6 +98,19 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
     ...defined({ signer: trusted ? { issuer, keyId, issuedAtMs } : undefined }),
     keys: trusted ? counted.value.keys : [],
   };
+}
+
+/** Verifies the signatures where that has to be waited for; `verifySigned` then has the results. */
+export async function verifySignedAhead(
+  { statement, message, signatures }: Signed,
+  { trust }: Settings,
+): Promise<void> {
+  if (trust === undefined) return;
+  for (const encoded of signatures) {
+    const { keyId = statement.keyId, signature, fault } = decodeSignature(encoded, statement.keyId);
+    if (signature === undefined || fault !== undefined) continue;
+    for (const key of trust.keys) if (key.keyId === keyId) await verifyAhead({ key, message, signature });
+  }
 }
 
 type NamedClaim = SignatureClaim & { readonly issuer: string; readonly keyId: string };

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { rawEcdsa } from '../../src/bytes/der.ts';
+import { digestOf, digestStream, once } from '../../src/bytes/index.ts';
+import { platform } from '../../src/bytes/platform-portable.ts';
+import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
+import { verifyAhead, verifySignature } from '../../src/trust/index.ts';
+import { codeOf, integers, message, native, pointOf, portable, scalarOf } from './makers.ts';
+
+type Case = {
+  readonly id: string;
+  readonly input: { readonly point: string; readonly message: string; readonly signature: string };
+  readonly expected: { readonly verdict: string };
+};
+const read = (kind: string): readonly Case[] =>
+  (JSON.parse(readFileSync(`vectors/${kind}.json`, 'utf8')) as { cases: Case[] }).cases;
+
+const decoded = read('signatures').flatMap(({ id, input, expected }) => {
+  const signature = fromHex(input.signature);
+  if (codeOf(() => rawEcdsa(signature)) !== undefined) return [];
+  const point = fromHex(input.point);
+  if (codeOf(() => portable.verifier(point)) !== undefined) return [];
+  return [{ id, point, text: fromHex(input.message), signature, valid: expected.verdict === 'valid' }];
+});
+
+describe('Web Crypto and noble', () => {
+  test.each(decoded)('agree on the vector $id', async ({ point, text, signature, valid }) => {
+    const verifier = portable.verifier(point);
+    expect(verifier.verify(text, signature)).toBe(valid);
+    expect(await verifier.verifyLater!(text, signature)).toBe(valid);
+  });
+
+  test('agree on SHA-256 below and above the size from which Web Crypto computes it', async () => {
+    for (const size of [0, 2048, 2049, 100_000]) {
+      const bytes = new Uint8Array(size).fill(7);
+      expect(await platform.sha256HexLater!(bytes)).toBe(platform.sha256Hex(bytes));
+    }
+  });
+
+  test('noble verifies where the page has no Web Crypto', async () => {
+    const { crypto } = globalThis;
+    const signature = native.signer(scalarOf(3)).sign(message);
+    Object.defineProperty(globalThis, 'crypto', { value: {}, configurable: true });
+    try {
+      expect(await portable.verifier(pointOf(3)).verifyLater!(message, signature)).toBe(true);
+      expect(await portable.verifier(pointOf(4)).verifyLater!(message, signature)).toBe(false);
+      const bytes = new Uint8Array(5000);
+      expect(await platform.sha256HexLater!(bytes)).toBe(platform.sha256Hex(bytes));
+    } finally {
+      Object.defineProperty(globalThis, 'crypto', { value: crypto, configurable: true });
+    }
+  });
+});
+
+test('rawEcdsa gives r and s in 32 bytes each, whatever their length in DER', () => {
+  for (let seed = 1; seed < 40; seed++) {
+    const signature = native.signer(scalarOf(seed)).sign(message);
+    const hex = integers(signature).map((number) => number.toString(16).padStart(64, '0'));
+    expect(toHex(rawEcdsa(signature))).toBe(hex.join(''));
+  }
+  expect(codeOf(() => rawEcdsa(Uint8Array.of(0x30, 0)))).toBe('encoding.DER_INVALID');
+});
+
+test('a signature verified ahead counts for its own message, key and bytes only', async () => {
+  const key = { point: pointOf(1) };
+  const signature = native.signer(scalarOf(1)).sign(message);
+  await verifyAhead({ key, message, signature });
+  expect(verifySignature({ key, message, signature })).toBe(true);
+  expect(verifySignature({ key: { point: pointOf(2) }, message, signature })).toBe(false);
+  expect(verifySignature({ key, message: message.slice(1), signature })).toBe(false);
+});
+
+test('digestStream has the same result for a stream that it collects', async () => {
+  const bytes = new Uint8Array(70_000).fill(9);
+  const expected = { digest: digestOf(bytes), bytes: bytes.length };
+  expect(await digestStream(once(bytes), bytes.length)).toEqual(expected);
+  expect(await digestStream(once(bytes))).toEqual(expected);
+});
