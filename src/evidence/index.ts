@@ -69,6 +69,7 @@ export {
   selectionDigest,
   sumBytes,
 } from './export/manifest.ts';
+export { assertExportFiles, openZipEvidence, type ZipEvidence } from './export/open-zip.ts';
 export {
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,

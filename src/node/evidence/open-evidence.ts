@@ -1,14 +1,10 @@
 import { checkArguments, OBJECT, TEXT } from '../../bytes/index.ts';
-import { DrillproofError } from '../../errors.ts';
 import {
+  assertExportFiles,
   type EvidenceSource,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  findEntry,
   type OpenFile,
-  zipSource,
+  openZipEvidence,
 } from '../../evidence/index.ts';
-import { openZip, type ZipArchive } from '../../zip/index.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 import { openVolume } from '../volume/folder.ts';
 import { openExport, type Volume } from '../volume/volume.ts';
@@ -54,34 +50,17 @@ export async function openEvidence(path: string, env: AwsEnvironment = process.e
 
 async function openTree(volume: Volume, name: string): Promise<OpenEvidence> {
   const { source } = await openExport(volume);
-  const files = await source.files();
-  if (!files.some((file) => looksLikeExport(file.path))) throw notAnExport(name, files.length);
+  assertExportFiles(name, await source.files());
   return { kind: 'export', source, close: () => volume.close() };
-}
-
-const looksLikeExport = (path: string): boolean =>
-  path === EXPORT_MANIFEST || path === EXPORT_RESOURCE || path.startsWith('parts/');
-
-function notAnExport(path: string, files: number): DrillproofError {
-  const what = files === 0 ? 'is empty' : 'contains neither manifest.json nor export.json nor parts/';
-  return new DrillproofError('export.NOT_AN_EXPORT', `${path} ${what}`, { path });
 }
 
 /** Opens one file as an export or a part, and closes it if that fails. @throws DrillproofError `io.UNREADABLE` */
 export async function openZipFile(access: OpenFile): Promise<OpenEvidence> {
   const close = (): Promise<void> => access.close();
-  const archive = await openZip(access).catch(async (error: unknown) => {
-    if (error instanceof DrillproofError && error.code.startsWith('zip.')) return undefined;
+  const opened = await openZipEvidence(access).catch(async (error: unknown) => {
     await close();
     throw error;
   });
-  if (archive !== undefined && isExport(archive))
-    return { kind: 'export', source: zipSource(archive), close };
-  return { kind: 'part', access, close };
-}
-
-/** Both kinds contain a manifest.json; only an export also has export.json, parts/ or local-reports/. */
-function isExport(archive: ZipArchive): boolean {
-  if (findEntry(archive, EXPORT_RESOURCE) !== undefined) return true;
-  return archive.entries.some(({ name }) => name.startsWith('parts/') || name.startsWith('local-reports/'));
+  if (opened.kind === 'part') return { ...opened, close };
+  return { kind: 'export', source: opened.source, close };
 }
