@@ -17,6 +17,7 @@ export {
 } from './merge/shard.ts';
 export { createSummary, type SummaryCollector } from './merge/summary.ts';
 export { printable, printableJson, clipEnd, columnsOf, padEnd } from './printable.ts';
+export { describeOptions, exitOfVerdict, finishReport, type Requirements } from './run.ts';
 export { renderDiff } from './text/diff.ts';
 export {
   count,

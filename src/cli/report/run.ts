@@ -2,6 +2,7 @@ import { defined } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
+  exitOfVerdict,
   type ArchiveReport,
   assertWholeOfShards,
   MAX_REPORT_BYTES,
@@ -23,7 +24,6 @@ import { createTally, writeScrub } from '../scrub/output.ts';
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import type { Failure } from '../shared/output/failure.ts';
 import { describeRun } from '../shared/output/version.ts';
 import { writeResults } from '../verify/output.ts';

@@ -2,13 +2,12 @@ import type { Command } from 'commander';
 import { parseJson } from '../../bytes/index.ts';
 import { toolSourceSchema } from '../../contract/index.ts';
 import { typeDocument } from '../../evidence/index.ts';
-import { renderers } from '../../report/index.ts';
+import { exitOfVerdict, renderers } from '../../report/index.ts';
 import { type ToolSourceReport, verifyToolSource } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { examples, remoteOptions, type RemoteOptions, standardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;

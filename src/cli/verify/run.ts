@@ -1,6 +1,13 @@
 import { defined } from '../../bytes/index.ts';
 import { verifyDirectory } from '../../node/index.ts';
-import { count, counted, inShard, listDigest, type Shard, shardName } from '../../report/index.ts';
+import {
+  finishReport,
+  inShard,
+  listDigest,
+  type Requirements,
+  type Shard,
+  shardName,
+} from '../../report/index.ts';
 import type { TrustStore } from '../../trust/index.ts';
 import {
   type BundleReport,
@@ -21,7 +28,6 @@ import { findInside, readTrust } from '../shared/input/trust.ts';
 import type { EvidenceOptions, TrustOptions } from '../shared/options/evidence.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
-import { exitOfVerdict } from '../shared/output/exit-codes.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { describeRun } from '../shared/output/version.ts';
@@ -30,13 +36,6 @@ import { type Result, type Target, targetsOf, writeResults } from './output.ts';
 
 /** How evidence is verified, by the options that commands share. */
 type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
-
-/** What the caller requires besides intact evidence, and what the caller accepts. */
-type Requirements = {
-  readonly accept?: 'intact';
-  readonly requireCoverage?: boolean;
-  readonly requireList?: boolean;
-};
 
 /** What the command line says, parsed. */
 export type VerifyCommandOptions = VerifyingOptions &
@@ -207,49 +206,4 @@ function follow(update: Progress['update']): (event: VerifyProgress) => void {
     bytes += event.bytes;
     update({ done: event.done, of: event.of, bytes, totalBytes });
   };
-}
-
-/**
- * The report as the command answers: with the run, and `failed` where evidence is good but lacks what was required, so
- * that the first line, the JSON verdict and the exit code agree.
- */
-function finishReport(
-  report: ExportReport | BundleReport,
-  requirements: Requirements,
-  run: Omit<Run, 'exitCode' | 'unmet'>,
-): (ExportReport | BundleReport) & { readonly run: Run } {
-  const missing = missingOf(report, requirements);
-  const isGood = report.verdict === 'verified' || report.verdict === 'intact';
-  const verdict = isGood && missing.length > 0 ? 'failed' : report.verdict;
-  const accepted = requirements.accept === 'intact';
-  const unaccepted = verdict === 'intact' && !accepted ? [UNACCEPTED] : [];
-  const exitCode = exitOfVerdict(verdict, accepted);
-  return { ...report, verdict, run: { ...run, exitCode, unmet: [...missing, ...unaccepted] } };
-}
-
-const UNACCEPTED = {
-  requirement: '--accept intact',
-  message: 'not given, so intact does not pass',
-};
-
-function missingOf(
-  report: ExportReport | BundleReport,
-  { requireCoverage, requireList }: Requirements,
-): Run['unmet'] {
-  const list = report.kind === 'export' && report.completeness === 'claimed';
-  return [
-    ...(requireCoverage === true ? uncovered(report) : []),
-    ...(requireList === true && list
-      ? [{ requirement: '--require-list', message: 'the list of bundles is neither attested nor pinned' }]
-      : []),
-  ];
-}
-
-function uncovered({ coverage }: Pick<ExportReport, 'coverage'>): Run['unmet'] {
-  const bytes = coverage.totalBytes - coverage.coveredBytes;
-  const files = coverage.uncovered.length;
-  if (bytes === 0 && files === 0) return [];
-  const where = files === 0 ? '' : `, ${counted(files, 'whole file')} among them`;
-  const message = `no digest covers ${count(bytes)} of ${counted(coverage.totalBytes, 'byte')}${where}`;
-  return [{ requirement: '--require-coverage', message }];
 }

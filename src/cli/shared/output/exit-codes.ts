@@ -1,5 +1,4 @@
 import { type Code, type CodeClass, codeFacts } from '../../../codes/index.ts';
-import type { Verdict } from '../../../verify/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
 const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
@@ -25,13 +24,6 @@ const REMOTE = ['control.', 'transport.'];
 export function exitOfCode(code: Code): ExitCode {
   const exit = BY_CLASS[codeFacts(code).class];
   return exit === EXIT.bad && REMOTE.some((namespace) => code.startsWith(namespace)) ? EXIT.unchecked : exit;
-}
-
-/** The exit code of a verdict (formats §4). `intact` passes only when the caller accepts it. */
-export function exitOfVerdict(verdict: Verdict, acceptIntact: boolean): ExitCode {
-  if (verdict === 'verified') return EXIT.pass;
-  if (verdict === 'intact') return acceptIntact ? EXIT.pass : EXIT.bad;
-  return verdict === 'incomplete' ? EXIT.unchecked : EXIT.bad;
 }
 
 // Of several results, the one that says most against the evidence: bad, then a wrong call, then not checked.

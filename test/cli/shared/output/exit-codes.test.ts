@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue, type Code } from '../../../../src/codes/index.ts';
 import { EXIT } from '../../../../src/cli/shared/output/exit.ts';
-import { exitOfCode, exitOfVerdict, worstExit } from '../../../../src/cli/shared/output/exit-codes.ts';
+import { exitOfCode, worstExit } from '../../../../src/cli/shared/output/exit-codes.ts';
+import { exitOfVerdict } from '../../../../src/report/index.ts';
 
 describe('the exit code of an error', () => {
   it.each<readonly [Code, number]>([
