@@ -29,7 +29,12 @@ function plainValue(value: unknown): Run['options'][string] {
 /** A value with members as it is written on the command line: `0/8`, or `key.pem,issuer=acme`. */
 function optionWords(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
-  const { index, count: shards, file, ...members } = value as Readonly<Record<string, string | number | undefined>>;
+  const {
+    index,
+    count: shards,
+    file,
+    ...members
+  } = value as Readonly<Record<string, string | number | undefined>>;
   if (file === undefined) return `${index}/${shards}`;
   const named = Object.entries(members).map(([name, member]) => `,${name}=${member}`);
   return `${file}${named.join('')}`;
