@@ -210,7 +210,6 @@ export const RACES: readonly Race[] = [
     target: 1,
     yardstick: UNZIP,
     limit: LIMIT,
-    inShortForm: true,
     prepare: prepareFull('store'),
   },
   {
