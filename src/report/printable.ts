@@ -123,3 +123,8 @@ export function takeColumns(text: string, columns: number): string {
   }
   return text.slice(0, end);
 }
+
+/** A word as a POSIX shell takes it. */
+export function shellWord(word: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

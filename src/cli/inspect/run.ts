@@ -3,6 +3,7 @@ import { defined, didYouMean } from '../../bytes/index.ts';
 import type { EvidenceSource } from '../../evidence/index.ts';
 import type { OpenEvidence } from '../../node/index.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../node/index.ts';
+import { shellWord } from '../../report/index.ts';
 import { type Cli, say } from '../cli.ts';
 import {
   type ExportDocuments,
@@ -14,7 +15,7 @@ import {
 } from '../shared/input/evidence.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { shellWord, writeProduct } from '../shared/output/product.ts';
+import { writeProduct } from '../shared/output/product.ts';
 import type { InspectOptions } from './command.ts';
 import { describeExport, describePart, formatSignatureFiles } from './output.ts';
 import { writeSignatureFiles } from './signature-files.ts';

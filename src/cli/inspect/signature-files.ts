@@ -4,9 +4,9 @@ import type { Attestation, ExportAttestation } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { signatureBytes, statementBytes } from '../../evidence/index.ts';
 import { writeNewFile } from '../../node/index.ts';
+import { shellWord } from '../../report/index.ts';
 import { publicKeyPem, type TrustStore } from '../../trust/index.ts';
 import { writeOutputFolder } from '../shared/output/output-file.ts';
-import { shellWord } from '../shared/output/product.ts';
 
 /** A signature as files that any tool can verify. */
 export type SignatureFiles = {

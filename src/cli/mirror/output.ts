@@ -11,13 +11,13 @@ import type {
   MirrorReceipt,
 } from '../../mirror/index.ts';
 import { isS3Url } from '../../node/index.ts';
-import { type ArchiveReport, count, counted, type ShardFacts, size } from '../../report/index.ts';
+import { type ArchiveReport, count, counted, shellWord, type ShardFacts, size } from '../../report/index.ts';
 import type { Cli } from '../cli.ts';
 import { timeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { exitOfCode, worstExit } from '../shared/output/exit-codes.ts';
 import { adviceFor } from '../shared/output/failure.ts';
-import { facts, shellWord, table, writeProduct } from '../shared/output/product.ts';
+import { facts, table, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';
 
 const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';

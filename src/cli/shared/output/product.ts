@@ -28,11 +28,6 @@ export function facts(rows: readonly (readonly [string, string | undefined])[]):
   return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
 }
 
-/** A word as a POSIX shell takes it. */
-export function shellWord(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
-
 /** `writeProduct` with named values as its text. */
 export const writeFacts = (
   cli: Cli,

@@ -1,0 +1,49 @@
+import { html, type Markup, type Piece } from './markup.ts';
+import { renderState, type State, toneOf } from './states.ts';
+
+/** A text from the evidence or the caller: set apart from our own words, so that it cannot pass for them. */
+export const quote = (text: string): Markup => html`<code>${text}</code>`;
+
+/** A fact with its name; a fact without a value is omitted. */
+export type Fact = readonly [name: string, value: Piece];
+
+export const renderFacts = (facts: readonly Fact[]): Markup =>
+  html`<dl>
+${facts.flatMap(([name, value]) => (value === undefined ? [] : [html`<dt>${name}</dt><dd>${value}</dd>\n`]))}</dl>`;
+
+/** A section under a heading, or nothing if it is empty. */
+export const renderSection = (id: string, title: string, content: readonly Piece[]): Markup =>
+  content.length === 0
+    ? html``
+    : html`<section aria-labelledby="${id}">
+<h2 id="${id}">${title}</h2>
+${content}
+</section>
+`;
+
+/** The state of the whole in a box, with what it means. */
+export const renderVerdict = (state: State, subject: Piece, meaning: readonly string[]): Markup =>
+  html`<div class="verdict ${toneOf(state)}">${renderState(state)} ${subject}${meaning.map((text) => html`<p>${text}</p>`)}</div>`;
+
+export type Column = readonly [title: string, kind?: 'number'];
+
+/** A table that scrolls by itself where it is too wide. The first cell of a row is its heading. */
+export function renderTable(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Piece[])[],
+): Markup {
+  const classOf = (at: number): Piece => (columns[at]?.[1] === 'number' ? html` class="number"` : undefined);
+  const head = columns.map(([title], at) => html`<th scope="col"${classOf(at)}>${title}</th>`);
+  const body = rows.map(
+    ([first, ...cells]) =>
+      html`<tr><th scope="row"${classOf(0)}>${first}</th>${cells.map((cell, at) => html`<td${classOf(at + 1)}>${cell}</td>`)}</tr>\n`,
+  );
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0"><table>
+<caption>${caption}</caption>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body}</tbody>
+</table></div>
+`;
+}

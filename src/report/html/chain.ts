@@ -1,0 +1,214 @@
+import { defined } from '../../bytes/index.ts';
+import {
+  type BundleReport,
+  type Check,
+  CHECK_TEXTS,
+  type CheckId,
+  codesOf,
+  type ExportReport,
+  type Finding,
+  type LocalReportReport,
+} from '../../verify/index.ts';
+import { count, counted } from '../text/page.ts';
+import type { LinkState } from './states.ts';
+
+/** One link of the chain from the export to the signatures, and whether it holds. */
+export type Link = {
+  readonly id: LinkId;
+  readonly title: string;
+  /** What it states if it holds. */
+  readonly claim: string;
+  readonly state: LinkState;
+  /** Why it does not hold, could not be told, or was not asked. */
+  readonly why?: string;
+  /** The first link that does not hold: nothing behind it is claimed. */
+  readonly first?: true;
+};
+
+type Row = {
+  readonly title: string;
+  readonly claim: string;
+  readonly checks: readonly CheckId[];
+  /** It needs trusted keys, and evidence without a signature leaves it open. */
+  readonly signed?: boolean;
+};
+
+/** Every check of an export and its parts is in exactly one link. */
+const LINKS = {
+  documents: {
+    title: 'Export documents',
+    claim: 'The manifest follows its format, and every document of the export agrees with it.',
+    checks: ['export.container', 'export.manifest', 'export.expected', 'export.resource', 'export.selection'],
+  },
+  files: {
+    title: 'Files',
+    claim: 'Exactly the listed files exist.',
+    checks: ['export.files', 'export.bag'],
+  },
+  archives: {
+    title: 'Archives',
+    claim: 'Each archive has the listed size and SHA-256.',
+    checks: ['part.bytes', 'local-report.bytes'],
+  },
+  bundles: {
+    title: 'Bundles',
+    claim: 'Each archive is one unambiguous ZIP with the bundle that the export lists.',
+    checks: ['part.archive', 'bundle.manifest', 'bundle.row', 'bundle.expected'],
+  },
+  objects: {
+    title: 'Objects',
+    claim: 'Exactly the listed objects exist, each with its size and SHA-256.',
+    checks: ['bundle.objects', 'second.reader'],
+  },
+  statements: {
+    title: 'Statements',
+    claim: 'Each signed statement names exactly this evidence.',
+    checks: ['attestation.format', 'attestation.binding'],
+    signed: true,
+  },
+  keys: {
+    title: 'Keys',
+    claim: 'A key that you trust is valid for each statement.',
+    checks: ['attestation.key'],
+    signed: true,
+  },
+  signatures: {
+    title: 'Signatures',
+    claim: 'Each signature verifies with that key.',
+    checks: ['attestation.signature', 'second.crypto', 'dsse.attestation'],
+    signed: true,
+  },
+  list: {
+    title: 'List of bundles',
+    claim: 'The list is complete: a trusted key signed it, or you gave its digest.',
+    checks: ['export.attestation'],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+type LinkId = keyof typeof LINKS;
+const ROWS: Readonly<Record<LinkId, Row>> = LINKS;
+export const LINK_IDS = Object.keys(LINKS) as readonly LinkId[];
+export const checksOfLink = (id: LinkId): readonly CheckId[] => ROWS[id].checks;
+
+type Result = { readonly state: LinkState; readonly why?: string };
+/** What has checks: the export itself, a part, or a local report. */
+type Subject = ExportReport | BundleReport | LocalReportReport;
+
+const HOLDS: Result = { state: 'holds' };
+const NOT_CLAIMED = 'Not claimed, because a link before it does not hold or was not settled.';
+
+/**
+ * The chain of a report, from the documents of the export to its signatures. Of several parts the worst decides. Nothing
+ * is claimed behind a link that does not hold, was not settled, or was not asked.
+ */
+export function chainOf(report: ExportReport | BundleReport): readonly Link[] {
+  const results = LINK_IDS.flatMap((id) => {
+    const result = resultOf(report, id);
+    return result === undefined ? [] : [{ id, result }];
+  });
+  const broken = results.findIndex(({ result }) => result.state === 'does_not_hold');
+  const stopped = results.findIndex(({ result }) => result.state !== 'holds');
+  return results.map(({ id, result }, at) => {
+    const { title, claim } = ROWS[id];
+    const behind = (broken >= 0 && at > broken) || (stopped >= 0 && at > stopped && result.state === 'holds');
+    const shown: Result = behind ? { state: 'could_not_tell', why: NOT_CLAIMED } : result;
+    return defined({ id, title, claim, ...shown, first: at === broken ? true : undefined } as const);
+  });
+}
+
+function resultOf(report: ExportReport | BundleReport, id: LinkId): Result | undefined {
+  if (id === 'list') return report.kind === 'export' ? listResult(report) : undefined;
+  const subjects = subjectsOf(report, id);
+  if (subjects === undefined) return undefined;
+  if (subjects.length === 0) return { state: 'could_not_tell', why: 'There is no part to check.' };
+  return worstResult(
+    subjects.flatMap((subject) => linkResult(report, subject, id) ?? []),
+    id === 'archives' ? 'archive' : 'part',
+  );
+}
+
+/** The subjects of a link; `undefined` for links of the export in the report of a single part. */
+function subjectsOf(report: ExportReport | BundleReport, id: LinkId): readonly Subject[] | undefined {
+  const ofExport = ROWS[id].checks.some((check) => check.startsWith('export.'));
+  if (report.kind === 'bundle') return ofExport ? undefined : [report];
+  if (ofExport) return [report];
+  return id === 'archives' ? [...report.parts, ...report.localReports] : report.parts;
+}
+
+const WORST: readonly LinkState[] = ['does_not_hold', 'could_not_tell', 'not_asked'];
+
+function worstResult(results: readonly Result[], noun: string): Result | undefined {
+  if (results.length === 0) return undefined;
+  const state = WORST.find((candidate) => results.some((result) => result.state === candidate));
+  if (state === undefined) return HOLDS;
+  const same = results.filter((result) => result.state === state);
+  const which = results.length === 1 ? '' : `${count(same.length)} of ${counted(results.length, noun)}: `;
+  return { state, why: `${which}${same[0]?.why ?? ''}` };
+}
+
+/** The result of one link for one subject; `undefined` if nothing of it applies. */
+function linkResult(
+  report: ExportReport | BundleReport,
+  subject: Subject,
+  id: LinkId,
+): Result | undefined {
+  const { checks: ids, signed = false } = ROWS[id];
+  const broken = brokenCheck(subject, id);
+  if (broken !== undefined)
+    return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
+  const checks = subject.checks.filter((check) => ids.includes(check.id));
+  const open = checks.find(({ state }) => state === 'not_checked');
+  if (open !== undefined) return openResult(report, subject, open, signed);
+  if (checks.some(({ state }) => state === 'passed')) return HOLDS;
+  return signed && checks.length > 0 ? unsignedResult(subject) : undefined;
+}
+
+/** The check of a link that failed, or whose own code an error has. */
+function brokenCheck({ checks, findings }: Subject, id: LinkId): CheckId | undefined {
+  const failed = checks.find((check) => check.state === 'failed' && ROWS[id].checks.includes(check.id));
+  if (failed !== undefined) return failed.id;
+  const fault = findings.find((finding) => isFault(finding) && linkOfFinding(finding, checks) === id);
+  if (fault === undefined) return undefined;
+  return ROWS[id].checks.find((check) => codesOf(check).includes(fault.code)) ?? ROWS[id].checks[0];
+}
+
+const isFault = (finding: Finding): boolean =>
+  finding.severity === 'error' && finding.class !== 'inaccessible';
+
+/** The link that an error breaks although no check failed by it; the first link if no check can give its code. */
+function linkOfFinding({ code }: Finding, checks: readonly Check[]): LinkId | undefined {
+  const canGive = ({ id }: Pick<Check, 'id'>): boolean => codesOf(id).includes(code);
+  if (checks.some((check) => check.state === 'failed' && canGive(check))) return undefined;
+  const present = checks.filter(canGive).map(({ id }) => id);
+  return LINK_IDS.find((id) => ROWS[id].checks.some((check) => present.includes(check))) ?? firstLinkOf(checks);
+}
+
+const firstLinkOf = (checks: readonly Check[]): LinkId | undefined =>
+  LINK_IDS.find((id) => checks.some((check) => ROWS[id].checks.includes(check.id)));
+
+function openResult(
+  { trust, depth }: ExportReport | BundleReport,
+  { checks }: Subject,
+  { reason }: Check,
+  signed: boolean,
+): Result {
+  if (depth === 'digest' && checks.some(({ id, state }) => id === 'part.bytes' && state === 'passed'))
+    return { state: 'not_asked', why: 'At depth "digest" nothing inside the archives is read.' };
+  if (signed && trust === undefined) return { state: 'not_asked', why: 'No trusted keys were given.' };
+  return { state: 'could_not_tell', why: `Not checked: ${reason ?? 'no reason is recorded'}.` };
+}
+
+/** Evidence without a signature of its own has what an envelope of the caller says. */
+function unsignedResult({ checks }: Subject): Result {
+  const enveloped = checks.some(({ id, state }) => id === 'dsse.attestation' && state === 'passed');
+  return enveloped ? HOLDS : { state: 'could_not_tell', why: 'There is no signature.' };
+}
+
+function listResult(report: ExportReport): Result {
+  const broken = brokenCheck(report, 'list');
+  if (broken !== undefined)
+    return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
+  if (report.completeness !== 'claimed') return HOLDS;
+  if (report.trust === undefined)
+    return { state: 'not_asked', why: 'Neither trusted keys nor the digest of the manifest were given.' };
+  return { state: 'could_not_tell', why: 'No trusted key signed the list, so bundles could be missing.' };
+}

@@ -1,0 +1,91 @@
+import { isoTime } from '../../bytes/index.ts';
+import type { BundleReport, ExportReport, Run, SignedBy, Verdict } from '../../verify/index.ts';
+import { COMPLETENESS, runWords } from '../text/facts.ts';
+import { counted } from '../text/page.ts';
+import { partsSummary } from '../text/headline.ts';
+import { countSigners } from '../text/tally.ts';
+import { type Fact, quote, renderFacts, renderVerdict } from './blocks.ts';
+import { html, type Markup, type Piece } from './markup.ts';
+
+const MEANING: Readonly<Record<Verdict, string>> = {
+  verified: 'Every byte matches its digest, and a key that the verifier trusts signed it.',
+  intact: 'Every byte matches its digest, but no trusted signature was checked.',
+  incomplete: 'Something could not be read or checked.',
+  failed: 'Something does not match, breaks its format, is signed by a key that is not valid for it, or is required and missing.',
+};
+
+/** Who, what, when, and the verdict: the first page of a printed report. */
+export function renderCover(report: ExportReport | BundleReport): Markup {
+  const id = idOfReport(report);
+  const unmet = report.run?.unmet ?? [];
+  return html`<header class="cover">
+<h1>Verification of evidence</h1>
+${renderVerdict(report.verdict, id === undefined ? undefined : quote(id), [MEANING[report.verdict]])}
+${unmet.map(({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`)}
+${renderFacts([...whatFacts(report), ...whoFacts(report), ...whenFacts(report)])}
+</header>
+`;
+}
+
+export const idOfReport = (report: ExportReport | BundleReport): string | undefined =>
+  report.kind === 'export' ? report.evidenceExportId : (report.evidenceBundleId ?? report.path);
+
+export const titleOf = (report: ExportReport | BundleReport): string =>
+  `${report.verdict}: ${idOfReport(report) ?? 'evidence'}`;
+
+export const quoted = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
+
+function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
+  const whole = report.kind === 'export';
+  return [
+    [whole ? 'Export' : 'Bundle', quoted(idOfReport(report))],
+    ['Organization', quoted(report.organizationId)],
+    ['Project', whole ? undefined : quoted(report.projectId)],
+    ['Read from', quoted(report.run?.path)],
+    ['Manifest', quoted(report.manifestDigest)],
+    ['Parts', whole ? partsSummary(report.parts) : undefined],
+    ['Local reports', whole && report.localReports.length > 0 ? localWords(report) : undefined],
+    ['List of bundles', whole ? COMPLETENESS[report.completeness] : 'A single part does not show whether other bundles are missing.'],
+    ['Depth', report.depth === 'full' ? 'full: every object of every part was read' : 'digest: only the archives were compared with the manifest'],
+  ];
+}
+
+const localWords = ({ localReports }: ExportReport): string =>
+  `${counted(localReports.length, 'local report')} from users, which no key attests`;
+
+function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
+  const { run, trust } = report;
+  const issuers = [...new Set(signersIn(report).map(({ issuer }) => issuer))];
+  return [
+    ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
+    ['Call', run === undefined ? undefined : callOf(run)],
+    ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
+    ['Trust store', trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`],
+  ];
+}
+
+const callOf = (run: Run): Markup => html`${quote(runWords(run))}, exit code ${run.exitCode}`;
+
+function whenFacts(report: ExportReport | BundleReport): readonly Fact[] {
+  const times = countSigners(signersIn(report));
+  const first = Math.min(...times.map(({ firstIssuedAtMs }) => firstIssuedAtMs));
+  const last = Math.max(...times.map(({ lastIssuedAtMs }) => lastIssuedAtMs));
+  return [
+    ['Verified as of', isoTime(report.asOfMs)],
+    ['Signed', times.length === 0 ? undefined : spanOf(first, last)],
+  ];
+}
+
+/** A time, or two with what is between them. */
+export const spanOf = (firstMs: number, lastMs: number): string =>
+  firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
+
+/** Every signature by a trusted key, that of the list last. */
+export function signersIn(report: ExportReport | BundleReport): readonly SignedBy[] {
+  const parts = report.kind === 'export' ? report.parts : [report];
+  const list = report.kind === 'export' && report.signer !== undefined ? [report.signer] : [];
+  return [...parts.flatMap(signersOfPart), ...list];
+}
+
+const signersOfPart = ({ signer, signers }: BundleReport): readonly SignedBy[] =>
+  signers ?? (signer === undefined ? [] : [signer]);

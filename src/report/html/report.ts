@@ -1,0 +1,60 @@
+import type { TrustStore } from '../../trust/index.ts';
+import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import { findingsIn } from '../text/findings.ts';
+import { renderSection } from './blocks.ts';
+import { chainOf, type Link } from './chain.ts';
+import { renderCaveats, renderCommands, renderCoverage } from './closing.ts';
+import { renderCover, titleOf } from './cover.ts';
+import { renderDocument } from './document.ts';
+import { renderFindings } from './findings.ts';
+import { keyRowsOf, matchingTrust, renderKeys } from './keys.ts';
+import { html, type Markup } from './markup.ts';
+import { renderParts } from './parts.ts';
+import { renderState, toneOf } from './states.ts';
+
+export type ReportViewOptions = {
+  /** The trust store of the verification: the report itself does not have the validity of keys. */
+  readonly trust?: TrustStore;
+};
+
+/** The sections of a report about an export or a bundle, in their order. A page may replace some of them. */
+export function renderReportSections(
+  report: ExportReport | BundleReport,
+  { trust }: ReportViewOptions = {},
+): Readonly<Record<ReportSection, Markup>> {
+  const keys = keyRowsOf(report, matchingTrust(report, trust));
+  return {
+    cover: renderCover(report),
+    findings: renderSection('findings', 'Findings', [renderFindings(findingsIn(report))]),
+    chain: renderSection('chain', 'Chain from the evidence to the signatures', [renderChain(chainOf(report))]),
+    keys: renderSection('keys', 'Keys', [renderKeys(keys, report.asOfMs)]),
+    coverage: renderSection('coverage', 'Byte coverage', [renderCoverage(report.coverage)]),
+    caveats: renderSection('caveats', 'What this does not mean', [renderCaveats(report)]),
+    commands: renderSection('commands', 'Check it again by hand', [renderCommands(report)]),
+    parts: renderSection('parts', 'Appendix: every part', [renderParts(report)]),
+  };
+}
+type ReportSection =
+  | 'cover'
+  | 'chain'
+  | 'findings'
+  | 'keys'
+  | 'coverage'
+  | 'caveats'
+  | 'commands'
+  | 'parts';
+
+/** Each link with its state; the first one that does not hold is marked. */
+export const renderChain = (chain: readonly Link[]): Markup => html`<ol class="chain">
+${chain.map(
+  ({ title, claim, state, why, first }) => html`<li class="${toneOf(state)}${first ? ' first' : ''}">
+<div class="head"><strong>${title}</strong>${renderState(state)}</div>
+<p>${claim}</p>${why === undefined ? undefined : html`<p class="soft">${why}</p>`}${first ? html`<p><strong>The chain breaks here. Nothing behind this link is claimed.</strong></p>` : undefined}
+</li>
+`,
+)}</ol>
+`;
+
+/** A report as a page in one file: for people, for print, and without a script. */
+export const renderReportPage = (report: ExportReport | BundleReport, options: ReportViewOptions = {}): string =>
+  renderDocument(titleOf(report), html`${Object.values(renderReportSections(report, options))}`);

@@ -1,0 +1,74 @@
+/** The style of every page. It contains nothing of a report. */
+export const REPORT_CSS = `:root{color-scheme:light dark;--text:#1b1f24;--soft:#545d68;--back:#fff;--box:#f5f7f9;--line:#d0d7de;--good:#116329;--bad:#a40e26;--open:#774a00;--idle:#545d68;--mark:#fff1f0;--link:#0a53a8}
+@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9aa4af;--back:#0d1117;--box:#161b22;--line:#3a424c;--good:#56d364;--bad:#ff8d85;--open:#e3b341;--idle:#9aa4af;--mark:#2d1517;--link:#7ab8ff}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;-webkit-text-size-adjust:100%}
+main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
+h1{font-size:1.7rem;line-height:1.2;margin:0 0 1rem}
+h2{font-size:1.25rem;margin:2.5rem 0 .75rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}
+h3{font-size:1.02rem;margin:1.5rem 0 .4rem}
+p{margin:.4rem 0}
+a{color:var(--link)}
+.soft{color:var(--soft)}
+.verdict{font-size:1.15rem;border:2px solid currentcolor;border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1rem}
+.verdict p{color:var(--text);font-size:1rem}
+.verdict.good{color:var(--good)}.verdict.bad{color:var(--bad)}.verdict.open{color:var(--open)}.verdict.idle{color:var(--idle)}
+.verdict .state{text-transform:uppercase;letter-spacing:.04em}
+.state{display:inline-flex;align-items:center;gap:.4em;font-weight:600;white-space:nowrap;vertical-align:middle}
+.verdict code,h3 code{vertical-align:middle}
+.state svg{flex:none;width:1.1em;height:1.1em;fill:none;stroke:currentcolor;stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round}
+.good{color:var(--good)}.bad{color:var(--bad)}.open{color:var(--open)}.idle{color:var(--idle)}
+code{font:.88em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--box);border:1px solid var(--line);border-radius:.25rem;padding:.05em .3em;overflow-wrap:anywhere;unicode-bidi:isolate;-webkit-box-decoration-break:clone;box-decoration-break:clone}
+pre{margin:.4rem 0;padding:.6rem .75rem;background:var(--box);border:1px solid var(--line);border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
+pre code{border:0;padding:0;background:none}
+dl{display:grid;grid-template-columns:minmax(7rem,max-content) minmax(0,1fr);gap:.3rem 1rem;margin:.5rem 0}
+dt{color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere}
+figure{margin:.5rem 0}
+ul{padding-left:1.2rem}
+.chain{list-style:none;margin:0;padding:0;counter-reset:link}
+.chain li{position:relative;margin:0;padding:.5rem .5rem .9rem 2.6rem;counter-increment:link}
+.chain li::before{content:counter(link);position:absolute;left:.25rem;top:.45rem;width:1.7rem;height:1.7rem;border:2px solid currentcolor;border-radius:50%;background:var(--back);color:var(--idle);font-size:.85rem;line-height:1.5rem;text-align:center;z-index:1}
+.chain li.good::before{color:var(--good)}.chain li.bad::before{color:var(--bad)}.chain li.open::before{color:var(--open)}
+.chain li:not(:last-child)::after{content:"";position:absolute;left:1.05rem;top:2.1rem;bottom:-.5rem;border-left:2px dotted var(--line)}
+.chain li.good:not(:last-child)::after{border-left:2px solid var(--good)}
+.chain li.good,.chain li.bad,.chain li.open,.chain li.idle{color:inherit}
+.chain .first{background:var(--mark);outline:2px solid var(--bad);outline-offset:-1px;border-radius:.4rem}
+.chain p{margin:.1rem 0}
+.head{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.2rem 1rem}
+.finding{border:1px solid var(--line);border-left:4px solid var(--idle);border-radius:.4rem;padding:.6rem .9rem;margin:.75rem 0}
+.finding.bad{border-left-color:var(--bad);color:inherit}.finding.open{border-left-color:var(--open);color:inherit}.finding.idle{color:inherit}
+.finding h3{margin-top:.2rem}
+.case{border-top:1px solid var(--line);padding-top:.4rem;margin-top:.5rem}
+.scroll{overflow-x:auto;max-width:100%}
+.scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+table{border-collapse:collapse;width:100%;font-size:.92rem}
+caption{text-align:left;color:var(--soft);padding-bottom:.3rem}
+th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
+thead th{border-bottom-width:2px;white-space:nowrap}
+tbody th{font-weight:400}
+td code,tbody th code{display:inline-block;min-width:9rem}
+.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.plot{width:100%;height:auto;display:block}
+.plot text{fill:var(--text);font:12px system-ui,sans-serif}
+.plot .soft{fill:var(--soft)}
+.plot .axis{stroke:var(--line)}
+.plot .window{fill:var(--good);fill-opacity:.22;stroke:var(--good)}
+.plot .after{fill:var(--bad);fill-opacity:.16;stroke:var(--bad);stroke-dasharray:3 3}
+.plot .issue{stroke:var(--text);stroke-width:1.5}
+.plot .now{stroke:var(--link);stroke-width:1.5;stroke-dasharray:5 3}
+.plot .track{fill:var(--box);stroke:var(--line)}
+.plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
+img.plot{border:1px solid var(--line);border-radius:.4rem}
+@media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}
+@media print{:root{color-scheme:light;--text:#000;--soft:#444;--back:#fff;--box:#f5f7f9;--line:#bbb;--good:#116329;--bad:#a40e26;--open:#774a00;--idle:#545d68;--mark:#fff1f0;--link:#0a53a8}
+@page{margin:16mm 14mm}
+body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+main{max-width:none;padding:0}
+h2,h3{break-after:avoid}
+.cover{break-after:page}
+.case,.chain li,tr,.plot,.verdict,dl,pre{break-inside:avoid}
+thead{display:table-header-group}
+.scroll{overflow:visible}
+td code,tbody th code{min-width:0}}
+`;

@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memorySource } from '../../../src/evidence/index.ts';
+import { chainOf, checksOfLink, LINK_IDS } from '../../../src/report/html/chain.ts';
+import type { LinkState } from '../../../src/report/html/states.ts';
+import { CHECKS } from '../../../src/verify/checks.ts';
+import { type ExportReport, finding, verifyExport, type VerifyExportOptions } from '../../../src/verify/index.ts';
+import { flipped, type MadeExport, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { exportReport, part } from '../makers.ts';
+
+let made: MadeExport;
+let options: VerifyExportOptions;
+beforeAll(async () => {
+  made = await makeExport({ parts: 2 });
+  options = { asOfMs: NOW, trust: makeTrust(made.signer) };
+});
+
+const verify = (change: Record<string, Uint8Array> = {}, more: Partial<VerifyExportOptions> = {}) =>
+  verifyExport(memorySource({ ...made.files, ...change }), { ...options, ...more });
+const states = (report: ExportReport): LinkState[] => chainOf(report).map(({ state }) => state);
+const firstOf = (report: ExportReport): string | undefined => chainOf(report).find(({ first }) => first)?.id;
+const partPath = (): string => Object.keys(made.files).find((path) => path.startsWith('parts/'))!;
+
+describe('the chain of a report', () => {
+  it('holds in every link for a verified export with a signed list', async () => {
+    const report = await verify();
+    expect(states(report)).toEqual(LINK_IDS.map(() => 'holds'));
+    expect(firstOf(report)).toBeUndefined();
+  });
+
+  it('breaks at the archives for a changed part, and claims nothing behind them', async () => {
+    const report = await verify({ [partPath()]: flipped(made.files[partPath()]!, 300) });
+    expect(firstOf(report)).toBe('archives');
+    expect(states(report)).toEqual(['holds', 'holds', 'does_not_hold', ...Array(6).fill('could_not_tell')]);
+  });
+
+  it('breaks at the documents for a changed manifest', async () => {
+    const report = await verify({ 'manifest.json': flipped(made.files['manifest.json']!, 40) });
+    expect(firstOf(report)).toBe('documents');
+    expect(states(report).slice(1)).not.toContain('holds');
+  });
+
+  it('breaks at the keys for a key that expired before it signed', async () => {
+    const trust = makeTrust(made.signer, { notAfterMs: 1 });
+    expect(firstOf(await verify({}, { trust }))).toBe('keys');
+  });
+
+  it('was not asked about keys and signatures without trusted keys', async () => {
+    const { trust: _trust, ...asked } = options;
+    const chain = chainOf(await verifyExport(memorySource(made.files), asked));
+    expect(Object.fromEntries(chain.map(({ id, state }) => [id, state]))).toMatchObject({
+      statements: 'holds',
+      keys: 'not_asked',
+      signatures: 'not_asked',
+      list: 'not_asked',
+    });
+  });
+
+  it('was not asked about the content of archives at depth digest, and then claims no signature', async () => {
+    const chain = chainOf(await verify({}, { depth: 'digest' }));
+    const byId = Object.fromEntries(chain.map(({ id, state }) => [id, state]));
+    expect(byId).toMatchObject({ archives: 'holds', bundles: 'not_asked', signatures: 'not_asked' });
+    expect(byId['list']).toBe('could_not_tell');
+  });
+
+  it('could not tell whether evidence without a signature is authentic', () => {
+    const { signer: _signer, ...plain } = part(1);
+    const unsigned = {
+      ...plain,
+      verdict: 'intact' as const,
+      signed: false,
+      checks: [
+        { id: 'part.bytes', state: 'passed' } as const,
+        { id: 'attestation.signature', state: 'not_applicable', reason: 'no one signed this bundle' } as const,
+      ],
+    };
+    expect(chainOf(unsigned).find(({ id }) => id === 'signatures')?.state).toBe('could_not_tell');
+  });
+
+  it('breaks at the first link for an error that no check has', () => {
+    const fault = finding('dsse.SUBJECT_UNKNOWN', 'export', { message: 'no such bundle' });
+    const report = exportReport({ verdict: 'failed', findings: [fault] });
+    expect(chainOf(report).filter(({ first }) => first)).toHaveLength(1);
+    expect(states(report)).toContain('does_not_hold');
+  });
+
+  it('could not tell about an export without parts', () => {
+    expect(states(exportReport({ parts: [], verdict: 'incomplete' }))).not.toContain('does_not_hold');
+    expect(states(exportReport({ parts: [], verdict: 'incomplete' }))).toContain('could_not_tell');
+  });
+
+  it('has every check of an export, a bundle and a local report in exactly one link', () => {
+    const linked = LINK_IDS.flatMap(checksOfLink);
+    const own = Object.entries(CHECKS).filter(([, { of }]) =>
+      of.some((subject) => ['export', 'bundle', 'local-report'].includes(subject)),
+    );
+    expect(linked.toSorted()).toEqual(own.map(([id]) => id).toSorted());
+  });
+});

@@ -1,0 +1,29 @@
+import { memorySource } from '../../../src/evidence/index.ts';
+import type { TrustStore } from '../../../src/trust/index.ts';
+import { type ExportReport, type Run, verifyExport } from '../../../src/verify/index.ts';
+import { flipped, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A text for every place where evidence can put one: it tries to become markup, a state of ours, or another order. */
+export const ATTACK = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u2713\u202E</style>]]>-->';
+
+const run: Run = {
+  tool: { name: 'drillproof', version: '0.1.0' },
+  path: './mirror',
+  options: { depth: 'full', trust: ['trust.json'] },
+  exitCode: 0,
+  unmet: [],
+};
+
+/** A good and a damaged export, with the trust store of their verification. */
+export async function makeReports(): Promise<{ good: ExportReport; damaged: ExportReport; trust: TrustStore }> {
+  const { files, signer } = await makeExport({ parts: 3 });
+  const trust = makeTrust(signer, { notBeforeMs: NOW - 30 * DAY_MS, notAfterMs: NOW + 10 * DAY_MS });
+  const options = { asOfMs: NOW + 2 * DAY_MS, trust };
+  const path = Object.keys(files).find((name) => name.startsWith('parts/'))!;
+  const changed = { ...files, [path]: flipped(files[path]!, 300) };
+  const good = { ...(await verifyExport(memorySource(files), options)), run };
+  const damaged = await verifyExport(memorySource(changed), options);
+  return { good, damaged: { ...damaged, run: { ...run, exitCode: 1 } }, trust };
+}
