@@ -9,21 +9,30 @@ export type Fact = readonly [name: string, value: Piece];
 
 export const renderFacts = (facts: readonly Fact[]): Markup =>
   html`<dl>
-${facts.flatMap(([name, value]) => (value === undefined ? [] : [html`<dt>${name}</dt><dd>${value}</dd>\n`]))}</dl>`;
+    ${facts.flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [
+            html`<dt>${name}</dt>
+              <dd>${value}</dd> `,
+          ],
+    )}
+  </dl>`;
 
 /** A section under a heading, or nothing if it is empty. */
 export const renderSection = (id: string, title: string, content: readonly Piece[]): Markup =>
   content.length === 0
     ? html``
     : html`<section aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-${content}
-</section>
-`;
+        <h2 id="${id}">${title}</h2>
+        ${content}
+      </section> `;
 
 /** The state of the whole in a box, with what it means. */
 export const renderVerdict = (state: State, subject: Piece, meaning: readonly string[]): Markup =>
-  html`<div class="verdict ${toneOf(state)}">${renderState(state)} ${subject}${meaning.map((text) => html`<p>${text}</p>`)}</div>`;
+  html`<div class="verdict ${toneOf(state)}">
+    ${renderState(state)} ${subject}${meaning.map((text) => html`<p>${text}</p>`)}
+  </div>`;
 
 export type Column = readonly [title: string, kind?: 'number'];
 
@@ -34,16 +43,27 @@ export function renderTable(
   rows: readonly (readonly Piece[])[],
 ): Markup {
   const classOf = (at: number): Piece => (columns[at]?.[1] === 'number' ? html` class="number"` : undefined);
-  const head = columns.map(([title], at) => html`<th scope="col"${classOf(at)}>${title}</th>`);
+  const head = columns.map(([title], at) => html`<th scope="col" ${classOf(at)}>${title}</th>`);
   const body = rows.map(
     ([first, ...cells]) =>
-      html`<tr><th scope="row"${classOf(0)}>${first}</th>${cells.map((cell, at) => html`<td${classOf(at + 1)}>${cell}</td>`)}</tr>\n`,
+      html`<tr>
+        <th scope="row" ${classOf(0)}>${first}</th>
+        ${cells.map((cell, at) => html`<td${classOf(at + 1)}>${cell}</td>`)}
+      </tr> `,
   );
-  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0"><table>
-<caption>${caption}</caption>
-<thead><tr>${head}</tr></thead>
-<tbody>
-${body}</tbody>
-</table></div>
-`;
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${body}
+      </tbody>
+    </table>
+  </div> `;
 }

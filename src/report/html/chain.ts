@@ -146,11 +146,7 @@ function worstResult(results: readonly Result[], noun: string): Result | undefin
 }
 
 /** The result of one link for one subject; `undefined` if nothing of it applies. */
-function linkResult(
-  report: ExportReport | BundleReport,
-  subject: Subject,
-  id: LinkId,
-): Result | undefined {
+function linkResult(report: ExportReport | BundleReport, subject: Subject, id: LinkId): Result | undefined {
   const { checks: ids, signed = false } = ROWS[id];
   const broken = brokenCheck(subject, id);
   if (broken !== undefined)
@@ -179,7 +175,9 @@ function linkOfFinding({ code }: Finding, checks: readonly Check[]): LinkId | un
   const canGive = ({ id }: Pick<Check, 'id'>): boolean => codesOf(id).includes(code);
   if (checks.some((check) => check.state === 'failed' && canGive(check))) return undefined;
   const present = checks.filter(canGive).map(({ id }) => id);
-  return LINK_IDS.find((id) => ROWS[id].checks.some((check) => present.includes(check))) ?? firstLinkOf(checks);
+  return (
+    LINK_IDS.find((id) => ROWS[id].checks.some((check) => present.includes(check))) ?? firstLinkOf(checks)
+  );
 }
 
 const firstLinkOf = (checks: readonly Check[]): LinkId | undefined =>

@@ -18,36 +18,46 @@ export function renderCoverage(coverage: Coverage): Markup {
     ['are under a trusted signature', attestedBytes],
   ] as const;
   const width = (bytes: number): number => (totalBytes === 0 ? 0 : Math.floor((bytes / totalBytes) * BAR));
-  return html`<svg class="plot" viewBox="0 0 ${BAR} 20" role="img" aria-label="${percent(coveredBytes, totalBytes)} of the bytes match a digest, ${percent(attestedBytes, totalBytes)} are under a trusted signature">
-<rect class="track" x="0" y="0" width="${BAR}" height="20" /><rect class="covered" x="0" y="0" width="${width(coveredBytes)}" height="20" /><rect class="attested" x="0" y="0" width="${width(attestedBytes)}" height="20" />
-</svg>
-${renderTable(
-  'Byte coverage',
-  [['Bytes that'], ['Number', 'number'], ['Size', 'number'], ['Share', 'number']],
-  rows.map(([name, bytes]) => [name, count(bytes), size(bytes), percent(bytes, totalBytes)]),
-)}${renderFiles('Files that no digest covers', uncovered)}${renderFiles('Files that the mirror adds, outside coverage', mirrorFiles)}`;
+  return html`<svg
+      class="plot"
+      viewBox="0 0 ${BAR} 20"
+      role="img"
+      aria-label="${percent(coveredBytes, totalBytes)} of the bytes match a digest, ${percent(attestedBytes, totalBytes)} are under a trusted signature"
+    >
+      <rect class="track" x="0" y="0" width="${BAR}" height="20" />
+      <rect class="covered" x="0" y="0" width="${width(coveredBytes)}" height="20" />
+      <rect class="attested" x="0" y="0" width="${width(attestedBytes)}" height="20" />
+    </svg>
+    ${renderTable(
+      'Byte coverage',
+      [['Bytes that'], ['Number', 'number'], ['Size', 'number'], ['Share', 'number']],
+      rows.map(([name, bytes]) => [name, count(bytes), size(bytes), percent(bytes, totalBytes)]),
+    )}${renderFiles('Files that no digest covers', uncovered)}${renderFiles('Files that the mirror adds, outside coverage', mirrorFiles)}`;
 }
 
 function renderFiles(title: string, files: readonly string[]): Markup | undefined {
   if (files.length === 0) return undefined;
   const more = files.length - MAX_FILES;
   return html`<h3>${title}: ${count(files.length)}</h3>
-<ul>${files.slice(0, MAX_FILES).map((file) => html`<li>${quote(file)}</li>`)}${more > 0 ? html`<li>and ${count(more)} more, which the JSON report lists</li>` : undefined}</ul>
-`;
+    <ul>
+      ${files.slice(0, MAX_FILES).map((file) => html`<li>${quote(file)}</li>`)}${more > 0 ? html`<li>and ${count(more)} more, which the JSON report lists</li>` : undefined}
+    </ul> `;
 }
 
 /** What a reader might take the result to mean, and it does not. */
 export function renderCaveats(report: ExportReport | BundleReport): Markup {
   const caveats = report.kind === 'export' ? caveatsOf('export', report) : caveatsOf('bundle', report);
-  return html`<ul>${caveats.map((text) => html`<li>${text}</li>`)}</ul>\n`;
+  return html`<ul>
+    ${caveats.map((text) => html`<li>${text}</li>`)}
+  </ul> `;
 }
 
 /** Commands that check the same again, with this program and without it. */
 export function renderCommands(report: ExportReport | BundleReport): Markup {
   return html`${commandsOf(report).map(
-    ([purpose, command]) => html`<p>${purpose}</p>
-<pre><code>${command}</code></pre>
-`,
+    ([purpose, command]) =>
+      html`<p>${purpose}</p>
+        <pre><code>${command}</code></pre> `,
   )}`;
 }
 
@@ -59,7 +69,15 @@ function commandsOf(report: ExportReport | BundleReport): readonly Purpose[] {
 }
 
 /** Members of `run.options` that name a time or a path that the line has already. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['as-of', 'sign', 'signer', 'issuer', 'previous', 'public-key', 'signer-timeout']);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'as-of',
+  'sign',
+  'signer',
+  'issuer',
+  'previous',
+  'public-key',
+  'signer-timeout',
+]);
 
 function sameCall({ run, asOfMs, depth }: ExportReport | BundleReport): string {
   const options: NonNullable<typeof run>['options'] = run?.options ?? { depth };
@@ -81,12 +99,23 @@ function exportCommands({ manifestDigest, parts }: ExportReport): readonly Purpo
   const manifest: Purpose[] =
     manifestDigest === undefined
       ? []
-      : [['Without it, in the folder of the export, the digest of the list of bundles:', checkLine(manifestDigest, 'manifest.json')]];
-  const part = parts.find(({ verdict, archive, path }) => verdict !== 'incomplete' && archive !== undefined && PLAIN.test(path ?? ''));
+      : [
+          [
+            'Without it, in the folder of the export, the digest of the list of bundles:',
+            checkLine(manifestDigest, 'manifest.json'),
+          ],
+        ];
+  const part = parts.find(
+    ({ verdict, archive, path }) =>
+      verdict !== 'incomplete' && archive !== undefined && PLAIN.test(path ?? ''),
+  );
   if (part?.archive === undefined || part.path === undefined) return manifest;
   return [
     ...manifest,
-    ['One part, by the digest that was read; the appendix has that of every part:', checkLine(part.archive.digest, part.path)],
+    [
+      'One part, by the digest that was read; the appendix has that of every part:',
+      checkLine(part.archive.digest, part.path),
+    ],
     ['The manifest of its bundle:', `unzip -p ${shellWord(part.path)} manifest.json | sha256sum`],
   ];
 }
@@ -96,9 +125,16 @@ const checkLine = (digest: string, path: string): string =>
 
 function partCommands({ archive, manifestDigest }: BundleReport): readonly Purpose[] {
   return [
-    ...(archive === undefined ? [] : [['Without it, the digest of the archive:', checkLine(archive.digest, 'PART.zip')] as const]),
+    ...(archive === undefined
+      ? []
+      : [['Without it, the digest of the archive:', checkLine(archive.digest, 'PART.zip')] as const]),
     ...(manifestDigest === undefined
       ? []
-      : [[`The manifest of its bundle, which has the SHA-256 ${hexOf(manifestDigest)}:`, 'unzip -p PART.zip manifest.json | sha256sum'] as const]),
+      : [
+          [
+            `The manifest of its bundle, which has the SHA-256 ${hexOf(manifestDigest)}:`,
+            'unzip -p PART.zip manifest.json | sha256sum',
+          ] as const,
+        ]),
   ];
 }

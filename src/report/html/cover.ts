@@ -11,7 +11,8 @@ const MEANING: Readonly<Record<Verdict, string>> = {
   verified: 'Every byte matches its digest, and a key that the verifier trusts signed it.',
   intact: 'Every byte matches its digest, but no trusted signature was checked.',
   incomplete: 'Something could not be read or checked.',
-  failed: 'Something does not match, breaks its format, is signed by a key that is not valid for it, or is required and missing.',
+  failed:
+    'Something does not match, breaks its format, is signed by a key that is not valid for it, or is required and missing.',
 };
 
 /** Who, what, when, and the verdict: the first page of a printed report. */
@@ -19,12 +20,11 @@ export function renderCover(report: ExportReport | BundleReport): Markup {
   const id = idOfReport(report);
   const unmet = report.run?.unmet ?? [];
   return html`<header class="cover">
-<h1>Verification of evidence</h1>
-${renderVerdict(report.verdict, id === undefined ? undefined : quote(id), [MEANING[report.verdict]])}
-${unmet.map(({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`)}
-${renderFacts([...whatFacts(report), ...whoFacts(report), ...whenFacts(report)])}
-</header>
-`;
+    <h1>Verification of evidence</h1>
+    ${renderVerdict(report.verdict, id === undefined ? undefined : quote(id), [MEANING[report.verdict]])}
+    ${unmet.map(({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`)}
+    ${renderFacts([...whatFacts(report), ...whoFacts(report), ...whenFacts(report)])}
+  </header> `;
 }
 
 export const idOfReport = (report: ExportReport | BundleReport): string | undefined =>
@@ -45,8 +45,18 @@ function whatFacts(report: ExportReport | BundleReport): readonly Fact[] {
     ['Manifest', quoted(report.manifestDigest)],
     ['Parts', whole ? partsSummary(report.parts) : undefined],
     ['Local reports', whole && report.localReports.length > 0 ? localWords(report) : undefined],
-    ['List of bundles', whole ? COMPLETENESS[report.completeness] : 'A single part does not show whether other bundles are missing.'],
-    ['Depth', report.depth === 'full' ? 'full: every object of every part was read' : 'digest: only the archives were compared with the manifest'],
+    [
+      'List of bundles',
+      whole
+        ? COMPLETENESS[report.completeness]
+        : 'A single part does not show whether other bundles are missing.',
+    ],
+    [
+      'Depth',
+      report.depth === 'full'
+        ? 'full: every object of every part was read'
+        : 'digest: only the archives were compared with the manifest',
+    ],
   ];
 }
 
@@ -60,7 +70,12 @@ function whoFacts(report: ExportReport | BundleReport): readonly Fact[] {
     ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
     ['Call', run === undefined ? undefined : callOf(run)],
     ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
-    ['Trust store', trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`],
+    [
+      'Trust store',
+      trust === undefined
+        ? 'none given'
+        : html`${quote(trust.fingerprint)} with ${counted(trust.keys, 'key')}`,
+    ],
   ];
 }
 

@@ -8,7 +8,11 @@ type DocumentOptions = { readonly images?: boolean };
 /**
  * A page in one file. Its policy allows its own style and nothing else: no script, no request, no form, no frame.
  */
-export function renderDocument(title: string, body: Markup, { images = false }: DocumentOptions = {}): string {
+export function renderDocument(
+  title: string,
+  body: Markup,
+  { images = false }: DocumentOptions = {},
+): string {
   const sources = [
     "default-src 'none'",
     `style-src 'sha256-${toBase64(fromHex(digestOf(toUtf8(REPORT_CSS)).slice('sha256:'.length)))}'`,

@@ -25,12 +25,11 @@ function renderGroup(cases: readonly [Finding, ...Finding[]]): Markup {
   const { meaning, action } = codeEntry(code);
   const times = cases.length === 1 ? '' : `, ${count(cases.length)} times`;
   return html`<article class="finding ${toneOf(severity)}">
-<h3>${renderState(severity)} <code>${code}</code>${times}</h3>
-<p>${meaning}</p>
-<p><strong>To do:</strong> ${action}</p>
-${renderCases(cases)}
-</article>
-`;
+    <h3>${renderState(severity)} <code>${code}</code>${times}</h3>
+    <p>${meaning}</p>
+    <p><strong>To do:</strong> ${action}</p>
+    ${renderCases(cases)}
+  </article> `;
 }
 
 export function renderCases(cases: readonly Case[]): Markup {
@@ -39,12 +38,15 @@ export function renderCases(cases: readonly Case[]): Markup {
   return html`${cases.slice(0, MAX_CASES).map(renderCase)}${rest}`;
 }
 
-const renderCase = ({ subject, path, message, expected, actual }: Case): Markup => html`<div class="case">
-${renderFacts([
-  ['Expected', quoted(expected)],
-  ['Actual', quoted(actual)],
-  ['What', message],
-  ['Where', path === undefined || path === subject ? quote(subject) : html`${quote(subject)} ${quote(path)}`],
-])}
-</div>
-`;
+const renderCase = ({ subject, path, message, expected, actual }: Case): Markup =>
+  html`<div class="case">
+    ${renderFacts([
+      ['Expected', quoted(expected)],
+      ['Actual', quoted(actual)],
+      ['What', message],
+      [
+        'Where',
+        path === undefined || path === subject ? quote(subject) : html`${quote(subject)} ${quote(path)}`,
+      ],
+    ])}
+  </div> `;

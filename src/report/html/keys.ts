@@ -15,7 +15,10 @@ export const matchingTrust = (
 ): TrustStore | undefined => (used?.fingerprint === trust?.fingerprint ? trust : undefined);
 
 /** The keys that signed, and then the other keys of the trust store. */
-export function keyRowsOf(report: ExportReport | BundleReport, trust: TrustStore | undefined): readonly KeyRow[] {
+export function keyRowsOf(
+  report: ExportReport | BundleReport,
+  trust: TrustStore | undefined,
+): readonly KeyRow[] {
   const signers = signersIn(report);
   const used = countSigners(signers).map(({ issuer, keyId }) => {
     const isSame = (other: { issuer: string; keyId: string }): boolean =>
@@ -52,8 +55,8 @@ const keyCells = ({ issuer, keyId, key, issuedAtMs }: KeyRow) => [
 /** The SHA-256 of the public key, where the key has another name. */
 const fingerprintWords = (keyId: string, thumbprint: string): Markup =>
   keyId === thumbprint
-    ? html`<br>which is the fingerprint of the public key`
-    : html`<br>fingerprint of the public key: ${quote(thumbprint)}`;
+    ? html`<br />which is the fingerprint of the public key`
+    : html`<br />fingerprint of the public key: ${quote(thumbprint)}`;
 
 export function validityWords({ notBeforeMs, notAfterMs, revokedAtMs, compromised }: TrustedKey): string {
   const from = notBeforeMs === undefined ? [] : [`from ${isoTime(notBeforeMs)}`];

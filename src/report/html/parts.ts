@@ -14,17 +14,29 @@ export function renderParts(report: ExportReport | BundleReport): Markup {
   const local = report.kind === 'export' ? report.localReports : [];
   return html`${renderTable(
     counted(parts.length, 'part'),
-    [['Bundle'], ['Verdict'], ['Chain'], ['Outcome of the drill'], ['Signed by'], ['Archive'], ['Bytes', 'number']],
+    [
+      ['Bundle'],
+      ['Verdict'],
+      ['Chain'],
+      ['Outcome of the drill'],
+      ['Signed by'],
+      ['Archive'],
+      ['Bytes', 'number'],
+    ],
     parts.map(partCells),
   )}${local.length === 0 ? undefined : renderLocalReports(local)}`;
 }
 
 const partCells = (part: BundleReport): readonly Piece[] => [
-  html`${quote(part.evidenceBundleId ?? 'unknown')}<br>${quoted(part.path)}`,
+  html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoted(part.path)}`,
   renderState(part.verdict),
   chainWords(part),
-  isOutcomeCounted(part) ? html`${quote(part.outcome.verdict)} ${quote(part.outcome.drillId)}` : 'not counted',
-  part.signer === undefined ? 'no trusted key' : html`${quote(part.signer.issuer)} ${isoTime(part.signer.issuedAtMs)}`,
+  isOutcomeCounted(part)
+    ? html`${quote(part.outcome.verdict)} ${quote(part.outcome.drillId)}`
+    : 'not counted',
+  part.signer === undefined
+    ? 'no trusted key'
+    : html`${quote(part.signer.issuer)} ${isoTime(part.signer.issuedAtMs)}`,
   part.archive === undefined ? 'not read' : quote(part.archive.digest),
   part.archive === undefined ? '' : count(part.archive.bytes),
 ];
@@ -48,5 +60,9 @@ const renderLocalReports = (local: readonly LocalReportReport[]): Markup =>
   renderTable(
     `${counted(local.length, 'local report')} from users, which no key attests`,
     [['Local report'], ['Verdict'], ['Path']],
-    local.map(({ localReportId, verdict, path }) => [quote(localReportId), renderState(verdict), quote(path)]),
+    local.map(({ localReportId, verdict, path }) => [
+      quote(localReportId),
+      renderState(verdict),
+      quote(path),
+    ]),
   );

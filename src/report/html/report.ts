@@ -26,7 +26,9 @@ export function renderReportSections(
   return {
     cover: renderCover(report),
     findings: renderSection('findings', 'Findings', [renderFindings(findingsIn(report))]),
-    chain: renderSection('chain', 'Chain from the evidence to the signatures', [renderChain(chainOf(report))]),
+    chain: renderSection('chain', 'Chain from the evidence to the signatures', [
+      renderChain(chainOf(report)),
+    ]),
     keys: renderSection('keys', 'Keys', [renderKeys(keys, report.asOfMs)]),
     coverage: renderSection('coverage', 'Byte coverage', [renderCoverage(report.coverage)]),
     caveats: renderSection('caveats', 'What this does not mean', [renderCaveats(report)]),
@@ -34,27 +36,23 @@ export function renderReportSections(
     parts: renderSection('parts', 'Appendix: every part', [renderParts(report)]),
   };
 }
-type ReportSection =
-  | 'cover'
-  | 'chain'
-  | 'findings'
-  | 'keys'
-  | 'coverage'
-  | 'caveats'
-  | 'commands'
-  | 'parts';
+type ReportSection = 'cover' | 'chain' | 'findings' | 'keys' | 'coverage' | 'caveats' | 'commands' | 'parts';
 
 /** Each link with its state; the first one that does not hold is marked. */
-export const renderChain = (chain: readonly Link[]): Markup => html`<ol class="chain">
-${chain.map(
-  ({ title, claim, state, why, first }) => html`<li class="${toneOf(state)}${first ? ' first' : ''}">
-<div class="head"><strong>${title}</strong>${renderState(state)}</div>
-<p>${claim}</p>${why === undefined ? undefined : html`<p class="soft">${why}</p>`}${first ? html`<p><strong>The chain breaks here. Nothing behind this link is claimed.</strong></p>` : undefined}
-</li>
-`,
-)}</ol>
-`;
+export const renderChain = (chain: readonly Link[]): Markup =>
+  html`<ol class="chain">
+    ${chain.map(
+      ({ title, claim, state, why, first }) =>
+        html`<li class="${toneOf(state)}${first ? ' first' : ''}">
+          <div class="head"><strong>${title}</strong>${renderState(state)}</div>
+          <p>${claim}</p>
+          ${why === undefined ? undefined : html`<p class="soft">${why}</p>`}${first ? html`<p><strong>The chain breaks here. Nothing behind this link is claimed.</strong></p>` : undefined}
+        </li> `,
+    )}
+  </ol> `;
 
 /** A report as a page in one file: for people, for print, and without a script. */
-export const renderReportPage = (report: ExportReport | BundleReport, options: ReportViewOptions = {}): string =>
-  renderDocument(titleOf(report), html`${Object.values(renderReportSections(report, options))}`);
+export const renderReportPage = (
+  report: ExportReport | BundleReport,
+  options: ReportViewOptions = {},
+): string => renderDocument(titleOf(report), html`${Object.values(renderReportSections(report, options))}`);

@@ -52,8 +52,9 @@ export const toneOf = (state: State): Tone => LOOKS[state][0];
 export function renderState(state: State, word: string = LOOKS[state][1]): Markup {
   const [tone] = LOOKS[state];
   return html`<span class="state ${tone}"
-    ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false"
-      ><circle cx="8" cy="8" r="7.25" />${SIGNS[tone]}</svg
+    ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+      <circle cx="8" cy="8" r="7.25" />
+      ${SIGNS[tone]}</svg
     ><span>${word}</span></span
   >`;
 }

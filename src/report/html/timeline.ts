@@ -34,16 +34,25 @@ export function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup 
   const height = TOP + shown.length * ROW + 8;
   const now = scale(asOfMs);
   return html`<h3>When the keys signed</h3>
-<figure>
-<svg class="plot" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Timeline of signatures and of the validity of keys, from ${isoTime(firstMs)} to ${isoTime(lastMs)}. The table of keys has the same facts.">
-<line class="axis" x1="${LEFT}" x2="${WIDTH - LEFT}" y1="${TOP - 12}" y2="${TOP - 12}" />
-<text class="soft" x="${LEFT}" y="${TOP - 18}">${dayOf(firstMs)}</text>
-<text class="soft" x="${WIDTH - LEFT}" y="${TOP - 18}" text-anchor="end">${dayOf(lastMs)}</text>
-${shown.map((row, at) => renderRow(row, TOP + at * ROW, scale))}<line class="now" x1="${now}" x2="${now}" y1="${TOP - 12}" y2="${height}" />
-</svg>
-<figcaption class="soft">Green: the key is valid. Red, dashed: it is not. Short lines: the times that statements give themselves. Long dashed line: the time of the verification.${rows.length > MAX_ROWS ? ` The first ${MAX_ROWS} keys.` : ''}</figcaption>
-</figure>
-`;
+    <figure>
+      <svg
+        class="plot"
+        viewBox="0 0 ${WIDTH} ${height}"
+        role="img"
+        aria-label="Timeline of signatures and of the validity of keys, from ${isoTime(firstMs)} to ${isoTime(lastMs)}. The table of keys has the same facts."
+      >
+        <line class="axis" x1="${LEFT}" x2="${WIDTH - LEFT}" y1="${TOP - 12}" y2="${TOP - 12}" />
+        <text class="soft" x="${LEFT}" y="${TOP - 18}">${dayOf(firstMs)}</text>
+        <text class="soft" x="${WIDTH - LEFT}" y="${TOP - 18}" text-anchor="end">${dayOf(lastMs)}</text>
+        ${shown.map((row, at) => renderRow(row, TOP + at * ROW, scale))}
+        <line class="now" x1="${now}" x2="${now}" y1="${TOP - 12}" y2="${height}" />
+      </svg>
+      <figcaption class="soft">
+        Green: the key is valid. Red, dashed: it is not. Short lines: the times that statements give
+        themselves. Long dashed line: the time of the
+        verification.${rows.length > MAX_ROWS ? ` The first ${MAX_ROWS} keys.` : ''}
+      </figcaption>
+    </figure> `;
 }
 
 const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
@@ -70,9 +79,8 @@ function renderRow({ issuer, keyId, key, issuedAtMs }: KeyRow, top: number, scal
   const places = [...new Set(issuedAtMs.map(scale))];
   const y = top + 18;
   return html`<text x="${LEFT}" y="${top + 12}">${clipEnd(`${issuer} ${keyId}`, MAX_NAME)}</text>
-<rect class="track" x="${LEFT}" y="${y}" width="${WIDTH - 2 * LEFT}" height="14" />
-${key === undefined ? undefined : renderWindow(key, y, scale)}${places.map((x) => html`<line class="issue" x1="${x}" x2="${x}" y1="${y - 3}" y2="${y + 17}" />`)}
-`;
+    <rect class="track" x="${LEFT}" y="${y}" width="${WIDTH - 2 * LEFT}" height="14" />
+    ${key === undefined ? undefined : renderWindow(key, y, scale)}${places.map((x) => html`<line class="issue" x1="${x}" x2="${x}" y1="${y - 3}" y2="${y + 17}" />`)} `;
 }
 
 function renderWindow(key: TrustedKey, y: number, scale: Scale): Markup {
@@ -82,6 +90,8 @@ function renderWindow(key: TrustedKey, y: number, scale: Scale): Markup {
   const until = Math.max(from, end);
   const rest = scale(Infinity);
   const bar = (name: string, x: number, width: number): Markup | undefined =>
-    width <= 0 ? undefined : html`<rect class="${name}" x="${x}" y="${y}" width="${Math.round(width * 10) / 10}" height="14" />`;
+    width <= 0
+      ? undefined
+      : html`<rect class="${name}" x="${x}" y="${y}" width="${Math.round(width * 10) / 10}" height="14" />`;
   return html`${bar('after', LEFT, from - LEFT)}${bar('window', from, until - from)}${bar('after', until, rest - until)}`;
 }

@@ -33,20 +33,29 @@ describe('a page in Chromium', () => {
     ['good', 'dark'],
     ['damaged', 'light'],
     ['damaged', 'dark'],
-  ] as const)('%s, %s: has no violation of accessibility, no error, and fits 360 px', async (name, colorScheme) => {
-    // The policy of the page refuses the script of axe too.
-    const context = await browser.newContext({ bypassCSP: true, colorScheme, viewport: { width: 360, height: 800 } });
-    const page = await context.newPage();
-    const errors: string[] = [];
-    page.on('console', (message) => errors.push(message.text()));
-    await page.goto(pages.get(name)!);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-    await page.evaluate(AXE);
-    const violations = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))');
-    expect(violations).toEqual([]);
-    expect(errors).toEqual([]);
-    await context.close();
-  });
+  ] as const)(
+    '%s, %s: has no violation of accessibility, no error, and fits 360 px',
+    async (name, colorScheme) => {
+      // The policy of the page refuses the script of axe too.
+      const context = await browser.newContext({
+        bypassCSP: true,
+        colorScheme,
+        viewport: { width: 360, height: 800 },
+      });
+      const page = await context.newPage();
+      const errors: string[] = [];
+      page.on('console', (message) => errors.push(message.text()));
+      await page.goto(pages.get(name)!);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+      await page.evaluate(AXE);
+      const violations = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
+      );
+      expect(violations).toEqual([]);
+      expect(errors).toEqual([]);
+      await context.close();
+    },
+  );
 
   it('asks the network for nothing, keeps its own policy, and prints on A4 and Letter', async () => {
     const page = await browser.newPage();

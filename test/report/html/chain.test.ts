@@ -3,7 +3,12 @@ import { memorySource } from '../../../src/evidence/index.ts';
 import { chainOf, checksOfLink, LINK_IDS } from '../../../src/report/html/chain.ts';
 import type { LinkState } from '../../../src/report/html/states.ts';
 import { CHECKS } from '../../../src/verify/checks.ts';
-import { type ExportReport, finding, verifyExport, type VerifyExportOptions } from '../../../src/verify/index.ts';
+import {
+  type ExportReport,
+  finding,
+  verifyExport,
+  type VerifyExportOptions,
+} from '../../../src/verify/index.ts';
 import { flipped, type MadeExport, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { exportReport, part } from '../makers.ts';
 
@@ -70,7 +75,11 @@ describe('the chain of a report', () => {
       signed: false,
       checks: [
         { id: 'part.bytes', state: 'passed' } as const,
-        { id: 'attestation.signature', state: 'not_applicable', reason: 'no one signed this bundle' } as const,
+        {
+          id: 'attestation.signature',
+          state: 'not_applicable',
+          reason: 'no one signed this bundle',
+        } as const,
       ],
     };
     expect(chainOf(unsigned).find(({ id }) => id === 'signatures')?.state).toBe('could_not_tell');

@@ -14,10 +14,14 @@ beforeAll(async () => {
 function attacked<T>(value: T, name?: string): T;
 function attacked(value: unknown, name = ''): unknown {
   if (typeof value === 'string')
-    return /^(?:kind|code|class|severity|id|state|verdict|completeness|depth|provenance|in)$/.test(name) ? value : ATTACK;
+    return /^(?:kind|code|class|severity|id|state|verdict|completeness|depth|provenance|in)$/.test(name)
+      ? value
+      : ATTACK;
   if (Array.isArray(value)) return value.map((item: unknown) => attacked(item, name));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, attacked(inner, member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => [member, attacked(inner, member)]),
+  );
 }
 
 describe('a report as a page', () => {
@@ -59,7 +63,9 @@ describe('a report as a page', () => {
     const [, style = ''] = /<style>([^]*)<\/style>/.exec(page) ?? [];
     expect(`sha256:${toHex(fromBase64(hash)!)}`).toBe(digestOf(toUtf8(style)));
     expect(page).toContain("default-src 'none'");
-    expect(page).not.toMatch(/<script|<link|<iframe|\sstyle=|\son\w+=|url\(|@import|https?:\/\/(?!drills\.example)/);
+    expect(page).not.toMatch(
+      /<script|<link|<iframe|\sstyle=|\son\w+=|url\(|@import|https?:\/\/(?!drills\.example)/,
+    );
   });
 
   it.each([

@@ -17,7 +17,11 @@ const run: Run = {
 };
 
 /** A good and a damaged export, with the trust store of their verification. */
-export async function makeReports(): Promise<{ good: ExportReport; damaged: ExportReport; trust: TrustStore }> {
+export async function makeReports(): Promise<{
+  good: ExportReport;
+  damaged: ExportReport;
+  trust: TrustStore;
+}> {
   const { files, signer } = await makeExport({ parts: 3 });
   const trust = makeTrust(signer, { notBeforeMs: NOW - 30 * DAY_MS, notAfterMs: NOW + 10 * DAY_MS });
   const options = { asOfMs: NOW + 2 * DAY_MS, trust };
