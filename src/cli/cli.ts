@@ -25,6 +25,8 @@ export type Cli = {
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** Paths that the command reads; no output replaces one of them. */
+  readonly inputs: Set<string>;
   /** Set by the options of the command before it runs. */
   quiet: boolean;
   format: OutputFormat;

@@ -17,6 +17,7 @@ export function processCli(signal: AbortSignal): Cli {
     stderr: output(process.stderr),
     signal,
     now: () => Date.now(),
+    inputs: new Set(['/dev/stdin']),
     quiet: false,
     format: 'text',
     exitCode: EXIT.pass,

@@ -29,7 +29,10 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
       getOutHelpWidth: () => Math.min(cli.stdout.columns, MAX_HELP_WIDTH),
       getErrHelpWidth: () => Math.min(cli.stderr.columns, MAX_HELP_WIDTH),
     })
-    .hook('preAction', (_program, action) => readStandardOptions(action, cli));
+    .hook('preAction', (_program, action) => {
+      readStandardOptions(action, cli);
+      for (const path of inputsOf(action)) cli.inputs.add(path);
+    });
   if (argv.includes('--version')) program.version(await ownVersion(), '--version', 'show the version');
   else program.option('--version', 'show the version');
   await addCommands(program, argv, cli);
@@ -50,6 +53,24 @@ function readStandardOptions(action: Command, cli: Cli): void {
   const { quiet, json, format }: { quiet?: boolean; json?: boolean; format?: unknown } = action.opts();
   cli.quiet = quiet === true;
   if (json === true || format === 'json') cli.format = 'json';
+}
+
+/** Options and arguments that name what a command writes. Every other word may be the path of an input. */
+const OUTPUTS = new Set(['format', 'out', 'public', 'source', 'vsa', 'output']);
+
+function inputsOf(action: Command): readonly string[] {
+  const named = action.registeredArguments.map((argument, at) => [argument.name(), action.processedArgs[at]]);
+  return [...Object.entries(action.opts()), ...named]
+    .filter(([name]) => !OUTPUTS.has(name))
+    .flatMap(([, value]) => [value].flat().map(pathIn))
+    .filter((path) => path !== undefined);
+}
+
+/** A path by itself, or with members, as in `--key FILE,issuer=NAME`. */
+function pathIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const isSpec = typeof value === 'object' && value !== null && 'file' in value;
+  return isSpec && typeof value.file === 'string' ? value.file : undefined;
 }
 
 /** Gives a command its arguments, options, examples and action. */

@@ -44,6 +44,19 @@ export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): 
   }
 }
 
+/**
+ * Writes into what a name refers to: a device, a FIFO, or what a link names. Nothing is replaced or flushed. Throws the
+ * errors of the system as they are.
+ */
+export async function writeInPlace(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
+  const file = await open(path, 'w', mode);
+  try {
+    for await (const chunk of chunks) await writeChunk(file, chunk);
+  } finally {
+    await file.close();
+  }
+}
+
 // FileHandle.write may write less than it was given.
 async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;

@@ -75,6 +75,7 @@ export function world(
     stdin: (async function* () {})(),
     signal: new AbortController().signal,
     now: () => NOW_MS,
+    inputs: new Set(),
     quiet: false,
     format: 'text',
     exitCode: EXIT.pass,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { link, lstat, symlink, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalBytes, digestOf } from '../../src/bytes/index.ts';
 import { writeZip } from '../../src/zip/index.ts';
@@ -246,6 +246,20 @@ describe('tool-source', () => {
     );
     expect(stdout).toBe(build.source.toString());
     expect(stderr).toMatch(/^INTACT /);
+  });
+
+  it.each(['--out', '--source'])('%s writes through a link, and never over the input', async (option) => {
+    await call(`tool-source ${build.buildHash} mailer ${AT} --url ${url} --out input.json --force`);
+    const before = await readFile('input.json');
+    await writeFile('behind', 'old');
+    await symlink('behind', `link${option}`);
+    await link('input.json', `hard${option}`);
+    expect((await call(`tool-source --file input.json ${option} link${option} --force`)).code).toBe(0);
+    expect((await lstat(`link${option}`)).isSymbolicLink()).toBe(true);
+    expect(await readFile('behind', 'utf8')).not.toBe('old');
+    for (const name of ['input.json', './input.json', `hard${option}`])
+      expect((await call(`tool-source --file input.json ${option} ${name} --force`)).code).toBe(2);
+    expect(await readFile('input.json')).toEqual(before);
   });
 
   it('saves nothing when the bytes were changed', async () => {

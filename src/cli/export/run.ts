@@ -45,7 +45,7 @@ export async function exportParts(cli: Cli, paths: readonly string[], options: E
     signing,
   );
   const files = exportFiles(packed, filesByDigest, cli.signal);
-  if (options.out.endsWith('.zip')) await writeExportZip(options.out, files, options.force === true);
+  if (options.out.endsWith('.zip')) await writeExportZip(cli, options.out, files, options.force === true);
   else await writeExportFolder(options.out, files);
   await writeProduct(cli, productOf(packed, options.out), textOf(packed, options.out));
 }
@@ -183,6 +183,7 @@ export async function writeExportFolder(folder: string, files: readonly ExportFi
 
 /** Writes an export as one ZIP. */
 export async function writeExportZip(
+  cli: Cli,
   path: string,
   files: readonly ExportFile[],
   force: boolean,
@@ -191,7 +192,7 @@ export async function writeExportZip(
   const zipped = zipExport(files, pass);
   zipped.catch(() => undefined); // awaited below, after the writing that it may have ended
   try {
-    await writeOutputFile(path, pass, { force });
+    await writeOutputFile(cli, path, pass, { force });
   } catch (cause) {
     if (!pass.destroyed) {
       pass.destroy();

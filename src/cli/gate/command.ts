@@ -9,7 +9,8 @@ import {
   type RemoteOptions,
   standardOptions,
 } from '../shared/options/options.ts';
-import { duration, type FormatTarget, targetIn } from '../shared/options/values.ts';
+import { duration, targetIn } from '../shared/options/values.ts';
+import type { FormatOptions } from '../shared/output/targets.ts';
 import { summaryOptions, type SummaryOptions } from './summary.ts';
 
 const MORE = `
@@ -47,13 +48,14 @@ export function defineGateCommand(command: Command, cli: Cli): void {
 /** What the command line says, parsed. */
 export type GateOptions = EvidenceOptions &
   RemoteOptions &
-  SummaryOptions & {
+  SummaryOptions &
+  FormatOptions<DecisionFormat> & {
     readonly policy?: string;
     readonly wait?: number;
     readonly depth?: string;
-    readonly format?: readonly FormatTarget<DecisionFormat>[];
-    readonly json?: boolean;
-    readonly force?: boolean;
+    readonly verbose?: boolean;
+    readonly stepSummary?: boolean;
+    readonly sarifCategory?: string;
   };
 
 const FORMATS = Object.keys(decisionRenderers) as DecisionFormat[];
@@ -75,6 +77,9 @@ function gateOptions(command: Command): Command {
       '--format <kind[=file]>',
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
       many(targetIn(FORMATS)),
-    );
+    )
+    .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
+    .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
+    .option('--no-step-summary', 'with --format github: do not append to the summary of the step');
   return summaryOptions(verifying).option('--force', 'replace existing files');
 }

@@ -1,53 +1,56 @@
 import { appendFile, stat } from 'node:fs/promises';
+import { defined } from '../../bytes/index.ts';
 import { ioError } from '../../node/index.ts';
-import type { Decision } from '../../policy/index.ts';
+import type { Answer, Decision } from '../../policy/index.ts';
 import { type DecisionFormat, decisionRenderers, renderDecisionMarkdown } from '../../report/index.ts';
 import { type Cli, lookOf, say } from '../cli.ts';
-import { type FormatTarget, usageError } from '../shared/options/values.ts';
-import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
+import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { writeOutputFile } from '../shared/output/output-file.ts';
+import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 import type { GateOptions } from './command.ts';
+import type { SummaryWriter } from './summary.ts';
 
-/** The format for standard output (default: text), and the files. */
-type Outputs = {
-  readonly shown: DecisionFormat;
-  readonly files: readonly Required<FormatTarget<DecisionFormat>>[];
-  readonly force: boolean;
+export const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
+  yes: EXIT.pass,
+  no: EXIT.bad,
+  could_not_tell: EXIT.unchecked,
 };
 
-/** @throws DrillproofError `usage.INVALID`; `io.EXISTS` before anything is verified */
-export async function outputsOf({
-  format = [],
-  json = false,
-  force = false,
-}: Pick<GateOptions, 'format' | 'json' | 'force'>): Promise<Outputs> {
-  const files = format.flatMap(({ format: kind, file }) =>
-    file === undefined ? [] : [{ format: kind, file }],
-  );
-  const plain = new Set(format.flatMap(({ format: kind, file }) => (file === undefined ? [kind] : [])));
-  if (json) plain.add('json');
-  if (plain.size > 1)
-    throw usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');
-  if (new Set(files.map(({ file }) => file)).size < files.length)
-    throw usageError('two formats for one file', 'Give each its own file.');
-  if (!force) for (const { file } of files) await refuseExisting(file);
-  const [shown = 'text'] = plain;
-  return { shown, files, force };
-}
+type Writing = {
+  readonly outputs: Outputs<DecisionFormat>;
+  readonly options: GateOptions;
+  readonly summary: SummaryWriter | undefined;
+};
 
-const PLAIN = { color: false, width: Infinity };
-
-/** Files first, so that a pipe that breaks loses none. @throws DrillproofError what `writeOutputFile` throws */
+/**
+ * Writes the decision and sets the exit code. Files go first, so that a pipe that breaks loses none; if one cannot be
+ * written, the decision is still shown.
+ */
 export async function writeDecision(
   cli: Cli,
   decision: Decision,
-  { shown, files, force }: Outputs,
+  { outputs, options, summary }: Writing,
 ): Promise<void> {
-  for (const { format, file } of files)
-    await writeOutputFile(file, [Buffer.from(decisionRenderers[format](decision, PLAIN))], { force });
-  await cli.stdout.write(decisionRenderers[shown](decision, lookOf(cli, cli.stdout)));
+  const { verbose = false, sarifCategory: category, stepSummary } = options;
+  const how = { detail: cli.quiet ? 'verdict' : verbose ? 'full' : 'brief', ...defined({ category }) } as const;
+  const unwritten: unknown[] = [];
+  const attempt = async (work: Promise<void> | undefined): Promise<void> => {
+    await work?.catch((error: unknown) => unwritten.push(error));
+    cli.signal.throwIfAborted();
+  };
+  for (const { format, file } of outputs.files) {
+    const text = decisionRenderers[format](decision, { ...how, ...PLAIN });
+    await attempt(writeOutputFile(cli, file, [Buffer.from(text)], outputs));
+  }
   // With =FILE the caller writes the summary of the step.
-  if (shown === 'github') await appendStepSummary(cli, decision);
+  if (outputs.shown === 'github' && stepSummary !== false) await attempt(appendStepSummary(cli, decision));
+  await attempt(summary?.write(decision));
+  cli.exitCode = EXIT_OF[decision.answer];
+  await cli.stdout.write(decisionRenderers[outputs.shown](decision, { ...how, ...lookOf(cli, cli.stdout) }));
+  await reportUnwritten(cli, unwritten);
 }
+
+const PLAIN = { color: false, width: Infinity };
 
 /** What GitHub takes as the summary of one step; a longer one is not shown at all. */
 const MAX_BYTES = 1024 * 1024;

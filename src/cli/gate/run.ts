@@ -7,7 +7,7 @@ import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
 import { mirrorExport } from '../../mirror/index.ts';
 import { mirrorDirectory } from '../../node/index.ts';
-import { type Answer, evaluate, type EvidenceInput, type Policy, summaryFacts } from '../../policy/index.ts';
+import { evaluate, type EvidenceInput, type Policy, summaryFacts } from '../../policy/index.ts';
 import { type Cli, say } from '../cli.ts';
 import { looksLikeJson } from '../dsse/run.ts';
 import { toolName } from '../mirror/setting.ts';
@@ -17,26 +17,38 @@ import { openProject } from '../shared/input/remote.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { findGiven } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { EXIT } from '../shared/output/exit.ts';
 import { exitOfCode } from '../shared/output/exit-codes.ts';
 import { failureOf } from '../shared/output/failure.ts';
+import { planOutputs, replacingStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/version.ts';
 import { readVerifyOptions, type VerifyHow, verifyPath } from '../verify/run.ts';
 import type { GateOptions } from './command.ts';
-import { outputsOf, writeDecision } from './output.ts';
+import { EXIT_OF, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
-
-const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {
-  yes: EXIT.pass,
-  no: EXIT.bad,
-  could_not_tell: EXIT.unchecked,
-};
 
 /** Evaluates all named evidence under the policy, writes the decision, and sets the exit code to its answer. */
 export async function gate(cli: Cli, named: readonly string[], options: GateOptions): Promise<void> {
+  const { vsa } = options;
+  const outputs = await planOutputs(cli, options, vsa === undefined ? [] : [vsa]);
+  const settings = await replacingStale(cli, outputs, () => readSettings(cli, named, options));
+  const { names, policy, how, summary } = settings;
+  // Until a decision is made, the exit code says that the gate could not tell.
+  cli.exitCode = EXIT.unchecked;
+  if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
+  const inputs = await readInputs(cli, names, options, how);
+  const { asOfMs, trust } = how;
+  const evaluated = evaluate(inputs, policy, {
+    asOfMs,
+    ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
+  });
+  const run = { ...(await describeRun(options)), exitCode: EXIT_OF[evaluated.answer], unmet: [] };
+  await writeDecision(cli, { ...evaluated, run }, { outputs, options, summary });
+}
+
+/** Everything but the evidence; whatever is wrong with it is a wrong call. */
+async function readSettings(cli: Cli, named: readonly string[], options: GateOptions) {
   refuse(options);
-  const outputs = await outputsOf(options);
-  if (outputs.shown === 'json') cli.format = 'json';
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
   const policy = await configured(() => openPolicy(cli, options.policy));
@@ -46,25 +58,12 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
       cli,
       'no trust store was given, so nothing can be verified: pass --trust FILE, or --key FILE,issuer=NAME',
     );
-  // Until a decision is made, the exit code says that the gate could not tell.
-  cli.exitCode = EXIT.unchecked;
-  const nothing = named.length === 0 && options.list === undefined;
-  const names = nothing ? [] : await pathsOf(cli, named, options);
-  if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
+  const isNothing = named.length === 0 && options.list === undefined;
+  const names = isNothing ? [] : await pathsOf(cli, named, options);
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
-  const inputs = await readInputs(cli, names, options, how);
-  const { asOfMs, trust } = how;
-  const evaluated = evaluate(inputs, policy, {
-    asOfMs,
-    ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
-  });
-  const exitCode = EXIT_OF[evaluated.answer];
-  const decision = { ...evaluated, run: { ...(await describeRun(options)), exitCode, unmet: [] } };
-  await writeDecision(cli, decision, outputs);
-  await summary?.write(decision);
-  cli.exitCode = exitCode;
+  return { names, policy, how, summary };
 }
 
 /** A faulty configuration is a wrong call, whatever the class of its code: no evidence was verified. */

@@ -9,7 +9,7 @@ import {
   type SummarySigningOptions,
 } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
-import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
+import { writeOutputFile } from '../shared/output/output-file.ts';
 import { ownVersion } from '../shared/output/version.ts';
 
 /** The options of a signed summary. */
@@ -33,7 +33,7 @@ export const summaryOptions = (command: Command): Command =>
     );
 
 /** Signs decisions as summaries into one file. */
-type SummaryWriter = { write(decision: Decision): Promise<void> };
+export type SummaryWriter = { write(decision: Decision): Promise<void> };
 
 type Setting = {
   readonly file: string;
@@ -43,8 +43,8 @@ type Setting = {
 };
 
 /**
- * The writer of the summary; `undefined` without --vsa. The key is read and the file is checked before anything is verified.
- * @throws DrillproofError `usage.INVALID`, `io.EXISTS`, and what reading the key throws
+ * The writer of the summary; `undefined` without --vsa. The key is read before anything is verified.
+ * @throws DrillproofError `usage.INVALID`, and what reading the key throws
  */
 export async function openSummary(
   cli: Cli,
@@ -55,7 +55,6 @@ export async function openSummary(
   const { asOf, force = false } = options;
   if (asOf !== undefined && asOf > cli.now())
     throw usageError('a summary cannot be as of a future time', 'Omit --as-of, or pass a past time.');
-  if (!force) await refuseExisting(setting.file);
   return { write: (decision) => writeSummary(cli, decision, setting, force) };
 }
 
@@ -106,6 +105,6 @@ async function writeSummary(
     await say(cli, `no summary was written to ${file}: ${why}`);
     return;
   }
-  await writeOutputFile(file, [dsseBytes(await signSummary(statement, [signer]))], { force });
+  await writeOutputFile(cli, file, [dsseBytes(await signSummary(statement, [signer]))], { force });
   await say(cli, `summary: ${file} says ${statement.predicate.verificationResult}`);
 }

@@ -20,7 +20,7 @@ import { type Cli, say } from '../cli.ts';
 import { namingFile, readInput } from '../shared/input/input.ts';
 import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { refuseExisting, writeOutputFile } from '../shared/output/output-file.ts';
+import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
 import { writeFacts, writeProduct } from '../shared/output/product.ts';
 import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './command.ts';
 import { formatKeys } from './output.ts';
@@ -38,10 +38,10 @@ export async function generate(cli: Cli, options: GenerateOptions): Promise<void
   const { out, force = false, public: publicPath = `${out.replace(/\.pem$/, '')}.pub.pem` } = options;
   const { scalar, signer } = generateSigningKey();
   const pem = publicKeyPem(signer.point);
-  if (!force) await refuseExisting(publicPath);
-  await writeOutputFile(out, [Buffer.from(writeSigningKeyPem(scalar))], { force, mode: 0o600 });
+  await checkOutputFile(cli, publicPath, force);
+  await writeOutputFile(cli, out, [Buffer.from(writeSigningKeyPem(scalar))], { force, mode: 0o600 });
   try {
-    await writeOutputFile(publicPath, [Buffer.from(pem)], { force });
+    await writeOutputFile(cli, publicPath, [Buffer.from(pem)], { force });
   } catch (cause) {
     if (!force) await rm(out); // half a key pair is of no use
     throw cause;

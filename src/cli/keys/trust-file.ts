@@ -54,7 +54,7 @@ export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKe
   const { current, target } = file;
   if (current !== undefined) await refuseChanged(file, current.bytes);
   const how = current === undefined ? {} : { force: true, mode: current.mode };
-  await writeOutputFile(target, [bytes], how);
+  await writeOutputFile({ inputs: new Set() }, target, [bytes], how); // it is also the input
   return store;
 }
 

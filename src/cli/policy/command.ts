@@ -26,7 +26,7 @@ const NOTHING = new Uint8Array();
 function defineInit(command: Command, cli: Cli): void {
   standardOptions(command, { formats: false })
     .description('Write the default policy to a file, as YAML with comments or as JSON.')
-    .argument('[file]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
+    .argument('[output]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
     .option('--force', 'replace an existing file')
     .action(async (file: string, { json, force = false }: { json?: boolean; force?: boolean }) => {
       const inJson = json === true || detectSyntax(file, NOTHING) === 'json';

@@ -82,11 +82,11 @@ async function writeMergedScrub(cli: Cli, merged: MergedScrub): Promise<void> {
 }
 
 async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<void> {
-  const writer = await writeResults(cli, [cli.format], {
-    many: true,
-    force: false,
-    run: await describeRun({}),
-  });
+  const writer = await writeResults(
+    cli,
+    { shown: cli.format, files: [], force: false },
+    { many: true, run: await describeRun({}) },
+  );
   for (const { path, passed, result } of results) {
     const exit = passed ? EXIT.pass : failedExit(result);
     await writer.add(

@@ -14,31 +14,17 @@ import {
 } from '../../report/index.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
 import { type Cli, lookOf } from '../cli.ts';
-import { type FormatTarget, usageError } from '../shared/options/values.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { worstExit } from '../shared/output/exit-codes.ts';
 import { type Failure, failureJsonObject, failureText } from '../shared/output/failure.ts';
 import { openOutputFile } from '../shared/output/output-file.ts';
+import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 
 /** One result of a run: a report, or why there is none, and its exit code. */
 export type Result = { readonly path: string; readonly exit: ExitCode } & (
   | { readonly report: ExportReport | BundleReport }
   | { readonly failure: Failure }
 );
-
-/** Where a report goes. */
-export type Target = FormatTarget<ReportFormat>;
-
-/** The targets with what goes to standard output first: text unless another format is asked for there. */
-export function targetsOf(given: readonly Target[], json: boolean): readonly [ReportFormat, ...Target[]] {
-  const files = given.filter(({ file }) => file !== undefined);
-  const plain = given.filter(({ file }) => file === undefined).map(({ format }) => format);
-  if (json && !plain.includes('json')) plain.push('json');
-  if (plain.length > 1) {
-    throw usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');
-  }
-  return [plain[0] ?? 'text', ...files];
-}
 
 type Look = { readonly color: boolean; readonly width: number; readonly detail: Detail };
 
@@ -107,26 +93,23 @@ type ResultWriter = {
 
 type WriteOptions = {
   readonly many: boolean;
-  readonly force: boolean;
   readonly run: Pick<Run, 'tool' | 'options'>;
   readonly shard?: ShardFacts;
   readonly verbose?: boolean;
 };
 
-/**
- * Writes every rendering while the results come. Files go first, so that a pipe that breaks loses none.
- * @throws DrillproofError as `openOutputFile`
- */
+/** Writes every rendering while the results come. Files go first, so that a pipe that breaks loses none. */
 export async function writeResults(
   cli: Cli,
-  [onStdout, ...targets]: readonly [ReportFormat, ...Target[]],
-  { many, force, run, shard, verbose = false }: WriteOptions,
+  outputs: Omit<Outputs<ReportFormat>, 'paths'>,
+  { many, run, shard, verbose = false }: WriteOptions,
 ): Promise<ResultWriter> {
   const renderings = many ? MANY : ONE;
-  const files = targets.flatMap(({ format, file }) =>
-    file === undefined ? [] : [{ rendering: renderings[format], ...openOutputFile(file, { force }) }],
-  );
-  const shown = renderings[onStdout];
+  const files = outputs.files.map(({ format, file }) => ({
+    rendering: renderings[format],
+    ...openOutputFile(cli, file, outputs),
+  }));
+  const shown = renderings[outputs.shown];
   const detail: Detail = verbose ? 'full' : 'brief';
   const plain: Look = { color: false, width: Infinity, detail };
   const look: Look = { ...lookOf(cli, cli.stdout), detail: cli.quiet ? 'verdict' : detail };
@@ -159,14 +142,16 @@ export async function writeResults(
       if (unmet.length > 0) exits.add(EXIT.bad);
       const exitCode = worstExit([...exits]);
       const ending = { run: { ...run, exitCode, unmet }, ...defined({ shard }) };
+      const unwritten: unknown[] = [];
       for (const { rendering, write, close } of files) {
         await write(rendering.end(summary, plain, ending));
-        await close();
+        unwritten.push(...[await close()].filter((failure) => failure !== undefined));
       }
       const begin = begun ? '' : shown.begin;
       const text = begin + shown.end(summary, look, ending);
       if (text !== '') await cli.stdout.write(text);
       cli.exitCode = exitCode;
+      await reportUnwritten(cli, unwritten);
     },
   };
 }

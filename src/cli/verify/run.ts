@@ -4,6 +4,7 @@ import {
   finishReport,
   inShard,
   listDigest,
+  type ReportFormat,
   type Requirements,
   type Shard,
   shardName,
@@ -30,20 +31,19 @@ import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, failureOf } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
+import { type FormatOptions, planOutputs, replacingStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/version.ts';
 import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
-import { type Result, type Target, targetsOf, writeResults } from './output.ts';
+import { type Result, writeResults } from './output.ts';
 
 /** How evidence is verified, by the options that commands share. */
 type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
 
 /** What the command line says, parsed. */
 export type VerifyCommandOptions = VerifyingOptions &
-  Requirements & {
+  Requirements &
+  FormatOptions<ReportFormat> & {
     readonly verbose?: boolean;
-    readonly format?: readonly Target[];
-    readonly json?: boolean;
-    readonly force?: boolean;
     readonly shard?: Shard;
   };
 
@@ -61,21 +61,14 @@ export async function verify(
   named: readonly string[],
   options: VerifyCommandOptions,
 ): Promise<void> {
-  const targets = targetsOf(options.format ?? [], options.json === true);
-  if (targets[0] === 'json') cli.format = 'json';
-  const all = await pathsOf(cli, named, options);
-  const { shard, force = false, verbose = false } = options;
-  const paths = inShard(all, shardName, shard);
-  if (options.dsse !== undefined && paths.length > 1)
-    throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
-  await refuseMissingIssuer(cli, paths[0], options);
-  await warnAboutKeysInside(cli, paths, options);
-  const how = await readVerifyOptions(cli, options);
+  const outputs = await planOutputs(cli, options);
+  const { all, paths, how } = await replacingStale(cli, outputs, () => readSettings(cli, named, options));
+  const { shard, verbose = false } = options;
   // A list always gets the form for many paths, even if it names one.
   const many = options.list !== undefined || named.length > 1 || shard !== undefined;
   const run = await describeRun(options);
   const cut = shard && { ...shard, list: listDigest(all.map(shardName)) };
-  const writer = await writeResults(cli, targets, { many, force, run, verbose, ...defined({ shard: cut }) });
+  const writer = await writeResults(cli, outputs, { many, run, verbose, ...defined({ shard: cut }) });
   try {
     for (const path of paths) {
       cli.signal.throwIfAborted();
@@ -89,6 +82,17 @@ export async function verify(
   }
   // The other shards have the paths, so an empty shard passes.
   if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
+}
+
+/** All paths that are named, those of the shard, and how they are verified. */
+async function readSettings(cli: Cli, named: readonly string[], options: VerifyCommandOptions) {
+  const all = await pathsOf(cli, named, options);
+  const paths = inShard(all, shardName, options.shard);
+  if (options.dsse !== undefined && paths.length > 1)
+    throw usageError('--dsse is about one part or export', 'Verify the others in a run of their own.');
+  await refuseMissingIssuer(cli, paths[0], options);
+  await warnAboutKeysInside(cli, paths, options);
+  return { all, paths, how: await readVerifyOptions(cli, options) };
 }
 
 /** Keys that came with the evidence prove nothing: whoever changed the evidence could have changed them. */

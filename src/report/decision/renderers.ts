@@ -10,7 +10,11 @@ import { stableJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { pageOf, type TextOptions } from '../text/text.ts';
 
-export type DecisionRenderer = (decision: Decision, options?: TextOptions) => string;
+export type DecisionOptions = TextOptions & {
+  /** In SARIF: the category of this gate among several of a repository. Default: none. */
+  readonly category?: string;
+};
+export type DecisionRenderer = (decision: Decision, options?: DecisionOptions) => string;
 
 /** Every format of a decision by the name that people give it. */
 export const decisionRenderers = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/run.ts';
 import { packExport, readPartFacts } from '../../../src/evidence/index.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
-import { call, NOW_MS, scratch, writeRun } from '../make.ts';
+import { call, NOW_MS, scratch, world, writeRun } from '../make.ts';
 
 /** A part in a folder, and the files of an export of it. */
 async function prepared(folder: string, signal = new AbortController().signal) {
@@ -42,7 +42,7 @@ async function prepared(folder: string, signal = new AbortController().signal) {
 
 describe.each(['folder', 'file.zip'])('an export written to a %s', (name) => {
   const write = (path: string, files: Awaited<ReturnType<typeof prepared>>['files']): Promise<void> =>
-    name.endsWith('.zip') ? writeExportZip(path, files, false) : writeExportFolder(path, files);
+    name.endsWith('.zip') ? writeExportZip(world(), path, files, false) : writeExportFolder(path, files);
 
   it('is there when its parts are what was read', async () => {
     await using dir = await scratch();

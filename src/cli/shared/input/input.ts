@@ -15,6 +15,7 @@ import { usageError } from '../options/values.ts';
  */
 export async function readInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
   const name = path === '-' ? 'standard input' : path;
+  cli.inputs.add(path);
   const stream = path === '-' ? cli.stdin : createReadStream(path);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -67,6 +68,7 @@ export async function pathsOf(
     if (named.length === 0) throw usageError('no path was given', 'Name a path, or pass --list FILE.');
   }
   const listed = list === undefined ? [] : namesIn(await readInput(list, MAX_LIST_BYTES, cli), byNull);
+  for (const path of listed) cli.inputs.add(path);
   return distinct(cli, [...named, ...listed]);
 }
 

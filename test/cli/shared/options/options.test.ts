@@ -3,7 +3,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keySpec } from '../../../../src/cli/shared/options/evidence.ts';
 import { digest, fileSpec, time, wholeNumber } from '../../../../src/cli/shared/options/options.ts';
-import { targetsOf } from '../../../../src/cli/verify/output.ts';
 import { targetIn } from '../../../../src/cli/shared/options/values.ts';
 
 const target = targetIn(['text', 'json']);
@@ -85,15 +84,5 @@ describe('formats of a report', () => {
     expect(target('json=a=b.json')).toEqual({ format: 'json', file: 'a=b.json' });
     expect(() => target('xml')).toThrow(InvalidArgumentError);
     expect(() => target('json=')).toThrow(InvalidArgumentError);
-  });
-
-  it('leave text on standard output when only files are named', () => {
-    expect(targetsOf([{ format: 'json', file: 'r.json' }], false)[0]).toBe('text');
-    expect(targetsOf([], true)).toEqual(['json']);
-    expect(targetsOf([{ format: 'json' }], true)).toEqual(['json']);
-  });
-
-  it('cannot both go to standard output', () => {
-    expect(() => targetsOf([{ format: 'text' }, { format: 'json' }], false)).toThrow(/standard output/);
   });
 });

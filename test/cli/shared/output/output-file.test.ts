@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { writeOutputFile, writeOutputFolder } from '../../../../src/cli/shared/output/output-file.ts';
 import { writeNewFile } from '../../../../src/node/durable-file.ts';
-import { scratch } from '../../make.ts';
+import { scratch, world } from '../../make.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const fill = (inside: string) => writeNewFile(`${inside}/a`, [bytes('a')]);
@@ -20,7 +20,7 @@ describe('an output file', () => {
       seen.push(await readdir(dir.root));
       yield bytes('b');
     }
-    await writeOutputFile(dir.path('out'), chunks());
+    await writeOutputFile(world(), dir.path('out'), chunks());
     expect(seen[0]).toHaveLength(1);
     expect(seen[0]).not.toContain('out');
     expect(await readdir(dir.root)).toEqual(['out']);
@@ -29,19 +29,19 @@ describe('an output file', () => {
 
   it('is not there at all when its source breaks, and the error of the source comes through', async () => {
     await using dir = await scratch();
-    await expect(writeOutputFile(dir.path('out'), failing())).rejects.toThrow(RangeError);
+    await expect(writeOutputFile(world(), dir.path('out'), failing())).rejects.toThrow(RangeError);
     expect(await readdir(dir.root)).toEqual([]);
   });
 
   it('stays as it is when it exists, unless force is given, and then also when the source breaks', async () => {
     await using dir = await scratch();
     await writeFile(dir.path('out'), 'old');
-    await expect(writeOutputFile(dir.path('out'), [bytes('new')])).rejects.toMatchObject({
+    await expect(writeOutputFile(world(), dir.path('out'), [bytes('new')])).rejects.toMatchObject({
       code: 'io.EXISTS',
     });
-    await expect(writeOutputFile(dir.path('out'), failing(), { force: true })).rejects.toThrow(RangeError);
+    await expect(writeOutputFile(world(), dir.path('out'), failing(), { force: true })).rejects.toThrow(RangeError);
     expect(await readFile(dir.path('out'), 'utf8')).toBe('old');
-    await writeOutputFile(dir.path('out'), [bytes('new')], { force: true });
+    await writeOutputFile(world(), dir.path('out'), [bytes('new')], { force: true });
     expect(await readFile(dir.path('out'), 'utf8')).toBe('new');
   });
 
@@ -51,22 +51,22 @@ describe('an output file', () => {
       yield bytes('mine');
       await writeFile(dir.path('out'), 'theirs');
     }
-    await expect(writeOutputFile(dir.path('out'), slow())).rejects.toMatchObject({ code: 'io.EXISTS' });
+    await expect(writeOutputFile(world(), dir.path('out'), slow())).rejects.toMatchObject({ code: 'io.EXISTS' });
     expect(await readFile(dir.path('out'), 'utf8')).toBe('theirs');
     expect(await readdir(dir.root)).toEqual(['out']);
   });
 
   it('has the mode that it is given', async () => {
     await using dir = await scratch();
-    await writeOutputFile(dir.path('secret'), [bytes('x')], { mode: 0o600 });
+    await writeOutputFile(world(), dir.path('secret'), [bytes('x')], { mode: 0o600 });
     expect((await stat(dir.path('secret'))).mode & 0o777).toBe(0o600);
   });
 
   it('in a folder that is absent is io.NOT_FOUND, below a file io.KIND', async () => {
     await using dir = await scratch();
     await writeFile(dir.path('file'), '');
-    await expect(writeOutputFile(dir.path('absent/out'), [])).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
-    await expect(writeOutputFile(dir.path('file/out'), [])).rejects.toMatchObject({ code: 'io.KIND' });
+    await expect(writeOutputFile(world(), dir.path('absent/out'), [])).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
+    await expect(writeOutputFile(world(), dir.path('file/out'), [])).rejects.toMatchObject({ code: 'io.KIND' });
   });
 });
 

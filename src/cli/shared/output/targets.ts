@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { type Cli, writeFolded } from '../../cli.ts';
+import { type FormatTarget, usageError } from '../options/values.ts';
+import { EXIT } from './exit.ts';
+import { failureOf, failureText } from './failure.ts';
+import { checkOutputFile, removeStale } from './output-file.ts';
+
+/** Where the renderings of a result go. */
+export type Outputs<F extends string> = {
+  /** The format for standard output. */
+  readonly shown: F;
+  readonly files: readonly Required<FormatTarget<F>>[];
+  readonly force: boolean;
+  /** Every file that the command writes. */
+  readonly paths: readonly string[];
+};
+
+export type FormatOptions<F extends string> = {
+  readonly format?: readonly FormatTarget<F>[];
+  readonly json?: boolean;
+  readonly force?: boolean;
+};
+
+/**
+ * Splits `--format` into standard output (default: text) and files, and checks that all files can be written; `more` are
+ * files of other options.
+ * @throws DrillproofError `usage.INVALID`, and as `checkOutputFile`
+ */
+export async function planOutputs<F extends string>(
+  cli: Cli,
+  { format = [], json = false, force = false }: FormatOptions<F>,
+  more: readonly string[] = [],
+): Promise<Outputs<F | 'text' | 'json'>> {
+  const files = format.flatMap(({ format: kind, file }) => (file === undefined ? [] : [{ format: kind, file }]));
+  const plain = new Set<F | 'text' | 'json'>(json ? ['json'] : []);
+  for (const { format: kind, file } of format) if (file === undefined) plain.add(kind);
+  const [shown = 'text', second] = plain;
+  if (shown === 'json') cli.format = 'json';
+  if (second !== undefined)
+    throw usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');
+  const paths = [...files.map(({ file }) => file), ...more];
+  if (new Set(paths.map((path) => resolve(path))).size < paths.length)
+    throw usageError('two formats for one file', 'Give each its own file.');
+  for (const path of paths) await checkOutputFile(cli, path, force);
+  return { shown, files, force, paths };
+}
+
+/** Reads what decides the work; then, even if that fails, removes what an earlier run wrote to the files. */
+export async function replacingStale<T>(
+  cli: Cli,
+  { paths, force }: Outputs<string>,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } finally {
+    // Only now are the inputs known that lists and policies name.
+    if (force) for (const path of paths) await removeStale(cli, path);
+  }
+}
+
+/** Reports files that could not be written. The result stands, but a pass without its report does not count as one. */
+export async function reportUnwritten(cli: Cli, errors: readonly unknown[]): Promise<void> {
+  for (const error of errors) {
+    const failure = failureOf(error, false);
+    await writeFolded(cli.stderr, failureText(failure));
+    // 1 would be the answer "no".
+    if (cli.exitCode === EXIT.pass) cli.exitCode = failure.exit === EXIT.bad ? EXIT.unchecked : failure.exit;
+  }
+}
