@@ -25,7 +25,7 @@ describe('a wrong call', () => {
     [['verify', 'x', '--jobs', '0']],
     [['verify', 'x', '--as-of', 'yesterday']],
     [['verify', 'x', '--key', 'key.pem,issuer=']],
-    [['verify', 'x', '--format', 'text', '--format', 'json']],
+    [['verify', 'x', '--format', 'text', '--format', 'text']],
     [['mirror', 'evexp_000000000001', '--to', 'x']],
     [['mirror', 'e', '--to', 'x', '--url', 'u', '--project', 'p', '--concurrency', 'many']],
     [['pack', 'x', '--run', 'r', '--out', 'o', '--role', 'a=b']],

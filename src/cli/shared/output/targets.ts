@@ -32,11 +32,10 @@ export async function planOutputs<F extends string>(
   more: readonly string[] = [],
 ): Promise<Outputs<F | 'text' | 'json'>> {
   const files = format.flatMap(({ format: kind, file }) => (file === undefined ? [] : [{ format: kind, file }]));
-  const plain = new Set<F | 'text' | 'json'>(json ? ['json'] : []);
-  for (const { format: kind, file } of format) if (file === undefined) plain.add(kind);
-  const [shown = 'text', second] = plain;
+  const plain = format.filter(({ file }) => file === undefined).map(({ format: kind }) => kind);
+  const [shown = json ? 'json' : 'text', second = json && shown !== 'json'] = plain;
   if (shown === 'json') cli.format = 'json';
-  if (second !== undefined)
+  if (second !== false)
     throw usageError('two formats for standard output', 'Send one of them to a file: --format json=FILE.');
   const paths = [...files.map(({ file }) => file), ...more];
   if (new Set(paths.map((path) => resolve(path))).size < paths.length)
