@@ -1,5 +1,12 @@
 /** `drillproof/node`: evidence in folders and files, verified on all cores, key files, and mirrors into folders. */
-export { type Chunks, flushFolder, renameDurably, writeDurably, writeInPlace, writeNewFile } from './durable-file.ts';
+export {
+  type Chunks,
+  flushFolder,
+  renameDurably,
+  writeDurably,
+  writeInPlace,
+  writeNewFile,
+} from './durable-file.ts';
 export { directorySource } from './evidence/directory-source.ts';
 export { openFile } from './evidence/file-access.ts';
 export { openEvidence, type OpenEvidence, openZipFile } from './evidence/open-evidence.ts';

@@ -9,7 +9,17 @@ export type Requirements = {
 };
 
 /** Options that change how a result is shown, where it goes or how fast it comes, not what it is. */
-const PRESENTATION = new Set(['format', 'json', 'quiet', 'verbose', 'force', 'jobs', 'sarifCategory', 'stepSummary', 'vsaSigner']);
+const PRESENTATION = new Set([
+  'format',
+  'json',
+  'quiet',
+  'verbose',
+  'force',
+  'jobs',
+  'sarifCategory',
+  'stepSummary',
+  'vsaSigner',
+]);
 
 /** The options of a run by their names without dashes, as reports state them. */
 export const describeOptions = (options: object): Run['options'] =>

@@ -32,7 +32,10 @@ export async function writeDecision(
   { outputs, options, summary }: Writing,
 ): Promise<void> {
   const { verbose = false, sarifCategory: category, stepSummary } = options;
-  const how = { detail: cli.quiet ? 'verdict' : verbose ? 'full' : 'brief', ...defined({ category }) } as const;
+  const how = {
+    detail: cli.quiet ? 'verdict' : verbose ? 'full' : 'brief',
+    ...defined({ category }),
+  } as const;
   const unwritten: unknown[] = [];
   const attempt = async (work: Promise<void> | undefined): Promise<void> => {
     await work?.catch((error: unknown) => unwritten.push(error));

@@ -85,7 +85,8 @@ async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<Ou
   const [file, link] = await Promise.all([statOf(path, stat), statOf(path, lstat)]);
   // A link to nothing: what it names is made.
   if (file === undefined) return { target: path, isReplaced: link === undefined };
-  if (file.isDirectory()) throw new DrillproofError('io.KIND', `cannot write ${path}: it is a folder`, { path });
+  if (file.isDirectory())
+    throw new DrillproofError('io.KIND', `cannot write ${path}: it is a folder`, { path });
   if (!file.isFile()) return { target: path, isReplaced: false };
   await refuseInput(cli, path, file);
   return { target: link?.isSymbolicLink() === true ? await realpath(path) : path, isReplaced: true };

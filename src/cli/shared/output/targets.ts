@@ -31,7 +31,9 @@ export async function planOutputs<F extends string>(
   { format = [], json = false, force = false }: FormatOptions<F>,
   more: readonly string[] = [],
 ): Promise<Outputs<F | 'text' | 'json'>> {
-  const files = format.flatMap(({ format: kind, file }) => (file === undefined ? [] : [{ format: kind, file }]));
+  const files = format.flatMap(({ format: kind, file }) =>
+    file === undefined ? [] : [{ format: kind, file }],
+  );
   const plain = format.filter(({ file }) => file === undefined).map(({ format: kind }) => kind);
   const [shown = json ? 'json' : 'text', second = json && shown !== 'json'] = plain;
   if (shown === 'json') cli.format = 'json';

@@ -39,7 +39,9 @@ describe('an output file', () => {
     await expect(writeOutputFile(world(), dir.path('out'), [bytes('new')])).rejects.toMatchObject({
       code: 'io.EXISTS',
     });
-    await expect(writeOutputFile(world(), dir.path('out'), failing(), { force: true })).rejects.toThrow(RangeError);
+    await expect(writeOutputFile(world(), dir.path('out'), failing(), { force: true })).rejects.toThrow(
+      RangeError,
+    );
     expect(await readFile(dir.path('out'), 'utf8')).toBe('old');
     await writeOutputFile(world(), dir.path('out'), [bytes('new')], { force: true });
     expect(await readFile(dir.path('out'), 'utf8')).toBe('new');
@@ -51,7 +53,9 @@ describe('an output file', () => {
       yield bytes('mine');
       await writeFile(dir.path('out'), 'theirs');
     }
-    await expect(writeOutputFile(world(), dir.path('out'), slow())).rejects.toMatchObject({ code: 'io.EXISTS' });
+    await expect(writeOutputFile(world(), dir.path('out'), slow())).rejects.toMatchObject({
+      code: 'io.EXISTS',
+    });
     expect(await readFile(dir.path('out'), 'utf8')).toBe('theirs');
     expect(await readdir(dir.root)).toEqual(['out']);
   });
@@ -65,8 +69,12 @@ describe('an output file', () => {
   it('in a folder that is absent is io.NOT_FOUND, below a file io.KIND', async () => {
     await using dir = await scratch();
     await writeFile(dir.path('file'), '');
-    await expect(writeOutputFile(world(), dir.path('absent/out'), [])).rejects.toMatchObject({ code: 'io.NOT_FOUND' });
-    await expect(writeOutputFile(world(), dir.path('file/out'), [])).rejects.toMatchObject({ code: 'io.KIND' });
+    await expect(writeOutputFile(world(), dir.path('absent/out'), [])).rejects.toMatchObject({
+      code: 'io.NOT_FOUND',
+    });
+    await expect(writeOutputFile(world(), dir.path('file/out'), [])).rejects.toMatchObject({
+      code: 'io.KIND',
+    });
   });
 });
 

@@ -49,8 +49,14 @@ const WRITERS: readonly (readonly [string, string, (out: string) => Promise<Ende
 /** Those without an input that is a file. */
 const MAKERS: readonly (readonly [string, (out: string) => Promise<Ended>])[] = [
   ['policy init', (out) => call(['policy', 'init', out, '--force'])],
-  ['keys generate --out', (out) => call(['keys', 'generate', '--public', 'any.pub', '--force', '--out', out])],
-  ['keys generate --public', (out) => call(['keys', 'generate', '--out', 'any.key', '--force', '--public', out])],
+  [
+    'keys generate --out',
+    (out) => call(['keys', 'generate', '--public', 'any.pub', '--force', '--out', out]),
+  ],
+  [
+    'keys generate --public',
+    (out) => call(['keys', 'generate', '--out', 'any.key', '--force', '--public', out]),
+  ],
 ];
 const ALL = [...WRITERS.map(([name, , write]) => [name, write] as const), ...MAKERS];
 /** `export` and `keys` name the form of what they write by the end of the name. */
@@ -187,7 +193,16 @@ describe('reports of an earlier run', () => {
     await writeFile('behind', 'stale');
     await symlink('behind', 'stale-link');
     await writeFile('out', 'stale');
-    const files = ['--force', '--format', 'json=out', '--format', 'text=stale-link', ...vsa, '--vsa', 'stale.vsa'];
+    const files = [
+      '--force',
+      '--format',
+      'json=out',
+      '--format',
+      'text=stale-link',
+      ...vsa,
+      '--vsa',
+      'stale.vsa',
+    ];
     await writeFile('stale.vsa', 'stale');
     const signal = what === 'an interrupted run' ? AbortSignal.abort() : new AbortController().signal;
     const { code } = await call(['gate', 'good', '--trust', 'trust.json', ...args, ...files], { signal });
