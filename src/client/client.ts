@@ -17,6 +17,7 @@ import {
   readOptions,
   type Settings,
 } from './options.ts';
+import { createSendUpload, type SendUpload } from './upload.ts';
 import { createWait, type Wait } from './wait.ts';
 import { LimitError } from '../errors.ts';
 
@@ -83,6 +84,15 @@ export type Client = Methods & {
     /** Follows an operation to its end, and returns it if it succeeded. */
     readonly wait: Wait;
   };
+  readonly builds: {
+    readonly uploads: {
+      /**
+       * Sends the archive of an upload to its address, without the token, and resumes it after failures of the network or
+       * in a later call. An address of another origin than the control plane is refused unless `origin` names it.
+       */
+      readonly send: SendUpload;
+    };
+  };
   /** The base address, which holds no secret. */
   readonly baseUrl: string;
   /** Any operation that answers with JSON, by its name in the table. */
@@ -130,10 +140,14 @@ export function createClient(options: ClientOptions): Client {
     return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
   });
   const methods = tree as Methods; // the same names, split the same way
+  const send = createSendUpload(settings, ({ attempt: { projectId, buildAttemptId } }, how) =>
+    call('builds.attempts.read', { projectId, buildAttemptId }, how),
+  );
   const wait = createWait((input, how) => call('operations.read', input, how), settings.sleep);
   return Object.freeze({
     ...methods,
     operations: { ...methods.operations, wait },
+    builds: { ...methods.builds, uploads: { ...methods.builds.uploads, send } },
     baseUrl: settings.baseUrl,
     call,
     download,

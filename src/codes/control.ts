@@ -104,6 +104,10 @@ export const controlCodes = {
     'The digest or the size of the upload does not match what was announced.',
     'Upload the announced bytes.',
   ),
+  'control.UPLOAD_OFFSET_MISMATCH': control.refused(
+    'The range of an upload does not begin where the stored bytes end.',
+    'Read the upload address and continue at its receivedBytes.',
+  ),
   'control.TOOL_SOURCE_TOO_LARGE': control.limit(
     'The tool source is larger than 1 MiB and is never truncated.',
     'Read the source from the build archive.',

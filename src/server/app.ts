@@ -23,7 +23,7 @@ import {
   reprDigest,
   sendAnswer,
 } from './http/envelope.ts';
-import { type Arrival, contentOf, createPace, readJsonBody } from './http/body.ts';
+import { type Arrival, contentOf, createPace, cutOf, readJsonBody } from './http/body.ts';
 import { answerDownload, type Download } from './http/download.ts';
 import { assertMatch, digestDocument, documentEtag, isUnchanged, notModified } from './http/preconditions.ts';
 import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
@@ -129,6 +129,7 @@ function letSend({ context }: Exchange): void {
 const arrivalOf = ({ context, limits }: Exchange, bytesPerSecond: number): Arrival => ({
   ...createPace({ graceMs: limits.requestTimeoutMs, bytesPerSecond }, () => performance.now()),
   isWhole: () => context.env.incoming?.complete ?? true,
+  cut: cutOf(context.env.incoming ?? context).signal,
 });
 
 type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
@@ -167,18 +168,19 @@ function answerJson(
 
 const RETRY_AFTER_MS = 1_000;
 
-/** Counts a download until its response has ended. */
-function takeSlot({ context, slots, observation, metrics }: Exchange): void {
+/** Counts a download or an upload until its response has ended. */
+function takeSlot({ context, slots, metrics }: Exchange, key: string): void {
   const { outgoing } = context.env;
   if (outgoing === undefined) return;
-  const end = slots.take(observation.tokenId ?? '');
+  const end = slots.take(key);
   if (typeof end === 'function') {
     if (outgoing.destroyed) end();
     else outgoing.once('close', end);
     return;
   }
   const retry = { retryAfterMs: RETRY_AFTER_MS };
-  if (end === 'all') throw new ControlError('control.UNAVAILABLE', 'too many downloads run at once', retry);
+  if (end === 'all')
+    throw new ControlError('control.UNAVAILABLE', 'too many downloads and uploads run at once', retry);
   metrics.rateLimited();
   throw new ControlError('control.RATE_LIMITED', 'the token has too many downloads at once', retry);
 }
@@ -206,7 +208,7 @@ type Call = { readonly name: OperationName; readonly params: Readonly<Record<str
 /** What a read answers: a document, or bytes. */
 async function read(exchange: Exchange, { name }: Call, call: object): Promise<Answer> {
   const { success } = operationRow(name);
-  if (success.kind === 'bytes') takeSlot(exchange);
+  if (success.kind === 'bytes') takeSlot(exchange, exchange.observation.tokenId ?? '');
   const answer = await handlerOf(exchange.handlers, name)(call);
   if (success.kind === 'json') return answerJson(exchange, success.status, answer);
   return answerBytes(exchange, answer as Download, success.ranges);
@@ -244,7 +246,9 @@ async function operate(exchange: Exchange, name: OperationName): Promise<Answer>
   const idempotencyKey = readHeader(context, 'idempotency-key');
   const raw = { params: call.params, query: queryOf(context.req.url), idempotencyKey };
   const head = validateHead(row, raw, limits.issues);
-  if (principal === undefined)
+  if (principal === undefined) {
+    // Both hold memory until they end; an upload has no token to count by.
+    if (row.content !== undefined) takeSlot(exchange, call.params['buildAttemptId'] ?? '');
     return read(exchange, call, {
       ...head,
       content: contentOf(
@@ -253,6 +257,7 @@ async function operate(exchange: Exchange, name: OperationName): Promise<Answer>
         () => arrivalOf(exchange, limits.uploadBytesPerSecond),
       ),
     });
+  }
   if (row.permission !== undefined) assertPermission(principal, row.permission, row.alsoPermitted);
   const body = await bodyOf(exchange, row);
   // A database text cannot contain NUL, so no resource has such a name.

@@ -19,6 +19,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/index.ts';
+import { cutOf } from './http/body.ts';
 import { ControlError, type ErrorAnswer, errorAnswer, newCorrelationId } from './http/envelope.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import type { Log } from './telemetry/log.ts';
@@ -100,22 +101,27 @@ function refuse(response: ServerResponse, error: ControlError, reporting: Report
   response.end(body);
 }
 
-/** Which connections have an answer under way: nothing may be written into the middle of one. */
-function inFlight(server: Server): (socket: Duplex) => boolean {
-  const answers = new WeakMap<Duplex, number>();
-  const count = ({ socket }: IncomingMessage, response: ServerResponse): void => {
-    answers.set(socket, (answers.get(socket) ?? 0) + 1);
-    response.once('close', () => answers.set(socket, (answers.get(socket) ?? 1) - 1));
+/** The requests of each connection that are not answered: nothing may be written into the middle of an answer. */
+function inFlight(server: Server): (socket: Duplex) => ReadonlySet<IncomingMessage> {
+  const unanswered = new WeakMap<Duplex, Set<IncomingMessage>>();
+  const of = (socket: Duplex): Set<IncomingMessage> => {
+    const requests = unanswered.get(socket) ?? new Set();
+    unanswered.set(socket, requests);
+    return requests;
+  };
+  const count = (request: IncomingMessage, response: ServerResponse): void => {
+    of(request.socket).add(request);
+    response.once('close', () => of(request.socket).delete(request));
   };
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, count);
-  return (socket) => (answers.get(socket) ?? 0) > 0;
+  return of;
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Every way in which Node hands over a request or a failure, so that each ends in the error envelope. */
 function wire(server: Server, handle: Handle, reporting: Reporting): void {
-  const answering = inFlight(server);
+  const unanswered = inFlight(server);
   server.on('request', handle);
   // The 100 goes out when the body is about to be read, not before the token was looked at.
   server.on('checkContinue', handle);
@@ -136,8 +142,13 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
     ),
   );
   server.on('clientError', (error, socket) => {
-    if (errnoOf(error) === 'ECONNRESET' || !socket.writable || answering(socket)) socket.destroy();
-    else refuseRaw(socket, (CLIENT_ERRORS[errnoOf(error) ?? ''] ?? malformed)(), reporting);
+    const code = errnoOf(error);
+    const requests = unanswered(socket);
+    // A client that has closed its half can still read why its body is refused.
+    if (code === 'HPE_INVALID_EOF_STATE' && requests.size > 0)
+      for (const request of requests) cutOf(request).abort();
+    else if (code === 'ECONNRESET' || !socket.writable || requests.size > 0) socket.destroy();
+    else refuseRaw(socket, (CLIENT_ERRORS[code ?? ''] ?? malformed)(), reporting);
   });
 }
 

@@ -158,7 +158,7 @@ const QUERIES: Partial<Record<OperationName, Record<string, string>>> = {
 };
 
 async function goodRequest({ operationId }: Walked, seeded: Seeded): Promise<Request> {
-  if (operationId === 'builds.uploads.put') {
+  if (operationId.startsWith('builds.uploads.') && operationId !== 'builds.uploads.create') {
     const { pathname, searchParams } = new URL(await uploadAddress(seeded), 'http://control.test');
     const buildAttemptId = pathname.split('/').at(-1) ?? '';
     return { params: { ...seeded.params, buildAttemptId }, query: Object.fromEntries(searchParams) };

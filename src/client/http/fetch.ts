@@ -4,7 +4,7 @@ export type Fetch = (
   init: {
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body?: string;
+    readonly body?: string | Uint8Array<ArrayBuffer>;
     readonly redirect: 'manual';
     readonly signal: AbortSignal;
   },

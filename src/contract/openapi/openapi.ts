@@ -127,6 +127,13 @@ const headerParameters: Readonly<Record<string, Parameter>> = {
     description: 'One range of bytes (RFC 9110 §14.2).',
     schema: { type: 'string' },
   },
+  ContentRange: {
+    name: 'Content-Range',
+    in: 'header',
+    required: false,
+    description: 'Which bytes of the archive the body is, to continue an upload (RFC 9110 §14.5).',
+    schema: { type: 'string' },
+  },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
@@ -209,6 +216,7 @@ function requestBody({ body, content }: Operation): object {
 function parametersOf(row: Operation): (Parameter | Reference)[] {
   const shared = [
     ...(row.idempotent ? ['IdempotencyKey'] : []),
+    ...(row.content === undefined ? [] : ['ContentRange']),
     ...(row.security === 'bearer' ? ['IfMatch'] : []),
     ...(row.method === 'GET' ? ['IfNoneMatch'] : []),
     ...(row.success.kind === 'bytes' && row.success.ranges ? ['Range', 'IfRange'] : []),

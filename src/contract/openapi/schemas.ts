@@ -10,6 +10,7 @@ import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '
 import {
   buildAttemptSchema,
   buildUploadRequestSchema,
+  buildUploadProgressSchema,
   buildUploadSchema,
   toolSourceSchema,
 } from '../resources/build.ts';
@@ -52,6 +53,7 @@ const answered = {
   AuthoringTurn: authoringTurnSchema,
   BuildAttempt: buildAttemptSchema,
   BuildUpload: buildUploadSchema,
+  BuildUploadProgress: buildUploadProgressSchema,
   HostedRun: hostedRunSchema,
   RunIdentity: runIdentitySchema,
   RunResult: runResultSchema,

@@ -29,6 +29,7 @@ export const controlErrors = {
   'control.RUN_NOT_TERMINAL': refuse(409),
   'control.EXPORT_FAILED': refuse(409),
   'control.BUILD_NOT_AVAILABLE': refuse(409),
+  'control.UPLOAD_OFFSET_MISMATCH': refuse(409),
   'control.EXPORT_NOT_READY': retry(409),
   'control.IDEMPOTENCY_KEY_IN_USE': retry(409),
   'control.AUTHORING_TURN_ACTIVE': retry(409),

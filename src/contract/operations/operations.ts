@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
 import {
   buildAttemptSchema,
+  buildUploadProgressSchema,
   buildUploadRequestSchema,
   buildUploadSchema,
   MAX_BUILD_BYTES,
@@ -110,6 +111,18 @@ const readConversation = {
   permission: 'evidence.read',
   alsoPermitted: ['authoring.write'],
 } as const;
+
+/** The signed address is the credential. */
+const upload = {
+  path: `${project}/build-uploads/{buildAttemptId}`,
+  area: 'builds and source',
+  extension: true,
+  security: 'none',
+  idempotent: false,
+  params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
+  query: uploadAddressQuerySchema,
+} as const;
+const uploadErrors = ['control.NOT_FOUND', 'control.UPLOAD_EXPIRED'] as const;
 
 /** Why the content of an export may not be readable. */
 const exportErrors = [
@@ -369,24 +382,26 @@ export const operations = {
     params: z.strictObject({ ...inConversation, authoringTurnId: opaqueIdSchema }),
     success: { status: 200, kind: 'json', schema: authoringTurnSchema },
   },
+  'builds.uploads.read': {
+    ...upload,
+    method: 'GET',
+    summary: 'Read how much of an upload is stored.',
+    description: 'An interrupted upload continues at receivedBytes, with Content-Range.',
+    success: { status: 200, kind: 'json', schema: buildUploadProgressSchema },
+    errors: uploadErrors,
+  },
   'builds.uploads.put': {
+    ...upload,
     method: 'PUT',
-    path: `${project}/build-uploads/{buildAttemptId}`,
     summary: 'Send the archive of a build to the address that its upload gave.',
     description:
       'The signed address is the credential, so that no token is sent. The digest makes it idempotent: the same ' +
       'bytes again are answered with the attempt as it stands.',
-    area: 'builds and source',
-    extension: true,
-    security: 'none',
-    idempotent: false,
-    params: z.strictObject({ ...inProject, buildAttemptId: buildAttemptIdSchema }),
-    query: uploadAddressQuerySchema,
     content: { mediaType: 'application/zip', maxBytes: MAX_BUILD_BYTES },
     success: { status: 200, kind: 'json', schema: buildAttemptSchema },
     errors: [
-      'control.NOT_FOUND',
-      'control.UPLOAD_EXPIRED',
+      ...uploadErrors,
+      'control.UPLOAD_OFFSET_MISMATCH',
       'control.UPLOAD_MISMATCH',
       'control.UNSUPPORTED_MEDIA_TYPE',
     ],
@@ -407,14 +422,14 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
  */
 export const operationRow = (name: OperationName): Operation => operations[name];
 
-/** Names of the rows whose body is bytes, sent to a signed address without a token. */
+/** Names of the rows of a signed address, which take no token. */
 export type UploadOperationName = {
-  [N in OperationName]: Rows[N] extends { content: object } ? N : never;
+  [N in OperationName]: Rows[N] extends { security: 'none' } ? N : never;
 }[OperationName];
 /** Names of the rows that a client calls with its token. */
 export type CallableName = Exclude<OperationName, UploadOperationName>;
 export const callableNames = operationNames.filter(
-  (name): name is CallableName => operationRow(name).content === undefined,
+  (name): name is CallableName => operationRow(name).security !== 'none',
 );
 
 /** Names of the rows that answer with a JSON document. */

@@ -97,6 +97,15 @@ export const buildUploadSchema = z.strictObject({
   expiresAtMs: msSchema,
 });
 
+/** How much of an archive is stored, so that an upload can continue (control API, build-uploads). */
+export const buildUploadProgressSchema = z.strictObject({
+  schemaVersion: schemaVersionSchema,
+  buildAttemptId: buildAttemptIdSchema,
+  state: z.enum(buildAttemptStates),
+  bytes: buildBytesSchema,
+  receivedBytes: countSchema.max(MAX_BUILD_BYTES),
+});
+
 const wholeNumberText = z
   .string()
   .regex(/^[0-9]{1,16}$/)

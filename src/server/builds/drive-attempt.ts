@@ -5,6 +5,7 @@ import { toDigest } from '../ids.ts';
 import { type ServerContext } from '../context.ts';
 import { holdBlobs } from '../blobs/hold.ts';
 import { notFound } from '../http/envelope.ts';
+import { dropPieces } from './upload-pieces.ts';
 import { nextVersion } from '../services/operations.ts';
 import { assertMove, isEnd, mayMove } from '../states.ts';
 import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
@@ -77,6 +78,7 @@ async function endFailed(
   nowMs: number,
 ): Promise<BuildAttempt> {
   const { expectedArtifactDigest } = row.resource;
+  await dropPieces(tx, row, nowMs);
   if (expectedArtifactDigest !== undefined) await tx.blobs.hold(toDigest(expectedArtifactDigest), nowMs);
   return end(tx, row, moveAttempt(row.resource, 'failed', nowMs, { diagnostics: [failure] }));
 }
@@ -144,6 +146,7 @@ const succeed = (work: BuildWork, ref: AttemptRef, archive: BlobRef): Promise<Bu
       );
       return endFailed(tx, row, failure, nowMs);
     }
+    await dropPieces(tx, row, nowMs);
     await holdBlobs(tx, work.blobs, [archive.digest], nowMs);
     const { organizationId, projectId, expectedBuildHash: buildHash } = resource;
     await tx.builds.save({ organizationId, projectId, buildHash, archive });

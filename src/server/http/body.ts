@@ -20,8 +20,23 @@ export type Pace = {
   readonly received: (bytes: number) => void;
 };
 
-/** How a body arrives: its pace, and at its end whether all of it came. */
-export type Arrival = Pace & { readonly isWhole: () => boolean };
+/** How a body arrives: its pace, whether all of it came when it ends, and the signal that no more will come. */
+export type Arrival = Pace & { readonly isWhole: () => boolean; readonly cut: AbortSignal };
+
+const cuts = new WeakMap<object, AbortController>();
+
+/**
+ * What is told when the client of a request has closed its half of the connection. The end of the request itself would
+ * make Node close the other half too, before the client is answered.
+ */
+export function cutOf(request: object): AbortController {
+  const cut = cuts.get(request) ?? new AbortController();
+  cuts.set(request, cut);
+  return cut;
+}
+
+// What arrived before the end is read first.
+const CUT_MS = 100;
 
 /**
  * A body must arrive at `bytesPerSecond` or faster, and may pause for `graceMs`: bytes that come faster buy no longer
@@ -43,18 +58,25 @@ export function createPace(
 const tooSlow = (): ControlError =>
   new ControlError('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
 
-/** The next piece of a body. @throws ControlError `control.REQUEST_TIMEOUT` when it does not come in time */
-async function readPiece<T>(read: () => Promise<T>, pace: Pace): Promise<T> {
+const ignore = (): void => undefined;
+
+/** The next piece of a body. @throws ControlError `control.REQUEST_TIMEOUT`, or `control.REQUEST_INVALID` for one that was cut */
+async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   const leftMs = pace.leftMs();
   if (leftMs <= 0) throw tooSlow();
-  let timer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  let end = ignore;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), leftMs);
+    timers.push(setTimeout(() => reject(tooSlow()), leftMs));
+    end = () => void timers.push(setTimeout(() => reject(endedEarly()), CUT_MS));
   });
+  if (pace.cut.aborted) end();
+  else pace.cut.addEventListener('abort', end);
   try {
     return await Promise.race([read(), late]);
   } finally {
-    clearTimeout(timer);
+    pace.cut.removeEventListener('abort', end);
+    for (const timer of timers) clearTimeout(timer);
   }
 }
 
@@ -102,6 +124,8 @@ export async function readJsonBody(request: Request, maxBytes: number, arrival: 
 export type Content = {
   readonly mediaType: string | null;
   readonly coding: string;
+  /** The header Content-Range, with which an upload continues. */
+  readonly range?: string;
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
   readonly bytes: () => Bytes;
@@ -137,7 +161,10 @@ export function contentOf(request: Request, onRead: () => void, arrival: () => A
   return {
     mediaType: request.headers.get('content-type'),
     coding: request.headers.get('content-encoding') ?? 'identity',
-    ...defined({ announcedBytes: length === null ? undefined : Number(length) }),
+    ...defined({
+      announcedBytes: length === null ? undefined : Number(length),
+      range: request.headers.get('content-range') ?? undefined,
+    }),
     bytes: () => {
       onRead();
       return piecesOf(request, arrival());
@@ -165,11 +192,35 @@ export function assertContent(content: Content, expected: { mediaType: string; b
     const message = `the body must be ${expected.mediaType}, without a coding`;
     throw new ControlError('control.UNSUPPORTED_MEDIA_TYPE', message, CLOSE);
   }
-  if (announcedBytes !== expected.bytes) {
-    throw new ControlError(
-      'control.UPLOAD_MISMATCH',
-      `bytes: expected ${expected.bytes}, got ${announcedBytes}`,
-      { details: { expected: expected.bytes, actual: announcedBytes }, ...CLOSE },
-    );
+  if (announcedBytes !== expected.bytes) throw sizeMismatch(expected.bytes, announcedBytes);
+}
+
+export const sizeMismatch = (expected: number, actual: number): ControlError =>
+  new ControlError('control.UPLOAD_MISMATCH', `bytes: expected ${expected}, got ${actual}`, {
+    details: { expected, actual },
+    ...CLOSE,
+  });
+
+/** Bytes of a whole: from `first` up to, and not including, `end`. */
+export type Span = { readonly first: number; readonly end: number };
+
+const RANGE = /^bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})$/i;
+
+/**
+ * Which of `bytes` bytes a body is; all of them without Content-Range.
+ * @throws ControlError `control.REQUEST_INVALID`, `control.UPLOAD_MISMATCH` for another size of the whole
+ */
+export function spanOf({ range }: Content, bytes: number): Span {
+  if (range === undefined) return { first: 0, end: bytes };
+  const [, first, last, total] = (RANGE.exec(range) ?? []).map(Number);
+  if (first === undefined || last === undefined || total === undefined || first > last || last >= total) {
+    const message = 'must be bytes FIRST-LAST/TOTAL';
+    const issue = { path: '/headers/content-range', code: 'invalid_format', message };
+    throw new ControlError('control.REQUEST_INVALID', 'the header Content-Range is not valid', {
+      issues: [issue],
+      ...CLOSE,
+    });
   }
+  if (total !== bytes) throw sizeMismatch(bytes, total);
+  return { first, end: last + 1 };
 }

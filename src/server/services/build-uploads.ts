@@ -6,17 +6,19 @@ import {
   type BuildUploadRequest,
   buildUploadSchema,
   operations,
+  type UploadAddressQuery,
 } from '../../contract/index.ts';
-import { toDigest } from '../ids.ts';
 import { newId } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { preconditionFailed } from '../http/preconditions.ts';
-import { assertContent, refusedUpload, type Content } from '../http/body.ts';
+import { assertContent, spanOf } from '../http/body.ts';
+import { isEnd } from '../states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers } from './handler.ts';
 import type { Change, RunOnce } from './idempotency.ts';
+import { readInVain, receiveArchive, receivedBytes } from '../builds/upload-pieces.ts';
 
 /** The stored answer of an upload: its address is signed again for every answer, and never stored. */
 const storedSchema = z.strictObject({
@@ -85,13 +87,20 @@ function uploadOf(
   };
 }
 
-/** Stores the bytes while they arrive, and only if they match the address. */
-async function store({ blobs }: BuildWork, { artifactDigest, bytes }: UploadFacts, content: Content) {
-  try {
-    await blobs.put(content.bytes(), { digest: toDigest(artifactDigest), bytes });
-  } catch (error) {
-    throw refusedUpload(error);
-  }
+/** The attempt of an address that is signed and has not expired. */
+async function openUpload(
+  work: BuildWork,
+  addresses: UploadAddresses,
+  ref: { readonly projectId: string; readonly buildAttemptId: string },
+  { signature, ...named }: UploadAddressQuery,
+): Promise<{ readonly facts: UploadFacts; readonly attempt: BuildAttempt }> {
+  const facts = { ...ref, ...named };
+  if (!addresses.isSigned(facts, signature)) throw notFound();
+  const row = await work.store.buildAttempts.find(ref.projectId, ref.buildAttemptId);
+  if (row === undefined) throw notFound();
+  const attempt = await settleAttempt(work, row);
+  if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();
+  return { facts, attempt };
 }
 
 const expired = (): ControlError =>
@@ -104,21 +113,31 @@ export const buildUploadHandlers = (
   work: BuildWork,
   addresses: () => Promise<UploadAddresses>,
   runOnce: RunOnce,
-): Pick<Handlers, 'builds.uploads.create' | 'builds.uploads.put'> => ({
+): Pick<Handlers, `builds.uploads.${'create' | 'read' | 'put'}`> => ({
   'builds.uploads.create': async ({ change, body }) => {
     const stored = await runOnce(change, storedSchema, (tx) => begin(tx, change, body, work));
     return { ...stored, value: uploadOf(stored.value, body, await addresses()) };
   },
 
-  'builds.uploads.put': async ({ params, query: { signature, ...named }, content }) => {
-    const facts = { ...params, ...named };
-    if (!(await addresses()).isSigned(facts, signature)) throw notFound();
-    const row = await work.store.buildAttempts.find(params.projectId, params.buildAttemptId);
-    if (row === undefined) throw notFound();
-    const attempt = await settleAttempt(work, row);
-    if (hasExpired(attempt) || facts.expiresAtMs <= work.now()) throw expired();
-    assertContent(content, { mediaType, bytes: facts.bytes });
-    await store(work, facts, content);
+  'builds.uploads.read': async ({ params, query }) => {
+    const { facts, attempt } = await openUpload(work, await addresses(), params, query);
+    const { buildAttemptId, state } = attempt;
+    const { bytes } = facts;
+    const isStored = !isEnd('buildAttempt', state) && state !== 'awaiting_upload';
+    const received = receivedBytes(await work.store.uploadPieces.list(params));
+    const all = isStored || state === 'succeeded';
+    return { schemaVersion: 1, buildAttemptId, state, bytes, receivedBytes: all ? bytes : received };
+  },
+
+  'builds.uploads.put': async ({ params, query, content }) => {
+    const { facts, attempt } = await openUpload(work, await addresses(), params, query);
+    const { first, end } = spanOf(content, facts.bytes);
+    assertContent(content, { mediaType, bytes: end - first });
+    if (isEnd('buildAttempt', attempt.state)) {
+      await readInVain(facts, content);
+      return attempt;
+    }
+    if (!(await receiveArchive(work, facts, content))) return attempt;
     const driven = await driveAttempt(work, params);
     if (hasExpired(driven)) throw expired();
     return driven;

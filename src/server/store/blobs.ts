@@ -16,6 +16,7 @@ const BUNDLE_IS_STORED = `EXISTS (SELECT 1 FROM bundles b WHERE b.project_id = e
 const COLUMNS: readonly { readonly table: string; readonly prefix: string; readonly when: string }[] = [
   { table: 'bundles', prefix: 'archive', when: 'deleted_at_ms IS NULL' },
   { table: 'builds', prefix: 'archive', when: 'true' },
+  { table: 'upload_pieces', prefix: 'archive', when: 'true' },
   { table: 'local_reports', prefix: 'archive', when: 'true' },
   { table: 'exports', prefix: 'manifest', when: 'true' },
   { table: 'exports', prefix: 'attestation', when: 'true' },

@@ -34,6 +34,16 @@ const attempts = defineTable({
 });
 export type BuildAttemptRow = RowOf<typeof attempts>;
 
+const pieces = defineTable({
+  name: 'upload_pieces',
+  key: ['projectId', 'buildAttemptId', 'firstByte'],
+  columns: { ...inProject, buildAttemptId: column.text, firstByte: column.integer, archive: column.blob },
+});
+/** A piece of an archive that has not arrived as a whole. */
+export type UploadPieceRow = RowOf<typeof pieces>;
+type AttemptKey = Pick<BuildAttemptRow, 'projectId' | 'buildAttemptId'>;
+
+const OF_ATTEMPT = 'project_id = ? AND build_attempt_id = ?';
 const ONCE = ` ON CONFLICT (project_id, build_hash) DO UPDATE
   SET archive_digest = excluded.archive_digest, archive_bytes = excluded.archive_bytes
   WHERE builds.archive_digest IS NULL`;
@@ -53,6 +63,11 @@ export const buildReads = (sql: Sql) => ({
     stalled: (updatedBeforeMs: number, limit: number) =>
       listRows(sql, attempts, STALLED, updatedBeforeMs, limit),
   },
+  uploadPieces: {
+    /** The pieces of an attempt, in order and without a gap. */
+    list: ({ projectId, buildAttemptId }: AttemptKey) =>
+      listRows(sql, pieces, `${OF_ATTEMPT} ORDER BY first_byte`, projectId, buildAttemptId),
+  },
 });
 
 export const buildWrites = (sql: Sql, dialect: Dialect) => ({
@@ -61,4 +76,9 @@ export const buildWrites = (sql: Sql, dialect: Dialect) => ({
     save: (row: BuildRow) => insertRow(sql, builds, row, { after: ONCE }),
   },
   buildAttempts: rowWrites(sql, attempts, dialect),
+  uploadPieces: {
+    insert: rowWrites(sql, pieces, dialect).insert,
+    removeAll: ({ projectId, buildAttemptId }: AttemptKey) =>
+      sql.run(`DELETE FROM upload_pieces WHERE ${OF_ATTEMPT}`, projectId, buildAttemptId),
+  },
 });

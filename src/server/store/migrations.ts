@@ -268,6 +268,19 @@ export const migrations: readonly string[] = [
     WHERE state IN ('creating', 'warming', 'ready', 'resetting', 'degraded');
   CREATE INDEX jobs_of_resource ON jobs (resource_id);
   `,
+  // What arrived of uploads that were interrupted.
+  `
+  CREATE TABLE upload_pieces (
+    organization_id TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    build_attempt_id TEXT NOT NULL,
+    first_byte INTEGER NOT NULL,
+    archive_digest TEXT NOT NULL,
+    archive_bytes INTEGER NOT NULL,
+    PRIMARY KEY (project_id, build_attempt_id, first_byte)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX upload_pieces_by_blob ON upload_pieces (archive_digest);
+  `,
 ];
 
 // Where PostgreSQL's DDL differs from SQLite's. The collation "C" sorts text by its UTF-8 bytes.

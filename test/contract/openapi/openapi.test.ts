@@ -163,6 +163,7 @@ describe.each(operationNames)('%s in OpenAPI', (name) => {
     const ranged = row.success.kind === 'bytes' && row.success.ranges;
     expect(headers).toEqual([
       ...(row.idempotent ? ['Idempotency-Key'] : []),
+      ...(row.content === undefined ? [] : ['Content-Range']),
       ...(row.security === 'bearer' ? ['If-Match'] : []),
       ...(row.method === 'GET' ? ['If-None-Match'] : []),
       ...(ranged ? ['Range', 'If-Range'] : []),

@@ -70,6 +70,7 @@ describe('the table of control errors', () => {
         'RUN_NOT_TERMINAL',
         'SESSION_EXPIRED',
         'SESSION_NOT_READY',
+        'UPLOAD_OFFSET_MISMATCH',
         'VERSION_MISMATCH',
       ],
       ['AUTHORING_TURN_ACTIVE', 'EXPORT_NOT_READY', 'IDEMPOTENCY_KEY_IN_USE'],

@@ -63,7 +63,7 @@ const patient = (upload: BuildUpload, headers: Record<string, string>): Promise<
   });
 
 /** What comes back for an upload of which only a part is sent. */
-async function sendPart(upload: BuildUpload): Promise<string> {
+async function sendPart(upload: BuildUpload, end = false): Promise<string> {
   const { port, pathname, search } = new URL(upload.uploadUrl);
   const socket = connect({ port: Number(port), host: '127.0.0.1' });
   const head = [
@@ -74,6 +74,7 @@ async function sendPart(upload: BuildUpload): Promise<string> {
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   socket.write(archive.bytes.subarray(0, 100));
+  if (end) socket.end();
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
@@ -86,6 +87,15 @@ describe('an upload over a socket', () => {
     const { uploadUrl, method, headers } = upload;
     const again = await fetch(uploadUrl, { method, headers, body: archive.bytes as BodyInit });
     expect(again.status).toBe(200);
+  });
+
+  it('an upload whose client closes its half is answered, and what came of it is stored', async () => {
+    const upload = await begin();
+    const answer = await sendPart(upload, true);
+    expect(answer).toContain('HTTP/1.1 400');
+    expect(answer).toContain('"code":"control.REQUEST_INVALID"');
+    const progress = await (await fetch(upload.uploadUrl)).json();
+    expect(progress).toMatchObject({ receivedBytes: 100, state: 'awaiting_upload' });
   });
 
   it('accepts an upload by the API client at the address from the answer', async () => {

@@ -1,0 +1,158 @@
+import { defined, digestOf } from '../bytes/index.ts';
+import type { ZodType } from 'zod';
+import { operations, type Result } from '../contract/index.ts';
+import { DrillproofError } from '../errors.ts';
+import { readFailure, readJson } from './http/answer.ts';
+import { createBackOff } from './http/call.ts';
+import { exchange } from './http/exchange.ts';
+import { ControlError, httpStatusOf } from './http/errors.ts';
+import type { CallOptions, Settings } from './options.ts';
+
+type BuildUpload = Result<'builds.uploads.create'>;
+type BuildAttempt = Result<'builds.attempts.read'>;
+
+/** How to send an archive. All are optional. */
+type SendOptions = Pick<CallOptions, 'signal' | 'onRetry'> & {
+  /** The origin of upload addresses, if it is not that of the control plane: such as `https://bucket.example`. */
+  readonly origin?: string;
+};
+
+/** Sends the archive of an upload, and resumes it where it was interrupted. */
+export type SendUpload = (
+  upload: BuildUpload,
+  archive: Uint8Array,
+  options?: SendOptions,
+) => Promise<BuildAttempt>;
+
+type Sending = {
+  readonly upload: BuildUpload;
+  readonly url: string;
+  readonly archive: Uint8Array;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+};
+
+const progressSchema = operations['builds.uploads.read'].success.schema;
+const attemptSchema = operations['builds.uploads.put'].success.schema;
+
+// So much is sent again at most when a connection breaks.
+const PIECE_BYTES = 1024 * 1024;
+// A control plane refuses slower uploads (control API, builds.uploads.put).
+const LEAST_BYTES_PER_MS = 10;
+
+const invalid = (path: string, message: string): DrillproofError =>
+  new DrillproofError('client.REQUEST_INVALID', `${path}: ${message}`, { path });
+
+/** The address of an upload: an answer must not send an archive to any other place than the caller expects. */
+function addressOf({ uploadUrl }: BuildUpload, { baseUrl }: Settings, origin?: string): string {
+  const url = URL.canParse(uploadUrl, baseUrl) ? new URL(uploadUrl, baseUrl) : undefined;
+  const expected = new URL(origin ?? baseUrl).origin;
+  if (url?.origin === expected && url.username === '' && url.password === '') return url.href;
+  throw invalid('/uploadUrl', `it does not begin with ${expected}`);
+}
+
+function assertAnnounced({ attempt }: BuildUpload, archive: Uint8Array): void {
+  if (archive.length !== attempt.expectedBytes || digestOf(archive) !== attempt.expectedArtifactDigest)
+    throw invalid('/archive', 'it is not the archive that the upload announced');
+}
+
+type Request = {
+  readonly method: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Uint8Array;
+};
+
+/** One request to the address, which is the credential: no token is sent. */
+async function request<T>(
+  schema: ZodType<T>,
+  { method, headers = {}, body }: Request,
+  { url, settings, signal }: Sending,
+): Promise<T> {
+  const headersMs = settings.timeouts.headersMs + (body?.length ?? 0) / LEAST_BYTES_PER_MS;
+  const patient = { ...settings, timeouts: { ...settings.timeouts, headersMs } };
+  const common = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': settings.userAgent,
+  };
+  const wire = { method, url, headers: { ...common, ...headers }, ...defined({ body: body?.slice() }) };
+  const response = await exchange(wire, patient, signal);
+  if (!response.ok) throw await readFailure(response, settings, signal);
+  return readJson(response, schema, settings, signal);
+}
+
+function putRange(sending: Sending, first: number, end: number): Promise<BuildAttempt> {
+  const { upload, archive } = sending;
+  const whole = first === 0 && end === archive.length;
+  const range = whole ? undefined : `bytes ${first}-${end - 1}/${archive.length}`;
+  const headers = { ...upload.headers, ...defined({ 'Content-Range': range }) };
+  return request(
+    attemptSchema,
+    { method: upload.method, headers, body: archive.subarray(first, end) },
+    sending,
+  );
+}
+
+// How places answer that only take a whole archive.
+const NO_PROGRESS: ReadonlySet<number | undefined> = new Set([400, 401, 403, 404, 405, 501]);
+
+/** How much is stored; `undefined` where the address does not say. */
+async function readProgress(sending: Sending): Promise<number | undefined> {
+  try {
+    return (await request(progressSchema, { method: 'GET' }, sending)).receivedBytes;
+  } catch (failure) {
+    const isOther = failure instanceof DrillproofError && failure.code === 'transport.RESPONSE_INVALID';
+    if (isOther || NO_PROGRESS.has(httpStatusOf(failure))) return undefined;
+    throw failure;
+  }
+}
+
+const isElsewhere = (failure: unknown): boolean =>
+  failure instanceof ControlError && failure.code === 'control.UPLOAD_OFFSET_MISMATCH';
+
+/** Sends what is missing; `progressed` is called with each size that is stored. */
+async function sendRest(
+  sending: Sending,
+  readAttempt: () => Promise<BuildAttempt>,
+  progressed: (bytes: number) => void,
+): Promise<BuildAttempt> {
+  const { length } = sending.archive;
+  const received = await readProgress(sending);
+  if (received === undefined) return putRange(sending, 0, length);
+  if (received >= length) return readAttempt();
+  for (let at = received; ;) {
+    progressed(at);
+    const end = Math.min(at + PIECE_BYTES, length);
+    const attempt = await putRange(sending, at, end);
+    if (end === length) return attempt;
+    at = end;
+  }
+}
+
+/**
+ * Sends an archive in pieces, and asks after each failure how much is stored. A place that does not say gets all of it
+ * in one request.
+ */
+export function createSendUpload(
+  settings: Settings,
+  readAttempt: (upload: BuildUpload, how: Pick<CallOptions, 'signal'>) => Promise<BuildAttempt>,
+): SendUpload {
+  const backOff = createBackOff(settings);
+  return async (upload, archive, { signal = new AbortController().signal, onRetry, origin } = {}) => {
+    assertAnnounced(upload, archive);
+    const sending = { upload, url: addressOf(upload, settings, origin), archive, settings, signal };
+    let stored = -1;
+    for (let retries = 0; ; retries++) {
+      const progressed = (bytes: number): void => {
+        if (bytes > stored) [stored, retries] = [bytes, 0];
+      };
+      try {
+        return await sendRest(sending, () => readAttempt(upload, { signal }), progressed);
+      } catch (failure) {
+        if (isElsewhere(failure) && retries < settings.retry.retries)
+          await settings.sleep(settings.retry.baseDelayMs, signal);
+        else await backOff(failure, retries, { signal, ...defined({ onRetry }) });
+      }
+    }
+  };
+}

@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { type ClientOptions, createClient, type Fetch } from '../../src/client/index.ts';
+import type { BuildUpload } from '../../src/contract/index.ts';
+import { eachTest } from '../server/each-test.ts';
+import { buildArchive, PROJECT, worlds } from '../server/make.ts';
+
+const here = eachTest(worlds);
+const PIECE = 1024 * 1024;
+const baseUrl = 'http://control.test';
+
+type Sent = { readonly method: string; readonly headers: Headers; readonly bytes: number };
+type Fault = (request: Sent, n: number) => 'refused' | 'cut' | number | undefined;
+const reset = (): Error =>
+  new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }) });
+
+/** The control plane behind a network with faults: `cut` brings half of a body; a number is a gateway's answer. */
+function network(fault: Fault): { fetch: Fetch; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const fetch: Fetch = async (url, { method, headers, body }) => {
+    const bytes = body instanceof Uint8Array ? body : undefined;
+    const request = { method, headers: new Headers(headers), bytes: bytes?.length ?? 0 };
+    sent.push(request);
+    const what = fault(request, sent.length);
+    if (what === 'refused') throw reset();
+    if (typeof what === 'number') return new Response('gateway', { status: what });
+    const half = what === 'cut' ? bytes?.slice(0, bytes.length / 2) : undefined;
+    const given = half === undefined ? body : brokenOff(half);
+    const init = { method, headers, ...(given !== undefined && { body: given as BodyInit, duplex: 'half' }) };
+    const response = await here.server.fetch(new Request(url, init));
+    if (what === 'cut') throw reset();
+    return response;
+  };
+  return { fetch, sent };
+}
+const brokenOff = (bytes: Uint8Array): ReadableStream => {
+  let given = false;
+  const pull = (controller: ReadableStreamDefaultController): void => {
+    if (given) return controller.error(new Error('reset'));
+    given = true;
+    controller.enqueue(bytes);
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
+};
+
+let archive: Uint8Array;
+let upload: BuildUpload;
+const clientOf = (fetch: Fetch, more: Partial<ClientOptions> = {}) =>
+  createClient({ baseUrl, token: here.token, fetch, sleep: () => Promise.resolve(), ...more });
+const begin = async (source: string): Promise<void> => {
+  const build = await buildArchive(source);
+  archive = build.bytes;
+  const announced = { buildHash: build.buildHash, artifactDigest: digestOf(archive), bytes: archive.length };
+  const { fetch } = network(() => undefined);
+  upload = await clientOf(fetch).builds.uploads.create({ projectId: PROJECT, ...announced });
+};
+beforeEach(() => begin(' '.repeat(PIECE)));
+
+describe('sending the archive of an upload', () => {
+  it('sends it in pieces, and no token', async () => {
+    const { fetch, sent } = network(() => undefined);
+    const attempt = await clientOf(fetch).builds.uploads.send(upload, archive);
+    expect(attempt.state).toBe('succeeded');
+    expect(sent.map(({ method, bytes }) => [method, bytes])).toEqual([
+      ['GET', 0],
+      ['PUT', PIECE],
+      ['PUT', archive.length - PIECE],
+    ]);
+    for (const { headers } of sent) expect(headers.has('authorization')).toBe(false);
+  });
+
+  it.each(['refused', 'cut', 502] as const)('resumes after each request that is %s', async (what) => {
+    const { fetch, sent } = network((_, n) => (n % 3 === 0 ? what : undefined));
+    const attempt = await clientOf(fetch).builds.uploads.send(upload, archive);
+    expect(attempt.state).toBe('succeeded');
+    const bytes = sent.reduce((sum, request) => sum + request.bytes, 0);
+    expect(bytes).toBeLessThan(archive.length + 3 * PIECE);
+  });
+
+  it('resumes in another process, and returns the attempt when all is stored', async () => {
+    const dead = network(({ method }, n) => (method === 'PUT' && n > 2 ? 'refused' : undefined));
+    const client = clientOf(dead.fetch, { retry: { retries: 1 } });
+    const failed = client.builds.uploads.send(upload, archive);
+    await expect(failed).rejects.toMatchObject({ code: 'transport.INTERRUPTED' });
+    const { fetch, sent } = network(() => undefined);
+    expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
+    expect(sent.map(({ bytes }) => bytes)).toEqual([0, archive.length - PIECE]);
+    expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
+  });
+
+  it('gives up when nothing more arrives', async () => {
+    const { fetch, sent } = network(({ method }) => (method === 'PUT' ? 'refused' : undefined));
+    const failed = clientOf(fetch, { retry: { retries: 3 } }).builds.uploads.send(upload, archive);
+    await expect(failed).rejects.toMatchObject({ code: 'transport.INTERRUPTED' });
+    expect(sent.filter(({ method }) => method === 'PUT')).toHaveLength(4);
+  });
+
+  it('sends all of it to a place that does not say how much it has', async () => {
+    const { fetch, sent } = network(({ method }) => (method === 'GET' ? 403 : undefined));
+    expect((await clientOf(fetch).builds.uploads.send(upload, archive)).state).toBe('succeeded');
+    expect(sent.map(({ bytes }) => bytes)).toEqual([0, archive.length]);
+    expect(sent[1]!.headers.has('content-range')).toBe(false);
+  });
+
+  it('ends with an upload address that has expired', async () => {
+    here.clock.nowMs = upload.expiresAtMs;
+    const failed = clientOf(network(() => undefined).fetch).builds.uploads.send(upload, archive);
+    await expect(failed).rejects.toMatchObject({ code: 'control.UPLOAD_EXPIRED' });
+  });
+});
+
+describe('an upload that is refused before anything is sent', () => {
+  const sendTo = async (uploadUrl: string, origin?: string): Promise<Sent[]> => {
+    const { fetch, sent } = network(() => undefined);
+    await clientOf(fetch)
+      .builds.uploads.send({ ...upload, uploadUrl }, archive, origin === undefined ? {} : { origin })
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'client.REQUEST_INVALID' }));
+    return sent;
+  };
+
+  it.each([
+    'http://169.254.169.254/x',
+    'https://control.test/x',
+    'http://user@control.test/x',
+    'file:///x',
+    '//evil/',
+  ])('to the address %s', async (uploadUrl) => expect(await sendTo(uploadUrl)).toEqual([]));
+
+  it('of other bytes than were announced', async () => {
+    const { fetch, sent } = network(() => undefined);
+    const failed = clientOf(fetch).builds.uploads.send(upload, archive.subarray(1));
+    await expect(failed).rejects.toMatchObject({ code: 'client.REQUEST_INVALID', path: '/archive' });
+    expect(sent).toEqual([]);
+  });
+
+  it('unless its origin is named', async () => {
+    const elsewhere = `http://bucket.test${upload.uploadUrl}`;
+    expect(await sendTo(elsewhere)).toEqual([]);
+    expect((await sendTo(elsewhere, 'http://bucket.test')).length).toBeGreaterThan(0);
+  });
+});

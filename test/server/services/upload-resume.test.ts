@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { operations, type BuildUpload } from '../../../src/contract/index.ts';
+import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
+import { defaultLimits } from '../../../src/server/index.ts';
+import { answerOf, HOUR_MS, post, UPLOADS } from '../change.ts';
+import { eachTest } from '../each-test.ts';
+import { expectEnvelope } from '../envelope.ts';
+import { ask, buildArchive, PROJECT, worlds } from '../make.ts';
+
+const PIECE = 1024 * 1024; // what the server holds of an upload
+const here = eachTest(worlds);
+const PADDING = randomBytes(2 * PIECE);
+let archive: Uint8Array;
+let upload: BuildUpload;
+
+beforeEach(async () => {
+  const build = await paddedArchive();
+  archive = build.bytes;
+  const body = { buildHash: build.buildHash, artifactDigest: digestOf(archive), bytes: archive.length };
+  upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
+});
+
+/** A build archive with one large asset. */
+function paddedArchive() {
+  const path = 'greeter/zz.bin';
+  const asset = { path, mediaType: 'image/x', artifactHash: digestOf(PADDING), bytes: PADDING.length };
+  const lock = (given: Record<string, unknown>) => {
+    const [locked] = given['packages'] as { ui: { assets: object[] } }[];
+    locked!.ui.assets.push(asset);
+    return given;
+  };
+  return buildArchive(undefined, { lock, extra: { [path]: PADDING } });
+}
+
+const put = (bytes: Uint8Array | ReadableStream, range?: string): Promise<Response> =>
+  ask(here, upload.uploadUrl, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/zip', ...(range !== undefined && { 'content-range': range }) },
+    body: bytes as BodyInit,
+  });
+const rangeOf = (first: number, end = archive.length): string =>
+  `bytes ${first}-${end - 1}/${archive.length}`;
+const putFrom = (first: number, bytes = archive): Promise<Response> =>
+  put(bytes.subarray(first), rangeOf(first));
+const stateOf = async (response: Response): Promise<string> =>
+  operations['builds.uploads.put'].success.schema.parse(await response.json()).state;
+const progress = async () =>
+  operations['builds.uploads.read'].success.schema.parse(await (await ask(here, upload.uploadUrl)).json());
+
+/** Bytes in chunks of 64 KiB, and then a connection that breaks. */
+const broken = (bytes: Uint8Array): ReadableStream => {
+  let at = 0;
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (at >= bytes.length) return controller.error(new Error('the connection was reset'));
+        controller.enqueue(bytes.slice(at, (at += 65_536)));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+};
+const cutAt = async (end: number, first = 0): Promise<void> => {
+  const range = first === 0 ? undefined : rangeOf(first);
+  await expectEnvelope(await put(broken(archive.slice(first, end)), range), 'control.REQUEST_INVALID');
+};
+const pieces = () => here.store.uploadPieces.list(upload.attempt);
+
+describe('an upload that was cut', () => {
+  it.each([1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE])('continues after %i bytes', async (end) => {
+    await cutAt(end);
+    expect(await progress()).toMatchObject({ receivedBytes: end, bytes: archive.length });
+    expect(await stateOf(await putFrom(end))).toBe('succeeded');
+    expect(await progress()).toMatchObject({ receivedBytes: archive.length, state: 'succeeded' });
+    expect(await pieces()).toEqual([]);
+  });
+
+  it('continues after each of several cuts, and one byte before the end', async () => {
+    const ends = [0, 100, PIECE, 2 * PIECE + 7, archive.length - 1];
+    for (const [n, end] of ends.entries()) if (n > 0) await cutAt(end, ends[n - 1]);
+    expect(await stateOf(await putFrom(archive.length - 1))).toBe('succeeded');
+  });
+
+  it('is sent in ranges, each of which is answered with the attempt', async () => {
+    expect(await stateOf(await put(archive.slice(0, 10), rangeOf(0, 10)))).toBe('awaiting_upload');
+    const range = rangeOf(10, PIECE * 2 + 10);
+    expect(await stateOf(await put(archive.slice(10, PIECE * 2 + 10), range))).toBe('awaiting_upload');
+    expect(await stateOf(await putFrom(PIECE * 2 + 10))).toBe('succeeded');
+  });
+
+  it('begins again without Content-Range, and the bytes of before are removed', async () => {
+    await cutAt(PIECE + 1);
+    const digests = (await pieces()).map((piece) => piece.archive.digest);
+    expect(digests).toHaveLength(2);
+    expect(await stateOf(await put(archive))).toBe('succeeded');
+    const removals = await here.store.blobs.removals('', 100);
+    expect(removals).toEqual(expect.arrayContaining(digests));
+    for (const digest of digests) expect(await here.store.blobs.isReferenced(digest)).toBe(false);
+  });
+
+  it('keeps its bytes from removal until it ends or expires', async () => {
+    await cutAt(PIECE);
+    const [piece] = await pieces();
+    expect(await here.store.blobs.isReferenced(piece!.archive.digest)).toBe(true);
+    here.clock.nowMs += HOUR_MS;
+    const work = { store: here.store, blobs: here.blobs, now: () => here.clock.nowMs, limits: defaultLimits };
+    await sweepAttempts(work, { stalledMs: HOUR_MS });
+    expect(await pieces()).toEqual([]);
+    expect(await here.store.blobs.isReferenced(piece!.archive.digest)).toBe(false);
+    await expectEnvelope(await ask(here, upload.uploadUrl), 'control.UPLOAD_EXPIRED');
+  });
+
+  it('begins again after wrong bytes, which are not taken for its own', async () => {
+    const wrong = archive.slice();
+    wrong[5]! ^= 1;
+    expect(await stateOf(await put(wrong.slice(0, 10), rangeOf(0, 10)))).toBe('awaiting_upload');
+    await expectEnvelope(await putFrom(10), 'control.UPLOAD_MISMATCH');
+    expect(await progress()).toMatchObject({ receivedBytes: 0, state: 'awaiting_upload' });
+    expect(await stateOf(await put(archive))).toBe('succeeded');
+  });
+
+  it('of two that continue at once, none ends with other bytes', async () => {
+    await cutAt(100);
+    const all = await Promise.all([putFrom(100), putFrom(100), put(archive)]);
+    expect(all.some(({ status }) => status === 200)).toBe(true);
+    for (const { status } of all) expect([200, 404, 409, 422]).toContain(status);
+    const { state } = await progress();
+    if (state !== 'succeeded') expect(await stateOf(await put(archive))).toBe('succeeded');
+    expect(await pieces()).toEqual([]);
+  });
+});
+
+describe('Content-Range of an upload', () => {
+  it.each([
+    ['bytes 0-9/*', 'control.REQUEST_INVALID'],
+    ['bytes 9-0/TOTAL', 'control.REQUEST_INVALID'],
+    ['bytes 0-TOTAL/TOTAL', 'control.REQUEST_INVALID'],
+    ['bytes */TOTAL', 'control.REQUEST_INVALID'],
+    ['items 0-9/TOTAL', 'control.REQUEST_INVALID'],
+    ['', 'control.REQUEST_INVALID'],
+    ['bytes 0-9/10', 'control.UPLOAD_MISMATCH'],
+    ['bytes 1-10/TOTAL', 'control.UPLOAD_OFFSET_MISMATCH'],
+  ] as const)('%s is refused with %s', async (range, code) => {
+    await expectEnvelope(
+      await put(archive.slice(0, 10), range.replaceAll('TOTAL', String(archive.length))),
+      code,
+    );
+    expect(await pieces()).toEqual([]);
+  });
+
+  it('is refused when the body is shorter or longer', async () => {
+    for (const bytes of [archive.slice(0, 9), archive.slice(0, 11)])
+      await expectEnvelope(await put(bytes, rangeOf(0, 10)), 'control.UPLOAD_MISMATCH');
+  });
+
+  it('where another upload is further says where to continue', async () => {
+    await cutAt(100);
+    const refused = await putFrom(50);
+    const { details } = await expectEnvelope(refused, 'control.UPLOAD_OFFSET_MISMATCH');
+    expect(details).toEqual({ receivedBytes: 100 });
+  });
+});
+
+describe('the address of an upload', () => {
+  it('says nothing with another signature, and needs no token', async () => {
+    const forged = upload.uploadUrl.replace(/signature=./, (text) =>
+      text.endsWith('A') ? 'signature=B' : 'signature=A',
+    );
+    await expectEnvelope(await ask(here, forged), 'control.NOT_FOUND');
+    expect(await progress()).toEqual({
+      schemaVersion: 1,
+      buildAttemptId: upload.attempt.buildAttemptId,
+      state: 'awaiting_upload',
+      bytes: archive.length,
+      receivedBytes: 0,
+    });
+  });
+
+  it('of an attempt that failed stores no bytes', async () => {
+    const broken = archive.slice(0, 1000);
+    const body = { buildHash: digestOf(archive), artifactDigest: digestOf(broken), bytes: broken.length };
+    upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
+    expect(await stateOf(await put(broken))).toBe('failed');
+    await here.blobs.remove(digestOf(broken));
+    for (const range of [undefined, 'bytes 0-999/1000'])
+      expect(await stateOf(await put(broken, range))).toBe('failed');
+    expect(await here.blobs.has(digestOf(broken))).toBe(false);
+    const other = broken.map((byte) => byte ^ 1);
+    await expectEnvelope(await put(other), 'control.UPLOAD_MISMATCH');
+    expect((await here.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
+  });
+});
