@@ -109,15 +109,15 @@ describe('sending the archive of an upload', () => {
   });
 });
 
-describe('an upload that is refused before anything is sent', () => {
-  const sendTo = async (uploadUrl: string, origin?: string): Promise<Sent[]> => {
-    const { fetch, sent } = network(() => undefined);
-    await clientOf(fetch)
-      .builds.uploads.send({ ...upload, uploadUrl }, archive, origin === undefined ? {} : { origin })
-      .catch((error: unknown) => expect(error).toMatchObject({ code: 'client.REQUEST_INVALID' }));
-    return sent;
-  };
+const sendTo = async (uploadUrl: string, origin?: string): Promise<Sent[]> => {
+  const { fetch, sent } = network(() => undefined);
+  await clientOf(fetch)
+    .builds.uploads.send({ ...upload, uploadUrl }, archive, origin === undefined ? {} : { origin })
+    .catch((error: unknown) => expect(error).toMatchObject({ code: 'client.REQUEST_INVALID' }));
+  return sent;
+};
 
+describe('an upload that is refused before anything is sent', () => {
   it.each([
     'http://169.254.169.254/x',
     'https://control.test/x',

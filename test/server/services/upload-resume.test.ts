@@ -179,15 +179,15 @@ describe('the address of an upload', () => {
   });
 
   it('of an attempt that failed stores no bytes', async () => {
-    const broken = archive.slice(0, 1000);
-    const body = { buildHash: digestOf(archive), artifactDigest: digestOf(broken), bytes: broken.length };
+    const useless = archive.slice(0, 1000);
+    const body = { buildHash: digestOf(archive), artifactDigest: digestOf(useless), bytes: useless.length };
     upload = await answerOf('builds.uploads.create', await post(here, UPLOADS, body));
-    expect(await stateOf(await put(broken))).toBe('failed');
-    await here.blobs.remove(digestOf(broken));
+    expect(await stateOf(await put(useless))).toBe('failed');
+    await here.blobs.remove(digestOf(useless));
     for (const range of [undefined, 'bytes 0-999/1000'])
-      expect(await stateOf(await put(broken, range))).toBe('failed');
-    expect(await here.blobs.has(digestOf(broken))).toBe(false);
-    const other = broken.map((byte) => byte ^ 1);
+      expect(await stateOf(await put(useless, range))).toBe('failed');
+    expect(await here.blobs.has(digestOf(useless))).toBe(false);
+    const other = useless.map((byte) => byte ^ 1);
     await expectEnvelope(await put(other), 'control.UPLOAD_MISMATCH');
     expect((await here.store.builds.find(PROJECT, body.buildHash))?.archive).toBeUndefined();
   });
