@@ -1,13 +1,11 @@
 import * as z from 'zod';
 import { atMsSchema as atMs, countSchema as count, typedDigestSchema as digest } from '../contract/index.ts';
 import { codeSchema as code, exportReportSchema, runSchema, VERDICTS } from '../verify/index.ts';
-import { RULES, type RuleId } from './rules/catalogue.ts';
+import { isRule, type RuleId } from './rules/catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */
 export const ANSWERS = ['yes', 'no', 'could_not_tell'] as const;
 export type Answer = (typeof ANSWERS)[number];
-
-const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
 
 // A pattern in the JSON Schema, because a later release has more rules.
 export interface RuleSchema extends z.ZodType<RuleId, string> {}

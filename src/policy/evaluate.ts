@@ -20,9 +20,9 @@ import type {
 } from './decision.ts';
 import { collectFacts, type Facts } from './facts.ts';
 import type { EvidenceInput } from './inputs.ts';
-import { EVALUATORS } from './rules/evaluators.ts';
 import { POLICY, type Policy } from './policy.ts';
-import { RULES, type RuleId } from './rules/catalogue.ts';
+import { RULE_IDS, RULES, type RuleId } from './rules/catalogue.ts';
+import { POLICY_RULES } from './rules/table.ts';
 import type { Code } from '../codes/index.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';
 import { momentMs } from './document/values.ts';
@@ -36,7 +36,6 @@ export type EvaluateContext = {
 };
 
 const CONTEXT: MembersOf<EvaluateContext> = { asOfMs: TIME, trust: optional(OBJECT) };
-const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 
 /**
  * Evaluates evidence under a policy: every rule of every layer, all violations, and one answer (formats §8). Pure: it
@@ -82,7 +81,7 @@ type Layer = { readonly document: Policy['layers'][number]; readonly waivers: Wa
 function evaluateRule(rule: RuleId, layers: readonly Layer[], facts: Facts): RuleResult | undefined {
   const { code } = RULES[rule];
   const results = layers.flatMap(({ document, waivers }) => {
-    const outcome = EVALUATORS[rule](document)?.(facts);
+    const outcome = POLICY_RULES[rule](document)?.evaluate(facts);
     if (outcome === undefined) return [];
     const violations = outcome.problems.map((problem) =>
       buildViolation(rule, code, problem, waivers.findWaiver(problem, code)),

@@ -6,9 +6,7 @@ import { ANSWERS, type Decision } from '../decision.ts';
 import { momentMs, MOMENT } from './values.ts';
 import { evidenceInputSchema } from '../inputs.ts';
 import { parseValue } from './parse.ts';
-import { RULES, type RuleId } from '../rules/catalogue.ts';
-
-const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);
+import { isRule } from '../rules/catalogue.ts';
 
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(256),

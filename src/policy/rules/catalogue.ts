@@ -79,3 +79,9 @@ export const RULES = {
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type RuleId = keyof typeof RULES;
+
+/** Every rule, in that order. */
+export const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
+
+/** Whether a string is a rule; own members only. */
+export const isRule = (name: string): name is RuleId => Object.hasOwn(RULES, name);

@@ -54,3 +54,8 @@ function checkSummary(
   const values = { expected: 'PASSED', actual: summary.result, causes: UNWAIVABLE };
   return buildFailure(fact, 'the summary says that the evidence did not pass', values);
 }
+
+/** A row of the policy in words. */
+export const formatAccepted = ({ verifier, policies, inputs, maxAge, keys }: AcceptedSummary): string =>
+  `by ${verifier}${keys === undefined ? '' : ` with the key ${keys.join(' or ')}`}, of the policy ${policies.join(' or ')}, ` +
+  `about exactly ${inputs.join(' and ')}, and at most ${maxAge} old`;

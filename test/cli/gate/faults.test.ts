@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EVALUATORS } from '../../../src/policy/rules/evaluators.ts';
+import { POLICY_RULES } from '../../../src/policy/rules/table.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
 import { call, type Ended, useEvidenceFolder } from '../make.ts';
 
@@ -27,7 +27,7 @@ describe('a fault inside of a gate that would say yes', () => {
   });
 
   it('gate ends with 3 if the evaluation of a rule throws', async () => {
-    vi.spyOn(EVALUATORS, 'outcome.verdict').mockReturnValue(boom);
+    vi.spyOn(POLICY_RULES, 'outcome.verdict').mockReturnValue({ evaluate: boom, sentence: '', doubts: [] });
     const { code, stdout, stderr } = await gate();
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('internal.BUG');
