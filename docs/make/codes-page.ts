@@ -16,6 +16,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   dsse: 'DSSE envelopes',
   bundle: 'Bundles',
   object: 'Objects of a bundle',
+  run: 'Runs that contradict themselves',
   export: 'Exports',
   part: 'Parts of an export',
   'local-report': 'Local reports',

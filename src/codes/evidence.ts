@@ -27,6 +27,36 @@ export const evidenceCodes = {
     'Ask for a signed bundle if its origin matters; an unsigned one is at best intact.',
     'info',
   ),
+  'run.WORLD_INCONSISTENT': cite('formats §4, Runs').mismatch(
+    'The run result states that the simulated world was not consistent.',
+    'Do not rely on the outcome; repair the world, and run the drill again.',
+    'warning',
+  ),
+  'run.BINDING_PARTIAL': cite('formats §4, Runs').claimed(
+    'The run result states that the run, or an interaction, is not completely bound to its evidence.',
+    'Do not rely on the outcome; find out what was not recorded, and run the drill again.',
+    'warning',
+  ),
+  'run.ASSERTION_FAILED': cite('formats §4, Runs').mismatch(
+    'An assertion with "gate" did not pass, but the run result does not state that the drill failed.',
+    'Do not rely on the outcome; the runner that wrote it contradicts itself.',
+    'warning',
+  ),
+  'run.CHECKPOINT_FAILED': cite('formats §4, Runs').mismatch(
+    'A final checkpoint did not pass, but the run result does not state that the drill failed.',
+    'Do not rely on the outcome; the runner that wrote it contradicts itself.',
+    'warning',
+  ),
+  'run.BUDGET_EXCEEDED': cite('formats §4, Runs').limit(
+    'The run exceeded its budget of tool calls or scheduled events.',
+    'Raise the budget of the drill, or find out what used it up, and run the drill again.',
+    'warning',
+  ),
+  'run.AFTER_SIGNATURE': cite('formats §4, Runs').mismatch(
+    'The run is dated after the statement that signs it.',
+    'Check the clocks of the runner and of the signer; one of the two times is wrong.',
+    'warning',
+  ),
   'object.MISSING': cite('formats §1, Bundle manifest').missing(
     'The archive lacks an object that the bundle manifest lists.',
     'Get the original archive; evidence was removed from this one.',

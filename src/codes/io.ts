@@ -162,6 +162,10 @@ export const ioCodes = {
     'The command, an option or an argument is unknown or has an invalid value.',
     'Run the command with --help.',
   ),
+  'usage.PAST_TIME': cite('docs/gate.md').usage(
+    'The gate was asked to evaluate as of a past time, at which expired waivers and keys would count.',
+    'Omit --as-of, or add --allow-past if you want the answer for that time.',
+  ),
   'pack.INPUT_INVALID': cite('formats §1').usage(
     'The input of the packer breaks a rule of the format.',
     'Correct the value at the path in the message.',

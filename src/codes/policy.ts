@@ -40,6 +40,10 @@ export const policyCodes = {
     'A statement is older than the policy allows.',
     'Run the drill again and use the new evidence.',
   ),
+  'policy.RUN_TOO_OLD': policies.expired(
+    'A run is older than the policy allows, or dated after its signature, so that its age is unknown.',
+    'Run the drill again; to sign old evidence again does not make the run younger.',
+  ),
   'policy.ORGANIZATION_NOT_ALLOWED': policies.mismatch(
     'The policy does not allow the organization of the evidence.',
     'Use evidence of an allowed organization.',
@@ -88,9 +92,41 @@ export const policyCodes = {
     'The verdict of a drill is not one that the policy accepts.',
     'Read the assertions in the run result; the evidence is authentic, but the drill did not pass.',
   ),
+  'policy.WORLD_INCONSISTENT': policies.mismatch(
+    'The world of a run was not consistent, and the policy refuses that.',
+    'Repair the world, and run the drill again.',
+  ),
+  'policy.BINDING_PARTIAL': policies.claimed(
+    'A run is not completely bound to its evidence, and the policy refuses that.',
+    'Find out what was not recorded, and run the drill again.',
+  ),
+  'policy.ASSERTION_CONTRADICTS': policies.mismatch(
+    'A gate assertion did not pass in a run that does not state that it failed, and the policy refuses that.',
+    'Do not rely on the outcome; correct the runner, and run the drill again.',
+  ),
+  'policy.CHECKPOINT_CONTRADICTS': policies.mismatch(
+    'A final checkpoint did not pass in a run that does not state that it failed, and the policy refuses that.',
+    'Do not rely on the outcome; correct the runner, and run the drill again.',
+  ),
+  'policy.BUDGET_EXCEEDED': policies.limit(
+    'A run exceeded its budget, and the policy refuses that.',
+    'Raise the budget of the drill, or find out what used it up, and run the drill again.',
+  ),
+  'policy.RUN_AFTER_SIGNATURE': policies.mismatch(
+    'A run is dated after its signature, and the policy refuses that.',
+    'Check the clocks of the runner and of the signer, and run the drill again.',
+  ),
   'policy.COMPLETENESS_CLAIMED': policies.claimed(
     'The policy requires a pinned or attested list of bundles, and this one is only claimed.',
     'Pin it with --expect-manifest, or sign an export attestation with a key of purpose "export".',
+  ),
+  'policy.LIST_ISSUER_NOT_ALLOWED': policies.untrusted(
+    'No issuer that the policy allows attested the list of bundles.',
+    'Have the list signed by an allowed issuer, or pin it with --expect-manifest.',
+  ),
+  'policy.LIST_KEY_NOT_ALLOWED': policies.untrusted(
+    'No key that the policy allows attested the list of bundles.',
+    'Have the list signed with an allowed key, or pin it with --expect-manifest.',
   ),
   'policy.BUNDLE_COUNT': policies.mismatch(
     'The number of bundles is not what the policy requires.',
@@ -130,7 +166,7 @@ export const policyCodes = {
   ),
   'policy.SUMMARY_NOT_ACCEPTED': policies.untrusted(
     'A verification summary is not the one that the policy pins, so it does not replace evidence.',
-    'Use the evidence itself, or a summary by the verifier, policy and key that the policy names.',
+    'Use the evidence itself, or a summary by the verifier, policy, resource and keys that the policy names.',
   ),
 } as const;
 

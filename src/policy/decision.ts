@@ -79,6 +79,8 @@ export const decisionSchema = z.strictObject({
   kind: z.literal('decision'),
   answer: z.enum(ANSWERS),
   asOfMs: atMs,
+  /** The caller allowed it: waivers and keys that have expired since count. */
+  pastTime: z.literal(true).exactOptional().describe('the time of the evaluation was a past time'),
   policy: policyUsedSchema,
   trust: z.strictObject({ fingerprint: digest, keys: count }).exactOptional(),
   inputs: z.array(inputSchema).readonly(),

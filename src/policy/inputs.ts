@@ -18,6 +18,8 @@ const summarySchema = z.strictObject({
   verifierId: z.string(),
   result: z.enum(['PASSED', 'FAILED']),
   timeVerifiedMs: z.int(),
+  /** What it may be used for. */
+  resourceUri: z.string(),
   policyDigest: digest,
   /** Digests of the manifests of everything it covers. */
   inputs: z.array(digest).readonly(),

@@ -21,6 +21,7 @@ export const DEFAULT_DOCUMENT: PolicyDocument = {
   name: 'default',
   verdict: { export: 'verified', bundles: 'verified' },
   outcome: { status: ['completed'], verdict: ['passed'] },
+  contradictions: 'refuse',
   completeness: { vouched: ['pinned', 'attested'] },
 };
 

@@ -126,6 +126,11 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
       'object.BYTES_MISMATCH',
       'object.DIGEST_MISMATCH',
       'bundle.RUN_RESULT_INVALID',
+      'run.WORLD_INCONSISTENT',
+      'run.BINDING_PARTIAL',
+      'run.ASSERTION_FAILED',
+      'run.CHECKPOINT_FAILED',
+      'run.BUDGET_EXCEEDED',
     ],
     shared: [...TEXT, ...ARCHIVE, ...READ],
   },
@@ -156,7 +161,7 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
   },
   'attestation.binding': {
     sentence: 'everything that the statement names matches the evidence',
-    own: ['attestation.SUBJECT_MISMATCH', 'bundle.BINDING_MISMATCH'],
+    own: ['attestation.SUBJECT_MISMATCH', 'bundle.BINDING_MISMATCH', 'run.AFTER_SIGNATURE'],
     shared: ['bundle.MANIFEST_INVALID', 'export.ATTESTATION_SUBJECT_MISMATCH'],
   },
   'dsse.threshold': {

@@ -1,3 +1,4 @@
+export { type Contradiction, CONTRADICTIONS } from './part/run.ts';
 export { CHECK_TEXTS, checksOf, codesOf } from './check-texts.ts';
 export { CHECK_IDS, type CheckId, isCheckId } from './checks.ts';
 export {

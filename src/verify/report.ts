@@ -116,6 +116,20 @@ const outcome = z.strictObject({
   targetId: z.string(),
   status: z.string(),
   verdict: z.string(),
+  /** Absent in reports of earlier releases, as are the members below. */
+  worldConsistency: z.string().exactOptional(),
+  bindingEvidence: z.string().exactOptional().describe('complete only if that of every interaction is'),
+  budget: z.enum(['kept', 'exceeded']).exactOptional().describe('of tool calls and scheduled events'),
+  assertions: z
+    .array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))
+    .readonly()
+    .exactOptional()
+    .describe('of the run, then of its checkpoints; absent if there are more than 1,000'),
+  checkpoints: z
+    .array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))
+    .readonly()
+    .exactOptional()
+    .describe('absent if there are more than 1,000'),
 });
 /** What the signed run result states about the drill. It is not a result of this verification. */
 export interface Outcome extends Readonly<z.infer<typeof outcome>> {}
@@ -236,6 +250,8 @@ export const exportReportSchema = z.strictObject({
   trust: trust.exactOptional(),
   /** Who signed the export attestation, if a trusted key did. */
   signer: signer.exactOptional(),
+  /** Every trusted key that signed the list; absent in reports of earlier releases. */
+  signers: z.array(signingKey).readonly().exactOptional(),
   /** Checks and findings of the export itself; each part and local report has its own. */
   ...ledger,
   parts: z.array(bundleReportSchema).readonly(),

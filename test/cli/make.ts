@@ -124,7 +124,7 @@ export async function writeRun(folder: string, n = 1): Promise<readonly string[]
       projectId: 'prj_000000000001',
       hostedRunId: `hrun_${id}`,
       runId: `run_check-${n}`,
-      createdAtMs: NOW_MS + n,
+      createdAtMs: NOW_MS - 10 + n,
       runResult: `result-${n}.json`,
     }),
   );
@@ -157,7 +157,8 @@ export async function writeEvidence(folder: string): Promise<void> {
   const at = (name: string): string => join(folder, name);
   const signer = ['--key', at('key.pem'), '--issuer', 'acme-ci'];
   await must(['keys', 'generate', '--out', at('key.pem')]);
-  await must(['keys', 'add', at('key.pub.pem'), '--issuer', 'acme-ci', '--trust', at('trust.json')]);
+  const both = ['--purpose', 'evidence', '--purpose', 'export'];
+  await must(['keys', 'add', at('key.pub.pem'), '--issuer', 'acme-ci', ...both, '--trust', at('trust.json')]);
   for (const n of [1, 2]) {
     const roles = await writeRun(folder, n);
     await must([

@@ -99,6 +99,7 @@ describe('a decision describes each input', () => {
       verifierId: 'ci',
       result: 'PASSED' as const,
       timeVerifiedMs: AS_OF,
+      resourceUri: 'urn:shop',
       policyDigest: digest('policy'),
       inputs: [digest('manifest')],
       thumbprints: [],

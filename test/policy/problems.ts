@@ -20,7 +20,7 @@ export const EXPORT = idOf('evexp', 1);
 export const EVERY: Rules = {
   verdict: { export: 'verified', bundles: 'verified' },
   signers: { issuers: ['acme-ci'], keys: [keyOf('one')], distinct: 1 },
-  age: { max: '1h' },
+  age: { max: '1h', run: '1h' },
   scope: { organizations: [ORGANIZATION], projects: [PROJECT] },
   run: {
     drills: ['checkout'],
@@ -33,7 +33,8 @@ export const EVERY: Rules = {
   },
   drills: { required: ['checkout'] },
   outcome: { status: ['completed'], verdict: ['passed'] },
-  completeness: { vouched: ['attested'], bundles: 1, localReports: { min: 0 }, coverage: 'full' },
+  contradictions: 'refuse',
+  completeness: { vouched: ['attested'], issuers: ['acme-ci'], keys: [keyOf('one')], bundles: 1, localReports: { min: 0 }, coverage: 'full' },
   trials: 'complete',
   localReports: { allowed: false },
   findings: { warnings: 'refuse' },

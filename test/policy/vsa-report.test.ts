@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summaryFacts, verifySummary, type SummaryExpectations } from '../../src/policy/vsa/verify.ts';
-import { VERIFIED_LEVEL } from '../../src/policy/vsa/vsa.ts';
+import { resourceOf, VERIFIED_LEVEL } from '../../src/policy/vsa/vsa.ts';
 import { keyIdOf } from '../../src/trust/index.ts';
 import { decide, stateOf } from './make.ts';
 import { makeSigner } from '../support/evidence.ts';
@@ -113,9 +113,10 @@ describe('what a policy is told of a summary', () => {
       trust: trusting(...signers.map((one) => keyOf(one))),
     });
     expect(summary.thumbprints).toEqual(signers.map(({ point }) => keyIdOf(point)).toSorted());
-    const { verifierId, policyDigest, inputs } = summary;
+    const { verifierId, policyDigest, resourceUri: resource, inputs } = summary;
     const answers = [...signers, makeSigner()].map(({ point }) => {
-      const row = { verifier: verifierId, policies: [policyDigest], inputs: [...inputs], maxAge: '1d' };
+      const pins = { policies: [policyDigest], inputs: [...inputs], resource, threshold: 1 };
+      const row = { verifier: verifierId, maxAge: '1d', ...pins };
       const rules = { summary: { accepted: [{ ...row, keys: [keyIdOf(point)] }] } };
       return stateOf(decide(rules, [{ name: 'vsa', summary }], AS_OF_MS), 'summary.accepted');
     });
@@ -128,6 +129,7 @@ describe('what a policy is told of a summary', () => {
       verifierId: VERIFIER,
       result: 'PASSED',
       timeVerifiedMs: AS_OF_MS,
+      resourceUri: resourceOf([MANIFEST_A]),
       policyDigest: POLICY,
       inputs: [MANIFEST_A],
       thumbprints: [keyIdOf(signer.point)],

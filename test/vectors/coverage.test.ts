@@ -13,6 +13,7 @@ const NAMESPACES = [
   'bundle',
   'dsse',
   'object',
+  'run',
   'export',
   'bag',
   'part',

@@ -9,6 +9,8 @@ import { idOf, ORGANIZATION, PROJECT } from './bundle.ts';
 export const AS_OF = 1_767_225_600_000; // 2026-01-01T00:00:00Z
 export const ISSUED = AS_OF - 3_600_000;
 
+const SIGNER = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED };
+
 export const digest = (text: string): `sha256:${string}` => `sha256:${sha256Of(utf8(text)).slice(7)}`;
 export const keyOf = (name: string): `sha256:${string}` => digest(`key ${name}`);
 
@@ -31,7 +33,7 @@ const coverageOf = (totalBytes: number, attestedBytes: number): BundleReport['co
 
 /** The report on a verified bundle of a drill that passed; `n` tells bundles apart. */
 export function bundle(n: number, { pins = {}, outcome = {}, ...rest }: BundleParts = {}): BundleReport {
-  const signer = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED };
+  const signer = SIGNER;
   return {
     schemaVersion: 1,
     kind: 'bundle',
@@ -43,6 +45,7 @@ export function bundle(n: number, { pins = {}, outcome = {}, ...rest }: BundlePa
     projectId: PROJECT,
     runId: `run_vector-${n}`,
     hostedRunId: idOf('hrun', n),
+    createdAtMs: ISSUED,
     signed: true,
     provenance: 'attested',
     signer,
@@ -67,6 +70,11 @@ export function bundle(n: number, { pins = {}, outcome = {}, ...rest }: BundlePa
       targetId: pins.targetId ?? 'shop',
       status: 'completed',
       verdict: 'passed',
+      worldConsistency: 'consistent',
+      bindingEvidence: 'complete',
+      budget: 'kept',
+      assertions: [],
+      checkpoints: [],
       ...outcome,
     },
     checks: [],
@@ -118,7 +126,8 @@ export const exportOf = (parts: readonly BundleReport[], rest: Partial<ExportRep
   evidenceExportId: idOf('evexp', 1),
   organizationId: ORGANIZATION,
   manifestDigest: digest('export manifest'),
-  signer: { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: ISSUED },
+  signer: SIGNER,
+  signers: [{ ...SIGNER, thumbprint: keyOf('one'), in: 'attestation' }],
   checks: [],
   findings: [],
   parts,

@@ -41,7 +41,7 @@ export function defineGateCommand(command: Command, cli: Cli): void {
     'text in the log, JSON in a file':
       'drillproof gate ./mirror --policy policy.yaml --trust trust.json --format json=decision.json',
     'as it would have been answered then':
-      'drillproof gate ./mirror --policy policy.yaml --trust trust.json --as-of 2026-11-01',
+      'drillproof gate ./mirror --policy policy.yaml --trust trust.json --as-of 2026-11-01 --allow-past',
   }).addHelpText('after', MORE);
 }
 
@@ -52,6 +52,7 @@ export type GateOptions = EvidenceOptions &
   FormatOptions<DecisionFormat> & {
     readonly policy?: string;
     readonly wait?: number;
+    readonly allowPast?: boolean;
     readonly depth?: string;
     readonly verbose?: boolean;
     readonly stepSummary?: boolean;
@@ -78,6 +79,7 @@ function gateOptions(command: Command): Command {
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
       many(targetIn(FORMATS)),
     )
+    .option('--allow-past', 'with --as-of: allow a past time, at which waivers and keys that have expired since count')
     .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
     .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
     .option('--no-step-summary', 'with --format github: do not append to the summary of the step');

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defined } from '../../bytes/index.ts';
+import { defined, isoTime } from '../../bytes/index.ts';
 import { codeEntry } from '../../codes/index.ts';
 import { evidenceExportIdSchema } from '../../contract/index.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -32,7 +32,7 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
   const { vsa } = options;
   const outputs = await planOutputs(cli, options, vsa === undefined ? [] : [vsa]);
   const settings = await replacingStale(cli, outputs, () => readSettings(cli, named, options));
-  const { names, policy, how, summary } = settings;
+  const { names, policy, how, summary, isPast } = settings;
   // Until a decision is made, the exit code says that the gate could not tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await say(cli, 'no evidence was named, so there is nothing to check');
@@ -43,12 +43,14 @@ export async function gate(cli: Cli, named: readonly string[], options: GateOpti
     ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
   const run = { ...(await describeRun(options)), exitCode: EXIT_OF[evaluated.answer], unmet: [] };
-  await writeDecision(cli, { ...evaluated, run }, { outputs, options, summary });
+  const decision = { ...evaluated, ...(isPast && { pastTime: true as const }), run };
+  await writeDecision(cli, decision, { outputs, options, summary });
 }
 
 /** Everything but the evidence; whatever is wrong with it is a wrong call. */
 async function readSettings(cli: Cli, named: readonly string[], options: GateOptions) {
   refuse(options);
+  const isPast = refusePast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
   const policy = await configured(() => openPolicy(cli, options.policy));
@@ -63,7 +65,7 @@ async function readSettings(cli: Cli, named: readonly string[], options: GateOpt
   await refuseOwnRules(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
-  return { names, policy, how, summary };
+  return { names, policy, how, summary, isPast };
 }
 
 /** A faulty configuration is a wrong call, whatever the class of its code: no evidence was verified. */
@@ -105,6 +107,14 @@ function refuse(options: GateOptions): void {
   const given = findGiven(options, ['project', 'tokenFile', 'caFile', 'wait']);
   if (url === undefined && given !== undefined)
     throw usageError(`${given} is for a control plane`, 'Name it with --url URL.');
+}
+
+/** Whether the gate evaluates as of a past time, which the caller has to allow: it revives expired waivers and keys. */
+function refusePast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean {
+  const isPast = asOf !== undefined && asOf < cli.now();
+  if (!isPast || allowPast) return isPast;
+  const message = `--as-of ${isoTime(asOf)} is a past time, at which expired waivers and keys would count`;
+  throw new DrillproofError('usage.PAST_TIME', message);
 }
 
 const isExportId = (name: string): boolean => evidenceExportIdSchema.safeParse(name).success;

@@ -11,7 +11,6 @@ import {
   MAX_KEY_SET_BYTES,
   publicKeyPem,
   retireKey,
-  SIGNER_PURPOSES,
   type TrustedKey,
   type TrustStore,
   trustStoreJwks,
@@ -22,7 +21,7 @@ import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
 import { writeFacts, writeProduct } from '../shared/output/product.ts';
-import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './command.ts';
+import { type AddOptions, DEFAULT_PURPOSES, type GenerateOptions, type Moment, type RevokeOptions, type SetOptions } from './command.ts';
 import { formatKeys } from './output.ts';
 import {
   aliasesOf,
@@ -92,7 +91,7 @@ function trustedKey(key: ReadNamedKey, options: AddOptions): TrustedKey {
     keyId,
     point: key.point,
     compromised: !(revokedAt !== undefined && notCompromised),
-    purposes: options.purpose ?? SIGNER_PURPOSES,
+    purposes: options.purpose ?? DEFAULT_PURPOSES,
     ...defined({
       notBeforeMs,
       notAfterMs,

@@ -52,6 +52,7 @@ const digest = z
   .regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" and 64 characters of 0-9 a-f')
   .refine(isDigest);
 
+const distinct = z.int().min(1).max(64);
 const duration = z.string().regex(DURATION, 'must be a duration such as 15m, 36h, 30d or 2w');
 const moment = z
   .string()
@@ -118,6 +119,15 @@ const trialsSchema = closed({
   reruns: z.enum(['refuse', 'allow']).exactOptional().describe('default refuse'),
 });
 
+const contradictionsSchema = closed({
+  world: z.literal('refuse').exactOptional(),
+  binding: z.literal('refuse').exactOptional(),
+  assertions: z.literal('refuse').exactOptional(),
+  checkpoints: z.literal('refuse').exactOptional(),
+  budget: z.literal('refuse').exactOptional(),
+  time: z.literal('refuse').exactOptional(),
+});
+
 const summarySchema = closed({
   accepted: listOf(
     closed({
@@ -125,6 +135,8 @@ const summarySchema = closed({
       policies: listOf(digest).describe('digests of the policies that it may have applied'),
       inputs: listOf(digest).describe('digests of the manifests that it must be about, all of them'),
       maxAge: duration,
+      resource: word.describe('resourceUri of the summary, exactly'),
+      threshold: distinct.describe('different keys that must have signed it'),
       keys: listOf(digest).exactOptional().describe('thumbprints of keys; default: any of purpose summary'),
     }),
   ),
@@ -150,14 +162,12 @@ export const policySchema = closed({
   signers: closed({
     issuers: conditions.exactOptional(),
     keys: listOf(digest).exactOptional().describe('thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
-    distinct: z
-      .int()
-      .min(1)
-      .max(64)
-      .exactOptional()
-      .describe('different keys that must have signed a bundle'),
+    distinct: distinct.exactOptional().describe('different keys that must have signed a bundle'),
   }).exactOptional(),
-  age: closed({ max: duration.exactOptional() }).exactOptional(),
+  age: closed({
+    max: duration.exactOptional().describe('of every statement'),
+    run: duration.exactOptional().describe('of every run, from createdAtMs of its bundle'),
+  }).exactOptional(),
   scope: closed({
     organizations: conditions.exactOptional(),
     projects: conditions.exactOptional(),
@@ -182,8 +192,14 @@ export const policySchema = closed({
   outcome: closed({ status: conditions.exactOptional(), verdict: conditions.exactOptional() })
     .exactOptional()
     .describe('of the attested run result'),
+  contradictions: z
+    .union([z.literal('refuse'), contradictionsSchema], { error: 'must be "refuse", or an object' })
+    .exactOptional()
+    .describe('refuse: the run result does not contradict itself'),
   completeness: closed({
     vouched: listOf(z.enum(['pinned', 'attested'])).exactOptional(),
+    issuers: conditions.exactOptional().describe('one of them attested each list that you did not pin'),
+    keys: listOf(digest).exactOptional().describe('the same, as thumbprints'),
     bundles: rangeSchema.exactOptional(),
     localReports: rangeSchema.exactOptional(),
     coverage: z.literal('full').exactOptional(),

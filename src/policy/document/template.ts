@@ -32,9 +32,13 @@ outcome:
   status: [completed]
   verdict: [passed]
 
+# The run result does not contradict itself.
+contradictions: refuse
+
 # You pin the list of bundles (--expect-manifest), or a trusted key attests it.
 completeness:
   vouched: [pinned, attested]
+  # issuers: [acme-release]
   # bundles: { min: 1 }
   # coverage: full
 
@@ -45,6 +49,7 @@ completeness:
 
 # age:
 #   max: 7d
+#   run: 7d
 
 # scope:
 #   projects: [prj_0123456789ab]

@@ -119,6 +119,19 @@ export const requireMaxAge =
     ],
   });
 
+/** No run is older than allowed. A run that is dated after its signature could be of any age. */
+export const requireRunAge = (max: string): Evaluator =>
+  evaluateAttested('the time of the run', (bundle, { asOfMs }) => {
+    const { createdAtMs, signers = [] } = bundle.report;
+    if (createdAtMs === undefined) return buildUnknown(bundle, 'the report does not have the time of the run');
+    const values = { expected: `at most ${max}`, actual: `created at ${isoTime(createdAtMs)}` };
+    if (signers.some(({ issuedAtMs }) => createdAtMs > issuedAtMs))
+      return buildFailure(bundle, 'the run is dated after its signature', values);
+    return asOfMs - createdAtMs <= durationMs(max)
+      ? undefined
+      : buildFailure(bundle, 'the run is too old', values);
+  });
+
 function checkAge(
   { input, subject }: Place,
   statements: readonly { readonly issuedAtMs: number }[],

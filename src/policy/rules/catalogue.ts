@@ -20,6 +20,7 @@ export const RULES = {
     code: 'policy.TOO_FEW_KEYS',
   },
   'age.max': { title: 'no statement is older than allowed', code: 'policy.TOO_OLD' },
+  'age.run': { title: 'no run is older than allowed', code: 'policy.RUN_TOO_OLD' },
   'scope.organizations': {
     title: 'everything belongs to an allowed organization',
     code: 'policy.ORGANIZATION_NOT_ALLOWED',
@@ -44,9 +45,29 @@ export const RULES = {
   },
   'outcome.status': { title: 'every run ended as required', code: 'policy.OUTCOME_STATUS' },
   'outcome.verdict': { title: 'every drill has the required outcome', code: 'policy.OUTCOME_VERDICT' },
+  'contradictions.world': { title: 'the world of every run was consistent', code: 'policy.WORLD_INCONSISTENT' },
+  'contradictions.binding': { title: 'every run is bound to its evidence', code: 'policy.BINDING_PARTIAL' },
+  'contradictions.assertions': {
+    title: 'no gate assertion contradicts the outcome',
+    code: 'policy.ASSERTION_CONTRADICTS',
+  },
+  'contradictions.checkpoints': {
+    title: 'no final checkpoint contradicts the outcome',
+    code: 'policy.CHECKPOINT_CONTRADICTS',
+  },
+  'contradictions.budget': { title: 'no run exceeded its budget', code: 'policy.BUDGET_EXCEEDED' },
+  'contradictions.time': { title: 'no run is dated after its signature', code: 'policy.RUN_AFTER_SIGNATURE' },
   'completeness.vouched': {
     title: 'the list of bundles is pinned or attested',
     code: 'policy.COMPLETENESS_CLAIMED',
+  },
+  'completeness.issuers': {
+    title: 'an allowed issuer attested the list of bundles',
+    code: 'policy.LIST_ISSUER_NOT_ALLOWED',
+  },
+  'completeness.keys': {
+    title: 'an allowed key attested the list of bundles',
+    code: 'policy.LIST_KEY_NOT_ALLOWED',
   },
   'completeness.bundles': { title: 'the number of bundles is the required one', code: 'policy.BUNDLE_COUNT' },
   'completeness.localReports': {

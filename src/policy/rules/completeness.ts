@@ -1,8 +1,9 @@
 import { defined } from '../../bytes/index.ts';
 import type { Verdict } from '../../verify/index.ts';
-import { boundsOf, formatRange, type Range } from '../document/values.ts';
+import { boundsOf, formatCondition, formatRange, type Range } from '../document/values.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
+import { isAllowedSigner, type Signers } from './signers.ts';
 
 type Vouched = 'pinned' | 'attested';
 
@@ -27,6 +28,29 @@ export const requireCompleteness =
       const message = `a single part has no list of bundles that is ${expected}`;
       return [buildFailure(place, message, { expected, actual: pinned ? 'pinned' : 'claimed' })];
     });
+    return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
+  };
+
+/** Every list that the caller did not pin is attested by a signer that the policy allows. */
+export const requireListSigners =
+  (what: 'issuer' | 'key', signers: Signers): Evaluator =>
+  (facts) => {
+    const allowed = what === 'issuer' ? signers.issuers : signers.keys;
+    const expected = (allowed ?? []).map(formatCondition).join(' or ');
+    const message = `no allowed ${what} attested the list of bundles`;
+    const parts = facts.bundles.filter(({ alone }) => alone !== undefined);
+    const ofExports = facts.exports.flatMap(({ report, ...place }) => {
+      if (report.completeness === 'pinned') return [];
+      if (report.manifestDigest === undefined) return [buildUnknown(place, 'the list of bundles could not be read')];
+      const keys = report.completeness === 'attested' ? report.signers : [];
+      if (keys === undefined) return [buildUnknown(place, 'the report does not have the keys that signed the list')];
+      if (keys.some((key) => isAllowedSigner(key, signers))) return [];
+      const names = keys.map(({ issuer, thumbprint }) => (what === 'issuer' ? issuer : thumbprint));
+      return [buildFailure(place, message, { expected, actual: [...new Set(names)].join(', ') || 'no signer' })];
+    });
+    const ofParts = parts.flatMap(({ alone, input, subject }) =>
+      alone?.pinned === true ? [] : [buildFailure({ input, subject }, message, { expected, actual: 'no list' })],
+    );
     return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
   };
 

@@ -10,6 +10,13 @@ export type Signers = {
   readonly distinct?: number;
 };
 
+/** Whether a policy allows a signer. */
+export const isAllowedSigner = (
+  { issuer, thumbprint }: Pick<SigningKey, 'issuer' | 'thumbprint'>,
+  { issuers, keys }: Signers,
+): boolean =>
+  (issuers === undefined || fulfilsAny(issuer, issuers)) && (keys === undefined || keys.includes(thumbprint));
+
 /** An intact unsigned bundle has no signers; the signers of an unverified one are not known. */
 const evaluateSigners = (
   what: string,
@@ -41,13 +48,9 @@ export const requireAllowedKeys = (allowed: readonly Digest[]): Evaluator =>
   });
 
 /** Counts keys by their points, not by their names, and only those that the same policy allows. */
-export const requireDistinctKeys = (least: number, { issuers, keys }: Signers): Evaluator =>
-  evaluateSigners('the number of keys', (signers, bundle) => {
-    const allowed = signers.filter(
-      ({ issuer, thumbprint }) =>
-        (issuers === undefined || fulfilsAny(issuer, issuers)) &&
-        (keys === undefined || keys.includes(thumbprint)),
-    );
+export const requireDistinctKeys = (least: number, signers: Signers): Evaluator =>
+  evaluateSigners('the number of keys', (given, bundle) => {
+    const allowed = given.filter((signer) => isAllowedSigner(signer, signers));
     const count = new Set(allowed.map(({ thumbprint }) => thumbprint)).size;
     if (count >= least) return undefined;
     return buildFailure(bundle, 'too few different keys signed it', {

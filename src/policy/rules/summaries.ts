@@ -8,15 +8,17 @@ export type AcceptedSummary = NonNullable<PolicyDocument['summary']>['accepted']
 
 /** Why one row of the policy does not accept a summary; `undefined` if it does. */
 function reasonAgainst(
-  { verifier, policies, inputs, maxAge, keys }: AcceptedSummary,
+  { verifier, policies, inputs, maxAge, resource, threshold, keys = [] }: AcceptedSummary,
   { summary }: SummaryFact,
   asOfMs: number,
 ): string | undefined {
-  const { verifierId, policyDigest, timeVerifiedMs, thumbprints } = summary;
+  const { verifierId, policyDigest, resourceUri, timeVerifiedMs, thumbprints } = summary;
   if (verifierId !== verifier) return 'the verifier is not the accepted one';
   if (thumbprints.length === 0) return 'no trusted key of purpose summary signed it';
-  if (keys !== undefined && !thumbprints.some((key) => keys.includes(key)))
-    return 'no accepted key signed it';
+  const accepted = thumbprints.filter((key) => keys.length === 0 || keys.includes(key));
+  if (accepted.length === 0) return 'no accepted key signed it';
+  if (new Set(accepted).size < threshold) return `fewer than ${threshold} different keys signed it`;
+  if (resourceUri !== resource) return 'the resource is not the accepted one';
   if (!policies.includes(policyDigest)) return 'the applied policy is not an accepted one';
   if (summary.inputs.length === 0 || !sameSet(summary.inputs, inputs))
     return 'it is not about exactly the accepted evidence';
@@ -56,6 +58,15 @@ function checkSummary(
 }
 
 /** A row of the policy in words. */
-export const formatAccepted = ({ verifier, policies, inputs, maxAge, keys }: AcceptedSummary): string =>
-  `by ${verifier}${keys === undefined ? '' : ` with the key ${keys.join(' or ')}`}, of the policy ${policies.join(' or ')}, ` +
+export const formatAccepted = ({
+  verifier,
+  policies,
+  inputs,
+  maxAge,
+  resource,
+  threshold,
+  keys,
+}: AcceptedSummary): string =>
+  `by ${verifier} with ${threshold === 1 ? 'a key' : `${threshold} different keys`}` +
+  `${keys === undefined ? '' : ` of ${keys.join(', ')}`}, for ${resource}, of the policy ${policies.join(' or ')}, ` +
   `about exactly ${inputs.join(' and ')}, and at most ${maxAge} old`;

@@ -6,11 +6,13 @@ import {
   requireMaxAge,
   requireOrganizations,
   requireOutcome,
+  requireRunAge,
   requirePinned,
   requireTrialNumbers,
 } from './attested-facts.ts';
 import type { RuleId } from './catalogue.ts';
-import { requireCompleteness, requireCount, requireCoverage } from './completeness.ts';
+import { requireCompleteness, requireCount, requireCoverage, requireListSigners } from './completeness.ts';
+import { refuseContradiction, refuseLateRuns } from './contradictions.ts';
 import { formatRequired, requireDrills } from './drills.ts';
 import type { Evaluator } from './outcome.ts';
 import { requireAllowedIssuers, requireAllowedKeys, requireDistinctKeys } from './signers.ts';
@@ -69,6 +71,19 @@ const pinned = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
 
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 
+/** A way in which no run may contradict itself. `refuse` is short for all of them. */
+const contradiction = (
+  member: keyof Exclude<NonNullable<PolicyDocument['contradictions']>, 'refuse'>,
+  evaluator: Evaluator,
+  sentence: string,
+): SelectRule =>
+  rule({
+    member: ({ contradictions }) =>
+      contradictions === 'refuse' ? contradictions : contradictions?.[member],
+    evaluate: () => evaluator,
+    sentence: () => sentence,
+  });
+
 /** `complete` is short for every trial and every attempt. */
 const trialsOf = ({ trials = {} }: PolicyDocument): Trials =>
   trials === 'complete' ? { complete: true, attempts: 'every' } : trials;
@@ -120,6 +135,11 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: requireMaxAge,
     sentence: (max) => `No statement may be older than ${max}.`,
   }),
+  'age.run': rule({
+    member: ({ age }) => age?.run,
+    evaluate: requireRunAge,
+    sentence: (max) => `No run may be older than ${max}, or dated after its signature.`,
+  }),
   'scope.organizations': rule({
     member: ({ scope }) => scope?.organizations,
     evaluate: requireOrganizations,
@@ -157,10 +177,52 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (allowed) => requireOutcome('the outcome of the drill', 'verdict', allowed),
     sentence: (allowed) => `Every drill must have the outcome ${joinOr(allowed)}.`,
   }),
+  'contradictions.world': contradiction(
+    'world',
+    refuseContradiction('world'),
+    'The world of every run must have been consistent.',
+  ),
+  'contradictions.binding': contradiction(
+    'binding',
+    refuseContradiction('binding'),
+    'Every run must be completely bound to its evidence.',
+  ),
+  'contradictions.assertions': contradiction(
+    'assertions',
+    refuseContradiction('assertions'),
+    'No run may state that it passed if an assertion with "gate" did not.',
+  ),
+  'contradictions.checkpoints': contradiction(
+    'checkpoints',
+    refuseContradiction('checkpoints'),
+    'No run may state that it passed if a final checkpoint did not.',
+  ),
+  'contradictions.budget': contradiction(
+    'budget',
+    refuseContradiction('budget'),
+    'No run may have exceeded its budget of tool calls and scheduled events.',
+  ),
+  'contradictions.time': contradiction(
+    'time',
+    refuseLateRuns,
+    'No run may be dated after its signature.',
+  ),
   'completeness.vouched': rule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,
     sentence: (allowed) => `The list of bundles must be ${joinOr(allowed)}, not only claimed.`,
+  }),
+  'completeness.issuers': rule({
+    member: ({ completeness }) => completeness?.issuers,
+    evaluate: (issuers) => requireListSigners('issuer', { issuers }),
+    sentence: (issuers) =>
+      `The issuer ${joinOr(issuers)} must have attested every list of bundles that you do not pin.`,
+  }),
+  'completeness.keys': rule({
+    member: ({ completeness }) => completeness?.keys,
+    evaluate: (keys, { completeness }) => requireListSigners('key', { ...completeness, keys }),
+    sentence: (keys) =>
+      `The key ${joinOr(keys)} must have attested every list of bundles that you do not pin.`,
   }),
   'completeness.bundles': rule({
     member: ({ completeness }) => completeness?.bundles,

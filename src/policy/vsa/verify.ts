@@ -124,11 +124,12 @@ export function summaryFacts(
     asOfMs: Number(options.asOfMs),
     trust: resolveSummaryTrust(options),
   });
-  const { verifierId, result, timeVerifiedMs, policyDigest, inputs } = summary;
+  const { verifierId, result, timeVerifiedMs, resourceUri, policyDigest, inputs } = summary;
   return {
     verifierId,
     result,
     timeVerifiedMs,
+    resourceUri,
     policyDigest,
     inputs,
     thumbprints: keys,

@@ -53,12 +53,13 @@ function headLine(page: Page, decision: Decision): string {
   return page.paint[ANSWER_PAINT[decision.answer]](word) + formatAnswer(decision).slice(word.length);
 }
 
-function policyLines(page: Page, { policy, asOfMs, trust, run }: Decision): string[] {
+function policyLines(page: Page, { policy, asOfMs, pastTime, trust, run }: Decision): string[] {
   return [
     ...fact(page, 'policy', policy.name),
     ...fact(page, 'digest', policy.digest),
     ...policy.sources.flatMap(({ path, digest }) => fact(page, 'file', `${path} ${digest}`)),
     ...asOfFact(page, asOfMs),
+    ...fact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),
     ...trustFacts(page, trust),
     ...runFact(page, run),
   ];

@@ -32,6 +32,7 @@ export function buildExportReport(tree: ExportContext, content: ExportContent, s
     manifestDigest: manifest.digest,
     trust: trustUsed(settings),
     signer: documents.signer,
+    signers: documents.signers,
     checks: step.checks,
     findings: step.findings,
     parts,

@@ -3,7 +3,8 @@ import { DrillproofError } from '../../errors.ts';
 import { EXPORT_ATTESTATION, type ExportStatement, parseExportAttestation } from '../../evidence/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { settingsOf, type VerifyOptions } from '../options.ts';
-import type { Completeness, SignedBy, Finding } from '../report.ts';
+import { signingKeys } from '../part/attestation.ts';
+import type { Completeness, SignedBy, SigningKey, Finding } from '../report.ts';
 import { signedOf } from '../signature/attestation.ts';
 import { checkExportBinding, type ExportFacts } from '../signature/binding.ts';
 import {
@@ -32,9 +33,14 @@ import { EXPORT, readDocument, type ExportContext, type ReadExportManifest } fro
 export type ExportSigning = {
   readonly completeness: Completeness;
   readonly signer?: SignedBy;
+  /** Every trusted key that signed the list. */
+  readonly signers?: readonly SigningKey[];
   /** Envelopes that the caller gave about a bundle of the export, by the digest of its manifest. */
   readonly envelopes?: SortedEnvelopes['parts'];
 };
+
+/** The keys that signed the list, with the first signer. */
+type ListSigning = { readonly signer: SignedBy; readonly signers: readonly SigningKey[] };
 
 /** `export.attestation` and `dsse.attestation`: who signed the list of bundles (formats §2, Export attestation). */
 export async function checkExportSigning(
@@ -46,21 +52,22 @@ export async function checkExportSigning(
   const facts = document && digest && { manifest: document, manifestDigest: digest };
   const own = await checkExportAttestation(tree, facts);
   const sorted = facts && envelopes.length > 0 ? sortEnvelopes(envelopes, facts, settings) : undefined;
-  const given: ReadStep<SignedBy> = facts && sorted ? checkListEnvelopes(sorted, facts, tree) : NOTHING;
-  const signer = own.value ?? given.value;
+  const given: ReadStep<ListSigning> = facts && sorted ? checkListEnvelopes(sorted, facts, tree) : NOTHING;
+  const signer = (own.value ?? given.value)?.signer;
+  const signers = signer && [...(own.value?.signers ?? []), ...(given.value?.signers ?? [])];
   const pinned = settings.expect.manifestDigest !== undefined && settings.expect.manifestDigest === digest;
   const completeness: Completeness = pinned ? 'pinned' : signer === undefined ? 'claimed' : 'attested';
   const message = 'no trusted key signed the list of bundles, so it could be incomplete';
   const claimed = finding('export.COMPLETENESS_CLAIMED', EXPORT, { message });
   const step = joinSteps([own, given, noteFindings(completeness === 'claimed' ? [claimed] : [])]);
-  return { ...step, value: defined({ completeness, signer, envelopes: sorted?.parts }) };
+  return { ...step, value: defined({ completeness, signer, signers, envelopes: sorted?.parts }) };
 }
 
 /** `export.attestation`; the value is its signer, if a trusted key signed it for this export. */
 async function checkExportAttestation(
   tree: ExportContext,
   facts: ExportFacts | undefined,
-): Promise<ReadStep<SignedBy>> {
+): Promise<ReadStep<ListSigning>> {
   const { settings } = tree;
   try {
     const bytes = await readDocument(tree, EXPORT_ATTESTATION, settings.limits.documentBytes);
@@ -74,7 +81,9 @@ async function checkExportAttestation(
     const binding = checkExportBinding(EXPORT, path, attestation.statement, facts);
     // The steps of a signed statement are one check of an export.
     const step = foldSteps('export.attestation', [result, noteFindings(binding)]);
-    return { ...step, value: hasPassed(step, 'export.attestation') ? result.signer : undefined };
+    const { signer, keys } = result;
+    if (signer === undefined || !hasPassed(step, 'export.attestation')) return step;
+    return { ...step, value: { signer, signers: signingKeys('attestation', attestation.statement, keys) } };
   } catch (error) {
     return recordCheck('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
   }
@@ -85,12 +94,16 @@ function checkListEnvelopes(
   { list, stray }: SortedEnvelopes,
   facts: ExportFacts,
   { settings }: ExportContext,
-): ReadStep<SignedBy> {
+): ReadStep<ListSigning> {
   if (list.length === 0 && stray.length === 0) return NOTHING;
   const context = { subject: EXPORT, settings };
   const others = stray.map(strayFinding);
   const result = verifyGivenEnvelopes(list, exportEnvelope(EXPORT, facts), context, others);
-  return { ...result, value: result.value.find(({ signer }) => signer !== undefined)?.signer };
+  const signer = result.value.find((envelope) => envelope.signer !== undefined)?.signer;
+  const signers = result.value.flatMap(({ statement, keys }) =>
+    statement === undefined ? [] : signingKeys('dsse', statement, keys),
+  );
+  return { ...result, value: signer && { signer, signers } };
 }
 
 const strayFinding = ({ path, digest }: SortedEnvelopes['stray'][number]): Finding =>

@@ -19,6 +19,7 @@ import {
   type StepOf,
 } from '../step.ts';
 import { waitingChecks, type BundleContext } from './context.ts';
+import { checkRunTime } from './run.ts';
 
 /** Who signed a bundle, and what the statement states. */
 type Signing = {
@@ -82,7 +83,8 @@ async function checkOwnAttestation(
     signers: signingKeys('attestation', statement, result.keys),
     reproduction: statement.subject.reproduction,
   });
-  return { ...joinSteps([result, checkBinding(bundle, statement, runResult)]), value };
+  const time = checkRunTime(subject, ATTESTATION, manifest.createdAtMs, statement.issuedAtMs);
+  return { ...joinSteps([result, checkBinding(bundle, statement, runResult), noteFindings(time)]), value };
 }
 
 /** A bundle without an attestation is signed by the envelopes that the caller gave, or by no one. */
@@ -124,13 +126,16 @@ function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undef
     ),
     reproduction: results.find(({ statement }) => statement !== undefined)?.statement?.subject.reproduction,
   });
-  return { ...step, value };
+  const times = results.flatMap(({ statement }) =>
+    statement === undefined ? [] : checkRunTime(subject, 'dsse', manifest.createdAtMs, statement.issuedAtMs),
+  );
+  return { ...joinSteps([step, noteFindings(times)]), value };
 }
 
 /** The keys that signed a statement: each under its own name, at the time that the statement states. */
-const signingKeys = (
+export const signingKeys = (
   place: SigningKey['in'],
-  { issuedAtMs }: Statement,
+  { issuedAtMs }: Pick<Statement, 'issuedAtMs'>,
   keys: readonly TrustedKey[],
 ): SigningKey[] =>
   keys.map((key) => ({

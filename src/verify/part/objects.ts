@@ -12,6 +12,7 @@ import type { ZipEntry } from '../../zip/index.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { recordCheck, type StepOf } from '../step.ts';
 import type { BundleContext, ReadEntry } from './context.ts';
+import { checkRun, readRunFacts } from './run.ts';
 import type { Finding } from '../report.ts';
 
 /** What was read of the objects of a bundle. */
@@ -41,6 +42,7 @@ export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadOb
       entries.set(path, read);
       runResult = read.runResult ?? runResult;
       findings.push(...compareObject(subject, object, read));
+      if (read.runResult !== undefined) findings.push(...checkRun(subject, path, readRunFacts(read.runResult)));
     } catch (error) {
       settings.signal?.throwIfAborted();
       findings.push(...findingsOf(error, subject, path));

@@ -4,7 +4,7 @@ import { artifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
 import type { ZipEntry } from '../../zip/index.ts';
 import { finding } from '../finding.ts';
 import { trustUsed } from '../options.ts';
-import type { BundleReport, Coverage, Outcome, Verdict, Finding } from '../report.ts';
+import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
 import { joinSteps, recordCheck, type Step, type StepOf } from '../step.ts';
 import { bundleVerdict } from '../verdict.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
@@ -20,6 +20,7 @@ import {
   type VerifyPartOptions,
 } from './context.ts';
 import { checkObjects } from './objects.ts';
+import { buildOutcome, readRunFacts } from './run.ts';
 
 /** What was read of a part; everything is absent that could not be read. */
 type PartContent = {
@@ -160,7 +161,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     signer: attestation?.signer,
     signers: attestation?.signers.length === 0 ? undefined : attestation?.signers,
     reproduction: attestation?.reproduction,
-    outcome: content.runResult && outcomeOf(content.runResult),
+    outcome: content.runResult && buildOutcome(readRunFacts(content.runResult)),
     checks: step.checks,
     findings: step.findings,
     coverage: partCoverage(content.entries ?? [], listed, { size, verdict }),
@@ -188,10 +189,3 @@ function partCoverage(
     mirrorFiles: [],
   };
 }
-
-const outcomeOf = ({ identity, status, verdict }: RunResult): Outcome => ({
-  drillId: identity.drillId,
-  targetId: identity.targetId,
-  status,
-  verdict,
-});

@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/policy/index.ts';
-import { call, drillproof, recorder, world, type Ended, useEvidenceFolder } from '../make.ts';
+import { call, drillproof, NOW_MS, recorder, world, type Ended, useEvidenceFolder } from '../make.ts';
 import { run } from '../../../src/cli/run.ts';
 
 const dir = useEvidenceFolder(async () => {
@@ -96,6 +96,18 @@ describe('gate', () => {
     const [code, answer, codes] = await judged('good', option, value);
     expect([code, answer]).toEqual([1, 'no']);
     expect(codes).toContain('policy.EXPORT_VERDICT');
+  });
+
+  it('gate refuses a past time, at which expired waivers and keys would count, unless it is allowed', async () => {
+    const past = ['--as-of', iso(NOW_MS - 1)];
+    const refused = await gate('good', ...past);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('usage.PAST_TIME');
+    const { stdout } = await gate('good', ...past, '--allow-past', '--format', 'json=past.json');
+    expect(stdout).toMatch(/past time +waivers and keys/);
+    expect(JSON.parse(await readFile('past.json', 'utf8'))).toMatchObject({ pastTime: true });
+    for (const now of [[], ['--as-of', iso(NOW_MS)]])
+      expect(decisionIn(await gate('good', ...now, '--json'))).not.toHaveProperty('pastTime');
   });
 
   it('gate evaluates as of the time of --as-of', async () => {
@@ -307,7 +319,7 @@ describe('what a gate writes', () => {
     await rm('decision.json', { force: true });
     const { stdout, code } = await gate('good', '--format', 'json=decision.json');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^YES: 7 of 7 rules hold for 1 input; 1 more had nothing to check\n/);
+    expect(stdout).toMatch(/^YES: 13 of 13 rules hold for 1 input; 1 more had nothing to check\n/);
     expect(JSON.parse(await readFile('decision.json', 'utf8'))).toMatchObject({
       kind: 'decision',
       answer: 'yes',
@@ -316,7 +328,7 @@ describe('what a gate writes', () => {
 
   it('begins with the answer and ends with the failures', async () => {
     const { stdout } = await gate('export');
-    expect(stdout).toMatch(/^NO: 6 of 7 rules hold for 1 input, 1 failed; 1 more had nothing to check\n/);
+    expect(stdout).toMatch(/^NO: 12 of 13 rules hold for 1 input, 1 failed; 1 more had nothing to check\n/);
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('  outcome.verdict evidence_000000000002');
     expect(stdout).toContain('expected passed');
     expect(stdout).toContain('actual   failed');

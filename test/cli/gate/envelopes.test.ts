@@ -26,9 +26,10 @@ describe('gate with envelopes', () => {
     ['a folder', 'both'],
     ['one ZIP of it', 'both.zip'],
   ])('counts their keys for every bundle of an export, as %s', async (_, path) => {
+    const list = ['--purpose', 'evidence', '--purpose', 'export'];
     await call(['keys', 'generate', '--out', 'qa.pem', '--force']);
     await call(['keys', 'add', 'qa.pub.pem', '--issuer', 'acme-qa', '--trust', `${path}.json`]);
-    await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-ci', '--trust', `${path}.json`]);
+    await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-ci', ...list, '--trust', `${path}.json`]);
     await call(['keys', 'add', 'key.pub.pem', '--issuer', 'acme-qa', '--trust', `${path}.json`]);
     const signer = ['--key', 'key.pem', '--issuer', 'acme-ci'];
     await call(['export', 'part-1.zip', 'part-2.zip', ...signer, '--out', path]);

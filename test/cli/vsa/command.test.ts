@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/bytes/hash.ts';
+import { type Digest, digestOf } from '../../../src/bytes/hash.ts';
+import { resourceOf } from '../../../src/policy/vsa/vsa.ts';
 import { parseDsse } from '../../../src/trust/index.ts';
 import { call, scratch, writeEvidence } from '../make.ts';
 
@@ -9,7 +10,7 @@ const VERIFIER = 'https://ci.example/gate';
 let dir: Awaited<ReturnType<typeof scratch>>;
 const at = (name: string): string => dir.path(name);
 let policyDigest = '';
-let manifest = '';
+let manifest: Digest = 'sha256:';
 
 type Statement = { predicate: { verificationResult: string; policy: { digest: { sha256: string } } } };
 const statementIn = async (name: string): Promise<Statement> =>
@@ -162,7 +163,15 @@ describe('drillproof vsa verify', () => {
 
 const accepting = async (over: object = {}): Promise<string> => {
   const accepted = [
-    { verifier: VERIFIER, policies: [policyDigest], inputs: [manifest], maxAge: '1h', ...over },
+    {
+      verifier: VERIFIER,
+      policies: [policyDigest],
+      inputs: [manifest],
+      resource: resourceOf([manifest]),
+      threshold: 1,
+      maxAge: '1h',
+      ...over,
+    },
   ];
   await writeFile(at('accepting.json'), JSON.stringify({ ...POLICY, name: 'deploy', summary: { accepted } }));
   return at('accepting.json');
@@ -189,7 +198,9 @@ describe('a gate that is given a summary', () => {
     expect(await judged({ policies: [`sha256:${'00'.repeat(32)}`] })).toBe(1);
     expect(await judged({ inputs: [`sha256:${'00'.repeat(32)}`] })).toBe(1);
     expect(await judged({}, '--as-of', '2999-01-01')).toBe(1);
-    expect(await judged({}, '--as-of', '2020-01-01')).toBe(1);
+    expect(await judged({ resource: 'https://other.example' })).toBe(1);
+    expect(await judged({ threshold: 2 })).toBe(1);
+    expect(await judged({}, '--as-of', '2020-01-01', '--allow-past')).toBe(1);
   });
 
   it('gate says no to a summary that the policy does not mention, and to a file that is not a summary', async () => {

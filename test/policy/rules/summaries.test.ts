@@ -21,12 +21,15 @@ describe('a summary in the place of evidence', () => {
     policies: [digest('policy')],
     inputs: [digest('manifest')],
     maxAge: '1d',
+    resource: 'urn:shop',
+    threshold: 1,
     keys: [keyOf('one')],
   };
   const summary: SummaryFacts = {
     verifierId: 'ci',
     result: 'PASSED',
     timeVerifiedMs: AS_OF,
+    resourceUri: 'urn:shop',
     policyDigest: digest('policy'),
     inputs: [digest('manifest')],
     thumbprints: [keyOf('one')],
@@ -72,6 +75,10 @@ describe('a summary in the place of evidence', () => {
     expect(of({ result: 'FAILED' })).toStrictEqual([{ ...base, expected: 'PASSED', actual: 'FAILED' }]);
     expect(of({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
     expect(of({ verifierId: 'eve' })).toStrictEqual([base]);
+    expect(of({ resourceUri: 'urn:till' })).toStrictEqual([base]);
+    const two: Rules = { summary: { accepted: [{ ...row, threshold: 2, keys: [keyOf('one'), keyOf('two')] }] } };
+    expect(of({ thumbprints: [keyOf('one'), keyOf('one'), keyOf('other')] }, two)).toStrictEqual([base]);
+    expect(of({ thumbprints: [keyOf('one'), keyOf('two')] }, two)).toEqual([]);
     const { waivers } = accepts;
     expect(of({}, { waivers: waivers! })).toStrictEqual([base]);
     expect(of({ findings: [bad] }, { waivers: waivers! })).toStrictEqual([

@@ -24,7 +24,7 @@ import {
   trusting,
   VERIFIER,
 } from '../vsa-makers.ts';
-import { summarize } from '../../../src/policy/vsa/vsa.ts';
+import { resourceOf, summarize } from '../../../src/policy/vsa/vsa.ts';
 
 const signer = makeSigner();
 const other = makeSigner();
@@ -212,7 +212,9 @@ describe('a threshold', () => {
 });
 
 describe('a gate that is given a summary in place of evidence', () => {
-  const row = { verifier: VERIFIER, policies: [POLICY], inputs: [MANIFEST_A], maxAge: '1h' };
+  const pins = { policies: [POLICY], inputs: [MANIFEST_A], resource: resourceOf([MANIFEST_A]) };
+  const row = { verifier: VERIFIER, ...pins, maxAge: '1h', threshold: 1 };
+  const resource = resourceOf([MANIFEST_A, MANIFEST_B]);
   type Row = NonNullable<PolicyDocument['summary']>['accepted'][number];
   const answer = (
     envelope: Uint8Array,
@@ -232,7 +234,7 @@ describe('a gate that is given a summary in place of evidence', () => {
   it('accepts what the policy pins, and only that', () => {
     expect(answer(passed, [row])).toBe('yes');
     expect(answer(passed, [{ ...row, keys: [keyIdOf(signer.point)] }])).toBe('yes');
-    expect(answer(both, [{ ...row, inputs: [MANIFEST_B, MANIFEST_A] }])).toBe('yes');
+    expect(answer(both, [{ ...row, resource, inputs: [MANIFEST_B, MANIFEST_A] }])).toBe('yes');
   });
 
   const refused: [string, Uint8Array, Row[], TrustStore?][] = [
@@ -246,7 +248,9 @@ describe('a gate that is given a summary in place of evidence', () => {
     ['FAILED', failed, [row]],
     ['another policy', passed, [{ ...row, policies: [digestOfPair('ee')] }]],
     ['an input that is missing', passed, [{ ...row, inputs: [MANIFEST_A, MANIFEST_B] }]],
-    ['an input too many', both, [row]],
+    ['an input too many', both, [{ ...row, resource }]],
+    ['another resource', passed, [{ ...row, resource }]],
+    ['fewer keys than the threshold', passed, [{ ...row, threshold: 2 }]],
     ['another subject', passed, [{ ...row, inputs: [MANIFEST_B] }]],
     ['another key', passed, [{ ...row, keys: [keyIdOf(other.point)] }]],
     ['a key of purpose evidence', passed, [row], trusting(keyOf(signer, { purposes: ['evidence'] }))],

@@ -1,5 +1,29 @@
-import { PROJECT, T, bundle, idOf } from '../../make/bundle.ts';
+import type { Code } from '../../../src/codes/index.ts';
+import { type BundleChoices, PROJECT, T, bundle, idOf } from '../../make/bundle.ts';
 import { type Case, STATE, judge, replacing, signedZip, trusting, verified } from './case.ts';
+
+const gate = { schemaVersion: 1, assertionId: 'stock', kind: 'state', status: 'failed', gate: true };
+const final = {
+  schemaVersion: 1,
+  checkpointId: 'end',
+  kind: 'final',
+  virtualTimeUs: 0,
+  verdict: 'failed',
+  assertionResults: [],
+};
+const CONTRADICTIONS: readonly (readonly [string, BundleChoices, Code])[] = [
+  ['world-inconsistent', { runResult: { '/worldConsistency': 'inconsistent' } }, 'run.WORLD_INCONSISTENT'],
+  ['binding-partial', { runResult: { '/bindingEvidence': 'partial' } }, 'run.BINDING_PARTIAL'],
+  ['gate-failed', { runResult: { '/assertionResults': [gate] } }, 'run.ASSERTION_FAILED'],
+  ['checkpoint-failed', { runResult: { '/checkpoints': [final] } }, 'run.CHECKPOINT_FAILED'],
+  ['budget-exceeded', { runResult: { '/budgetUsage/toolCalls/rejected': 1 } }, 'run.BUDGET_EXCEEDED'],
+  ['after-signature', { manifest: { '/createdAtMs': T + 1 } }, 'run.AFTER_SIGNATURE'],
+];
+
+const contradicting = (): Case[] =>
+  CONTRADICTIONS.map(([id, choices, code]) =>
+    verified(`run-${id}`, choices, 'Usual', 'the run contradicts itself, which is a warning', code),
+  );
 
 export const sound = (): Case[] => [
   verified('signed', {}, 'Usual', 'signed by a trusted key'),
@@ -66,6 +90,7 @@ export const sound = (): Case[] => [
     'Usual',
     'a drill that failed is evidence like one that passed',
   ),
+  ...contradicting(),
   verified(
     'order',
     { entries: (all) => all.toReversed() },

@@ -1,6 +1,7 @@
 import type { Kind } from '../../kind.ts';
 import { expectedSchema, inputSchema, type Expected, type Input } from './case.ts';
 import { complete } from './complete.ts';
+import { contradictions } from './contradictions.ts';
 import { documents } from './documents.ts';
 import { runs } from './runs.ts';
 import { signers } from './signers.ts';
@@ -24,5 +25,6 @@ export const policies: Kind<Input, Expected> = {
     ...trialCases(),
     ...waivers(),
     ...summaries(),
+    ...contradictions(),
   ],
 };

@@ -8,6 +8,7 @@ const summary = (rest: Partial<SummaryFacts> = {}): EvidenceInput => ({
     verifierId: 'https://acme.example/gate',
     result: 'PASSED',
     timeVerifiedMs: AS_OF - 3_600_000,
+    resourceUri: 'https://acme.example/shop',
     policyDigest: digest('policy'),
     inputs: [digest('export manifest')],
     thumbprints: [keyOf('gate')],
@@ -20,6 +21,8 @@ const row = {
   policies: [digest('policy')],
   inputs: [digest('export manifest')],
   maxAge: '1h',
+  resource: 'https://acme.example/shop',
+  threshold: 1,
 } as const;
 const ACCEPT: Rules = { summary: { accepted: [row] } };
 const CODE = 'policy.SUMMARY_NOT_ACCEPTED';
@@ -74,6 +77,30 @@ const rows: readonly Row[] = [
     'WrongKey',
     { summary: { accepted: [{ ...row, keys: [keyOf('gate')] }] } },
     [summary({ thumbprints: [keyOf('one'), keyOf('gate')] })],
+    YES,
+  ],
+  [
+    'summary-of-another-resource',
+    'made for another resource',
+    'WrongSubject',
+    ACCEPT,
+    [summary({ resourceUri: 'https://acme.example/till' })],
+    no(CODE),
+  ],
+  [
+    'summary-below-the-threshold',
+    'two keys must sign, and one key signed twice',
+    'WrongKey',
+    { summary: { accepted: [{ ...row, threshold: 2 }] } },
+    [summary({ thumbprints: [keyOf('gate'), keyOf('gate')] })],
+    no(CODE),
+  ],
+  [
+    'summary-at-the-threshold',
+    'two different keys signed',
+    'Usual',
+    { summary: { accepted: [{ ...row, threshold: 2 }] } },
+    [summary({ thumbprints: [keyOf('gate'), keyOf('one')] })],
     YES,
   ],
   [

@@ -1,0 +1,35 @@
+import { isoTime } from '../../bytes/index.ts';
+import { type Contradiction, CONTRADICTIONS, type Outcome } from '../../verify/index.ts';
+import { buildFailure, buildUnknown, evaluateAttested, type Evaluator } from './outcome.ts';
+
+type RunFacts = Required<Outcome>;
+
+// Reports of earlier releases, and on runs with very many assertions, do not have all facts.
+const hasFacts = (outcome: Outcome | undefined): outcome is RunFacts =>
+  outcome?.budget !== undefined && outcome.assertions !== undefined && outcome.checkpoints !== undefined;
+
+/** No run contradicts itself in this way. */
+export const refuseContradiction = (what: Contradiction): Evaluator =>
+  evaluateAttested('the result of the run', (bundle) => {
+    const { outcome } = bundle.report;
+    if (!hasFacts(outcome)) return buildUnknown(bundle, 'the report does not have all facts of the run');
+    const { code, find } = CONTRADICTIONS[what];
+    const values = find(outcome);
+    if (values === undefined) return undefined;
+    const { message, ...rest } = values;
+    return buildFailure(bundle, message, { ...rest, findings: [code] });
+  });
+
+/** No run is dated after a statement that signs it. */
+export const refuseLateRuns: Evaluator = evaluateAttested('the time of the run', (bundle) => {
+  const { createdAtMs, signers } = bundle.report;
+  if (createdAtMs === undefined || signers === undefined)
+    return buildUnknown(bundle, 'the report does not have the times of the run and of its signature');
+  const first = Math.min(...signers.map(({ issuedAtMs }) => issuedAtMs));
+  if (createdAtMs <= first) return undefined;
+  return buildFailure(bundle, 'the run is dated after its signature', {
+    expected: `at most ${isoTime(first)}`,
+    actual: isoTime(createdAtMs),
+    findings: ['run.AFTER_SIGNATURE'],
+  });
+});

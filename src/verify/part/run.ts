@@ -1,0 +1,119 @@
+import { isoTime } from '../../bytes/index.ts';
+import type { RunResult } from '../../contract/index.ts';
+import type { Code } from '../../codes/index.ts';
+import { finding } from '../finding.ts';
+import type { Finding, Outcome } from '../report.ts';
+
+/** What a run result states about the drill. */
+export type RunFacts = Required<Outcome>;
+
+type Values = Pick<Finding, 'message'> & Pick<Partial<Finding>, 'expected' | 'actual'>;
+type Row = {
+  readonly code: Code;
+  /** How the run contradicts itself; `undefined` if it does not. */
+  readonly find: (outcome: RunFacts) => Values | undefined;
+};
+
+const failed = (message: string, actual: string): Values => ({ message, actual });
+const list = (rows: readonly { readonly id: string }[]): string => [...new Set(rows.map(({ id }) => id))].join(', ');
+
+/** Whether a part of a run that did not pass contradicts the verdict of the run. */
+const contradicts = (part: string, verdict: string): boolean =>
+  verdict === 'passed' ? part !== 'passed' : part === 'failed' && verdict !== 'failed';
+
+/** How a run can contradict itself (formats §4, Runs). */
+export const CONTRADICTIONS = {
+  world: {
+    code: 'run.WORLD_INCONSISTENT',
+    find: ({ worldConsistency: actual }) =>
+      actual === 'consistent' ? undefined : { message: 'the world was not consistent', expected: 'consistent', actual },
+  },
+  binding: {
+    code: 'run.BINDING_PARTIAL',
+    find: ({ bindingEvidence: actual }) =>
+      actual === 'complete'
+        ? undefined
+        : { message: 'the run is not completely bound to its evidence', expected: 'complete', actual },
+  },
+  assertions: {
+    code: 'run.ASSERTION_FAILED',
+    find({ assertions, verdict }) {
+      const broken = assertions.filter(({ gate, status }) => gate && contradicts(status, verdict));
+      return broken.length === 0
+        ? undefined
+        : failed(`a gate assertion did not pass, although the run states ${verdict}`, list(broken));
+    },
+  },
+  checkpoints: {
+    code: 'run.CHECKPOINT_FAILED',
+    find({ checkpoints, verdict }) {
+      const broken = checkpoints.filter((row) => row.kind === 'final' && contradicts(row.verdict, verdict));
+      return broken.length === 0
+        ? undefined
+        : failed(`a final checkpoint did not pass, although the run states ${verdict}`, list(broken));
+    },
+  },
+  budget: {
+    code: 'run.BUDGET_EXCEEDED',
+    find: ({ budget }) =>
+      budget === 'kept' ? undefined : { message: 'the run exceeded its budget', expected: 'kept', actual: budget },
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type Contradiction = keyof typeof CONTRADICTIONS;
+
+/** The facts of a run result; all assertions and checkpoints, in their order. */
+export function readRunFacts(result: RunResult): RunFacts {
+  const { identity, status, verdict, worldConsistency, interactions, checkpoints } = result;
+  const { toolCalls, scheduledEvents } = result.budgetUsage;
+  const isOver =
+    toolCalls.rejected > 0 ||
+    toolCalls.attempted > toolCalls.limit ||
+    scheduledEvents.exhausted ||
+    scheduledEvents.processed > scheduledEvents.limit;
+  const bindings = [result.bindingEvidence, ...interactions.map(({ bindingEvidence }) => bindingEvidence)];
+  const assertions = [...result.assertionResults, ...checkpoints.flatMap((row) => row.assertionResults)];
+  return {
+    drillId: identity.drillId,
+    targetId: identity.targetId,
+    status,
+    verdict,
+    worldConsistency,
+    bindingEvidence: bindings.find((binding) => binding !== 'complete') ?? 'complete',
+    budget: isOver ? 'exceeded' : 'kept',
+    assertions: assertions.map((row) => ({ id: row.assertionId, gate: row.gate, status: row.status })),
+    checkpoints: checkpoints.map((row) => ({ id: row.checkpointId, kind: row.kind, verdict: row.verdict })),
+  };
+}
+
+/** What contradicts itself in a run. */
+export const checkRun = (subject: string, path: string, facts: RunFacts): Finding[] =>
+  Object.values<Row>(CONTRADICTIONS).flatMap(({ code, find }) => {
+    const values = find(facts);
+    return values === undefined ? [] : [finding(code, subject, { path, ...values })];
+  });
+
+/** Rows of each kind in a report; beyond that the report has none of the kind. */
+const MAX_ROWS = 1_000;
+
+/** The facts as a report has them. */
+export function buildOutcome({ assertions, checkpoints, ...facts }: RunFacts): Outcome {
+  return {
+    ...facts,
+    ...(assertions.length <= MAX_ROWS && { assertions }),
+    ...(checkpoints.length <= MAX_ROWS && { checkpoints }),
+  };
+}
+
+/** A run cannot have been signed before its bundle was created. */
+export const checkRunTime = (subject: string, path: string, createdAtMs: number, issuedAtMs: number): Finding[] =>
+  createdAtMs <= issuedAtMs
+    ? []
+    : [
+        finding('run.AFTER_SIGNATURE', subject, {
+          path,
+          message: 'the run is dated after its signature',
+          expected: `at most ${isoTime(issuedAtMs)}`,
+          actual: isoTime(createdAtMs),
+        }),
+      ];
