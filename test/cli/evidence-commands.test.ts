@@ -127,14 +127,14 @@ describe('export', () => {
   });
 
   it('export applies --scope, --from and --through', async () => {
-    const from = new Date(NOW_MS).toISOString();
+    const from = new Date(NOW_MS - 10).toISOString();
     expect(
       (await call(`export part-1.zip --scope project --from ${from} --through 2025-01-01 --out scoped`)).code,
     ).toBe(0);
     const { manifest } = (await json('inspect scoped')) as { manifest: object };
     expect(manifest).toMatchObject({
       scope: { kind: 'project', projectId: 'prj_000000000001' },
-      fromAtMs: NOW_MS,
+      fromAtMs: NOW_MS - 10,
       throughAtMs: Date.UTC(2025, 0, 1),
     });
   });

@@ -28,7 +28,7 @@ async function prepared(folder: string, signal = new AbortController().signal) {
     evidenceExportId: 'evexp_000000000001',
     organizationId,
     scope: { kind: 'organization' },
-    fromAtMs: NOW_MS,
+    fromAtMs: NOW_MS - 10,
     throughAtMs: NOW_MS + 10,
     operationId: 'op_000000000001',
     requestedBy: 'a test',
