@@ -79,7 +79,10 @@ function gateOptions(command: Command): Command {
       `${FORMATS.join(', ')}: to standard output or a file (may be given again)`,
       many(targetIn(FORMATS)),
     )
-    .option('--allow-past', 'with --as-of: allow a past time, at which waivers and keys that have expired since count')
+    .option(
+      '--allow-past',
+      'with --as-of: allow a past time, at which waivers and keys that have expired since count',
+    )
     .option('-v, --verbose', 'also print what the answer rests on: each bundle, signer, envelope and summary')
     .option('--sarif-category <name>', 'in SARIF: category of this gate, if a repository has several')
     .option('--no-step-summary', 'with --format github: do not append to the summary of the step');

@@ -21,7 +21,14 @@ import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
 import { writeFacts, writeProduct } from '../shared/output/product.ts';
-import { type AddOptions, DEFAULT_PURPOSES, type GenerateOptions, type Moment, type RevokeOptions, type SetOptions } from './command.ts';
+import {
+  type AddOptions,
+  DEFAULT_PURPOSES,
+  type GenerateOptions,
+  type Moment,
+  type RevokeOptions,
+  type SetOptions,
+} from './command.ts';
 import { formatKeys } from './output.ts';
 import {
   aliasesOf,

@@ -123,7 +123,8 @@ export const requireMaxAge =
 export const requireRunAge = (max: string): Evaluator =>
   evaluateAttested('the time of the run', (bundle, { asOfMs }) => {
     const { createdAtMs, signers = [] } = bundle.report;
-    if (createdAtMs === undefined) return buildUnknown(bundle, 'the report does not have the time of the run');
+    if (createdAtMs === undefined)
+      return buildUnknown(bundle, 'the report does not have the time of the run');
     const values = { expected: `at most ${max}`, actual: `created at ${isoTime(createdAtMs)}` };
     if (signers.some(({ issuedAtMs }) => createdAtMs > issuedAtMs))
       return buildFailure(bundle, 'the run is dated after its signature', values);

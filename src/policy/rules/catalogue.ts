@@ -45,7 +45,10 @@ export const RULES = {
   },
   'outcome.status': { title: 'every run ended as required', code: 'policy.OUTCOME_STATUS' },
   'outcome.verdict': { title: 'every drill has the required outcome', code: 'policy.OUTCOME_VERDICT' },
-  'contradictions.world': { title: 'the world of every run was consistent', code: 'policy.WORLD_INCONSISTENT' },
+  'contradictions.world': {
+    title: 'the world of every run was consistent',
+    code: 'policy.WORLD_INCONSISTENT',
+  },
   'contradictions.binding': { title: 'every run is bound to its evidence', code: 'policy.BINDING_PARTIAL' },
   'contradictions.assertions': {
     title: 'no gate assertion contradicts the outcome',

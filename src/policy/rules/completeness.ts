@@ -41,15 +41,21 @@ export const requireListSigners =
     const parts = facts.bundles.filter(({ alone }) => alone !== undefined);
     const ofExports = facts.exports.flatMap(({ report, ...place }) => {
       if (report.completeness === 'pinned') return [];
-      if (report.manifestDigest === undefined) return [buildUnknown(place, 'the list of bundles could not be read')];
+      if (report.manifestDigest === undefined)
+        return [buildUnknown(place, 'the list of bundles could not be read')];
       const keys = report.completeness === 'attested' ? report.signers : [];
-      if (keys === undefined) return [buildUnknown(place, 'the report does not have the keys that signed the list')];
+      if (keys === undefined)
+        return [buildUnknown(place, 'the report does not have the keys that signed the list')];
       if (keys.some((key) => isAllowedSigner(key, signers))) return [];
       const names = keys.map(({ issuer, thumbprint }) => (what === 'issuer' ? issuer : thumbprint));
-      return [buildFailure(place, message, { expected, actual: [...new Set(names)].join(', ') || 'no signer' })];
+      return [
+        buildFailure(place, message, { expected, actual: [...new Set(names)].join(', ') || 'no signer' }),
+      ];
     });
     const ofParts = parts.flatMap(({ alone, input, subject }) =>
-      alone?.pinned === true ? [] : [buildFailure({ input, subject }, message, { expected, actual: 'no list' })],
+      alone?.pinned === true
+        ? []
+        : [buildFailure({ input, subject }, message, { expected, actual: 'no list' })],
     );
     return { judged: facts.exports.length + parts.length, problems: [...ofExports, ...ofParts] };
   };

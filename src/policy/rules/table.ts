@@ -66,7 +66,8 @@ const pinned = (what: string, member: Pins, fact: PinnedFact): SelectRule =>
   rule<readonly Condition[]>({
     member: ({ run }) => run?.[member],
     evaluate: (allowed) => requirePinned(what, fact, allowed),
-    sentence: (allowed) => `Every bundle must be of ${what} ${joinOr(allowed)}, as its signed statement says.`,
+    sentence: (allowed) =>
+      `Every bundle must be of ${what} ${joinOr(allowed)}, as its signed statement says.`,
   });
 
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
@@ -78,8 +79,7 @@ const contradiction = (
   sentence: string,
 ): SelectRule =>
   rule({
-    member: ({ contradictions }) =>
-      contradictions === 'refuse' ? contradictions : contradictions?.[member],
+    member: ({ contradictions }) => (contradictions === 'refuse' ? contradictions : contradictions?.[member]),
     evaluate: () => evaluator,
     sentence: () => sentence,
   });
@@ -202,11 +202,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     refuseContradiction('budget'),
     'No run may have exceeded its budget of tool calls and scheduled events.',
   ),
-  'contradictions.time': contradiction(
-    'time',
-    refuseLateRuns,
-    'No run may be dated after its signature.',
-  ),
+  'contradictions.time': contradiction('time', refuseLateRuns, 'No run may be dated after its signature.'),
   'completeness.vouched': rule({
     member: ({ completeness }) => completeness?.vouched,
     evaluate: requireCompleteness,

@@ -1,13 +1,7 @@
 import { compareUtf8 } from '../../bytes/index.ts';
 import type { Reproduction } from '../../contract/index.ts';
 import type { BundleFact, Facts } from '../facts.ts';
-import {
-  buildFailure,
-  buildUnattested,
-  type Evaluator,
-  type Problem,
-  type RuleOutcome,
-} from './outcome.ts';
+import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';
 
 /** An attested bundle that is not of a rerun. */
 type Trial = { readonly bundle: BundleFact; readonly pins: Reproduction };

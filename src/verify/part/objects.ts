@@ -42,7 +42,8 @@ export async function checkObjects(bundle: BundleContext): Promise<StepOf<ReadOb
       entries.set(path, read);
       runResult = read.runResult ?? runResult;
       findings.push(...compareObject(subject, object, read));
-      if (read.runResult !== undefined) findings.push(...checkRun(subject, path, readRunFacts(read.runResult)));
+      if (read.runResult !== undefined)
+        findings.push(...checkRun(subject, path, readRunFacts(read.runResult)));
     } catch (error) {
       settings.signal?.throwIfAborted();
       findings.push(...findingsOf(error, subject, path));

@@ -15,7 +15,8 @@ type Row = {
 };
 
 const failed = (message: string, actual: string): Values => ({ message, actual });
-const list = (rows: readonly { readonly id: string }[]): string => [...new Set(rows.map(({ id }) => id))].join(', ');
+const list = (rows: readonly { readonly id: string }[]): string =>
+  [...new Set(rows.map(({ id }) => id))].join(', ');
 
 /** Whether a part of a run that did not pass contradicts the verdict of the run. */
 const contradicts = (part: string, verdict: string): boolean =>
@@ -26,7 +27,9 @@ export const CONTRADICTIONS = {
   world: {
     code: 'run.WORLD_INCONSISTENT',
     find: ({ worldConsistency: actual }) =>
-      actual === 'consistent' ? undefined : { message: 'the world was not consistent', expected: 'consistent', actual },
+      actual === 'consistent'
+        ? undefined
+        : { message: 'the world was not consistent', expected: 'consistent', actual },
   },
   binding: {
     code: 'run.BINDING_PARTIAL',
@@ -56,7 +59,9 @@ export const CONTRADICTIONS = {
   budget: {
     code: 'run.BUDGET_EXCEEDED',
     find: ({ budget }) =>
-      budget === 'kept' ? undefined : { message: 'the run exceeded its budget', expected: 'kept', actual: budget },
+      budget === 'kept'
+        ? undefined
+        : { message: 'the run exceeded its budget', expected: 'kept', actual: budget },
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
@@ -106,7 +111,12 @@ export function buildOutcome({ assertions, checkpoints, ...facts }: RunFacts): O
 }
 
 /** A run cannot have been signed before its bundle was created. */
-export const checkRunTime = (subject: string, path: string, createdAtMs: number, issuedAtMs: number): Finding[] =>
+export const checkRunTime = (
+  subject: string,
+  path: string,
+  createdAtMs: number,
+  issuedAtMs: number,
+): Finding[] =>
   createdAtMs <= issuedAtMs
     ? []
     : [

@@ -76,7 +76,9 @@ describe('a summary in the place of evidence', () => {
     expect(of({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
     expect(of({ verifierId: 'eve' })).toStrictEqual([base]);
     expect(of({ resourceUri: 'urn:till' })).toStrictEqual([base]);
-    const two: Rules = { summary: { accepted: [{ ...row, threshold: 2, keys: [keyOf('one'), keyOf('two')] }] } };
+    const two: Rules = {
+      summary: { accepted: [{ ...row, threshold: 2, keys: [keyOf('one'), keyOf('two')] }] },
+    };
     expect(of({ thumbprints: [keyOf('one'), keyOf('one'), keyOf('other')] }, two)).toStrictEqual([base]);
     expect(of({ thumbprints: [keyOf('one'), keyOf('two')] }, two)).toEqual([]);
     const { waivers } = accepts;

@@ -1,5 +1,15 @@
 import { idOf } from '../../make/bundle.ts';
-import { AS_OF, bundle, exportOf, given, inExport, ISSUED, keyOf, unsigned, type BundleParts } from '../../make/report.ts';
+import {
+  AS_OF,
+  bundle,
+  exportOf,
+  given,
+  inExport,
+  ISSUED,
+  keyOf,
+  unsigned,
+  type BundleParts,
+} from '../../make/report.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 
 const REFUSE: Rules = { contradictions: 'refuse' };
@@ -12,7 +22,14 @@ const refused = (
   name: string,
   outcome: NonNullable<BundleParts['outcome']>,
   ...codes: Parameters<typeof no>
-): Row => [`run-${name}`, 'the run contradicts itself', 'PolicyRule', REFUSE, inExport(bundle(1, { outcome })), no(...codes)];
+): Row => [
+  `run-${name}`,
+  'the run contradicts itself',
+  'PolicyRule',
+  REFUSE,
+  inExport(bundle(1, { outcome })),
+  no(...codes),
+];
 const allowed = (name: string, comment: string, outcome: NonNullable<BundleParts['outcome']>): Row => [
   `run-${name}`,
   comment,
@@ -37,13 +54,24 @@ const rows: readonly Row[] = [
   refused('world-unknown', { worldConsistency: 'perhaps' }, 'policy.WORLD_INCONSISTENT'),
   refused('binding-partial', { bindingEvidence: 'partial' }, 'policy.BINDING_PARTIAL'),
   refused('gate-failed', { assertions: [gate] }, 'policy.ASSERTION_CONTRADICTS'),
-  refused('gate-failed-and-inconclusive', { assertions: [gate], verdict: 'inconclusive' }, 'policy.ASSERTION_CONTRADICTS'),
+  refused(
+    'gate-failed-and-inconclusive',
+    { assertions: [gate], verdict: 'inconclusive' },
+    'policy.ASSERTION_CONTRADICTS',
+  ),
   refused('gate-error', { assertions: [{ ...gate, status: 'error' }] }, 'policy.ASSERTION_CONTRADICTS'),
   refused('checkpoint-failed', { checkpoints: [final] }, 'policy.CHECKPOINT_CONTRADICTS'),
   refused('budget-exceeded', { budget: 'exceeded' }, 'policy.BUDGET_EXCEEDED'),
-  allowed('gate-failed-as-stated', 'the run states that it failed', { assertions: [gate], verdict: 'failed' }),
-  allowed('assertion-without-gate', 'the assertion decides nothing', { assertions: [{ ...gate, gate: false }] }),
-  allowed('checkpoint-between', 'not a final checkpoint', { checkpoints: [{ ...final, kind: 'interaction' }] }),
+  allowed('gate-failed-as-stated', 'the run states that it failed', {
+    assertions: [gate],
+    verdict: 'failed',
+  }),
+  allowed('assertion-without-gate', 'the assertion decides nothing', {
+    assertions: [{ ...gate, gate: false }],
+  }),
+  allowed('checkpoint-between', 'not a final checkpoint', {
+    checkpoints: [{ ...final, kind: 'interaction' }],
+  }),
   [
     'run-of-an-earlier-release',
     'the report does not have these facts',
@@ -75,7 +103,14 @@ const rows: readonly Row[] = [
     untold('policy.RUN_TOO_OLD'),
   ],
   ['run-age', 'exactly as old as allowed', 'Time', RUN_AGE, aged(day), YES],
-  ['run-too-old', 'signed again, and one millisecond too old', 'Time', RUN_AGE, aged(day + 1), no('policy.RUN_TOO_OLD')],
+  [
+    'run-too-old',
+    'signed again, and one millisecond too old',
+    'Time',
+    RUN_AGE,
+    aged(day + 1),
+    no('policy.RUN_TOO_OLD'),
+  ],
   [
     'run-age-from-the-future',
     'a date after the signature does not make a run young',
@@ -84,7 +119,14 @@ const rows: readonly Row[] = [
     inExport(bundle(1, { createdAtMs: AS_OF + day })),
     no('policy.RUN_TOO_OLD'),
   ],
-  ['list-signer', 'an allowed key of an allowed issuer', 'Completeness', SIGNED, [listBy('acme-ci', 'one')], YES],
+  [
+    'list-signer',
+    'an allowed key of an allowed issuer',
+    'Completeness',
+    SIGNED,
+    [listBy('acme-ci', 'one')],
+    YES,
+  ],
   [
     'list-signer-of-another-issuer',
     'a trusted key of another issuer attested the list',
