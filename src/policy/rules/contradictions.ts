@@ -13,11 +13,11 @@ export const refuseContradiction = (what: Contradiction): Evaluator =>
   evaluateAttested('the result of the run', (bundle) => {
     const { outcome } = bundle.report;
     if (!hasFacts(outcome)) return buildUnknown(bundle, 'the report does not have all facts of the run');
-    const { code, find } = CONTRADICTIONS[what];
-    const values = find(outcome);
+    const row = CONTRADICTIONS[what];
+    const values = row.find(outcome);
     if (values === undefined) return undefined;
     const { message, ...rest } = values;
-    return buildFailure(bundle, message, { ...rest, findings: [code] });
+    return buildFailure(bundle, message, { ...rest, findings: [row.code] });
   });
 
 /** No run is dated after a statement that signs it. */

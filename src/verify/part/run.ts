@@ -93,9 +93,9 @@ export function readRunFacts(result: RunResult): RunFacts {
 
 /** What contradicts itself in a run. */
 export const checkRun = (subject: string, path: string, facts: RunFacts): Finding[] =>
-  Object.values<Row>(CONTRADICTIONS).flatMap(({ code, find }) => {
-    const values = find(facts);
-    return values === undefined ? [] : [finding(code, subject, { path, ...values })];
+  Object.values<Row>(CONTRADICTIONS).flatMap((row) => {
+    const values = row.find(facts);
+    return values === undefined ? [] : [finding(row.code, subject, { path, ...values })];
   });
 
 /** Rows of each kind in a report; beyond that the report has none of the kind. */
