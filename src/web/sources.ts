@@ -1,0 +1,140 @@
+import { checkArguments, compareUtf8, ITERABLE, type RandomAccess, withMethods } from '../bytes/index.ts';
+import { DrillproofError } from '../errors.ts';
+import {
+  assertExportFiles,
+  BAG_PAYLOAD,
+  bagSource,
+  type EvidenceSource,
+  isBag,
+  openZipEvidence,
+  type SourceFile,
+} from '../evidence/index.ts';
+import { blobAccess, type BlobAccessOptions } from './blob-access.ts';
+
+/** Files that the user chose, by their paths, with what the choice was called. */
+export type BlobTree = {
+  readonly name: string;
+  readonly files: ReadonlyMap<string, Blob>;
+  /** Paths of empty folders, as far as the browser shows them. */
+  readonly folders: readonly string[];
+};
+
+/** Opened evidence that the user chose: an export, or the archive of one part. */
+export type ChosenEvidence =
+  | {
+      readonly kind: 'export';
+      readonly source: EvidenceSource;
+      /** The bytes of a file of the export, for a worker. */
+      readonly blobOf: (path: string) => Blob | undefined;
+    }
+  | { readonly kind: 'part'; readonly access: RandomAccess };
+
+/**
+ * An export in a folder that the user chose with `<input type="file" webkitdirectory>` (formats §1, Export). The name of
+ * the folder is removed from the paths. Browsers do not list empty folders.
+ * @throws TypeError for anything that is not a list of files; its methods throw DrillproofError `io.NOT_FOUND`,
+ *   `io.CHANGED`, `io.UNREADABLE`
+ * @example
+ * const report = await verifyExport(fileListSource(input.files), { asOfMs: Date.now(), trust });
+ */
+export function fileListSource(files: Iterable<File>): EvidenceSource {
+  checkArguments({ files: ITERABLE }, { files });
+  return blobSource(listTree(files));
+}
+
+/**
+ * An export in a folder that the user chose with `showDirectoryPicker` (formats §1, Export).
+ * @throws TypeError for anything that is not a folder; its methods throw DrillproofError `io.NOT_FOUND`, `io.CHANGED`,
+ *   `io.UNREADABLE`
+ * @example
+ * const source = directoryHandleSource(await showDirectoryPicker());
+ * const report = await verifyExport(source, { asOfMs: Date.now(), trust });
+ */
+export function directoryHandleSource(handle: FileSystemDirectoryHandle): EvidenceSource {
+  checkArguments({ handle: withMethods('a FileSystemDirectoryHandle', 'getFileHandle', 'entries') }, { handle });
+  let listing: Promise<EvidenceSource> | undefined;
+  const list = (): Promise<EvidenceSource> => (listing ??= readHandle(handle).then((tree) => blobSource(tree)));
+  return {
+    kind: 'directory',
+    files: async () => (await list()).files(),
+    open: async (path) => (await list()).open(path),
+  };
+}
+
+type HandleEntries = AsyncIterable<[string, FileSystemDirectoryHandle | FileSystemFileHandle]>;
+
+async function readHandle(root: FileSystemDirectoryHandle): Promise<BlobTree> {
+  const files = new Map<string, Blob>();
+  const folders: string[] = [];
+  const walk = async (folder: FileSystemDirectoryHandle, prefix: string): Promise<void> => {
+    let empty = true;
+    for await (const [name, child] of (folder as unknown as { entries(): HandleEntries }).entries()) {
+      empty = false;
+      if (child.kind === 'file') files.set(prefix + name, await child.getFile());
+      else await walk(child, `${prefix}${name}/`);
+    }
+    if (empty && prefix !== '') folders.push(prefix.slice(0, -1));
+  };
+  try {
+    await walk(root, '');
+  } catch (cause) {
+    throw new DrillproofError('io.UNREADABLE', `the folder ${root.name} could not be listed`, { cause });
+  }
+  return { name: root.name, files, folders };
+}
+
+/** The tree of files that an input or a drop gives. */
+export function listTree(chosen: Iterable<File>): BlobTree {
+  const files = [...chosen];
+  const paths = files.map((file) => file.webkitRelativePath || file.name);
+  const root = paths[0]?.includes('/') === true ? paths[0].slice(0, paths[0].indexOf('/') + 1) : '';
+  const strip = root !== '' && paths.every((path) => path.startsWith(root)) ? root.length : 0;
+  const named = files.map((file, at): [string, File] => [paths[at]!.slice(strip), file]);
+  const name = strip > 0 ? root.slice(0, -1) : files.length === 1 ? paths[0]! : `${files.length} files`;
+  return { name, files: new Map(named), folders: [] };
+}
+
+/** An export whose files are Blobs. */
+function blobSource({ name, files, folders }: BlobTree, onRead?: BlobAccessOptions['onRead']): EvidenceSource {
+  const list: SourceFile[] = [
+    ...Array.from(files, ([path, blob]) => ({ path, bytes: blob.size, regular: true })),
+    ...folders.map((path) => ({ path, bytes: 0, regular: false, folder: true as const })),
+  ];
+  list.sort((a, b) => compareUtf8(a.path, b.path));
+  return {
+    kind: 'directory',
+    files: () => Promise.resolve(list),
+    async open(path) {
+      const blob = files.get(path);
+      if (blob === undefined) throw new DrillproofError('io.NOT_FOUND', `${name} has no ${path}`, { path });
+      return {
+        ...blobAccess(blob, { path, ...(onRead && { onRead }) }),
+        close: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+/**
+ * Opens what the user chose: a folder is an export or a bag, one file is an export in one ZIP or a part.
+ * @throws DrillproofError `export.NOT_AN_EXPORT`, `io.CHANGED`, `io.UNREADABLE`
+ */
+export async function openTree(tree: BlobTree, onRead?: BlobAccessOptions['onRead']): Promise<ChosenEvidence> {
+  const { name, files, folders } = tree;
+  const [[path, blob] = []] = files;
+  if (path !== undefined && blob !== undefined && files.size === 1 && folders.length === 0 && path === name) {
+    const opened = await openZipEvidence(blobAccess(blob, { path, ...(onRead && { onRead }) }));
+    if (opened.kind === 'part') return opened;
+    const entries = new Map(opened.archive.entries.map((entry) => [entry.name, entry]));
+    const blobOf = (entryPath: string): Blob | undefined => {
+      const entry = entries.get(entryPath);
+      return entry?.method === 'store' ? blob.slice(entry.dataOffset, entry.dataOffset + entry.bytes) : undefined;
+    };
+    return { kind: 'export', source: opened.source, blobOf };
+  }
+  const source = blobSource(tree, onRead);
+  const bag = isBag([...files.keys(), ...folders.map((folder) => `${folder}/`)]);
+  const payload = bag ? bagSource(source) : source;
+  assertExportFiles(name, await payload.files());
+  return { kind: 'export', source: payload, blobOf: (file) => files.get(bag ? BAG_PAYLOAD + file : file) };
+}

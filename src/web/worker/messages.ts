@@ -1,0 +1,57 @@
+import type { Code } from '../../codes/index.ts';
+import type { TrustedKey } from '../../trust/index.ts';
+import type { BundleReport, ExportReport, Listing } from '../../verify/index.ts';
+import type { BlobTree } from '../sources.ts';
+
+/** A file of keys that the user chose. `issuer` is whose key it is, for a file that does not state it. */
+export type KeyFile = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: string };
+
+/** What the user asks for. */
+export type Request = {
+  readonly tree: BlobTree;
+  readonly keys: readonly KeyFile[];
+  readonly asOfMs: number;
+  readonly manifestDigest?: string;
+};
+
+/** What the first worker gets: the request, and a port to each of the others. */
+export type Start = { readonly kind: 'start'; readonly request: Request; readonly ports: readonly MessagePort[] };
+/** What every other worker gets: the port where parts come. */
+export type Help = { readonly kind: 'help'; readonly port: MessagePort };
+
+/** How a helper verifies, sent through its port first. */
+export type HelperSettings = {
+  readonly asOfMs: number;
+  readonly trustedKeys?: readonly TrustedKey[];
+};
+
+export type PartJob = {
+  readonly id: number;
+  readonly path: string;
+  readonly blob: Blob;
+  readonly listed: Listing;
+};
+export type Failure = { readonly code: Code; readonly message: string; readonly path?: string };
+export type PartAnswer = { readonly id: number } & (
+  | { readonly report: BundleReport }
+  | { readonly failure: Failure }
+);
+
+/** A verification that came to an end. */
+export type Verified = {
+  readonly report: ExportReport | BundleReport;
+  /** The same bytes as `drillproof verify --json` writes. */
+  readonly json: string;
+  readonly keys: readonly TrustedKey[];
+  /** Names of key files that are inside the evidence too. */
+  readonly keysInside: readonly string[];
+  readonly tree: Pick<BlobTree, 'name'>;
+};
+
+/** What workers report to the page. */
+export type Progress =
+  | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
+  | { readonly kind: 'part'; readonly done: number }
+  | { readonly kind: 'read'; readonly bytes: number }
+  | { readonly kind: 'done'; readonly verified: Verified }
+  | { readonly kind: 'failed'; readonly failure: Failure };

@@ -1,0 +1,117 @@
+import { defined, type Digest } from '../../bytes/index.ts';
+import { DrillproofError } from '../../errors.ts';
+import { describeOptions, finishReport, stableJson } from '../../report/index.ts';
+import {
+  importPublicKeys,
+  parseTrustStore,
+  SIGNER_PURPOSES,
+  type TrustedKey,
+  trustStore,
+  type TrustStore,
+} from '../../trust/index.ts';
+import { verifyExport, type VerifyOptions, verifyPart, type VerifyProgress } from '../../verify/index.ts';
+import { readFile } from '../../evidence/index.ts';
+import { type ChosenEvidence, openTree } from '../sources.ts';
+import type { KeyFile, Request, Verified } from './messages.ts';
+import { createPortPool } from './pool.ts';
+
+declare const VERSION: string;
+
+export type RequestContext = {
+  readonly ports: readonly MessagePort[];
+  readonly onRead: (bytes: number) => void;
+  readonly onProgress: (event: VerifyProgress) => void;
+};
+
+/** Verifies what the user chose, and describes the run as the command does for the same files. */
+export async function verifyRequest(request: Request, context: RequestContext): Promise<Verified> {
+  const { tree, keys, asOfMs, manifestDigest } = request;
+  const trust = readKeyFiles(keys);
+  const evidence = await openTree(tree, context.onRead);
+  const expect = defined({ manifestDigest: manifestDigest as Digest | undefined });
+  const options = { asOfMs, expect, ...defined({ trust }) };
+  const report =
+    evidence.kind === 'part'
+      ? await verifyPart(evidence.access, options)
+      : await verifyWithHelpers(evidence, options, context);
+  const finished = finishReport(report, {}, describeRequest(request));
+  return {
+    report: finished,
+    json: stableJson(finished),
+    keys: trust?.keys ?? [],
+    keysInside: await findKeysInside(evidence, keys),
+    tree: { name: tree.name },
+  };
+}
+
+/** Parts that are waiting in the pool, for each helper. */
+const AHEAD = 64;
+
+function verifyWithHelpers(
+  { source, blobOf }: Extract<ChosenEvidence, { kind: 'export' }>,
+  options: VerifyOptions & { readonly asOfMs: number; readonly trust?: TrustStore },
+  { ports, onProgress }: RequestContext,
+): ReturnType<typeof verifyExport> {
+  if (ports.length === 0) return verifyExport(source, { ...options, onProgress });
+  const { asOfMs, trust } = options;
+  const pool = createPortPool(ports, { asOfMs, ...defined({ trustedKeys: trust?.keys }) });
+  return verifyExport(source, {
+    ...options,
+    onProgress,
+    concurrency: ports.length * AHEAD,
+    verifyPart(path, listed) {
+      const blob = blobOf(path);
+      return blob && pool.verify({ path, blob, listed });
+    },
+  });
+}
+
+/** The run of `drillproof verify NAME --trust … --key … --as-of …`. */
+const describeRequest = ({ tree, keys, asOfMs, manifestDigest }: Request) => {
+  const stores = keys.filter(({ issuer }) => issuer === undefined).map(({ name }) => name);
+  const single = keys.flatMap(({ name, issuer }) => (issuer === undefined ? [] : [{ file: name, issuer }]));
+  return {
+    tool: { name: 'drillproof', version: VERSION },
+    path: tree.name,
+    options: describeOptions({
+      depth: 'full',
+      trust: stores.length > 0 ? stores : undefined,
+      key: single.length > 0 ? single : undefined,
+      asOf: asOfMs,
+      expectManifest: manifestDigest,
+    }),
+  };
+};
+
+/** The keys of all files together; `undefined` without any. @throws DrillproofError `trust.…`, naming the file */
+function readKeyFiles(files: readonly KeyFile[]): TrustStore | undefined {
+  return files.length === 0 ? undefined : trustStore(files.flatMap(readKeyFile));
+}
+
+function readKeyFile({ name, bytes, issuer }: KeyFile): readonly TrustedKey[] {
+  try {
+    if (issuer === undefined) return parseTrustStore(bytes).keys;
+    return importPublicKeys(bytes).map((key) => ({
+      ...key,
+      issuer,
+      compromised: true,
+      purposes: SIGNER_PURPOSES,
+    }));
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    throw new DrillproofError(error.code, `${name}: ${error.message}`, { path: name, cause: error });
+  }
+}
+
+/** Key files with the bytes of a file of the evidence: whoever made the evidence could have put them there. */
+async function findKeysInside(evidence: ChosenEvidence, keys: readonly KeyFile[]): Promise<readonly string[]> {
+  if (evidence.kind === 'part') return [];
+  const inside: string[] = [];
+  const files = await evidence.source.files();
+  for (const { name, bytes } of keys)
+    for (const file of files.filter((entry) => entry.regular && entry.bytes === bytes.length)) {
+      const other = await readFile(evidence.source, file.path, bytes.length);
+      if (other.every((byte, at) => byte === bytes[at])) inside.push(name);
+    }
+  return inside;
+}
