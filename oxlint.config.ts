@@ -14,6 +14,7 @@ const order = [
   ['client'],
   ['mirror'],
   ['scrub'],
+  ['web'],
   ['node'],
   ['selftest'],
   ['server'],
@@ -43,7 +44,7 @@ const rooms = order.flatMap((level, depth) =>
       const out = '\\.\\./'.repeat(folders + 1);
       const patterns: Pattern[] = [
         {
-          regex: `^${out}(${[...below, '(index|contract|client|node|server)\\.ts'].join('|')})(/|$)`,
+          regex: `^${out}(${[...below, '(index|contract|client|node|server|web)\\.ts'].join('|')})(/|$)`,
           message: `src/${room} may not import a room below it (docs/architecture.md)`,
         },
       ];
@@ -78,7 +79,7 @@ export default defineConfig({
     // `bytes` selects this file as its `#platform`, so through the door of `bytes` it would import itself.
     { files: ['src/node/platform-node.ts'], rules: { 'no-restricted-imports': 'off' } },
     {
-      files: ['src/index.ts', 'src/contract.ts', 'src/client.ts'],
+      files: ['src/index.ts', 'src/contract.ts', 'src/client.ts', 'src/web.ts'],
       rules: restrict([
         noNode,
         { regex: '^\\./(mirror|scrub|node|server|cli)/', message: 'a portable entry' },

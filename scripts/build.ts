@@ -3,14 +3,15 @@
  *
  * `dist/` has one file per module for the library, so that a bundler keeps only what a program uses. `dist/bundled/` has
  * the library again for Node.js, in the few files that the command and its threads share: loading many files is slow.
- * tsc adds the declarations. `single` is the command in one file, with everything inside, to copy into an image.
+ * tsc adds the declarations. `dist/page/` has the page that verifies in a browser. `single` is the command in one file, with everything inside, to copy into an image.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type BuildOptions, build, transform } from 'esbuild';
 import { directImports, importDirectly } from './direct-imports.ts';
 import { notices } from './notices.ts';
+import { buildPage } from './page.ts';
 
 const TARGET = 'node22';
 
@@ -25,7 +26,7 @@ const bundled = {
   plugins: [directImports],
 } as const satisfies BuildOptions;
 
-const PUBLIC = ['index', 'contract', 'client', 'node', 'server'];
+const PUBLIC = ['index', 'contract', 'client', 'node', 'server', 'web'];
 /** What `imports` of package.json names. */
 const SELECTED = [
   'node/platform-node',
@@ -128,4 +129,4 @@ const buildSingle = (outdir: string): Promise<unknown> =>
 const [kind = 'package', folder = kind === 'single' ? 'single' : 'dist'] = process.argv.slice(2);
 await rm(folder, { recursive: true, force: true });
 if (kind === 'single') await buildSingle(folder);
-else await Promise.all([buildLibrary(), buildBundled(), buildPortable()]);
+else await Promise.all([buildLibrary(), buildBundled(), buildPortable(), buildPage(join(folder, 'page'))]);

@@ -4,6 +4,7 @@ export { diffReports } from './diff.ts';
 export { chainOf, type Link } from './html/chain.ts';
 export { renderDocument } from './html/document.ts';
 export { html, htmlText, type Markup, markupText } from './html/markup.ts';
+export { PART_COLUMNS, renderPartRow } from './html/parts.ts';
 export { renderChain, renderReportPage, renderReportSections } from './html/report.ts';
 export { type LinkState, renderState } from './html/states.ts';
 export { REPORT_CSS } from './html/style.ts';

@@ -36,21 +36,24 @@ export const renderVerdict = (state: State, subject: Piece, meaning: readonly st
 
 export type Column = readonly [title: string, kind?: 'number'];
 
-/** A table that scrolls by itself where it is too wide. The first cell of a row is its heading. */
+/** One row of a table. The first cell is its heading. */
+export const renderRow = (columns: readonly Column[], [first, ...cells]: readonly Piece[]): Markup =>
+  html`<tr>
+    <th scope="row" ${classOf(columns[0])}>${first}</th>
+    ${cells.map((cell, at) => html`<td${classOf(columns[at + 1])}>${cell}</td>`)}
+  </tr> `;
+
+const classOf = (column: Column | undefined): Piece =>
+  column?.[1] === 'number' ? html` class="number"` : undefined;
+
+/** A table that scrolls by itself where it is too wide. */
 export function renderTable(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Piece[])[],
 ): Markup {
-  const classOf = (at: number): Piece => (columns[at]?.[1] === 'number' ? html` class="number"` : undefined);
-  const head = columns.map(([title], at) => html`<th scope="col" ${classOf(at)}>${title}</th>`);
-  const body = rows.map(
-    ([first, ...cells]) =>
-      html`<tr>
-        <th scope="row" ${classOf(0)}>${first}</th>
-        ${cells.map((cell, at) => html`<td${classOf(at + 1)}>${cell}</td>`)}
-      </tr> `,
-  );
+  const head = columns.map((column) => html`<th scope="col" ${classOf(column)}>${column[0]}</th>`);
+  const body = rows.map((row) => renderRow(columns, row));
   return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
     <table>
       <caption>

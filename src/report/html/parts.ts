@@ -2,11 +2,25 @@ import { isoTime } from '../../bytes/index.ts';
 import type { BundleReport, ExportReport, LocalReportReport } from '../../verify/index.ts';
 import { count, counted } from '../text/page.ts';
 import { isOutcomeCounted } from '../text/tally.ts';
-import { quote, renderTable } from './blocks.ts';
+import { type Column, quote, renderRow, renderTable } from './blocks.ts';
 import { chainOf } from './chain.ts';
 import { quoted } from './cover.ts';
 import { html, type Markup, type Piece } from './markup.ts';
 import { renderState } from './states.ts';
+
+/** The columns of a table of parts. */
+export const PART_COLUMNS: readonly Column[] = [
+  ['Bundle'],
+  ['Verdict'],
+  ['Chain'],
+  ['Outcome of the drill'],
+  ['Signed by'],
+  ['Archive'],
+  ['Bytes', 'number'],
+];
+
+/** One part in a table of parts. */
+export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLUMNS, partCells(part));
 
 /** Every part and every local report of an export, or the single part. */
 export function renderParts(report: ExportReport | BundleReport): Markup {
@@ -14,15 +28,7 @@ export function renderParts(report: ExportReport | BundleReport): Markup {
   const local = report.kind === 'export' ? report.localReports : [];
   return html`${renderTable(
     counted(parts.length, 'part'),
-    [
-      ['Bundle'],
-      ['Verdict'],
-      ['Chain'],
-      ['Outcome of the drill'],
-      ['Signed by'],
-      ['Archive'],
-      ['Bytes', 'number'],
-    ],
+    PART_COLUMNS,
     parts.map(partCells),
   )}${local.length === 0 ? undefined : renderLocalReports(local)}`;
 }

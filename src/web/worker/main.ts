@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { describeFailure, helpAt } from './helper.ts';
-import type { Help, Progress, Start } from './messages.ts';
+import type { BundleReport } from '../../verify/index.ts';
+import type { Ask, Help, Progress, Start } from './messages.ts';
+import { viewPartDetails } from './view.ts';
 import { verifyRequest } from './verify-request.ts';
 
 z.config({ jitless: true }); // the page forbids code from text
@@ -21,15 +23,18 @@ function countRead(bytes: number): void {
   reportedAt = now;
 }
 
-addEventListener('message', ({ data }: MessageEvent<Start | Help>) => {
+let parts: readonly BundleReport[] = [];
+
+addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask>) => {
   if (data.kind === 'help') helpAt(data.port, countRead);
-  else void start(data);
+  else if (data.kind === 'start') void start(data);
+  else post({ kind: 'details', part: data.part, html: viewPartDetails(parts[data.part]!) });
 });
 
 async function start({ request, ports }: Start): Promise<void> {
   let reportedPartAt = 0;
   try {
-    const verified = await verifyRequest(request, {
+    const result = await verifyRequest(request, {
       ports,
       onRead: countRead,
       onProgress(event) {
@@ -40,7 +45,8 @@ async function start({ request, ports }: Start): Promise<void> {
         post({ kind: 'part', done: event.done });
       },
     });
-    post({ kind: 'done', verified });
+    ({ parts } = result);
+    post({ kind: 'done', verified: result.verified });
   } catch (error) {
     post({ kind: 'failed', failure: describeFailure(error) });
   }

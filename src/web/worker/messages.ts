@@ -1,6 +1,6 @@
 import type { Code } from '../../codes/index.ts';
 import type { TrustedKey } from '../../trust/index.ts';
-import type { BundleReport, ExportReport, Listing } from '../../verify/index.ts';
+import type { BundleReport, Listing, Verdict } from '../../verify/index.ts';
 import type { BlobTree } from '../sources.ts';
 
 /** A file of keys that the user chose. `issuer` is whose key it is, for a file that does not state it. */
@@ -37,16 +37,32 @@ export type PartAnswer = { readonly id: number } & (
   | { readonly failure: Failure }
 );
 
+/** One part in the table: its row as HTML, what is searched, and a key for each column. */
+export type PartLine = {
+  readonly row: string;
+  readonly text: string;
+  readonly verdict: Verdict;
+  readonly keys: readonly (string | number)[];
+};
+
+/** A report as escaped HTML. */
+export type View = {
+  readonly verdict: Verdict;
+  readonly sections: readonly string[];
+  readonly parts: readonly PartLine[];
+};
+
 /** A verification that came to an end. */
 export type Verified = {
-  readonly report: ExportReport | BundleReport;
+  readonly view: View;
   /** The same bytes as `drillproof verify --json` writes. */
   readonly json: string;
-  readonly keys: readonly TrustedKey[];
   /** Names of key files that are inside the evidence too. */
   readonly keysInside: readonly string[];
-  readonly tree: Pick<BlobTree, 'name'>;
 };
+
+/** Asks the first worker for one part in full. */
+export type Ask = { readonly kind: 'ask'; readonly part: number };
 
 /** What workers report to the page. */
 export type Progress =
@@ -54,4 +70,5 @@ export type Progress =
   | { readonly kind: 'part'; readonly done: number }
   | { readonly kind: 'read'; readonly bytes: number }
   | { readonly kind: 'done'; readonly verified: Verified }
+  | { readonly kind: 'details'; readonly part: number; readonly html: string }
   | { readonly kind: 'failed'; readonly failure: Failure };

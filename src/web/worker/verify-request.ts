@@ -9,11 +9,12 @@ import {
   trustStore,
   type TrustStore,
 } from '../../trust/index.ts';
-import { verifyExport, type VerifyOptions, verifyPart, type VerifyProgress } from '../../verify/index.ts';
+import { type BundleReport, verifyExport, type VerifyOptions, verifyPart, type VerifyProgress } from '../../verify/index.ts';
 import { readFile } from '../../evidence/index.ts';
 import { type ChosenEvidence, openTree } from '../sources.ts';
 import type { KeyFile, Request, Verified } from './messages.ts';
 import { createPortPool } from './pool.ts';
+import { viewReport } from './view.ts';
 
 declare const VERSION: string;
 
@@ -23,8 +24,11 @@ export type RequestContext = {
   readonly onProgress: (event: VerifyProgress) => void;
 };
 
+/** What the page gets, and the parts for questions about them. */
+type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly BundleReport[] };
+
 /** Verifies what the user chose, and describes the run as the command does for the same files. */
-export async function verifyRequest(request: Request, context: RequestContext): Promise<Verified> {
+export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const { tree, keys, asOfMs, manifestDigest } = request;
   const trust = readKeyFiles(keys);
   const evidence = await openTree(tree, context.onRead);
@@ -35,13 +39,12 @@ export async function verifyRequest(request: Request, context: RequestContext): 
       ? await verifyPart(evidence.access, options)
       : await verifyWithHelpers(evidence, options, context);
   const finished = finishReport(report, {}, describeRequest(request));
-  return {
-    report: finished,
+  const verified = {
+    view: viewReport(finished, trust),
     json: stableJson(finished),
-    keys: trust?.keys ?? [],
     keysInside: await findKeysInside(evidence, keys),
-    tree: { name: tree.name },
   };
+  return { verified, parts: finished.kind === 'export' ? finished.parts : [] };
 }
 
 /** Parts that are waiting in the pool, for each helper. */

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { REPORT_CSS } from '../src/report/html/style.ts';
+import { directImports } from './direct-imports.ts';
+
+const SOURCE = 'src/web/page';
+const NAME = 'drillproof.html';
+
+/**
+ * Writes the page that verifies evidence in a browser, and its SHA-256 next to it, which is published apart from it. The
+ * policy of the page names the hashes of its script, its style and its worker, and allows nothing else.
+ */
+export async function buildPage(folder: string): Promise<void> {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+  const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
+  const script = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker) });
+  const style = REPORT_CSS + (await readFile(`${SOURCE}/page.css`, 'utf8'));
+  const values = { policy: policyOf(script, style, worker), version, style, script };
+  const shell = await readFile(`${SOURCE}/page.html`, 'utf8');
+  const page = shell.replaceAll(/\{\{(\w+)\}\}/g, (_, name: keyof typeof values) => values[name]);
+  const digest = createHash('sha256').update(page).digest('hex');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, NAME), page);
+  await writeFile(join(folder, `${NAME}.sha256`), `${digest}  ${NAME}\n`);
+  console.log(`${digest}  ${join(folder, NAME)}`);
+}
+
+async function bundle(entry: string, define: Readonly<Record<string, string>>): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    platform: 'browser',
+    minify: true,
+    charset: 'ascii', // a worker from a Blob has no encoding of its own
+    legalComments: 'none',
+    logLevel: 'warning',
+    write: false,
+    define,
+    conditions: ['drillproof:source'],
+    plugins: [directImports],
+  });
+  // Nothing in it may end the element that it stands in.
+  return outputFiles[0]!.text.trim().replaceAll('</script', String.raw`<\/script`).replaceAll('<!--', String.raw`<\!--`);
+}
+
+function policyOf(script: string, style: string, worker: string): string {
+  const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return [
+    "default-src 'none'",
+    "connect-src 'none'",
+    `script-src ${hash(script)} ${hash(worker)}`,
+    `style-src ${hash(style)}`,
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,106 @@
+import { isTime, parseTime } from './time.ts';
+import { counted, printable, size } from '../../report/index.ts';
+import { readDroppedTree } from '../dropped.ts';
+import { type BlobTree, listTree } from '../sources.ts';
+import type { KeyFile, Request } from '../worker/messages.ts';
+import { getElement, makeElement } from './elements.ts';
+import { explainError, showMessage } from './message.ts';
+
+type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
+
+let tree: BlobTree | undefined;
+const keys: ChosenKey[] = [];
+
+/** Connects the pickers and the drop zones of evidence and of keys. */
+export function connectInputs(): void {
+  connectPicker('choose-folder', 'folder', (files) => chooseTree(listTree(files)));
+  connectPicker('choose-file', 'file', (files) => chooseTree(listTree(files)));
+  connectPicker('choose-keys', 'keys-input', (files) => void addKeys(files));
+  connectDrop('evidence-drop', async (transfer) => chooseTree(await readDroppedTree(transfer)));
+  connectDrop('keys-drop', async (transfer) => {
+    const dropped = await readDroppedTree(transfer);
+    await addKeys([...dropped.files.values()].filter((file) => file instanceof File));
+  });
+  // A file that misses its zone would replace the page.
+  for (const type of ['dragover', 'drop']) addEventListener(type, (event) => event.preventDefault());
+}
+
+function connectPicker(button: string, input: string, take: (files: readonly File[]) => void): void {
+  const picker = getElement(input, HTMLInputElement);
+  getElement(button, HTMLButtonElement).addEventListener('click', () => picker.click());
+  picker.addEventListener('change', () => {
+    const files = [...(picker.files ?? [])];
+    picker.value = ''; // so that the same file can be chosen again
+    if (files.length > 0) take(files);
+  });
+}
+
+function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>): void {
+  const zone = getElement(id, HTMLElement);
+  zone.addEventListener('dragover', () => zone.classList.add('over'));
+  zone.addEventListener('dragleave', () => zone.classList.remove('over'));
+  zone.addEventListener('drop', (event) => {
+    event.preventDefault();
+    zone.classList.remove('over');
+    showMessage(undefined);
+    if (event.dataTransfer !== null) take(event.dataTransfer).catch((error) => showMessage(explainError(error)));
+  });
+}
+
+function chooseTree(chosen: BlobTree): void {
+  tree = chosen;
+  const bytes = [...chosen.files.values()].reduce((sum, file) => sum + file.size, 0);
+  const what = `${counted(chosen.files.size, 'file')}, ${size(bytes)}`;
+  getElement('evidence-name', HTMLElement).textContent = `${printable(chosen.name)} (${what})`;
+}
+
+const MAX_KEY_BYTES = 16 * 2 ** 20;
+
+async function addKeys(files: readonly File[]): Promise<void> {
+  showMessage(undefined);
+  for (const file of files) {
+    if (file.size > MAX_KEY_BYTES) showMessage(`${file.name} has ${size(file.size)}. No file of keys is that large.`);
+    else addKey(file.name, new Uint8Array(await file.arrayBuffer()));
+  }
+}
+
+/** A trust store states the issuer of each key; for other files the user does. */
+function addKey(name: string, bytes: Uint8Array): void {
+  const isStore = /^\s*\{[^]*"keys"[^]*"issuer"/.test(new TextDecoder().decode(bytes));
+  const issuer = makeElement('input', { type: 'text', required: true, spellcheck: false });
+  const key: ChosenKey = { name, bytes, ...(isStore ? {} : { issuer }) };
+  const remove = makeElement('button', { type: 'button', textContent: 'Remove' });
+  remove.setAttribute('aria-label', `Remove ${name}`);
+  const label = isStore ? 'trust store' : makeElement('label', {}, 'Issuer of this key ', issuer);
+  const item = makeElement('li', {}, makeElement('code', { textContent: printable(name) }), label, remove);
+  remove.addEventListener('click', () => {
+    keys.splice(keys.indexOf(key), 1);
+    item.remove();
+  });
+  keys.push(key);
+  getElement('key-list', HTMLElement).append(item);
+}
+
+/** What the user asks for. @throws RangeError with words for the user */
+export function readRequest(nowMs: number): Request {
+  if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
+  const time = getElement('as-of', HTMLInputElement).value.trim();
+  const digest = getElement('digest', HTMLInputElement).value.trim();
+  if (time !== '' && !isTime(time))
+    throw new RangeError(`The time ${JSON.stringify(time)} is not like 2026-01-31T12:00:00.000Z.`);
+  if (digest !== '' && !/^sha256:[0-9a-f]{64}$/.test(digest))
+    throw new RangeError('The SHA-256 of the manifest is "sha256:" and 64 characters 0-9 and a-f.');
+  return {
+    tree,
+    keys: keys.map(readKey),
+    asOfMs: time === '' ? nowMs : parseTime(time),
+    ...(digest === '' ? {} : { manifestDigest: digest }),
+  };
+}
+
+function readKey({ name, bytes, issuer }: ChosenKey): KeyFile {
+  if (issuer === undefined) return { name, bytes };
+  const text = issuer.value.trim();
+  if (text === '') throw new RangeError(`Enter whose key ${name} is: the issuer, exactly as statements name it.`);
+  return { name, bytes, issuer: text };
+}

@@ -1,0 +1,109 @@
+import { count, printable, size } from '../../report/index.ts';
+import type { Failure, Progress, Verified } from '../worker/messages.ts';
+import { getElement, makeElement, showElement } from './elements.ts';
+import { connectInputs, readRequest } from './inputs.ts';
+import { explainError, explainFailure, showMessage } from './message.ts';
+import { connectPartsTable, showParts } from './parts-table.ts';
+import { type Session, startSession } from './session.ts';
+
+let session: Session | undefined;
+let json = '';
+let name = 'evidence';
+const counts = { read: 0, bytes: 0, done: 0, parts: 0 };
+
+connectInputs();
+connectPartsTable((index) => session?.askPart(index));
+getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
+  event.preventDefault();
+  beginVerification();
+});
+getElement('form', HTMLFormElement).noValidate = true;
+getElement('cancel', HTMLButtonElement).addEventListener('click', () => stop('Cancelled. Nothing is shown of what was verified so far.'));
+getElement('save', HTMLButtonElement).addEventListener('click', saveJson);
+getElement('print', HTMLButtonElement).addEventListener('click', () => print());
+
+function beginVerification(): void {
+  showMessage(undefined);
+  showElement('result', false);
+  session?.end();
+  let request;
+  try {
+    request = readRequest(Date.now());
+  } catch (error) {
+    showMessage(explainError(error));
+    return;
+  }
+  name = request.tree.name;
+  const bytes = [...request.tree.files.values()].reduce((sum, file) => sum + file.size, 0);
+  Object.assign(counts, { read: 0, bytes, done: 0, parts: 0 });
+  setRunning(true);
+  session = startSession(request, takeProgress, (message) => stop(`The browser stopped a worker: ${printable(message)}`));
+}
+
+function setRunning(isRunning: boolean): void {
+  showElement('running', isRunning);
+  showElement('cancel', isRunning);
+  getElement('verify', HTMLButtonElement).disabled = isRunning;
+  if (isRunning) showProgress();
+}
+
+function stop(message: string): void {
+  session?.end();
+  session = undefined;
+  setRunning(false);
+  showMessage(message);
+}
+
+function takeProgress(progress: Progress): void {
+  if (progress.kind === 'done') return showResult(progress.verified);
+  if (progress.kind === 'failed') return stopWith(progress.failure);
+  if (progress.kind === 'details') return showDetails(progress.part, progress.html);
+  if (progress.kind === 'read') counts.read += progress.bytes;
+  if (progress.kind === 'planned') counts.parts = progress.parts;
+  if (progress.kind === 'part') counts.done = progress.done;
+  showProgress();
+}
+
+const stopWith = (failure: Failure): void => stop(explainFailure(failure));
+
+/** Large files are read twice, so the number of bytes read can be above their size. */
+function showProgress(): void {
+  const { read, bytes, done, parts } = counts;
+  getElement('progress', HTMLProgressElement).value = bytes === 0 ? 0 : Math.min(0.99, read / bytes);
+  const finished = parts === 0 ? '' : `, ${count(done)} of ${count(parts)} parts verified`;
+  getElement('progress-text', HTMLElement).textContent = `${size(read)} read, of ${size(bytes)}${finished}`;
+}
+
+function showResult(verified: Verified): void {
+  ({ json } = verified);
+  setRunning(false);
+  getElement('report', HTMLElement).innerHTML = verified.view.sections.join(''); // escaped where it was made
+  getElement('warnings', HTMLElement).replaceChildren(...verified.keysInside.map(warnAboutKey));
+  showParts(verified.view.parts);
+  showElement('result', true);
+  document.title = `${verified.view.verdict} - drillproof`;
+  getElement('result', HTMLElement).focus();
+}
+
+const warnAboutKey = (file: string): HTMLElement =>
+  makeElement('p', {
+    className: 'note bad',
+    textContent: `The file ${printable(file)} is inside the evidence too. Use keys that you received on another way: whoever made the evidence could have put theirs there.`,
+  });
+
+function showDetails(part: number, html: string): void {
+  getElement('details-title', HTMLElement).textContent = `Part ${part + 1}`;
+  const body = getElement('details-body', HTMLElement);
+  body.innerHTML = html; // escaped where it was made
+  // The sections of the whole report have the same ids.
+  for (const element of body.querySelectorAll('[id]')) element.id = `part-${element.id}`;
+  for (const element of body.querySelectorAll('[aria-labelledby]'))
+    element.setAttribute('aria-labelledby', `part-${element.getAttribute('aria-labelledby')}`);
+  getElement('details', HTMLDialogElement).showModal();
+}
+
+function saveJson(): void {
+  const url = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
+  makeElement('a', { href: url, download: `${name.replace(/\.zip$/, '')}.report.json` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,56 @@
+import {
+  chainOf,
+  markupText,
+  renderChain,
+  renderPartRow,
+  renderReportSections,
+  renderState,
+} from '../../report/index.ts';
+import type { TrustStore } from '../../trust/index.ts';
+import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import type { PartLine, View } from './messages.ts';
+
+/** A report as the page shows it: escaped HTML, and the keys by which parts are sorted and filtered. */
+export function viewReport(report: ExportReport | BundleReport, trust: TrustStore | undefined): View {
+  const sections = renderReportSections(report, trust && { trust });
+  const order = ['cover', 'chain', 'findings', 'keys', 'coverage', 'caveats', 'commands'] as const;
+  const parts = report.kind === 'export' ? report.parts : [];
+  return {
+    verdict: report.verdict,
+    sections: order.map((id) => markupText(sections[id])),
+    parts: parts.map(viewPart),
+  };
+}
+
+const RANK = { does_not_hold: 0, could_not_tell: 1, not_asked: 2, holds: 3 } as const;
+
+function viewPart(part: BundleReport): PartLine {
+  const { evidenceBundleId = '', path = '', verdict, signer, outcome, archive } = part;
+  const chain = chainOf(part);
+  const link = chain.find(({ first }) => first) ?? chain.find(({ state }) => state !== 'holds');
+  const codes = part.findings.map(({ code }) => code).join(' ');
+  return {
+    row: markupText(renderPartRow(part)),
+    text: [evidenceBundleId, path, verdict, link?.title, signer?.issuer, outcome?.drillId, archive?.digest, codes]
+      .join(' ')
+      .toLowerCase(),
+    verdict,
+    keys: [
+      evidenceBundleId,
+      verdict,
+      link === undefined ? 9 : RANK[link.state],
+      outcome?.verdict ?? '',
+      signer?.issuedAtMs ?? 0,
+      archive?.digest ?? '',
+      archive?.bytes ?? 0,
+    ],
+  };
+}
+
+/** One part in full: its state, its chain, and its findings. */
+export function viewPartDetails(part: BundleReport): string {
+  const sections = renderReportSections(part);
+  return [renderState(part.verdict), renderChain(chainOf(part)), sections.findings, sections.coverage]
+    .map(markupText)
+    .join('');
+}
