@@ -17,9 +17,14 @@ export async function buildPage(folder: string): Promise<void> {
   const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
   const script = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker) });
   const style = REPORT_CSS + (await readFile(`${SOURCE}/page.css`, 'utf8'));
-  const values = { policy: policyOf(script, style, worker), version, style, script };
+  const values = {
+    '{{policy}}': policyOf(script, style, worker),
+    '{{version}}': version,
+    '<!-- {{style}} -->': `<style>${style}</style>`,
+    '<!-- {{script}} -->': `<script>${script}</script>`,
+  };
   const shell = await readFile(`${SOURCE}/page.html`, 'utf8');
-  const page = shell.replaceAll(/\{\{(\w+)\}\}/g, (_, name: keyof typeof values) => values[name]);
+  const page = Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
   const digest = createHash('sha256').update(page).digest('hex');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, NAME), page);
@@ -44,18 +49,22 @@ async function bundle(entry: string, define: Readonly<Record<string, string>>): 
     plugins: [directImports],
   });
   // Nothing in it may end the element that it stands in.
-  return outputFiles[0]!.text.trim().replaceAll('</script', String.raw`<\/script`).replaceAll('<!--', String.raw`<\!--`);
+  return outputFiles[0]!.text
+    .trim()
+    .replaceAll('</script', String.raw`<\/script`)
+    .replaceAll('<!--', String.raw`<\!--`);
 }
 
 function policyOf(script: string, style: string, worker: string): string {
-  const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return [
     "default-src 'none'",
     "connect-src 'none'",
-    `script-src ${hash(script)} ${hash(worker)}`,
-    `style-src ${hash(style)}`,
+    `script-src ${hashSource(script)} ${hashSource(worker)}`,
+    `style-src ${hashSource(style)}`,
     'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
 }
+
+const hashSource = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -1,4 +1,12 @@
-import { checkArguments, FUNCTION, type Kind, optional, optionsOf, type RandomAccess, TEXT } from '../bytes/index.ts';
+import {
+  checkArguments,
+  FUNCTION,
+  type Kind,
+  optional,
+  optionsOf,
+  type RandomAccess,
+  TEXT,
+} from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** How `blobAccess` reads. */
@@ -26,7 +34,7 @@ const OPTIONS = optionsOf({ path: optional(TEXT), onRead: optional(FUNCTION) });
  * that changed after it was chosen is refused.
  * @throws TypeError for anything that is not a Blob; its methods throw DrillproofError `io.CHANGED`, `io.UNREADABLE`
  * @example
- * const report = await verifyPart(blobAccess(input.files[0]), { asOfMs: Date.now(), trust });
+ * const report = await verifyPart(blobAccess(files[0]!), { asOfMs: Date.now(), trust });
  */
 export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomAccess {
   checkArguments({ blob: BLOB, options: OPTIONS }, { blob, options });
@@ -37,12 +45,16 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
     const message = `${path} returned ${buffer.byteLength} bytes instead of ${length}`;
     throw new DrillproofError('io.CHANGED', message, { path });
   };
-  const fail = (cause: unknown): unknown => (cause instanceof DrillproofError ? cause : readError(cause, path));
+  const fail = (cause: unknown): unknown =>
+    cause instanceof DrillproofError ? cause : readError(cause, path);
   const base = { size: blob.size, holdBytes: HOLD_BYTES };
   if (typeof FileReaderSync === 'undefined') {
     const read = async (at: number, length: number): Promise<Uint8Array> =>
       take(await blob.slice(at, at + length).arrayBuffer(), length);
-    return { ...base, read: (at, length) => inPieces(at, length, read).catch((cause) => Promise.reject(fail(cause))) };
+    return {
+      ...base,
+      read: (at, length) => inPieces(at, length, read).catch((cause) => Promise.reject(fail(cause))),
+    };
   }
   const reader = new FileReaderSync();
   const read = (at: number, length: number): Uint8Array => {

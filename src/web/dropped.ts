@@ -1,6 +1,6 @@
 import { checkArguments, withMembers, LIST, OBJECT } from '../bytes/index.ts';
 import { DrillproofError } from '../errors.ts';
-import { type BlobTree, type ChosenEvidence, listTree, openTree } from './sources.ts';
+import { type BlobTree, type ChosenEvidence, readFileTree, openTree } from './sources.ts';
 
 /**
  * Opens what was dropped on a page, without asking which kind it is: a folder (an export or a bag), an export in one
@@ -8,7 +8,8 @@ import { type BlobTree, type ChosenEvidence, listTree, openTree } from './source
  * @throws TypeError for anything that is not a DataTransfer; DrillproofError `io.UNREADABLE` for a folder that the
  *   browser does not list, as on pages from `file://`; `export.NOT_AN_EXPORT`, `io.CHANGED`
  * @example
- * const evidence = await openDropped(event.dataTransfer);
+ * const evidence = await openDropped(dropped);
+ * const options = { asOfMs: Date.now(), trust };
  * const report = await (evidence.kind === 'export'
  *   ? verifyExport(evidence.source, options)
  *   : verifyPart(evidence.access, options));
@@ -23,7 +24,7 @@ export function readDroppedTree(transfer: Pick<DataTransfer, 'items'>): Promise<
   const items = [...transfer.items].filter(({ kind }) => kind === 'file');
   const entries = items.map((item) => item.webkitGetAsEntry());
   const files = items.map((item) => item.getAsFile()).filter((file) => file !== null);
-  if (entries.every((entry) => entry?.isDirectory !== true)) return Promise.resolve(listTree(files));
+  if (entries.every((entry) => entry?.isDirectory !== true)) return Promise.resolve(readFileTree(files));
   return walkEntries(entries.filter((entry) => entry !== null));
 }
 

@@ -35,11 +35,11 @@ export type ChosenEvidence =
  * @throws TypeError for anything that is not a list of files; its methods throw DrillproofError `io.NOT_FOUND`,
  *   `io.CHANGED`, `io.UNREADABLE`
  * @example
- * const report = await verifyExport(fileListSource(input.files), { asOfMs: Date.now(), trust });
+ * const report = await verifyExport(fileListSource(files), { asOfMs: Date.now(), trust });
  */
 export function fileListSource(files: Iterable<File>): EvidenceSource {
   checkArguments({ files: ITERABLE }, { files });
-  return blobSource(listTree(files));
+  return blobSource(readFileTree(files));
 }
 
 /**
@@ -47,13 +47,16 @@ export function fileListSource(files: Iterable<File>): EvidenceSource {
  * @throws TypeError for anything that is not a folder; its methods throw DrillproofError `io.NOT_FOUND`, `io.CHANGED`,
  *   `io.UNREADABLE`
  * @example
- * const source = directoryHandleSource(await showDirectoryPicker());
- * const report = await verifyExport(source, { asOfMs: Date.now(), trust });
+ * const report = await verifyExport(directoryHandleSource(handle), { asOfMs: Date.now(), trust });
  */
 export function directoryHandleSource(handle: FileSystemDirectoryHandle): EvidenceSource {
-  checkArguments({ handle: withMethods('a FileSystemDirectoryHandle', 'getFileHandle', 'entries') }, { handle });
+  checkArguments(
+    { handle: withMethods('a FileSystemDirectoryHandle', 'getFileHandle', 'entries') },
+    { handle },
+  );
   let listing: Promise<EvidenceSource> | undefined;
-  const list = (): Promise<EvidenceSource> => (listing ??= readHandle(handle).then((tree) => blobSource(tree)));
+  const list = (): Promise<EvidenceSource> =>
+    (listing ??= readHandle(handle).then((tree) => blobSource(tree)));
   return {
     kind: 'directory',
     files: async () => (await list()).files(),
@@ -84,7 +87,7 @@ async function readHandle(root: FileSystemDirectoryHandle): Promise<BlobTree> {
 }
 
 /** The tree of files that an input or a drop gives. */
-export function listTree(chosen: Iterable<File>): BlobTree {
+export function readFileTree(chosen: Iterable<File>): BlobTree {
   const files = [...chosen];
   const paths = files.map((file) => file.webkitRelativePath || file.name);
   const root = paths[0]?.includes('/') === true ? paths[0].slice(0, paths[0].indexOf('/') + 1) : '';
@@ -95,7 +98,10 @@ export function listTree(chosen: Iterable<File>): BlobTree {
 }
 
 /** An export whose files are Blobs. */
-function blobSource({ name, files, folders }: BlobTree, onRead?: BlobAccessOptions['onRead']): EvidenceSource {
+function blobSource(
+  { name, files, folders }: BlobTree,
+  onRead?: BlobAccessOptions['onRead'],
+): EvidenceSource {
   const list: SourceFile[] = [
     ...Array.from(files, ([path, blob]) => ({ path, bytes: blob.size, regular: true })),
     ...folders.map((path) => ({ path, bytes: 0, regular: false, folder: true as const })),
@@ -119,7 +125,10 @@ function blobSource({ name, files, folders }: BlobTree, onRead?: BlobAccessOptio
  * Opens what the user chose: a folder is an export or a bag, one file is an export in one ZIP or a part.
  * @throws DrillproofError `export.NOT_AN_EXPORT`, `io.CHANGED`, `io.UNREADABLE`
  */
-export async function openTree(tree: BlobTree, onRead?: BlobAccessOptions['onRead']): Promise<ChosenEvidence> {
+export async function openTree(
+  tree: BlobTree,
+  onRead?: BlobAccessOptions['onRead'],
+): Promise<ChosenEvidence> {
   const { name, files, folders } = tree;
   const [[path, blob] = []] = files;
   if (path !== undefined && blob !== undefined && files.size === 1 && folders.length === 0 && path === name) {
@@ -128,7 +137,9 @@ export async function openTree(tree: BlobTree, onRead?: BlobAccessOptions['onRea
     const entries = new Map(opened.archive.entries.map((entry) => [entry.name, entry]));
     const blobOf = (entryPath: string): Blob | undefined => {
       const entry = entries.get(entryPath);
-      return entry?.method === 'store' ? blob.slice(entry.dataOffset, entry.dataOffset + entry.bytes) : undefined;
+      return entry?.method === 'store'
+        ? blob.slice(entry.dataOffset, entry.dataOffset + entry.bytes)
+        : undefined;
     };
     return { kind: 'export', source: opened.source, blobOf };
   }

@@ -6,6 +6,7 @@ import * as contract from '../../src/contract.ts';
 import * as main from '../../src/index.ts';
 import * as node from '../../src/node.ts';
 import * as server from '../../src/server.ts';
+import * as web from '../../src/web.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { docstringOf, PUBLIC, SRC } from './public-names.ts';
 
@@ -28,7 +29,7 @@ describe('the public entry points', () => {
   });
 });
 
-const FUNCTIONS = [main, contract, client, node, server].flatMap((module) =>
+const FUNCTIONS = [main, contract, client, node, server, web].flatMap((module) =>
   Object.entries(module).filter(
     (entry): entry is [string, (...given: unknown[]) => unknown] =>
       typeof entry[1] === 'function' && !String(entry[1]).startsWith('class'),

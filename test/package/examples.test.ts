@@ -8,10 +8,11 @@ import * as contract from '../../src/contract.ts';
 import * as main from '../../src/index.ts';
 import * as node from '../../src/node.ts';
 import * as server from '../../src/server.ts';
+import * as web from '../../src/web.ts';
 import { docstringOf, PUBLIC } from './public-names.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const VALUES: Readonly<Record<string, unknown>> = { ...main, ...contract, ...client, ...node, ...server };
+const VALUES: Readonly<Record<string, unknown>> = { ...main, ...contract, ...client, ...node, ...server, ...web };
 const isFunction = (value: unknown): boolean =>
   typeof value === 'function' && !String(value).startsWith('class');
 
@@ -38,7 +39,10 @@ const GIVEN: Readonly<Record<string, string>> = {
   decision: 'Decision',
   digest: 'Digest',
   evidenceExportId: 'string',
+  dropped: 'DataTransfer',
   exportInput: "Omit<ExportInput, 'parts'>",
+  files: 'FileList',
+  handle: 'FileSystemDirectoryHandle',
   key: 'TrustedKey',
   manifest: 'Uint8Array',
   organizationId: 'string',
@@ -87,7 +91,7 @@ const TSCONFIG = {
     skipLibCheck: true,
     module: 'nodenext',
     target: 'es2023',
-    lib: ['es2023', 'esnext.disposable'],
+    lib: ['es2023', 'esnext.disposable', 'dom', 'dom.iterable'],
     types: ['node'],
     noEmit: true,
   },

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readFileSync } from 'node:fs';
 
 export const SRC = resolve(import.meta.dirname, '../../src');
-const ENTRIES = ['index', 'contract', 'client', 'node', 'server'] as const;
+const ENTRIES = ['index', 'contract', 'client', 'node', 'server', 'web'] as const;
 const read = (file: string): string => readFileSync(file, 'utf8');
 
 type Name = { readonly name: string; readonly from: string };

@@ -1,7 +1,7 @@
 import { isTime, parseTime } from './time.ts';
 import { counted, printable, size } from '../../report/index.ts';
 import { readDroppedTree } from '../dropped.ts';
-import { type BlobTree, listTree } from '../sources.ts';
+import { type BlobTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { getElement, makeElement } from './elements.ts';
 import { explainError, showMessage } from './message.ts';
@@ -13,8 +13,8 @@ const keys: ChosenKey[] = [];
 
 /** Connects the pickers and the drop zones of evidence and of keys. */
 export function connectInputs(): void {
-  connectPicker('choose-folder', 'folder', (files) => chooseTree(listTree(files)));
-  connectPicker('choose-file', 'file', (files) => chooseTree(listTree(files)));
+  connectPicker('choose-folder', 'folder', (files) => chooseTree(readFileTree(files)));
+  connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-keys', 'keys-input', (files) => void addKeys(files));
   connectDrop('evidence-drop', async (transfer) => chooseTree(await readDroppedTree(transfer)));
   connectDrop('keys-drop', async (transfer) => {
@@ -43,7 +43,8 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
     event.preventDefault();
     zone.classList.remove('over');
     showMessage(undefined);
-    if (event.dataTransfer !== null) take(event.dataTransfer).catch((error) => showMessage(explainError(error)));
+    if (event.dataTransfer !== null)
+      take(event.dataTransfer).catch((error) => showMessage(explainError(error)));
   });
 }
 
@@ -59,7 +60,8 @@ const MAX_KEY_BYTES = 16 * 2 ** 20;
 async function addKeys(files: readonly File[]): Promise<void> {
   showMessage(undefined);
   for (const file of files) {
-    if (file.size > MAX_KEY_BYTES) showMessage(`${file.name} has ${size(file.size)}. No file of keys is that large.`);
+    if (file.size > MAX_KEY_BYTES)
+      showMessage(`${file.name} has ${size(file.size)}. No file of keys is that large.`);
     else addKey(file.name, new Uint8Array(await file.arrayBuffer()));
   }
 }
@@ -101,6 +103,7 @@ export function readRequest(nowMs: number): Request {
 function readKey({ name, bytes, issuer }: ChosenKey): KeyFile {
   if (issuer === undefined) return { name, bytes };
   const text = issuer.value.trim();
-  if (text === '') throw new RangeError(`Enter whose key ${name} is: the issuer, exactly as statements name it.`);
+  if (text === '')
+    throw new RangeError(`Enter whose key ${name} is: the issuer, exactly as statements name it.`);
   return { name, bytes, issuer: text };
 }

@@ -18,7 +18,9 @@ getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
   beginVerification();
 });
 getElement('form', HTMLFormElement).noValidate = true;
-getElement('cancel', HTMLButtonElement).addEventListener('click', () => stop('Cancelled. Nothing is shown of what was verified so far.'));
+getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
+  stop('Cancelled. Nothing is shown of what was verified so far.'),
+);
 getElement('save', HTMLButtonElement).addEventListener('click', saveJson);
 getElement('print', HTMLButtonElement).addEventListener('click', () => print());
 
@@ -37,7 +39,9 @@ function beginVerification(): void {
   const bytes = [...request.tree.files.values()].reduce((sum, file) => sum + file.size, 0);
   Object.assign(counts, { read: 0, bytes, done: 0, parts: 0 });
   setRunning(true);
-  session = startSession(request, takeProgress, (message) => stop(`The browser stopped a worker: ${printable(message)}`));
+  session = startSession(request, takeProgress, (message) =>
+    stop(`The browser stopped a worker: ${printable(message)}`),
+  );
 }
 
 function setRunning(isRunning: boolean): void {

@@ -14,13 +14,12 @@ let descending = false;
 
 /** Connects the controls of the table of parts. */
 export function connectPartsTable(openPart: (index: number) => void): void {
-  const search = (): void => {
-    first = 0;
-    arrangeLines();
-  };
-  getElement('find', HTMLInputElement).addEventListener('input', search);
-  getElement('verdict', HTMLSelectElement).addEventListener('change', search);
-  for (const [id, step] of [['previous', -PAGE_ROWS], ['next', PAGE_ROWS]] as const)
+  getElement('find', HTMLInputElement).addEventListener('input', searchAgain);
+  getElement('verdict', HTMLSelectElement).addEventListener('change', searchAgain);
+  for (const [id, step] of [
+    ['previous', -PAGE_ROWS],
+    ['next', PAGE_ROWS],
+  ] as const)
     getElement(id, HTMLButtonElement).addEventListener('click', () => {
       first += step;
       renderRows(shown.slice(first, first + PAGE_ROWS));
@@ -33,6 +32,11 @@ export function connectPartsTable(openPart: (index: number) => void): void {
   // Paper has all rows that the filter leaves.
   addEventListener('beforeprint', () => renderRows(shown));
   addEventListener('afterprint', () => renderRows(shown.slice(first, first + PAGE_ROWS)));
+}
+
+function searchAgain(): void {
+  first = 0;
+  arrangeLines();
 }
 
 export function showParts(parts: readonly PartLine[]): void {
@@ -81,7 +85,7 @@ function renderRows(rows: readonly Numbered[]): void {
     const button = makeElement('button', { type: 'button', textContent: 'Details' });
     button.dataset['part'] = String(rows[at]!.index);
     button.setAttribute('aria-label', `Details of part ${rows[at]!.index + 1}`);
-    button.className = 'no-print';
+    button.className = 'no-print more';
     row.querySelector('th')?.append(' ', button);
   }
   const last = first + rows.length;

@@ -25,7 +25,9 @@ export function startSession(
   const startWorker = (): Worker => {
     const worker = new Worker(url);
     worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => onProgress(data));
-    worker.addEventListener('error', (event) => onError(event.message || 'the browser did not start a worker'));
+    worker.addEventListener('error', (event) =>
+      onError(event.message || 'the browser did not start a worker'),
+    );
     worker.addEventListener('messageerror', () => onError('a message between workers could not be read'));
     workers.push(worker);
     return worker;

@@ -38,7 +38,13 @@ async function answerJob(
   onRead: (bytes: number) => void,
 ): Promise<PartAnswer> {
   try {
-    return { id, report: await verifyArchive(blobAccess(blob, { path, onRead }), createPartContext(settings, { listed })) };
+    return {
+      id,
+      report: await verifyArchive(
+        blobAccess(blob, { path, onRead }),
+        createPartContext(settings, { listed }),
+      ),
+    };
   } catch (error) {
     return { id, failure: describeFailure(error) };
   }

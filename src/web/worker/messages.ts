@@ -15,7 +15,11 @@ export type Request = {
 };
 
 /** What the first worker gets: the request, and a port to each of the others. */
-export type Start = { readonly kind: 'start'; readonly request: Request; readonly ports: readonly MessagePort[] };
+export type Start = {
+  readonly kind: 'start';
+  readonly request: Request;
+  readonly ports: readonly MessagePort[];
+};
 /** What every other worker gets: the port where parts come. */
 export type Help = { readonly kind: 'help'; readonly port: MessagePort };
 

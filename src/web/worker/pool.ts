@@ -57,7 +57,8 @@ export function createPortPool(
 function takeBatch(queue: PartJob[]): PartJob[] {
   let bytes = 0;
   let parts = 0;
-  while (parts < queue.length && parts < BATCH_PARTS && bytes < BATCH_BYTES) bytes += queue[parts++]!.blob.size;
+  while (parts < queue.length && parts < BATCH_PARTS && bytes < BATCH_BYTES)
+    bytes += queue[parts++]!.blob.size;
   return queue.splice(0, parts);
 }
 

@@ -9,7 +9,13 @@ import {
   trustStore,
   type TrustStore,
 } from '../../trust/index.ts';
-import { type BundleReport, verifyExport, type VerifyOptions, verifyPart, type VerifyProgress } from '../../verify/index.ts';
+import {
+  type BundleReport,
+  verifyExport,
+  type VerifyOptions,
+  verifyPart,
+  type VerifyProgress,
+} from '../../verify/index.ts';
 import { readFile } from '../../evidence/index.ts';
 import { type ChosenEvidence, openTree } from '../sources.ts';
 import type { KeyFile, Request, Verified } from './messages.ts';
@@ -107,7 +113,10 @@ function readKeyFile({ name, bytes, issuer }: KeyFile): readonly TrustedKey[] {
 }
 
 /** Key files with the bytes of a file of the evidence: whoever made the evidence could have put them there. */
-async function findKeysInside(evidence: ChosenEvidence, keys: readonly KeyFile[]): Promise<readonly string[]> {
+async function findKeysInside(
+  evidence: ChosenEvidence,
+  keys: readonly KeyFile[],
+): Promise<readonly string[]> {
   if (evidence.kind === 'part') return [];
   const inside: string[] = [];
   const files = await evidence.source.files();

@@ -31,7 +31,16 @@ function viewPart(part: BundleReport): PartLine {
   const codes = part.findings.map(({ code }) => code).join(' ');
   return {
     row: markupText(renderPartRow(part)),
-    text: [evidenceBundleId, path, verdict, link?.title, signer?.issuer, outcome?.drillId, archive?.digest, codes]
+    text: [
+      evidenceBundleId,
+      path,
+      verdict,
+      link?.title,
+      signer?.issuer,
+      outcome?.drillId,
+      archive?.digest,
+      codes,
+    ]
       .join(' ')
       .toLowerCase(),
     verdict,
