@@ -12,7 +12,14 @@ import * as web from '../../src/web.ts';
 import { docstringOf, PUBLIC } from './public-names.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const VALUES: Readonly<Record<string, unknown>> = { ...main, ...contract, ...client, ...node, ...server, ...web };
+const VALUES: Readonly<Record<string, unknown>> = {
+  ...main,
+  ...contract,
+  ...client,
+  ...node,
+  ...server,
+  ...web,
+};
 const isFunction = (value: unknown): boolean =>
   typeof value === 'function' && !String(value).startsWith('class');
 
